@@ -1,0 +1,35 @@
+"""Folders of raw files become evidence that can be trusted.
+
+The command line is `rag`; the assets stand in `rag_assets.definitions`. From Python::
+
+    from rag_assets import Workspace, ask, verify_citations
+
+    workspace = Workspace.find()
+    pack = ask(workspace, "Does light increase the yield?")
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rag_assets.auditing import verify_citations
+    from rag_assets.evidence import ask
+    from rag_assets.workspace import Workspace
+
+__version__ = "0.1.0"
+__all__ = ["Workspace", "__version__", "ask", "verify_citations"]
+
+# Imported on first use: `rag --help` must not pay for Arrow and Lance.
+_HOMES = {
+    "Workspace": "rag_assets.workspace",
+    "ask": "rag_assets.evidence",
+    "verify_citations": "rag_assets.auditing",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name from its room when it is first used."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'rag_assets' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)

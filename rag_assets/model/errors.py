@@ -1,0 +1,74 @@
+"""What can go wrong, as a tree.
+
+::
+
+    RagError
+    ├── UsageError (ValueError)              a question, draft or argument cannot be used as given
+    │   └── CitationError                    a cited uid is unknown, ambiguous or not citable
+    ├── ConfigurationError (ValueError)      a YAML file has a wrong key or value
+    ├── WorkspaceError (FileNotFoundError)   no workspace, no namespace, no raw folder
+    ├── StorageError (OSError)               the disk is full, a file cannot be written
+    │   ├── DamagedFileError                 a record, publication or journal is not what was written
+    │   └── LockedError                      another process holds the lock for longer than we wait
+    ├── PublicationError (LookupError)       nothing is published, or the publication was retired
+    └── ParseFailure (ValueError)            one document could not be parsed: reason code and mend
+"""
+
+from typing import Literal
+
+FailureKind = Literal["deterministic", "resource"]
+
+
+class RagError(Exception):
+    """Base of every error that this package raises on purpose. Its text names the mend."""
+
+
+class UsageError(RagError, ValueError):
+    """A question, draft or argument cannot be used as it was given."""
+
+
+class CitationError(UsageError):
+    """A draft cites a uid that is unknown, ambiguous or not citable."""
+
+
+class ConfigurationError(RagError, ValueError):
+    """A configuration file has an unknown key or a value that its rule refuses."""
+
+
+class WorkspaceError(RagError, FileNotFoundError):
+    """There is no workspace, namespace or raw folder where one was expected."""
+
+
+class StorageError(RagError, OSError):
+    """The disk is full or refuses a write. Nothing that was published is lost."""
+
+
+class DamagedFileError(StorageError):
+    """A record, publication or journal does not hold what was written to it."""
+
+
+class LockedError(StorageError):
+    """Another process has held a lock for longer than this one was willing to wait."""
+
+
+class PublicationError(RagError, LookupError):
+    """A namespace has no publication yet, or the one that was asked for has been retired."""
+
+
+class ParseFailure(RagError, ValueError):
+    """One document could not be parsed.
+
+    Args:
+        reason_code: short stable word, for instance `empty_file` (docs/reference.md lists them).
+        message: one sentence that says what is wrong and what to do.
+        kind: `deterministic` stays until the document or its settings change, `resource` is
+            tried again.
+    """
+
+    def __init__(
+        self, reason_code: str, message: str, kind: FailureKind = "deterministic"
+    ) -> None:
+        super().__init__(message)
+        self.reason_code = reason_code
+        self.message = message
+        self.kind: FailureKind = kind

@@ -1,0 +1,79 @@
+"""Files appear whole or not at all: written beside their place, synced, renamed."""
+
+import errno
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rag_assets.model import StorageError
+
+# A name that starts so is unfinished work; `rag gc` removes those whose process is gone.
+TEMPORARY_PREFIX = ".tmp-"
+
+
+def temporary_name(suffix: str = "") -> str:
+    """Return a fresh name that holds this process's id and a random part."""
+    return f"{TEMPORARY_PREFIX}{os.getpid()}-{secrets.token_hex(4)}{suffix}"
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a rename in `folder` survive a power cut."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def explained_errors(target: Path) -> Iterator[None]:
+    """Turn a full or read-only disk into a StorageError that names the file and the mend."""
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, StorageError):
+            raise
+        if error.errno in {errno.ENOSPC, errno.EDQUOT} or "No space left" in str(error):
+            raise StorageError(
+                f"{target}: the disk is full. Nothing published was lost; free some space "
+                "(`rag gc` removes what nothing refers to) and run the command again."
+            ) from error
+        if error.errno in {errno.EROFS, errno.EACCES, errno.EPERM}:
+            raise StorageError(
+                f"{target}: cannot be written ({error.strerror}). Give this user write "
+                "permission on the folder and run the command again."
+            ) from error
+        raise
+
+
+@contextmanager
+def replace_file(target: Path) -> Iterator[Path]:
+    """Yield a temporary path; when the block ends well it becomes `target`, synced.
+
+    Raises:
+        StorageError: the disk is full or refuses the write; `target` is as it was.
+    """
+    with explained_errors(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary = target.parent / temporary_name(target.suffix)
+        try:
+            yield temporary
+            with temporary.open("rb+") as handle:
+                os.fsync(handle.fileno())
+            temporary.replace(target)
+            sync_folder(target.parent)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def write_text(target: Path, text: str) -> None:
+    """Write `text` as UTF-8, whole or not at all."""
+    write_bytes(target, text.encode("utf-8"))
+
+
+def write_bytes(target: Path, data: bytes) -> None:
+    """Write `data`, whole or not at all."""
+    with replace_file(target) as temporary:
+        temporary.write_bytes(data)
