@@ -1,0 +1,52 @@
+"""The user's folder: layout, configuration, inventory of raw/, identity journal."""
+
+from rag_assets.workspace.configuration import configs_folder
+from rag_assets.workspace.identity import Claim, Identities, reconcile, slug
+from rag_assets.workspace.inventory import (
+    Inventory,
+    InventoryOutcome,
+    LivingContent,
+    current_identities,
+    current_overrides,
+    lock_inventory,
+    read_inventory,
+    require_inventory,
+    sources_digest,
+    take_inventory,
+)
+from rag_assets.workspace.journal import Binding, Journal, Override, read_journal
+from rag_assets.workspace.layout import Namespace, Workspace
+from rag_assets.workspace.scanning import Progress, Scan, SourceFile, scan_raw
+from rag_assets.workspace.settings import Settings
+from rag_assets.workspace.sidecar import Sidecar, read_sidecar
+
+__all__ = [
+    "Binding",
+    "Claim",
+    "Identities",
+    "Inventory",
+    "InventoryOutcome",
+    "Journal",
+    "LivingContent",
+    "Namespace",
+    "Override",
+    "Progress",
+    "Scan",
+    "Settings",
+    "Sidecar",
+    "SourceFile",
+    "Workspace",
+    "configs_folder",
+    "current_identities",
+    "current_overrides",
+    "lock_inventory",
+    "read_inventory",
+    "read_journal",
+    "read_sidecar",
+    "reconcile",
+    "require_inventory",
+    "scan_raw",
+    "slug",
+    "sources_digest",
+    "take_inventory",
+]

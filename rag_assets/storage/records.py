@@ -1,0 +1,216 @@
+"""Partition records: one Parquet file a stage and partition, its manifest inside it.
+
+A record holds the rows of every content of its partition, dead ones too until they expire, and
+for each content an `Entry`: under which fingerprint its rows were computed, and their digest.
+A content whose fingerprint is unchanged is never computed again.
+"""
+
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rag_assets.model import DamagedFileError, combine_digests
+from rag_assets.storage.atomic import replace_file
+from rag_assets.storage.locks import Notify, hold_lock
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_MANIFEST_KEY = b"rag_record"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a record knows of one content.
+
+    Args:
+        fingerprint: digest of everything that the rows are a function of.
+        digest: SHA-256 of the rows' content; the next stage's fingerprint is made of it.
+        rows: how many rows the content has.
+        note: what the stage wants to know without reading rows (status, counts, seconds).
+    """
+
+    fingerprint: str
+    digest: str
+    rows: int
+    note: Mapping[str, Any] = field(default_factory=dict)
+
+
+Computed = tuple[str, Entry, "pa.Table"]
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """What refreshing one record did.
+
+    Args:
+        entries: of all contents in the record, dead ones too.
+        computed: contents whose rows were computed now.
+        wrote: False where the file was left untouched.
+        mended: sentence about a damaged file that was rebuilt, or None.
+    """
+
+    entries: Mapping[str, Entry]
+    computed: tuple[str, ...]
+    wrote: bool
+    mended: str | None = None
+
+
+def read_entries(path: Path) -> dict[str, Entry]:
+    """Return the manifest of a record; empty where there is no file.
+
+    Raises:
+        DamagedFileError: truncated or not a record.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        metadata = pq.read_metadata(path)
+        manifest = json.loads((metadata.metadata or {})[_MANIFEST_KEY])
+        entries = {content: Entry(**entry) for content, entry in manifest.items()}
+    except FileNotFoundError:
+        return {}
+    except (pa.ArrowInvalid, OSError, KeyError, ValueError, TypeError) as error:
+        raise _damaged(path, error) from error
+    if metadata.num_rows != sum(entry.rows for entry in entries.values()):
+        raise _damaged(path, "row count and manifest differ")
+    return entries
+
+
+def read_rows(
+    path: Path,
+    schema: "pa.Schema",
+    contents: Collection[str],
+    columns: Sequence[str] | None = None,
+) -> "pa.Table":
+    """Return the rows of `contents`, in the record's order; no file is no rows.
+
+    Raises:
+        DamagedFileError: the file's pages are not what was written.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    names = list(columns) if columns is not None else schema.names
+    wanted = names if "content_hash" in names else [*names, "content_hash"]
+    try:
+        # A single file: `partitioning` would otherwise read meaning into the path.
+        table = pq.read_table(
+            path, columns=wanted, page_checksum_verification=True, partitioning=None
+        )
+    except FileNotFoundError:
+        return pa.schema([schema.field(name) for name in names]).empty_table()
+    except (pa.ArrowInvalid, OSError) as error:
+        raise _damaged(path, error) from error
+    keep = pc.is_in(table["content_hash"], value_set=pa.array(sorted(contents), pa.string()))
+    return table.filter(keep).select(names).replace_schema_metadata(None)
+
+
+def _damaged(path: Path, reason: object) -> DamagedFileError:
+    return DamagedFileError(
+        f"{path}: the record is damaged ({reason}). Delete the file and materialize its "
+        f"partition '{path.stem}' of '{path.parent.name}' again (`rag ingest`): it is rebuilt "
+        "from the stages before it."
+    )
+
+
+def write_record(
+    path: Path, schema: "pa.Schema", entries: Mapping[str, Entry], tables: Iterable["pa.Table"]
+) -> None:
+    """Write a record whole. Rows stand by content, each content's rows together."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    manifest = json.dumps({c: asdict(entries[c]) for c in sorted(entries)}, ensure_ascii=False)
+    table = pa.concat_tables([schema.empty_table(), *tables]).replace_schema_metadata(
+        {_MANIFEST_KEY: manifest}
+    )
+    with replace_file(path) as temporary:
+        # Vectors are noise to a dictionary and to zstd; both only cost time there.
+        dense = [f.name for f in schema if pa.types.is_fixed_size_list(f.type)]
+        pq.write_table(
+            table,
+            temporary,
+            compression={f.name: "zstd" for f in schema if f.name not in dense} or "none",
+            use_dictionary=False,
+            write_page_checksum=True,
+        )
+
+
+def load_entries_or_mend(path: Path, notify: Notify) -> tuple[dict[str, Entry], str | None]:
+    """Return a record's manifest; a damaged file counts as empty and is named."""
+    try:
+        return read_entries(path), None
+    except DamagedFileError as error:
+        mended = f"{path}: the record was damaged and is being rebuilt ({error.__cause__ or error})"
+        notify(mended)
+        return {}, mended
+
+
+def kept_tables(
+    path: Path, schema: "pa.Schema", entries: Mapping[str, Entry], contents: Collection[str]
+) -> list["pa.Table"]:
+    """Return the rows of the contents that stay as they are."""
+    stay = [content for content in contents if content in entries]
+    return [read_rows(path, schema, stay)] if stay else []
+
+
+def refresh_record(
+    path: Path,
+    lock: Path,
+    schema: "pa.Schema",
+    wanted: Mapping[str, str],
+    expired: Collection[str],
+    compute: Callable[[list[str]], Iterable[Computed]],
+    notify: Notify,
+) -> Refreshed:
+    """Compute what changed in one record and write it whole; untouched where nothing did.
+
+    The lock is held from load to rename, so that two runs cannot lose each other's rows.
+
+    Args:
+        wanted: content_hash → fingerprint, for every living content of the partition.
+        expired: contents dead for so long that their rows go with this write.
+        compute: gives (content_hash, entry, rows) for each content it is asked for.
+    """
+    with hold_lock(lock, f"{path.parent.name} {path.stem}", notify):
+        entries, mended = load_entries_or_mend(path, notify)
+        stale = sorted(
+            content
+            for content, fingerprint in wanted.items()
+            if content not in entries or entries[content].fingerprint != fingerprint
+        )
+        if not stale:
+            return Refreshed(entries, (), wrote=False, mended=mended)
+        fresh = list(compute(stale))
+        replaced = {content for content, _, _ in fresh}
+        kept = {c: e for c, e in entries.items() if c not in replaced and c not in expired}
+        tables = kept_tables(path, schema, entries, kept)
+        merged = kept | {content: entry for content, entry, _ in fresh}
+        write_record(path, schema, merged, tables + [rows for _, _, rows in fresh])
+        return Refreshed(merged, tuple(sorted(replaced)), wrote=True, mended=mended)
+
+
+def prune_record(
+    path: Path, lock: Path, schema: "pa.Schema", expired: Collection[str], notify: Notify
+) -> int:
+    """Drop the rows of expired contents now. Returns how many contents went."""
+    with hold_lock(lock, f"{path.parent.name} {path.stem}", notify):
+        entries = read_entries(path)
+        gone = [content for content in entries if content in expired]
+        if gone:
+            kept = {c: e for c, e in entries.items() if c not in expired}
+            write_record(path, schema, kept, kept_tables(path, schema, entries, kept))
+        return len(gone)
+
+
+def live_digest(entries: Mapping[str, Entry], living: Collection[str]) -> str:
+    """Return the digest of a partition: of its living contents only."""
+    return combine_digests(
+        part for content in sorted(living) if content in entries
+        for part in (content, entries[content].digest)
+    )

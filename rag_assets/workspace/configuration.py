@@ -1,0 +1,176 @@
+"""Settings of a namespace: its YAML over the workspace's config.yaml over configs/rag.yaml."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ValidationError
+from rapidfuzz import process
+
+from rag_assets.model import ConfigurationError
+from rag_assets.workspace.settings import Settings
+
+# Replaced whole by a later file: a namespace that names its places means just those.
+_WHOLE = frozenset({"places"})
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One configuration file as read."""
+
+    path: Path
+    values: Mapping[str, Any]
+
+
+def configs_folder() -> Path:
+    """Return the folder with the shipped defaults, installed or in a checkout."""
+    package = Path(__file__).resolve().parent.parent
+    installed = package / "_configs"
+    return installed if installed.is_dir() else package.parent / "configs"
+
+
+def read_yaml(path: Path) -> Any:
+    """Return a YAML file's content.
+
+    Raises:
+        ConfigurationError: not UTF-8 or not YAML; the text names file and line.
+    """
+    try:
+        return yaml.load(path.read_text(encoding="utf-8-sig"), Loader=_Loader)  # noqa: S506 - a SafeLoader
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(
+            f"{path}: not UTF-8 text (byte {error.start}). Save the file as UTF-8."
+        ) from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or str(error)
+        raise ConfigurationError(f"{path}{line}: not valid YAML: {problem}.") from error
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML without silent surprises: a key that stands twice is an error."""
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        seen: set[Any] = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if isinstance(key, (dict, list)):
+                raise yaml.constructor.ConstructorError(
+                    None, None, "a mapping or list is used as a key", key_node.start_mark
+                )
+            if key in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {key!r} stands twice", key_node.start_mark
+                )
+            seen.add(key)
+        return super().construct_mapping(node, deep)
+
+
+def read_layer(path: Path) -> Layer:
+    """Return a configuration file whose keys are all known.
+
+    Raises:
+        ConfigurationError: names file, key and the nearest valid key.
+    """
+    values = read_yaml(path)
+    if values is None:
+        values = {}
+    if not isinstance(values, dict):
+        raise ConfigurationError(f"{path}: expected `key: value` lines, got {type(values).__name__}.")
+    _refuse_unknown_keys(path, values, Settings, ())
+    return Layer(path, values)
+
+
+def _refuse_unknown_keys(
+    path: Path, values: Mapping[Any, Any], model: type[BaseModel], at: tuple[str, ...]
+) -> None:
+    known = model.model_fields
+    for key, value in values.items():
+        dotted = ".".join((*at, str(key)))
+        if key not in known:
+            nearest = process.extractOne(str(key), list(known), score_cutoff=50)
+            hint = f"; did you mean '{nearest[0]}'?" if nearest else ""
+            raise ConfigurationError(
+                f"{path}: unknown key '{dotted}'{hint} Known keys here: {', '.join(sorted(known))}."
+            )
+        section = known[key].annotation
+        if isinstance(section, type) and issubclass(section, BaseModel) and isinstance(value, dict):
+            _refuse_unknown_keys(path, value, section, (*at, str(key)))
+
+
+def merge_layers(layers: Sequence[Layer]) -> Settings:
+    """Return the settings that `layers` make, the last one winning.
+
+    Raises:
+        ConfigurationError: names the file that holds the refused value, its key and the rule.
+    """
+    merged: dict[str, Any] = {}
+    for layer in layers:
+        _merge(merged, layer.values)
+    try:
+        settings = Settings.model_validate(merged)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ConfigurationError(_explain(first["loc"], first["msg"], first["input"], layers)) from error
+    _check_order(settings, layers)
+    return settings
+
+
+def _merge(into: dict[str, Any], values: Mapping[str, Any]) -> None:
+    for key, value in values.items():
+        if isinstance(value, dict) and isinstance(into.get(key), dict) and key not in _WHOLE:
+            section = dict(into[key])
+            _merge(section, value)
+            into[key] = section
+        else:
+            into[key] = value
+
+
+def _explain(
+    location: tuple[int | str, ...], rule: str, value: Any, layers: Sequence[Layer]
+) -> str:
+    source = next(
+        (layer.path for layer in reversed(layers) if _holds(layer.values, location)),
+        layers[-1].path,
+    )
+    dotted = ".".join(str(part) for part in location)
+    rule = rule[:1].lower() + rule[1:]
+    return f"{source}: '{dotted}': {rule}, got {value!r}."
+
+
+def _holds(values: Any, location: tuple[int | str, ...]) -> bool:
+    """Say whether a file speaks about this key at all."""
+    return isinstance(values, dict) and bool(location) and location[0] in values
+
+
+def _check_order(settings: Settings, layers: Sequence[Layer]) -> None:
+    """Rules between two values, which no single field can know."""
+    chunk, verify = settings.chunk, settings.verify
+    if not chunk.min_tokens <= chunk.target_tokens <= chunk.max_tokens:
+        raise ConfigurationError(
+            _explain(
+                ("chunk",),
+                "sizes must be min_tokens <= target_tokens <= max_tokens",
+                (chunk.min_tokens, chunk.target_tokens, chunk.max_tokens),
+                layers,
+            )
+        )
+    if verify.weak_threshold > verify.threshold:
+        raise ConfigurationError(
+            _explain(
+                ("verify", "weak_threshold"),
+                f"must not be above verify.threshold ({verify.threshold})",
+                verify.weak_threshold,
+                layers,
+            )
+        )
+
+
+@cache
+def default_layer() -> Layer:
+    """Return the shipped defaults."""
+    return read_layer(configs_folder() / "rag.yaml")

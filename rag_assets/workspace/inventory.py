@@ -1,0 +1,279 @@
+"""The inventory: what stands in raw/ now, and since when what is gone has been missed."""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from rag_assets.model import DamagedFileError, UsageError, hash_fields
+from rag_assets.storage import hold_lock, replace_file
+from rag_assets.workspace.identity import Claim, Identities, reconcile
+from rag_assets.workspace.journal import (
+    append_events,
+    latest_overrides,
+    mend_journal,
+    read_journal,
+)
+from rag_assets.workspace.layout import Namespace
+from rag_assets.workspace.scanning import Progress, Scan, SourceFile, scan_raw
+
+_TEXT_FIELDS = [f.name for f in fields(SourceFile) if f.name not in {"citable", "size"}]
+
+
+@dataclass(frozen=True)
+class LivingContent:
+    """One content that raw/ holds, with all the files that hold it, in path order."""
+
+    content_hash: str
+    sources: tuple[SourceFile, ...]
+
+    @property
+    def first(self) -> SourceFile:
+        """The first source in path order: it speaks where copies differ."""
+        return self.sources[0]
+
+    @cached_property
+    def _speaker(self) -> SourceFile:
+        return next((s for s in self.sources if s.sidecar or s.sidecar_error), self.first)
+
+    @property
+    def extension(self) -> str:
+        """Lower-case suffix of the first path, with its dot; empty without one."""
+        return PurePosixPath(self.first.source_uri).suffix.lower()
+
+    @property
+    def password_hash(self) -> str:
+        """SHA-256 of the password that the sidecar gives, or empty."""
+        return self._speaker.password_hash
+
+    @property
+    def speaking_file(self) -> Path:
+        """The file whose sidecar holds for this content."""
+        return Path(self._speaker.file)
+
+    @property
+    def sidecar(self) -> dict[str, Any]:
+        """What the first sidecar in path order says."""
+        loaded: dict[str, Any] = json.loads(self._speaker.sidecar or "{}")
+        return loaded
+
+    @property
+    def sidecar_error(self) -> str:
+        """Why a sidecar of this content cannot be used, or empty."""
+        return next((s.sidecar_error for s in self.sources if s.sidecar_error), "")
+
+    @property
+    def has_differing_sidecars(self) -> bool:
+        """Copies whose sidecars say different things: the first one wins, and it is said."""
+        return len({s.sidecar for s in self.sources if s.sidecar}) > 1
+
+    @property
+    def conflicting_places(self) -> tuple[SourceFile, SourceFile] | None:
+        """A citable and a non-citable place that hold the same bytes."""
+        citable = next((s for s in self.sources if s.citable), None)
+        other = next((s for s in self.sources if not s.citable), None)
+        return (citable, other) if citable and other else None
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """What was found at the last inventory of a namespace.
+
+    Args:
+        sources: every file, by source_uri.
+        missed_since: content_hash → seconds since the epoch when it was first missed.
+        scanned_at: seconds since the epoch; provenance.
+        warnings: about raw/ as a whole, for instance sidecars without a file.
+    """
+
+    sources: tuple[SourceFile, ...] = ()
+    missed_since: Mapping[str, float] = field(default_factory=dict)
+    scanned_at: float = 0.0
+    warnings: tuple[str, ...] = ()
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over what later stages depend on."""
+        return sources_digest(self.sources)
+
+    @cached_property
+    def contents(self) -> dict[str, LivingContent]:
+        """Living contents by hash, sorted by hash."""
+        found: dict[str, list[SourceFile]] = {}
+        for source in self.sources:
+            if source.status == "ok":
+                found.setdefault(source.content_hash, []).append(source)
+        return {key: LivingContent(key, tuple(found[key])) for key in sorted(found)}
+
+    def partition(self, namespace: Namespace, key: str) -> dict[str, LivingContent]:
+        """Return the living contents of one partition."""
+        return {c: v for c, v in self.contents.items() if namespace.partition_of(c) == key}
+
+    def expired(self, keep_days: float, now: float) -> frozenset[str]:
+        """Return contents that have been missed for longer than `keep_days`."""
+        limit = now - keep_days * 86400
+        return frozenset(c for c, since in self.missed_since.items() if since < limit)
+
+    @property
+    def claims(self) -> list[Claim]:
+        """What every file claims to be, for `reconcile`. A broken sidecar pins nothing."""
+        return [
+            Claim(s.source_uri, s.content_hash, json.loads(s.sidecar or "{}").get("doc_uid"))
+            for s in self.sources
+            if s.status == "ok"
+        ]
+
+
+def sources_digest(sources: tuple[SourceFile, ...]) -> str:
+    """Return the digest of a set of sources: the state of raw/."""
+    return hash_fields(*(s.content_fields for s in sorted(sources, key=lambda s: s.source_uri)))
+
+
+@dataclass(frozen=True, slots=True)
+class InventoryOutcome:
+    """What taking an inventory did."""
+
+    inventory: Inventory
+    identities: Identities
+    scan: Scan
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+def lock_inventory(namespace: Namespace) -> Path:
+    """Return the lock that covers the journal and the inventory of a namespace."""
+    return namespace.workspace.locks / f"{namespace.name}.inventory.lock"
+
+
+def take_inventory(
+    namespace: Namespace,
+    *,
+    rehash: bool = False,
+    rest_seconds: float | None = None,
+    notify: Callable[[str], None],
+    on_progress: Progress | None = None,
+) -> InventoryOutcome:
+    """Scan raw/, give every content its uid, write journal and inventory.
+
+    Raises:
+        WorkspaceError: a raw folder is gone.
+        DamagedFileError: the journal is damaged in its middle.
+        StorageError: the disk is full; inventory and journal are as they were or whole.
+    """
+    with hold_lock(lock_inventory(namespace), f"the inventory of {namespace.name}", notify):
+        mended = mend_journal(namespace.journal)
+        if mended:
+            notify(mended)
+        damage = None
+        try:
+            before = read_inventory(namespace) or Inventory()
+        except DamagedFileError as error:
+            damage = f"{error} It is being rebuilt now."
+            notify(damage)
+            before = Inventory()
+        journal = read_journal(namespace.journal)
+        scan = scan_raw(
+            namespace,
+            previous={s.source_uri: s for s in before.sources},
+            rehash=rehash,
+            rest_seconds=rest_seconds,
+            on_progress=on_progress,
+        )
+        now = time.time()
+        known = {b.content_hash for b in journal.bindings} | before.contents.keys()
+        living = {s.content_hash for s in scan.sources if s.status == "ok"}
+        inventory = Inventory(
+            scan.sources,
+            {c: before.missed_since.get(c, now) for c in sorted(known - living)},
+            now,
+            scan.warnings,
+        )
+        identities = reconcile(journal.bindings, inventory.claims)
+        append_events(namespace.journal, identities.events)
+        _write_inventory(namespace.inventory, inventory)
+    return InventoryOutcome(
+        inventory,
+        identities,
+        scan,
+        tuple(sorted(living - before.contents.keys())),
+        tuple(sorted(before.contents.keys() - living)),
+        scan.warnings + tuple(sentence for sentence in (mended, damage) if sentence),
+    )
+
+
+def current_identities(namespace: Namespace, inventory: Inventory) -> Identities:
+    """Return who every content of an inventory is, from the journal as it stands."""
+    return reconcile(read_journal(namespace.journal).bindings, inventory.claims)
+
+
+def current_overrides(namespace: Namespace) -> dict[str, dict[str, str]]:
+    """Return the fields that `rag meta set` changed, by uid."""
+    return latest_overrides(read_journal(namespace.journal).overrides)
+
+
+def read_inventory(namespace: Namespace) -> Inventory | None:
+    """Return the last inventory, or None where none was taken.
+
+    Raises:
+        DamagedFileError: the file is not what was written; it can be rebuilt.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(namespace.inventory, page_checksum_verification=True)
+        meta = json.loads((table.schema.metadata or {})[b"rag_inventory"])
+    except FileNotFoundError:
+        return None
+    except (pa.ArrowInvalid, OSError, KeyError, ValueError) as error:
+        raise DamagedFileError(
+            f"{namespace.inventory}: the inventory is damaged ({error}). Delete the file and run "
+            f"`rag scan --namespace {namespace.name}`: it is rebuilt from raw/ and the journal."
+        ) from error
+    return Inventory(
+        tuple(SourceFile(**row) for row in table.to_pylist()),
+        meta["missed_since"],
+        meta["scanned_at"],
+        tuple(meta["warnings"]),
+    )
+
+
+def require_inventory(namespace: Namespace) -> Inventory:
+    """Return the last inventory.
+
+    Raises:
+        UsageError: none was taken yet.
+    """
+    inventory = read_inventory(namespace)
+    if inventory is None:
+        raise UsageError(
+            f"namespace '{namespace.name}' has no inventory yet. Run `rag ingest --namespace "
+            f"{namespace.name}`, or materialize {namespace.name}/inventory first."
+        )
+    return inventory
+
+
+def _write_inventory(path: Path, inventory: Inventory) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = pa.schema(
+        [pa.field(name, pa.string()) for name in _TEXT_FIELDS]
+        + [pa.field("citable", pa.bool_()), pa.field("size", pa.int64())]
+    )
+    rows = [{name: getattr(s, name) for name in schema.names} for s in inventory.sources]
+    meta = {
+        "digest": inventory.digest,
+        "missed_since": dict(inventory.missed_since),
+        "scanned_at": inventory.scanned_at,
+        "warnings": list(inventory.warnings),
+    }
+    table = pa.Table.from_pylist(rows, schema=schema).replace_schema_metadata(
+        {"rag_inventory": json.dumps(meta)}
+    )
+    with replace_file(path) as temporary:
+        pq.write_table(table, temporary, write_page_checksum=True)

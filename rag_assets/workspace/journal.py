@@ -1,0 +1,141 @@
+"""The identity journal: append-only, synced, readable lines. Who was called what, and when."""
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from rag_assets.model import DamagedFileError
+from rag_assets.storage import explained_errors, sync_folder
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A living content at a path is called `doc_uid`; `pin` where a sidecar asked for it."""
+
+    event: Literal["bind", "pin"]
+    content_hash: str
+    path: str
+    doc_uid: str
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """A field of a document set by a person (`rag meta set`), with the reason."""
+
+    doc_uid: str
+    field: str
+    value: str | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """All events, oldest first."""
+
+    bindings: tuple[Binding, ...] = ()
+    overrides: tuple[Override, ...] = ()
+
+
+def read_journal(path: Path) -> Journal:
+    """Return the journal; a missing file is an empty one, a half-written last line is left out.
+
+    Raises:
+        DamagedFileError: a line in the middle is not what was written; names the line.
+    """
+    bindings: list[Binding] = []
+    overrides: list[Override] = []
+    for number, line in enumerate(_whole_lines(path), start=1):
+        try:
+            event = json.loads(line)
+            kind = event.pop("event")
+            event.pop("at")
+            if kind in {"bind", "pin"}:
+                bindings.append(Binding(kind, **event))
+            elif kind == "set":
+                overrides.append(Override(**event))
+            else:
+                raise ValueError(f"unknown event {kind!r}")
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise DamagedFileError(
+                f"{path}, line {number}: not a journal event ({error}). Nothing was changed. "
+                "Restore the file from a backup, or delete this line: the documents it names may "
+                "then get other uids."
+            ) from error
+    return Journal(tuple(bindings), tuple(overrides))
+
+
+def _whole_lines(path: Path) -> list[str]:
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return []
+    whole = data[: data.rfind(b"\n") + 1]
+    try:
+        return whole.decode("utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        line = whole[: error.start].count(b"\n") + 1
+        raise DamagedFileError(
+            f"{path}, line {line}: not UTF-8. Restore the file from a backup or delete this line."
+        ) from error
+
+
+def mend_journal(path: Path) -> str | None:
+    """Cut a half-written last line, which a crash leaves behind; call with the lock held.
+
+    Returns:
+        What was cut, for the log; None when the journal was whole. The event is lost only on
+        paper: reconciling appends it again.
+    """
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    end = data.rfind(b"\n") + 1
+    if end == len(data):
+        return None
+    with explained_errors(path), path.open("rb+") as handle:
+        handle.truncate(end)
+        handle.flush()
+        os.fsync(handle.fileno())
+    torn = data[end:].decode("utf-8", "replace")
+    return f"{path}: the last line was half-written ({len(data) - end} bytes: {torn[:60]!r}); cut."
+
+
+def append_events(path: Path, events: Sequence[Binding | Override]) -> None:
+    """Append events in one synced write; call with the lock held and the journal mended."""
+    if not events:
+        return
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    lines = "".join(
+        json.dumps(_as_line(event) | {"at": at}, ensure_ascii=False) + "\n" for event in events
+    )
+    with explained_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        is_new = not path.exists()
+        with path.open("ab") as handle:
+            handle.write(lines.encode("utf-8"))
+            handle.flush()
+            os.fsync(handle.fileno())
+        if is_new:
+            sync_folder(path.parent)
+
+
+def _as_line(event: Binding | Override) -> dict[str, Any]:
+    kind = {"event": "set"} if isinstance(event, Override) else {}
+    return kind | asdict(event)
+
+
+def latest_overrides(overrides: Iterable[Override]) -> dict[str, dict[str, str]]:
+    """Return the fields that hold now, by uid; a value of None takes an override back."""
+    latest: dict[str, dict[str, str]] = {}
+    for override in overrides:
+        fields = latest.setdefault(override.doc_uid, {})
+        if override.value is None:
+            fields.pop(override.field, None)
+        else:
+            fields[override.field] = override.value
+    return latest

@@ -1,0 +1,226 @@
+"""The user's folder: where everything lies (DESIGN section 4)."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from dotenv import dotenv_values
+
+from rag_assets.model import ConfigurationError, UsageError, WorkspaceError
+from rag_assets.workspace.configuration import default_layer, merge_layers, read_layer
+from rag_assets.workspace.settings import Settings
+
+MARKER = "config.yaml"
+NAMESPACE_PATTERN = r"[a-z][a-z0-9_]{0,39}"
+# Names that Dagster, Lance or our own workspace assets use.
+RESERVED_NAMES = frozenset({"workspace", "evidence_packs", "citation_audits", "default", "temp"})
+
+
+@dataclass(frozen=True)
+class Namespace:
+    """One library of the workspace: its settings and its folders."""
+
+    workspace: "Workspace"
+    name: str
+    settings: Settings
+
+    @property
+    def roots(self) -> tuple[Path, ...]:
+        """The raw folders, absolute, in the order of the configuration."""
+        return tuple((self.workspace.root / raw).absolute() for raw in self.settings.raw)
+
+    @property
+    def root_names(self) -> tuple[str, ...]:
+        """The name of each root as it stands in a source_uri: never absolute."""
+        return tuple(_root_name(raw) for raw in self.settings.raw)
+
+    @property
+    def partition_keys(self) -> tuple[str, ...]:
+        """All partition keys, sorted: 16, 256 or 4096 of them."""
+        digits = self.settings.hex_digits
+        return tuple(format(number, f"0{digits}x") for number in range(16**digits))
+
+    def partition_of(self, content_hash: str) -> str:
+        """Return the partition that holds a content."""
+        return content_hash[: self.settings.hex_digits]
+
+    @property
+    def records(self) -> Path:
+        """The folder of partition records."""
+        return self.workspace.root / "data" / self.name
+
+    def record(self, stage: str, partition: str) -> Path:
+        """The Parquet file of one stage's partition."""
+        return self.records / stage / f"{partition}.parquet"
+
+    def parsed_folder(self, partition: str) -> Path:
+        """The folder of the immutable parses of one partition."""
+        return self.records / "parsed" / partition
+
+    @property
+    def publications(self) -> Path:
+        """The folder of this namespace's publications and their pointer."""
+        return self.workspace.root / "index" / self.name
+
+    @property
+    def journal(self) -> Path:
+        """The identity journal: the one derived-looking file that cannot be rebuilt."""
+        return self.workspace.meta / "journal" / f"{self.name}.jsonl"
+
+    @property
+    def inventory(self) -> Path:
+        """The last inventory of the raw folders."""
+        return self.workspace.meta / "inventory" / f"{self.name}.parquet"
+
+    @property
+    def hash_cache(self) -> Path:
+        """What stat said when a file was hashed, so that only changed files are hashed again."""
+        return self.workspace.meta / "inventory" / f"{self.name}.hashes.json"
+
+
+def _root_name(raw: str) -> str:
+    """A relative root is named by its path, an absolute one by its last folder."""
+    path = Path(raw)
+    return path.name if path.is_absolute() else path.as_posix().strip("/") or "raw"
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """A workspace folder. `Workspace.find()` looks for it the way the commands do."""
+
+    root: Path
+
+    @classmethod
+    def open(cls, root: Path | str) -> "Workspace":
+        """Return the workspace at `root`.
+
+        Raises:
+            WorkspaceError: there is none; the text says how to make one.
+        """
+        folder = Path(root).expanduser().absolute()
+        if not (folder / MARKER).is_file() or not (folder / "namespaces").is_dir():
+            raise WorkspaceError(
+                f"{folder} is not a workspace: {MARKER} or namespaces/ is missing. "
+                f"`rag init {folder}` makes one."
+            )
+        return cls(folder)
+
+    @classmethod
+    def find(cls, given: Path | str | None = None) -> "Workspace":
+        """Return the workspace given, named by RAG_WORKSPACE, or around the current folder.
+
+        Raises:
+            WorkspaceError: none of the three leads to a workspace.
+        """
+        if given is not None:
+            return cls.open(given)
+        if named := os.environ.get("RAG_WORKSPACE"):
+            return cls.open(named)
+        here = Path.cwd()
+        for folder in (here, *here.parents):
+            if (folder / MARKER).is_file() and (folder / "namespaces").is_dir():
+                return cls(folder)
+        raise WorkspaceError(
+            f"no workspace in {here} or above it. `rag init DIR` makes one; --workspace DIR or "
+            "RAG_WORKSPACE names one elsewhere."
+        )
+
+    @property
+    def meta(self) -> Path:
+        """Journal, inventory, Dagster home, query runs."""
+        return self.root / "meta"
+
+    @property
+    def dagster_home(self) -> Path:
+        """The Dagster instance of this workspace."""
+        return self.meta / "dagster"
+
+    @property
+    def queries(self) -> Path:
+        """The user's questions."""
+        return self.root / "queries"
+
+    @property
+    def drafts(self) -> Path:
+        """The user's drafts."""
+        return self.root / "drafts"
+
+    @property
+    def outputs(self) -> Path:
+        """Versioned evidence packs and audits."""
+        return self.root / "outputs"
+
+    @property
+    def locks(self) -> Path:
+        """Lock files; each is held by a living process or by none."""
+        return self.meta / "locks"
+
+    @cached_property
+    def environment(self) -> Mapping[str, str]:
+        """The `.env` of the workspace; real environment variables win over it."""
+        values = dotenv_values(self.root / ".env")
+        return {key: value for key, value in values.items() if value is not None} | dict(os.environ)
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The settings of the workspace itself, for what spans namespaces."""
+        return merge_layers([default_layer(), read_layer(self.root / MARKER)])
+
+    def namespace_file(self, name: str) -> Path:
+        """The YAML file that declares a namespace."""
+        return self.root / "namespaces" / f"{name}.yaml"
+
+    @property
+    def namespace_names(self) -> tuple[str, ...]:
+        """All declared namespaces, sorted."""
+        return tuple(sorted(path.stem for path in (self.root / "namespaces").glob("*.yaml")))
+
+    def namespace(self, name: str) -> Namespace:
+        """Return one namespace with its merged settings.
+
+        Raises:
+            UsageError: no such namespace; the text lists those that exist.
+            ConfigurationError: one of its files has a wrong key or value.
+        """
+        if name not in self.namespace_names:
+            known = ", ".join(self.namespace_names) or "none yet"
+            raise UsageError(
+                f"unknown namespace '{name}' in {self.root} (known: {known}). "
+                f"`rag namespace add {name}` declares it."
+            )
+        check_namespace_name(name, self.namespace_file(name))
+        layers = [
+            default_layer(),
+            read_layer(self.root / MARKER),
+            read_layer(self.namespace_file(name)),
+        ]
+        namespace = Namespace(self, name, merge_layers(layers))
+        names = namespace.root_names
+        if len(set(names)) != len(names):
+            raise ConfigurationError(
+                f"{self.namespace_file(name)}: 'raw': two folders are called "
+                f"'{next(n for n in names if names.count(n) > 1)}'; ids need names that differ. "
+                "Rename one, or name a common parent folder."
+            )
+        return namespace
+
+    def namespaces(self) -> tuple[Namespace, ...]:
+        """Return all declared namespaces, sorted by name."""
+        return tuple(self.namespace(name) for name in self.namespace_names)
+
+
+def check_namespace_name(name: str, where: Path) -> None:
+    """Refuse a name that Dagster, Lance or DuckDB could not use.
+
+    Raises:
+        ConfigurationError: names the rule.
+    """
+    import re
+
+    if not re.fullmatch(NAMESPACE_PATTERN, name) or name in RESERVED_NAMES:
+        raise ConfigurationError(
+            f"{where}: '{name}' cannot be a namespace: lower-case letters, digits and _ only, "
+            f"a letter first, at most 40, and none of {', '.join(sorted(RESERVED_NAMES))}."
+        )

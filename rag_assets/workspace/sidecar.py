@@ -1,0 +1,77 @@
+"""Sidecars: `<file>.meta.yaml` beside a raw file says what the file itself does not."""
+
+import datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from rapidfuzz import process
+
+from rag_assets.model import ConfigurationError
+from rag_assets.workspace.configuration import read_yaml
+
+SUFFIX = ".meta.yaml"
+# What can be written in a draft as {#uid} without a doubt where it ends.
+UID_PATTERN = r"[^\W_](?:[\w.\-]*\w)?"
+
+_Text = Annotated[str, Field(min_length=1)]
+
+
+class Sidecar(BaseModel):
+    """What a sidecar may say (DESIGN section 4). `citable` can only lower what the place says."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    doc_uid: Annotated[str, Field(pattern=rf"^{UID_PATTERN}$", max_length=200)] | None = None
+    citation_key: _Text | None = None
+    title: _Text | None = None
+    authors: tuple[_Text, ...] = ()
+    publisher: _Text | None = None
+    url: _Text | None = None
+    doi: _Text | None = None
+    captured_at: _Text | None = None
+    accessed_at: _Text | None = None
+    published_date: _Text | None = None
+    year: Annotated[int, Field(ge=1000, le=9999)] | None = None
+    language: _Text | None = None
+    tags: tuple[_Text, ...] = ()
+    citable: bool | None = None
+    password: SecretStr | None = None
+
+    @field_validator("captured_at", "accessed_at", "published_date", mode="before")
+    @classmethod
+    def _date_to_text(cls, value: Any) -> Any:
+        # YAML reads 2026-03-01 as a date; the catalogue keeps what was written.
+        return value.isoformat() if isinstance(value, datetime.date) else value
+
+    @field_validator("authors", "tags", mode="before")
+    @classmethod
+    def _list_to_tuple(cls, value: Any) -> Any:
+        return tuple(value) if isinstance(value, list) else value
+
+
+def read_sidecar(path: Path) -> Sidecar:
+    """Return what a sidecar says.
+
+    Raises:
+        ConfigurationError: empty, not YAML, an unknown key or a wrong value; names the key.
+    """
+    values = read_yaml(path)
+    if values is None:
+        raise ConfigurationError(
+            f"{path.name}: the sidecar is empty. Write `key: value` lines or delete it."
+        )
+    if not isinstance(values, dict):
+        raise ConfigurationError(f"{path.name}: expected `key: value` lines.")
+    for key in values:
+        if key not in Sidecar.model_fields:
+            nearest = process.extractOne(str(key), list(Sidecar.model_fields), score_cutoff=50)
+            hint = f" Did you mean '{nearest[0]}'?" if nearest else ""
+            raise ConfigurationError(f"{path.name}: unknown key '{key}'.{hint}")
+    try:
+        return Sidecar.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        shown = "" if key == "password" else f", got {first['input']!r}"
+        raise ConfigurationError(f"{path.name}: '{key}': {first['msg'].lower()}{shown}.") from None
