@@ -30,6 +30,7 @@ from rag_assets.model.hashing import (
     hash_text,
     normalise_text,
 )
+from rag_assets.model.stages import DocumentStatus, Progress, StageOutcome
 
 __all__ = [
     "Block",
@@ -38,6 +39,7 @@ __all__ = [
     "CitationError",
     "ConfigurationError",
     "DamagedFileError",
+    "DocumentStatus",
     "FailureKind",
     "LockedError",
     "PageSpan",
@@ -45,8 +47,10 @@ __all__ = [
     "ParseFailure",
     "ParseReport",
     "ParsedDocument",
+    "Progress",
     "PublicationError",
     "RagError",
+    "StageOutcome",
     "StorageError",
     "UsageError",
     "WorkspaceError",

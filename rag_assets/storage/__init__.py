@@ -10,6 +10,18 @@ from rag_assets.storage.atomic import (
     write_text,
 )
 from rag_assets.storage.locks import Notify, hold_lock, hold_locks
+from rag_assets.storage.publications import (
+    MANIFEST,
+    Pointer,
+    build_folder,
+    current_folder,
+    is_complete,
+    point_at,
+    read_manifest,
+    read_pointer,
+    remove_unfinished,
+    retire_publications,
+)
 from rag_assets.storage.records import (
     Computed,
     Entry,
@@ -25,22 +37,32 @@ from rag_assets.storage.records import (
 )
 
 __all__ = [
+    "MANIFEST",
     "TEMPORARY_PREFIX",
     "Computed",
     "Entry",
     "Notify",
+    "Pointer",
     "Refreshed",
+    "build_folder",
+    "current_folder",
     "explained_errors",
     "hold_lock",
     "hold_locks",
+    "is_complete",
     "kept_tables",
     "live_digest",
     "load_entries_or_mend",
+    "point_at",
     "prune_record",
     "read_entries",
+    "read_manifest",
+    "read_pointer",
     "read_rows",
     "refresh_record",
+    "remove_unfinished",
     "replace_file",
+    "retire_publications",
     "sync_folder",
     "temporary_name",
     "write_bytes",

@@ -16,7 +16,7 @@ from rag_assets.workspace.inventory import (
 )
 from rag_assets.workspace.journal import Binding, Journal, Override, read_journal
 from rag_assets.workspace.layout import Namespace, Workspace
-from rag_assets.workspace.scanning import Progress, Scan, SourceFile, scan_raw
+from rag_assets.workspace.scanning import Scan, SourceFile, scan_raw
 from rag_assets.workspace.settings import Settings
 from rag_assets.workspace.sidecar import Sidecar, read_sidecar
 
@@ -30,7 +30,6 @@ __all__ = [
     "LivingContent",
     "Namespace",
     "Override",
-    "Progress",
     "Scan",
     "Settings",
     "Sidecar",

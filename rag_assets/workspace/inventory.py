@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from rag_assets.model import DamagedFileError, UsageError, hash_fields
+from rag_assets.model import DamagedFileError, Progress, UsageError, hash_fields
 from rag_assets.storage import hold_lock, replace_file
 from rag_assets.workspace.identity import Claim, Identities, reconcile
 from rag_assets.workspace.journal import (
@@ -18,7 +18,7 @@ from rag_assets.workspace.journal import (
     read_journal,
 )
 from rag_assets.workspace.layout import Namespace
-from rag_assets.workspace.scanning import Progress, Scan, SourceFile, scan_raw
+from rag_assets.workspace.scanning import Scan, SourceFile, scan_raw
 
 _TEXT_FIELDS = [f.name for f in fields(SourceFile) if f.name not in {"citable", "size"}]
 

@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -14,12 +14,16 @@ from rag_assets.storage import explained_errors, sync_folder
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """A living content at a path is called `doc_uid`; `pin` where a sidecar asked for it."""
+    """A living content at a path is called `doc_uid`; `pin` where a sidecar asked for it.
+
+    `at` (ISO 8601) is for people to read; it decides nothing.
+    """
 
     event: Literal["bind", "pin"]
     content_hash: str
     path: str
     doc_uid: str
+    at: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +56,9 @@ def read_journal(path: Path) -> Journal:
         try:
             event = json.loads(line)
             kind = event.pop("event")
-            event.pop("at")
+            at = event.pop("at")
             if kind in {"bind", "pin"}:
-                bindings.append(Binding(kind, **event))
+                bindings.append(Binding(kind, **event, at=at))
             elif kind == "set":
                 overrides.append(Override(**event))
             else:

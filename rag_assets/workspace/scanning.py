@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from rag_assets.model import ConfigurationError, WorkspaceError, hash_bytes, hash_text
+from rag_assets.model import ConfigurationError, Progress, WorkspaceError, hash_bytes, hash_text
 from rag_assets.storage import write_text
 from rag_assets.workspace.layout import Namespace
 from rag_assets.workspace.settings import PlaceSettings, Settings
@@ -22,8 +22,6 @@ _CLOCK_GRAIN_SECONDS = 1.0
 # A file that will not hold still is read this often before it is left for the next scan.
 _TRIES = 3
 _READ_BYTES = 1 << 20
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,187 @@
+"""Publications: immutable folders, and one pointer file that is renamed into place.
+
+::
+
+    index/<namespace>/current.json            which publication readers see, and those before it
+    index/<namespace>/<publication>/          chunks.lance, catalogue-<publication>.duckdb, manifest.json
+    index/<namespace>/<publication>.pin       kept until this file is removed
+"""
+
+import json
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from rag_assets.model import DamagedFileError, PublicationError
+from rag_assets.storage.atomic import (
+    TEMPORARY_PREFIX,
+    explained_errors,
+    sync_folder,
+    temporary_name,
+    write_text,
+)
+
+POINTER = "current.json"
+MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """One entry of the pointer's history. Times are seconds since the epoch; provenance."""
+
+    publication: str
+    published_at: float
+    superseded_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """What readers see now (the first entry), and what they saw before it."""
+
+    history: tuple[Published, ...]
+
+    @property
+    def current(self) -> str:
+        """Name of the publication that readers see."""
+        return self.history[0].publication
+
+
+def read_pointer(folder: Path) -> Pointer | None:
+    """Return the pointer of a namespace's `index/` folder, None before the first publication.
+
+    Raises:
+        DamagedFileError: the pointer is not what was written.
+    """
+    path = folder / POINTER
+    try:
+        loaded = json.loads(path.read_text(encoding="utf-8"))
+        history = tuple(Published(**entry) for entry in loaded["history"])
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError) as error:
+        raise DamagedFileError(
+            f"{path}: the pointer is damaged ({error}). Delete the file and run `rag index`: the "
+            "publication is found or built again."
+        ) from error
+    return Pointer(history)
+
+
+def current_folder(folder: Path, namespace: str) -> Path:
+    """Resolve the pointer once: the folder of the publication that readers see now.
+
+    Raises:
+        PublicationError: nothing is published yet.
+        DamagedFileError: the pointer names a publication that is not there.
+    """
+    pointer = read_pointer(folder)
+    if pointer is None:
+        raise PublicationError(
+            f"namespace '{namespace}' has no publication yet. `rag ingest --namespace "
+            f"{namespace}` makes one."
+        )
+    found = folder / pointer.current
+    if not (found / MANIFEST).is_file():
+        raise DamagedFileError(
+            f"{found}: the current publication is gone. Run `rag index --namespace {namespace}`: "
+            "it is built again from the records."
+        )
+    return found
+
+
+def read_manifest(publication: Path) -> dict[str, Any]:
+    """Return the manifest of a publication folder."""
+    loaded: dict[str, Any] = json.loads((publication / MANIFEST).read_text(encoding="utf-8"))
+    return loaded
+
+
+def is_complete(folder: Path, publication: str) -> bool:
+    """Say whether a publication of that name stands there whole."""
+    return (folder / publication / MANIFEST).is_file()
+
+
+def build_folder(folder: Path, publication: str, build: Callable[[Path], None]) -> None:
+    """Build a publication beside its place and rename it in, whole or not at all.
+
+    Args:
+        build: writes everything, the manifest last, into the folder it is given; raises where
+            its own checks fail, and then nothing is installed.
+    """
+    with explained_errors(folder / publication):
+        folder.mkdir(parents=True, exist_ok=True)
+        temporary = folder / temporary_name()
+        temporary.mkdir()
+        try:
+            build(temporary)
+            if (folder / publication).exists():  # incomplete: a complete one is not built again
+                _remove_folder(folder / publication)
+            temporary.rename(folder / publication)
+            sync_folder(folder)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+def point_at(folder: Path, publication: str) -> None:
+    """Let readers see a publication from now on."""
+    pointer = read_pointer(folder)
+    now = time.time()
+    before = list(pointer.history) if pointer else []
+    if before and before[0].publication == publication:
+        return
+    if before:
+        before[0] = Published(before[0].publication, before[0].published_at, now)
+    rest = [entry for entry in before if entry.publication != publication]
+    history = [Published(publication, now), *rest]
+    write_text(folder / POINTER, json.dumps({"history": [asdict(e) for e in history]}, indent=1))
+
+
+def retire_publications(folder: Path, keep: int, keep_hours: float) -> tuple[str, ...]:
+    """Remove publications that nobody needs: not of the last `keep`, not pinned, and superseded
+    for longer than `keep_hours`. Call with the publishing lock held.
+
+    Returns:
+        The names of the publications that went.
+    """
+    pointer = read_pointer(folder)
+    if pointer is None:
+        return ()
+    limit = time.time() - keep_hours * 3600
+    recent = {entry.publication for entry in pointer.history[:keep]}
+    young = {
+        entry.publication
+        for entry in pointer.history
+        if entry.superseded_at is None or entry.superseded_at > limit
+    }
+    gone = []
+    for entry in pointer.history:
+        name = entry.publication
+        if name in recent | young or (folder / f"{name}.pin").exists():
+            continue
+        if (folder / name).exists():
+            _remove_folder(folder / name)
+            gone.append(name)
+    return tuple(gone)
+
+
+def remove_unfinished(folder: Path, is_alive: Callable[[int], bool]) -> tuple[str, ...]:
+    """Remove temporary files and folders below `folder` whose process is gone."""
+    gone = []
+    for path in sorted(folder.rglob(f"{TEMPORARY_PREFIX}*")):
+        owner = path.name.removeprefix(TEMPORARY_PREFIX).split("-")[0]
+        if not owner.isdigit() or is_alive(int(owner)) or not path.exists():
+            continue
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+        gone.append(str(path))
+    return tuple(gone)
+
+
+def _remove_folder(path: Path) -> None:
+    """Rename first: a half-removed publication must never look whole."""
+    doomed = path.parent / temporary_name()
+    path.rename(doomed)
+    shutil.rmtree(doomed)
