@@ -1,0 +1,42 @@
+"""Checks of a draft: whether the documents that it cites support what it says."""
+
+from rag_assets.auditing.anchors import Citation
+from rag_assets.auditing.draft import CitedSentence, Draft, parse_draft, read_draft
+from rag_assets.auditing.library import CitedDocument, CitedDocumentRef, Library, Passage
+from rag_assets.auditing.ranking import Encoder
+from rag_assets.auditing.record import VERIFICATION_VERSION, CitationAudit, from_json, to_json
+from rag_assets.auditing.report import render_markdown
+from rag_assets.auditing.storing import (
+    AuditOutcome,
+    audit_citations,
+    draft_key,
+    find_draft,
+    list_drafts,
+)
+from rag_assets.auditing.verdict import CitationVerdict
+from rag_assets.auditing.verification import verify_citations
+
+__all__ = [
+    "AuditOutcome",
+    "VERIFICATION_VERSION",
+    "Citation",
+    "CitationAudit",
+    "CitationVerdict",
+    "CitedDocument",
+    "CitedDocumentRef",
+    "CitedSentence",
+    "Draft",
+    "Encoder",
+    "Library",
+    "Passage",
+    "audit_citations",
+    "draft_key",
+    "find_draft",
+    "from_json",
+    "list_drafts",
+    "parse_draft",
+    "read_draft",
+    "render_markdown",
+    "to_json",
+    "verify_citations",
+]

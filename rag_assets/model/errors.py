@@ -9,7 +9,8 @@
     ├── WorkspaceError (FileNotFoundError)   no workspace, no namespace, no raw folder
     ├── StorageError (OSError)               the disk is full, a file cannot be written
     │   ├── DamagedFileError                 a record, publication or journal is not what was written
-    │   └── LockedError                      another process holds the lock for longer than we wait
+    │   ├── LockedError                      another process holds the lock for longer than we wait
+    │   └── RecordsMovedError                another run replaced a record while it was read
     ├── PublicationError (LookupError)       nothing is published, or the publication was retired
     └── ParseFailure (ValueError)            one document could not be parsed: reason code and mend
 """
@@ -49,6 +50,10 @@ class DamagedFileError(StorageError):
 
 class LockedError(StorageError):
     """Another process has held a lock for longer than this one was willing to wait."""
+
+
+class RecordsMovedError(StorageError):
+    """A record was replaced by another run while its rows were read; read again."""
 
 
 class PublicationError(RagError, LookupError):

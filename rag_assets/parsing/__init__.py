@@ -1,0 +1,30 @@
+"""Raw bytes become documents: sniffed, parsed in worker processes, stored once."""
+
+from rag_assets.parsing.contract import ParseHints, Parser
+from rag_assets.parsing.document import parse_document
+from rag_assets.parsing.fingerprints import parse_fingerprint
+from rag_assets.parsing.job import ParseJob
+from rag_assets.parsing.pool import observe_parses, parse_files
+from rag_assets.parsing.reasons import PARSE_REASONS
+from rag_assets.parsing.registry import all_parsers, parser_for, register_parser, unregister_parser
+from rag_assets.parsing.sniffing import sniff_media_type
+from rag_assets.parsing.stored import parsed_digest, read_parsed, write_parsed
+
+__all__ = [
+    "PARSE_REASONS",
+    "ParseHints",
+    "ParseJob",
+    "Parser",
+    "all_parsers",
+    "observe_parses",
+    "parse_document",
+    "parse_files",
+    "parse_fingerprint",
+    "parsed_digest",
+    "parser_for",
+    "read_parsed",
+    "register_parser",
+    "sniff_media_type",
+    "unregister_parser",
+    "write_parsed",
+]

@@ -35,6 +35,13 @@ from rag_assets.storage.records import (
     refresh_record,
     write_record,
 )
+from rag_assets.storage.versioned import (
+    VersionedOutput,
+    append_log,
+    find_versions,
+    read_json,
+    write_version,
+)
 
 __all__ = [
     "MANIFEST",
@@ -44,9 +51,12 @@ __all__ = [
     "Notify",
     "Pointer",
     "Refreshed",
+    "VersionedOutput",
+    "append_log",
     "build_folder",
     "current_folder",
     "explained_errors",
+    "find_versions",
     "hold_lock",
     "hold_locks",
     "is_complete",
@@ -56,6 +66,7 @@ __all__ = [
     "point_at",
     "prune_record",
     "read_entries",
+    "read_json",
     "read_manifest",
     "read_pointer",
     "read_rows",
@@ -68,4 +79,5 @@ __all__ = [
     "write_bytes",
     "write_record",
     "write_text",
+    "write_version",
 ]

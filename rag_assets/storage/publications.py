@@ -10,8 +10,8 @@
 import json
 import shutil
 import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +39,14 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """What readers see now (the first entry), and what they saw before it."""
+    """What readers see now (the first entry), and what they saw before it.
+
+    `built_from` holds the digests of the inventory and the configuration that were built last;
+    the sensors compare with them.
+    """
 
     history: tuple[Published, ...]
+    built_from: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def current(self) -> str:
@@ -66,7 +71,7 @@ def read_pointer(folder: Path) -> Pointer | None:
             f"{path}: the pointer is damaged ({error}). Delete the file and run `rag index`: the "
             "publication is found or built again."
         ) from error
-    return Pointer(history)
+    return Pointer(history, loaded.get("built_from", {}))
 
 
 def current_folder(folder: Path, namespace: str) -> Path:
@@ -123,18 +128,28 @@ def build_folder(folder: Path, publication: str, build: Callable[[Path], None]) 
             shutil.rmtree(temporary, ignore_errors=True)
 
 
-def point_at(folder: Path, publication: str) -> None:
-    """Let readers see a publication from now on."""
+def point_at(folder: Path, publication: str, built_from: Mapping[str, str]) -> bool:
+    """Let readers see a publication from now on. Returns False where they already did.
+
+    Args:
+        built_from: digests to remember beside those that are remembered already.
+    """
     pointer = read_pointer(folder)
     now = time.time()
     before = list(pointer.history) if pointer else []
-    if before and before[0].publication == publication:
-        return
-    if before:
+    remembered = {**(pointer.built_from if pointer else {}), **built_from}
+    is_new = not before or before[0].publication != publication
+    if not is_new and pointer and remembered == dict(pointer.built_from):
+        return False
+    if is_new and before:
         before[0] = Published(before[0].publication, before[0].published_at, now)
     rest = [entry for entry in before if entry.publication != publication]
-    history = [Published(publication, now), *rest]
-    write_text(folder / POINTER, json.dumps({"history": [asdict(e) for e in history]}, indent=1))
+    head = Published(publication, now) if is_new else before[0]
+    history = [asdict(entry) for entry in (head, *rest)]
+    write_text(
+        folder / POINTER, json.dumps({"history": history, "built_from": remembered}, indent=1)
+    )
+    return is_new
 
 
 def retire_publications(folder: Path, keep: int, keep_hours: float) -> tuple[str, ...]:

@@ -167,6 +167,7 @@ def refresh_record(
     expired: Collection[str],
     compute: Callable[[list[str]], Iterable[Computed]],
     notify: Notify,
+    can_stay: Callable[[Entry], bool] = lambda entry: True,
 ) -> Refreshed:
     """Compute what changed in one record and write it whole; untouched where nothing did.
 
@@ -176,6 +177,7 @@ def refresh_record(
         wanted: content_hash → fingerprint, for every living content of the partition.
         expired: contents dead for so long that their rows go with this write.
         compute: gives (content_hash, entry, rows) for each content it is asked for.
+        can_stay: False for an entry whose rows cannot stand beside new ones (another dimension).
     """
     with hold_lock(lock, f"{path.parent.name} {path.stem}", notify):
         entries, mended = load_entries_or_mend(path, notify)
@@ -188,7 +190,11 @@ def refresh_record(
             return Refreshed(entries, (), wrote=False, mended=mended)
         fresh = list(compute(stale))
         replaced = {content for content, _, _ in fresh}
-        kept = {c: e for c, e in entries.items() if c not in replaced and c not in expired}
+        kept = {
+            c: e
+            for c, e in entries.items()
+            if c not in replaced and c not in expired and can_stay(e)
+        }
         tables = kept_tables(path, schema, entries, kept)
         merged = kept | {content: entry for content, entry, _ in fresh}
         write_record(path, schema, merged, tables + [rows for _, _, rows in fresh])

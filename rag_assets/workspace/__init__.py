@@ -16,9 +16,11 @@ from rag_assets.workspace.inventory import (
 )
 from rag_assets.workspace.journal import Binding, Journal, Override, read_journal
 from rag_assets.workspace.layout import Namespace, Workspace
+from rag_assets.workspace.raw_files import describe_raw_files
 from rag_assets.workspace.scanning import Scan, SourceFile, scan_raw
 from rag_assets.workspace.settings import Settings
 from rag_assets.workspace.sidecar import Sidecar, read_sidecar
+from rag_assets.workspace.watching import Look, configuration_digest, look_at_raw
 
 __all__ = [
     "Binding",
@@ -28,6 +30,7 @@ __all__ = [
     "InventoryOutcome",
     "Journal",
     "LivingContent",
+    "Look",
     "Namespace",
     "Override",
     "Scan",
@@ -36,9 +39,12 @@ __all__ = [
     "SourceFile",
     "Workspace",
     "configs_folder",
+    "configuration_digest",
     "current_identities",
     "current_overrides",
+    "describe_raw_files",
     "lock_inventory",
+    "look_at_raw",
     "read_inventory",
     "read_journal",
     "read_sidecar",

@@ -45,6 +45,11 @@ class LivingContent:
         return PurePosixPath(self.first.source_uri).suffix.lower()
 
     @property
+    def stem(self) -> str:
+        """Stem of the first path; it matters only to a parser that declares that it reads it."""
+        return PurePosixPath(self.first.source_uri).stem
+
+    @property
     def password_hash(self) -> str:
         """SHA-256 of the password that the sidecar gives, or empty."""
         return self._speaker.password_hash

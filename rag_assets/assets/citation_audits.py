@@ -1,0 +1,72 @@
+"""The asset `citation_audits`: a verdict for every cited sentence of each draft in drafts/."""
+
+from collections.abc import Sequence
+
+import dagster as dg
+
+from rag_assets.assets.options import OWNERS
+from rag_assets.auditing import AuditOutcome, audit_citations, find_draft
+from rag_assets.workspace import Workspace
+
+DRAFTS = dg.DynamicPartitionsDefinition(name="drafts")
+
+
+def build_citation_audits_asset(
+    workspace: Workspace, upstream: Sequence[dg.AssetKey]
+) -> dg.AssetsDefinition:
+    """Return the asset of a workspace; it depends on every namespace's search_index."""
+
+    @dg.asset(
+        key="citation_audits",
+        deps=list(upstream),
+        group_name="workspace",
+        description="For each sentence of a draft that cites {#doc_uid}: OK, WEAK or MISSING, with "
+        "the best passage of that document and where it stands. Numbered files under "
+        "outputs/audits/.",
+        kinds={"markdown", "lancedb"},
+        owners=OWNERS,
+        code_version="1",
+        partitions_def=DRAFTS,
+        backfill_policy=dg.BackfillPolicy.single_run(),
+    )
+    def citation_audits(context: dg.AssetExecutionContext) -> None:
+        fresh = Workspace.open(workspace.root)
+        for key in context.partition_keys:
+            outcome = audit_citations(fresh, find_draft(fresh, key), notify=context.log.info)
+            context.add_asset_metadata(audit_metadata(outcome), partition_key=key)
+            for row in outcome.audit.rows:
+                if row.status == "ERROR":
+                    context.log.error(f"{outcome.audit.draft_name}: {row.reason}")
+
+    return citation_audits
+
+
+def audit_metadata(outcome: AuditOutcome) -> dict[str, object]:
+    """Return what the UI shows of an audit."""
+    audit = outcome.audit
+    columns = ("sentence", "cites", "verdict", "where", "reason")
+    return {
+        "digest": audit.audit_id,
+        "draft": audit.draft_name,
+        **{status: count for status, count in audit.counts.items()},
+        "publications": ", ".join(f"{n}/{p}" for n, p in audit.publications),
+        "is new": outcome.is_new,
+        "seconds": round(outcome.seconds, 3),
+        "file": dg.MetadataValue.path(str(outcome.markdown)),
+        "table": dg.TableMetadataValue(
+            records=[
+                dg.TableRecord(
+                    {
+                        "sentence": row.claim[:200],
+                        "cites": row.doc_uid,
+                        "verdict": row.status,
+                        "where": row.locator or "",
+                        "reason": row.reason,
+                    }
+                )
+                for row in audit.rows
+            ],
+            schema=dg.TableSchema([dg.TableColumn(name, "string") for name in columns]),
+        ),
+        "preview": dg.MetadataValue.md(outcome.markdown.read_text(encoding="utf-8")[:8000]),
+    }

@@ -1,0 +1,73 @@
+"""The asset `evidence_packs`: what may be cited to answer each question in queries/."""
+
+from collections.abc import Sequence
+
+import dagster as dg
+
+from rag_assets.assets.options import OWNERS
+from rag_assets.evidence import AskOutcome, ask, list_questions, read_question
+from rag_assets.model import UsageError
+from rag_assets.workspace import Workspace
+
+QUESTIONS = dg.DynamicPartitionsDefinition(name="questions")
+
+
+def build_evidence_packs_asset(
+    workspace: Workspace, upstream: Sequence[dg.AssetKey]
+) -> dg.AssetsDefinition:
+    """Return the asset of a workspace; it depends on every namespace's search_index."""
+
+    @dg.asset(
+        key="evidence_packs",
+        deps=list(upstream),
+        group_name="workspace",
+        description="An evidence pack for each question: passages that may be cited, where they "
+        "stand and how they were found. Numbered files under outputs/.",
+        kinds={"markdown", "lancedb"},
+        owners=OWNERS,
+        code_version="1",
+        partitions_def=QUESTIONS,
+        backfill_policy=dg.BackfillPolicy.single_run(),
+    )
+    def evidence_packs(context: dg.AssetExecutionContext) -> None:
+        fresh = Workspace.open(workspace.root)
+        by_key = {saved.key: saved for saved in map(read_question, list_questions(fresh))}
+        for key in context.partition_keys:
+            if key not in by_key:
+                raise UsageError(
+                    f"no question in {fresh.queries} has the content of '{key}' any more: it was "
+                    "edited or removed. Ask the present one: `rag query --file FILE`."
+                )
+            outcome = ask(fresh, by_key[key], notify=context.log.info)
+            context.add_asset_metadata(pack_metadata(outcome), partition_key=key)
+
+    return evidence_packs
+
+
+def pack_metadata(outcome: AskOutcome) -> dict[str, object]:
+    """Return what the UI shows of a pack."""
+    pack = outcome.pack
+    return {
+        "digest": pack.query_id,
+        "question": pack.question,
+        "items": len(pack.items),
+        "sources": len(pack.doc_uids),
+        "publications": ", ".join(f"{n}/{p}" for n, p in pack.publications.items()),
+        "is new": outcome.is_new,
+        "seconds": round(outcome.seconds, 3),
+        "file": dg.MetadataValue.path(str(outcome.markdown)),
+        "table": dg.TableMetadataValue(
+            records=[
+                dg.TableRecord(
+                    {"rank": i.rank, "doc_uid": i.doc_uid, "where": i.locator,
+                     "quote": i.exact_quote[:200]}
+                )
+                for i in pack.items
+            ],
+            schema=dg.TableSchema(
+                [dg.TableColumn("rank", "int")]
+                + [dg.TableColumn(name, "string") for name in ("doc_uid", "where", "quote")]
+            ),
+        ),
+        "preview": dg.MetadataValue.md(outcome.markdown.read_text(encoding="utf-8")[:6000]),
+    }

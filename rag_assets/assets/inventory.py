@@ -1,0 +1,79 @@
+"""The asset `inventory`: what stands in raw/, and who each document is."""
+
+import dagster as dg
+
+from rag_assets.assets.options import OWNERS, REHASH_TAG, flag, progress_reporter, rest_seconds
+from rag_assets.assets.options import reopen_namespace as reopen
+from rag_assets.assets.reporting import bullet_list, document_table
+from rag_assets.model import DocumentStatus
+from rag_assets.workspace import InventoryOutcome, Namespace, take_inventory
+
+
+def build_inventory_asset(declared: Namespace) -> dg.AssetsDefinition:
+    """Return the asset of one namespace."""
+
+    @dg.asset(
+        key=[declared.name, "inventory"],
+        group_name=declared.name,
+        description="Every file below raw/, its SHA-256, its place and its sidecar; and the uid "
+        "of every document, from the identity journal.",
+        kinds={"file"},
+        owners=OWNERS,
+        code_version="1",
+        backfill_policy=dg.BackfillPolicy.single_run(),
+    )
+    def inventory(context: dg.AssetExecutionContext) -> dg.MaterializeResult[None]:
+        namespace = reopen(declared.workspace, declared.name, declared.settings.hex_digits)
+        outcome = take_inventory(
+            namespace,
+            rehash=flag(context, REHASH_TAG),
+            rest_seconds=rest_seconds(context),
+            notify=context.log.warning,
+            on_progress=progress_reporter.get(),
+        )
+        for warning in outcome.warnings:
+            context.log.warning(warning)
+        digest = outcome.inventory.digest
+        return dg.MaterializeResult(
+            metadata={
+                "digest": digest,
+                "files": len(outcome.inventory.sources),
+                "documents": len(outcome.inventory.contents),
+                "added": len(outcome.added),
+                "removed": len(outcome.removed),
+                "hashed files": outcome.scan.hashed_files,
+                "hashed bytes": outcome.scan.hashed_bytes,
+                "table": document_table(_documents(outcome)),
+                "preview": dg.MetadataValue.md(_preview(outcome)),
+            },
+            data_version=dg.DataVersion(digest),
+        )
+
+    return inventory
+
+
+def _documents(outcome: InventoryOutcome) -> list[DocumentStatus]:
+    identities = outcome.identities
+    rows = []
+    for source in outcome.inventory.sources:
+        uid = identities.uids.get(source.content_hash, "")
+        withheld = source.sidecar_error or identities.withheld.get(source.content_hash, "")
+        status, reason = ("withheld", withheld) if withheld else ("ok", "")
+        if source.status != "ok":
+            status, reason = "refused", f"{source.reason_code}: {source.message}"
+        figures = {"doc_uid": uid, "citable": str(source.citable), "bytes": source.size}
+        rows.append(DocumentStatus(source.source_uri, status, reason, figures))
+    return rows
+
+
+def _preview(outcome: InventoryOutcome) -> str:
+    notes = [*outcome.warnings, *outcome.identities.notes.values()]
+    lines = [f"{len(outcome.added)} contents added, {len(outcome.removed)} removed."]
+    if outcome.identities.events:
+        lines.append("New in the journal:")
+        lines.append(
+            bullet_list(f"`{e.doc_uid}` is {e.path}" for e in outcome.identities.events[:20])
+        )
+    if notes:
+        lines.append(bullet_list(notes))
+    return "\n\n".join(lines)

@@ -1,0 +1,50 @@
+"""What a run was asked for beyond its assets, and what an asset finds when it starts."""
+
+from collections.abc import Callable
+from contextvars import ContextVar
+
+import dagster as dg
+
+from rag_assets.model import ConfigurationError, Progress
+from rag_assets.workspace import Namespace, Workspace
+
+# Run tags; the sensors and the commands set them, a person may in the launchpad.
+REHASH_TAG = "rag/rehash"
+RETRY_TAG = "rag/retry"
+REST_TAG = "rag/rest_seconds"
+STATE_TAG = "rag/state"
+
+# Set by a command that shows progress on a terminal; runs of the daemon have none.
+progress_reporter: ContextVar[Progress | None] = ContextVar("progress_reporter", default=None)
+
+OWNERS = ["team:library"]
+NamespaceSource = Callable[[], Namespace]
+
+
+def reopen_namespace(
+    workspace: Workspace, name: str, hex_digits: int
+) -> Namespace:
+    """Return the namespace with its settings of this moment, not of when the code was loaded.
+
+    Raises:
+        ConfigurationError: its partitions are no longer those that Dagster knows.
+    """
+    namespace = Workspace.open(workspace.root).namespace(name)
+    if namespace.settings.hex_digits != hex_digits:
+        raise ConfigurationError(
+            f"{workspace.namespace_file(name)}: 'hex_digits' is now "
+            f"{namespace.settings.hex_digits}, but the assets were loaded with {hex_digits}. "
+            "Reload the code location (Deployment page of the UI) or restart `dagster dev`."
+        )
+    return namespace
+
+
+def flag(context: dg.AssetExecutionContext, tag: str) -> bool:
+    """Say whether a run was started with a tag set to `true`."""
+    return context.run.tags.get(tag) == "true"
+
+
+def rest_seconds(context: dg.AssetExecutionContext) -> float | None:
+    """Return how long a file must have been still, where the run asks for it."""
+    value = context.run.tags.get(REST_TAG)
+    return float(value) if value is not None else None

@@ -1,0 +1,80 @@
+"""What every asset shows in the UI: digest, counts, seconds, a table by name, a preview."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import dagster as dg
+
+from rag_assets.model import DocumentStatus, StageOutcome
+
+# Rows of a table in the UI; more make its pages slow, and `rag documents` lists them all.
+_MOST_ROWS = 500
+
+Metadata = dict[str, Any]
+
+
+def document_table(documents: Sequence[DocumentStatus]) -> dg.TableMetadataValue:
+    """Return documents as a table: name, status, reason, then the figures of the stage."""
+    names = sorted({name for document in documents for name in document.figures})
+    # Trouble first: a failed document must be seen without scrolling.
+    ordered = sorted(documents, key=lambda d: (d.status in {"ok", "published"}, d.name))
+    return dg.TableMetadataValue(
+        records=[
+            dg.TableRecord(
+                {"name": d.name, "status": d.status, "reason": d.reason}
+                | {name: _cell(d.figures.get(name, "")) for name in names}
+            )
+            for d in ordered[:_MOST_ROWS]
+        ],
+        schema=dg.TableSchema(
+            [dg.TableColumn(name, "string") for name in ("name", "status", "reason", *names)]
+        ),
+    )
+
+
+def _cell(value: object) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def outcome_metadata(outcome: StageOutcome) -> Metadata:
+    """Return the metadata of one partition."""
+    metadata: Metadata = {
+        "digest": outcome.digest,
+        "computed": outcome.computed,
+        "seconds": round(outcome.seconds, 3),
+        **outcome.counts,
+        "table": document_table(outcome.documents),
+    }
+    failed = [d for d in outcome.documents if d.status != "ok"]
+    if failed:
+        metadata["not ok"] = dg.MetadataValue.md(document_list(failed))
+    if outcome.warnings:
+        metadata["warnings"] = dg.MetadataValue.md(bullet_list(outcome.warnings))
+    if outcome.preview:
+        metadata["preview"] = dg.MetadataValue.md(outcome.preview)
+    return metadata
+
+
+def document_list(documents: Iterable[DocumentStatus]) -> str:
+    """Return documents with their reasons as a Markdown list."""
+    return bullet_list(f"**{d.name}** — {d.status}: {d.reason}" for d in documents)
+
+
+def bullet_list(sentences: Iterable[str]) -> str:
+    """Return sentences as a Markdown list."""
+    return "\n".join(f"- {sentence}" for sentence in sentences)
+
+
+def report_partitions(
+    context: dg.AssetExecutionContext, outcomes: Mapping[str, StageOutcome]
+) -> None:
+    """Give each partition of a range run its own metadata, and say in the log what changed."""
+    for partition, outcome in outcomes.items():
+        context.add_asset_metadata(outcome_metadata(outcome), partition_key=partition)
+        for warning in outcome.warnings:
+            context.log.warning(warning)
+        for document in outcome.documents:
+            if document.status != "ok":
+                context.log.warning(f"{document.name}: {document.status}: {document.reason}")
+    computed = sum(outcome.computed for outcome in outcomes.values())
+    context.log.info(f"{computed} documents computed in {len(outcomes)} partitions")

@@ -1,0 +1,91 @@
+"""The asset `search_index`: the publication that readers see."""
+
+import dagster as dg
+
+from rag_assets.assets.options import OWNERS, progress_reporter
+from rag_assets.assets.options import reopen_namespace as reopen
+from rag_assets.assets.reporting import bullet_list, document_table
+from rag_assets.embedding import model_dimension, model_fingerprint
+from rag_assets.evidence.retirement import mark_retired
+from rag_assets.model import DocumentStatus
+from rag_assets.publishing import (
+    PUBLISHED_STAGES,
+    PUBLISHING_VERSION,
+    DocumentFacts,
+    PublishOutcome,
+    publish,
+)
+from rag_assets.workspace import Namespace
+
+
+def build_search_index_asset(declared: Namespace) -> dg.AssetsDefinition:
+    """Return the asset of one namespace."""
+
+    @dg.asset(
+        key=[declared.name, "search_index"],
+        deps=[dg.AssetKey([declared.name, "embeddings"])],
+        group_name=declared.name,
+        description="One immutable publication: a Lance table with vectors and a text index, and "
+        "a DuckDB catalogue. Readers go over to it all at once.",
+        kinds={"lancedb", "duckdb"},
+        owners=OWNERS,
+        code_version=str(PUBLISHING_VERSION),
+        backfill_policy=dg.BackfillPolicy.single_run(),
+    )
+    def search_index(context: dg.AssetExecutionContext) -> dg.MaterializeResult[None]:
+        namespace = reopen(declared.workspace, declared.name, declared.settings.hex_digits)
+        settings = namespace.settings.embed
+        outcome = publish(
+            namespace,
+            model_fingerprint(settings),
+            model_dimension(settings),
+            context.log.info,
+            is_whole=_is_whole(context, namespace),
+            on_progress=progress_reporter.get(),
+        )
+        mark_retired(namespace.workspace, namespace.name, outcome.retired)
+        for warning in outcome.warnings:
+            context.log.warning(warning)
+        return dg.MaterializeResult(
+            metadata={
+                "publication": outcome.publication,
+                "digest": outcome.publication,
+                "is new": outcome.is_new,
+                "seconds": round(outcome.seconds, 3),
+                **outcome.counts,
+                "table": document_table([describe_facts(fact) for fact in outcome.facts]),
+                "preview": dg.MetadataValue.md(_preview(outcome)),
+            },
+            data_version=dg.DataVersion(outcome.publication),
+        )
+
+    return search_index
+
+
+def _is_whole(context: dg.AssetExecutionContext, namespace: Namespace) -> bool:
+    """Say whether this run refreshed every stage over all partitions."""
+    tags, keys = context.run.tags, namespace.partition_keys
+    stages = {key.path[-1] for key in context.selected_asset_keys if key.path[0] == namespace.name}
+    return (
+        {"inventory", *PUBLISHED_STAGES} <= stages
+        and tags.get("dagster/asset_partition_range_start") == keys[0]
+        and tags.get("dagster/asset_partition_range_end") == keys[-1]
+    )
+
+
+def describe_facts(fact: DocumentFacts) -> DocumentStatus:
+    """Return a living content as a row of the UI's table."""
+    reason = f"{fact.reason_code}: {fact.message}" if fact.reason_code else ""
+    figures = {"doc_uid": fact.doc_uid or "", "citable": str(fact.citable), "title": fact.title}
+    return DocumentStatus(fact.living.first.source_uri, fact.status, reason, figures)
+
+
+def _preview(outcome: PublishOutcome) -> str:
+    state = "new" if outcome.is_new else "unchanged, nothing was written"
+    lines = [f"Publication `{outcome.publication}` ({state})."]
+    lines.append(bullet_list(f"{name}: {count}" for name, count in outcome.counts.items()))
+    if outcome.retired:
+        lines.append(f"Retired: {', '.join(outcome.retired)}.")
+    if outcome.warnings:
+        lines.append(bullet_list(outcome.warnings))
+    return "\n\n".join(lines)

@@ -1,0 +1,68 @@
+"""The frame of a stage that is partitioned by content hash; each stage has a module of its own."""
+
+from collections.abc import Callable, Sequence
+
+import dagster as dg
+
+from rag_assets.assets.options import OWNERS, progress_reporter, reopen_namespace
+from rag_assets.assets.reporting import report_partitions
+from rag_assets.model import Progress, StageOutcome
+from rag_assets.storage import Notify
+from rag_assets.workspace import Inventory, Namespace, require_inventory
+
+# What a stage's own module gives: (context, namespace, inventory, partitions, notify, progress).
+Work = Callable[
+    [
+        dg.AssetExecutionContext,
+        Namespace,
+        Inventory,
+        Sequence[str],
+        Notify,
+        Progress | None,
+    ],
+    dict[str, StageOutcome],
+]
+
+
+def partitions_of(namespace: Namespace) -> dg.StaticPartitionsDefinition:
+    """Return the static partitions: the first digits of the content hash."""
+    return dg.StaticPartitionsDefinition(list(namespace.partition_keys))
+
+
+def build_stage_asset(
+    declared: Namespace,
+    name: str,
+    upstream: str,
+    description: str,
+    kinds: set[str],
+    code_version: str,
+    work: Work,
+) -> dg.AssetsDefinition:
+    """Return the asset of one stage: gather inputs, call `work`, report each partition."""
+
+    @dg.asset(
+        key=[declared.name, name],
+        deps=[dg.AssetKey([declared.name, upstream])],
+        group_name=declared.name,
+        description=description,
+        kinds=kinds,
+        owners=OWNERS,
+        code_version=code_version,
+        partitions_def=partitions_of(declared),
+        backfill_policy=dg.BackfillPolicy.single_run(),
+    )
+    def stage(context: dg.AssetExecutionContext) -> None:
+        namespace = reopen_namespace(
+            declared.workspace, declared.name, declared.settings.hex_digits
+        )
+        outcomes = work(
+            context,
+            namespace,
+            require_inventory(namespace),
+            context.partition_keys,
+            context.log.info,
+            progress_reporter.get(),
+        )
+        report_partitions(context, outcomes)
+
+    return stage

@@ -1,0 +1,123 @@
+"""The prose of a draft: its blocks, each with a map from every character to its offset."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+ProseKind = Literal["paragraph", "heading", "row"]
+
+_NEW_LINE = re.compile(r"\r\n?|\n")  # what markdown-it counts as a line end
+_CONTAINER_MARKS = re.compile(r"[ \t>]*")
+_COLUMN = re.compile(r"(?<!\\)\|")
+# Deeper than a person nests lists; beyond it markdown-it drops lines.
+_MAX_NESTING = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ProseBlock:
+    """A paragraph, heading or table row, freed of the marks of lists and quotations.
+
+    Args:
+        kind: a row is one statement and is not split into sentences.
+        text: its lines, joined by newlines.
+        offsets: of each character of `text` in the draft, strictly increasing.
+    """
+
+    kind: ProseKind
+    text: str
+    offsets: tuple[int, ...]
+
+
+@cache
+def _block_parser(is_markdown: bool) -> "MarkdownIt":
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark" if is_markdown else "zero", {"maxNesting": _MAX_NESTING})
+    # Inline marks are read later, with offsets.
+    parser.core.ruler.enableOnly(["normalize", "block"])
+    if is_markdown:
+        # Without `reference`: a footnote `[^1]: {#uid}` would vanish as a link definition.
+        parser.enable("table").disable("reference")
+    return parser
+
+
+def _line_spans(text: str) -> list[tuple[int, int]]:
+    spans, start = [], 0
+    for match in _NEW_LINE.finditer(text):
+        spans.append((start, match.start()))
+        start = match.end()
+    spans.append((start, len(text)))
+    return spans
+
+
+def _assemble(kind: ProseKind, pieces: list[tuple[int, str]]) -> ProseBlock:
+    characters: list[str] = []
+    offsets: list[int] = []
+    for number, (start, piece) in enumerate(pieces):
+        if number:
+            characters.append("\n")
+            offsets.append(offsets[-1] + 1 if offsets else start - 1)
+        characters.extend(piece)
+        offsets.extend(range(start, start + len(piece)))
+    return ProseBlock(kind, "".join(characters), tuple(offsets))
+
+
+def _inline_block(
+    kind: ProseKind, token: "Token", text: str, spans: list[tuple[int, int]]
+) -> ProseBlock:
+    first, last = token.map or (0, 0)
+    pieces = []
+    content = token.content.split("\n")
+    for number in range(first, last):
+        start, end = spans[number]
+        line = text[start:end]
+        wanted = content[number - first].strip() if number - first < len(content) else ""
+        # A heading's closing marks stand right of its content, so the first place is meant
+        # there; in a paragraph the content is what remains at the end of the line.
+        found = line.find(wanted) if kind == "heading" else line.rfind(wanted)
+        if wanted and found >= 0:
+            pieces.append((start + found, wanted))
+    return _assemble(kind, pieces)
+
+
+def _lines_block(
+    kind: ProseKind, token: "Token", text: str, spans: list[tuple[int, int]]
+) -> ProseBlock:
+    pieces = []
+    for start, end in spans[slice(*(token.map or (0, 0)))]:
+        marks = _CONTAINER_MARKS.match(text, start, end)
+        content_start = marks.end() if marks else start
+        line = text[content_start:end].rstrip()
+        if line:
+            pieces.append((content_start, _COLUMN.sub(" ", line) if kind == "row" else line))
+    return _assemble(kind, pieces)
+
+
+def find_prose(text: str, is_markdown: bool) -> Iterator[ProseBlock | None]:
+    """Yield the blocks of a draft in order; None where code interrupts the prose.
+
+    Args:
+        text: the draft, without front matter (blanked, so that offsets stay).
+        is_markdown: False reads paragraphs apart by blank lines, and nothing else.
+    """
+    spans = _line_spans(text)
+    tokens = _block_parser(is_markdown).parse(text)
+    is_in_table = False
+    for position, token in enumerate(tokens):
+        if token.type in {"table_open", "table_close"}:
+            is_in_table = token.type == "table_open"
+        elif token.type == "tr_open":
+            yield _lines_block("row", token, text, spans)
+        elif token.type == "html_block":
+            yield _lines_block("paragraph", token, text, spans)
+        elif token.type in {"fence", "code_block"}:
+            yield None
+        elif token.type == "inline" and not is_in_table:
+            is_heading = tokens[position - 1].type == "heading_open"
+            yield _inline_block("heading" if is_heading else "paragraph", token, text, spans)

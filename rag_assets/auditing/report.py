@@ -1,0 +1,202 @@
+"""A citation audit as a page of Markdown, for the person who wrote the draft."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from rag_assets.auditing.record import CitationAudit
+from rag_assets.auditing.verdict import CitationVerdict
+
+# Columns of a terminal or page; a wide (East Asian) character takes two.
+_SENTENCE_WIDTH = 110
+_PASSAGE_WIDTH = 150
+_SHORT_HASH = 12
+_MARKUP = re.compile(r"([\\`*\[\]<>|~])|(?<!\w)(_)|(_)(?!\w)")
+_LINE_START = re.compile(r"^(\s*)([#+\-=]|\d+[.)](?=\s))")
+_PARAGRAPH_END = re.compile(r"\n\s*\n")
+
+
+def render_markdown(audit: CitationAudit) -> str:
+    """Return the audit as Markdown: its head, one table of all rows, then each row to mend."""
+    lines = [
+        *_head(audit),
+        *_table(audit),
+        *_details(audit),
+        *_sources(audit),
+        *_provenance(audit),
+    ]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _head(audit: CitationAudit) -> Iterator[str]:
+    yield f"# Citations of {_escape(audit.draft_name)}"
+    yield ""
+    sentences = len({row.sentence_start for row in audit.rows})
+    if audit.rows:
+        tally = " · ".join(f"{n} {status}" for status, n in audit.counts.items() if n)
+        yield (
+            f"**{_plural(len(audit.rows), 'citation')} in {_plural(sentences, 'sentence')}: "
+            f"{tally}**"
+        )
+        yield ""
+        yield (
+            f"OK from {audit.threshold:.2f} ({audit.threshold_origin}), WEAK from "
+            f"{audit.weak_threshold:.2f} ({audit.weak_threshold_origin}), MISSING below; the best "
+            f"{audit.k} passages of each cited document were looked at. A score says that a "
+            "passage speaks of the same thing, not that it agrees: check numbers, negations and "
+            "directions against the quoted words."
+        )
+    else:
+        yield "**No citations were found.**"
+    for warning in audit.warnings:
+        yield ""
+        yield f"> **Note.** {_escape(warning)}"
+    yield ""
+
+
+def _table(audit: CitationAudit) -> Iterator[str]:
+    if not audit.rows:
+        return
+    yield "## All citations"
+    yield ""
+    yield "| # | sentence | cites | verdict | score | where | passage | reason | suggested query |"
+    yield "|--:|---|---|---|--:|---|---|---|---|"
+    for row in audit.rows:
+        quote = f"“{_escape(shorten(row.quote, _PASSAGE_WIDTH))}”" if row.quote else "–"
+        cells = (
+            str(row.number),
+            _escape(shorten(row.claim or row.sentence, _SENTENCE_WIDTH)),
+            _code(row.cites or "(empty)"),
+            row.status if row.status == "OK" else f"**{row.status}**",
+            _score(row),
+            _escape(row.locator) if row.locator else "–",
+            quote,
+            _prose(row.reason),
+            _escape(row.suggested_query) if row.suggested_query else "–",
+        )
+        yield f"| {' | '.join(cells)} |"
+    yield ""
+
+
+def _score(row: CitationVerdict) -> str:
+    if row.score is None or row.scored_by is None:
+        return "–"
+    return f"{row.score:.2f}" if row.scored_by == "similarity" else f"{row.score:.2f} (words)"
+
+
+def _details(audit: CitationAudit) -> Iterator[str]:
+    to_mend = [row for row in audit.rows if row.status != "OK"]
+    if not to_mend:
+        return
+    yield "## To mend"
+    yield ""
+    for row in to_mend:
+        yield from _detail(row)
+
+
+def _detail(row: CitationVerdict) -> Iterator[str]:
+    yield f"### {row.number}. {row.status}: {_code(row.cites or '(empty)')} in line {row.line}"
+    yield ""
+    yield from _blockquote(row.sentence)
+    yield ""
+    yield _prose(row.reason)
+    if row.scoring_note:
+        yield ""
+        yield _prose(row.scoring_note)
+    if row.status == "ERROR" and len(row.nearest_uids) > 1:
+        yield ""
+        yield f"May be meant: {', '.join(_code('{#' + uid + '}') for uid in row.nearest_uids)}"
+    if row.suggested_query:
+        yield ""
+        yield f"Search for: {_escape(row.suggested_query)}"
+    if row.passage is not None and row.quote is not None:
+        title = f"{_escape(' '.join(row.title.split()))}, " if row.title else ""
+        yield ""
+        yield f"Nearest sentence ({title}{_escape(row.locator or '')}):"
+        yield ""
+        yield from _blockquote(row.quote)
+        if " ".join(row.passage.split()) != " ".join(row.quote.split()):
+            yield ""
+            yield f"Its passage ({_code(row.chunk_id or '')}):"
+            yield ""
+            yield from _blockquote(row.passage)
+    yield ""
+
+
+def _sources(audit: CitationAudit) -> Iterator[str]:
+    if audit.sources_used:
+        yield "## Sources used"
+        yield ""
+        yield from (f"- {_code(source)}" for source in audit.sources_used)
+        yield ""
+
+
+def _provenance(audit: CitationAudit) -> Iterator[str]:
+    yield "## Where this comes from"
+    yield ""
+    yield f"- draft: {_escape(audit.draft_name)}, SHA-256 `{audit.draft_digest}`"
+    yield f"- audit: `{audit.audit_id}`"
+    for namespace, publication in audit.publications:
+        yield f"- publication of {_escape(namespace)}: {_code(publication)}"
+    for namespace, fingerprint in audit.encoders:
+        yield f"- embedding model of {_escape(namespace)}: {_code(fingerprint)}"
+    yield f"- scorer: {_escape(audit.scorer)}, k = {audit.k}"
+
+
+def _escape(text: str) -> str:
+    """Return `text` on one line, so that Markdown shows it as it is."""
+    return _MARKUP.sub(lambda match: "\\" + match.group(), " ".join(text.split()))
+
+
+def _prose(text: str) -> str:
+    """Return our own sentence on one line; its code spans stay, pipes and tags are escaped."""
+    return re.sub(r"([|<>])", r"\\\1", " ".join(text.split()))
+
+
+def _code(text: str) -> str:
+    """Return `text` as a code span that a table cell can hold."""
+    text = " ".join(text.split()).replace("|", "\\|")
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * (longest + 1)
+    pad = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{pad}{text}{pad}{fence}"
+
+
+def _blockquote(text: str) -> Iterator[str]:
+    """Yield the paragraphs of `text` as a quotation; the line breaks of a print are folded."""
+    paragraphs = [part for part in _PARAGRAPH_END.split(text) if part.strip()]
+    for number, paragraph in enumerate(paragraphs):
+        if number:
+            yield ">"
+        yield "> " + _LINE_START.sub(_escape_line_start, _escape(paragraph))
+
+
+def _escape_line_start(match: re.Match[str]) -> str:
+    mark = match.group(2)
+    return f"{match.group(1)}{mark[:-1]}\\{mark[-1]}"
+
+
+def _width(character: str) -> int:
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def shorten(text: str, width: int) -> str:
+    """Return `text` on one line and at most `width` columns wide, cut between words with `…`."""
+    text = " ".join(text.split())
+    if sum(map(_width, text)) <= width:
+        return text
+    used, end = 0, 0
+    for character in text:
+        if used + _width(character) > width - 1:
+            break
+        used, end = used + _width(character), end + 1
+    kept = text[:end]
+    space = kept.rfind(" ")
+    # Chinese has no spaces to cut at, and a long word must not take half of the sentence.
+    if not text[end].isspace() and space > end * 2 // 3 and kept[-1].isascii():
+        kept = kept[:space]
+    return kept.rstrip(" ,;:，；：、") + "…"

@@ -1,0 +1,120 @@
+"""Audit a draft of the workspace and store the audit under `outputs/audits/`."""
+
+import json
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rag_assets.auditing.draft import read_draft
+from rag_assets.auditing.published import PublishedLibrary
+from rag_assets.auditing.record import CitationAudit, from_json, to_json
+from rag_assets.auditing.report import render_markdown
+from rag_assets.auditing.verification import verify_citations
+from rag_assets.evidence import partition_key
+from rag_assets.model import PublicationError, UsageError
+from rag_assets.storage import find_versions, read_json, write_version
+from rag_assets.workspace import Workspace
+
+DRAFT_SUFFIXES = (".md", ".markdown", ".txt")
+
+
+@dataclass(frozen=True, slots=True)
+class AuditOutcome:
+    """An audit and where it lies. `is_new` is False where the same audit stood there already."""
+
+    audit: CitationAudit
+    markdown: Path
+    json: Path
+    is_new: bool
+    key: str
+    seconds: float
+
+
+def audit_citations(
+    workspace: Workspace,
+    draft_path: Path,
+    *,
+    notify: Callable[[str], None] = lambda sentence: None,
+) -> AuditOutcome:
+    """Verify the citations of a draft and store the audit as `<draft>_citations_v###`.
+
+    The same draft over the same publications and settings is the same audit: then nothing is
+    written.
+
+    Raises:
+        UsageError: the draft cannot be read, or its front matter is wrong.
+        PublicationError: nothing is published.
+    """
+    started = time.monotonic()
+    draft = read_draft(draft_path)
+    with PublishedLibrary(workspace) as library:
+        if not library.publications:
+            raise PublicationError(
+                f"nothing is published in {workspace.root}. Run `rag ingest` first."
+            )
+        audit = verify_citations(
+            draft, library, library.encoders(), workspace.settings.verify
+        )
+    folder = workspace.outputs / "audits"
+    stem = f"{_file_stem(draft_path)}_citations"
+    key = draft_key(draft_path)
+    for _, path in find_versions(folder, stem, ".json"):
+        stored: Any = read_json(path, "citation audit")
+        if stored.get("audit_id") == audit.audit_id and path.with_suffix(".md").is_file():
+            return AuditOutcome(
+                from_json(stored), path.with_suffix(".md"), path, False, key,
+                time.monotonic() - started,
+            )  # fmt: skip
+    written = write_version(
+        folder,
+        stem,
+        {
+            ".md": render_markdown(audit),
+            ".json": json.dumps(to_json(audit), indent=1, ensure_ascii=False) + "\n",
+        },
+        workspace.meta / "version_log.jsonl",
+        workspace.locks / "outputs.lock",
+        f"citations of {draft.name} ({key})",
+        notify,
+    )
+    return AuditOutcome(
+        audit, written.files[".md"], written.files[".json"], True, key, time.monotonic() - started
+    )
+
+
+def draft_key(path: Path) -> str:
+    """Return the partition key of a draft's present content: `<slug>-<hash12>`."""
+    return partition_key(path.stem, path.read_bytes())
+
+
+def list_drafts(workspace: Workspace) -> list[Path]:
+    """Return the drafts of a workspace, sorted."""
+    if not workspace.drafts.is_dir():
+        return []
+    return sorted(
+        path
+        for path in workspace.drafts.rglob("*")
+        if path.is_file() and path.suffix in DRAFT_SUFFIXES and not path.name.startswith(".")
+    )
+
+
+def find_draft(workspace: Workspace, key: str) -> Path:
+    """Return the draft whose present content has this partition key.
+
+    Raises:
+        UsageError: no draft has it: it was edited or removed since.
+    """
+    for path in list_drafts(workspace):
+        if draft_key(path) == key:
+            return path
+    raise UsageError(
+        f"no draft in {workspace.drafts} has the content of '{key}' any more: it was edited or "
+        "removed. Audit the present revision: `rag verify-citations DRAFT`."
+    )
+
+
+def _file_stem(path: Path) -> str:
+    return re.sub(r"[^\w.\-]+", "_", path.stem) or "draft"

@@ -1,0 +1,185 @@
+"""Where sentences end, in English and Chinese.
+
+A blank line always ends a sentence. A single line break does not (text that was wrapped stays
+whole), unless a heading, a list item or a table row of Markdown stands there, or two lines begin
+with the same `name: ` (records). `；` is a clause end, not a sentence end: Chinese statutes and
+abstracts chain whole lists of conditions with it, and a condition without its sentence cannot be
+judged.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+
+# Han, kana, compatibility and extension ideographs: written without spaces, one token or more a
+# character in every tokenizer. Hangul is written with spaces and counts as words.
+CJK_RANGES = (
+    "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+
+_CJK = re.compile(f"[{CJK_RANGES}]")
+_VISIBLE = re.compile(r"\S")
+_LETTER = re.compile(r"[^\W_]")
+_BLANK_LINE = re.compile(r"\n[^\S\n]*+\n\s*+|\u2029\s*+")
+_OWN_LINE = re.compile(
+    r"^[^\S\n]*+(?:(?P<whole>#{1,6}[^\S\n]|\|)|[-*+•·][^\S\n]|(?P<number>\d{1,3})[.)][^\S\n])[^\n]*",
+    re.MULTILINE,
+)
+_RECORD = re.compile(r"^(?P<name>[^:;\n]{1,60}: )[^\n]*\n(?=(?P=name))", re.MULTILINE)
+_CLOSERS = r"""["'”’»」』）)\]】》〉〕]"""
+# A stop and what belongs to its sentence behind it: closing quotes and brackets, attached citation
+# numbers, then the anchors of a draft, `{#uid}` and `[@key]`, which name the source of what they
+# follow.
+_STOP = re.compile(
+    rf"(?P<mark>[.!?…．。！？｡؟۔।॥]++){_CLOSERS}*+"
+    r"(?:\[\d[\d,;–\- ]{0,40}\]|[¹²³⁰⁴-⁹]{1,8})*+"
+    r"(?P<anchor>(?:[ \t\u3000]{0,4}\n?[ \t\u3000]{0,4}"
+    r"(?:\{#[^{}\s]{1,255}\}|\[@[^\[\]\n]{1,255}\])[.。]?)*+)"
+)
+_ALWAYS_LAST = frozenset("。！？｡؟۔।॥")
+_WORD_BEFORE = re.compile(r"[^\W\d_]+(?:\.[^\W\d_]+)*$")
+_NEXT = re.compile(r"""\s*+(?P<openers>["'“‘«「『（(\[【《〈〔]*+)(?P<word>[^\W_]*+)""")
+_LONGEST_ABBREVIATION = 24  # characters looked at before a full stop
+
+# A sentence so far of nothing but a list or heading number: "1.", "2.1.", "## IV.", "- a."
+_LABEL = re.compile(r"(?:#{1,6}\s+|[-*•]\s+)?\(?(?:\d{1,4}(?:\.\d{1,3})*|[A-Za-z]|[ivxIVX]{1,5})")
+_LONGEST_LABEL = 24
+# What an abbreviation such as "Fig." points to: 3, S1, (2), IV, A
+_REFERENCE = re.compile(r"\s*+(?:[(\[§#]|[A-Z]{0,3}\d|[IVXLC]{1,6}\b|[A-Z]\b)")
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_NEVER_LAST = _words("approx ca cf dr e.g eg hon i.e ie messrs mr mrs ms prof resp st viz vs w.r.t")
+_BEFORE_A_NUMBER = _words(
+    "alg app apr art arts aug ch chap col cor dec def ed eq eqn eqs ex feb fig figs fn jan jul jun "
+    "lem mar no nos nov oct p par para pp prop pt ref refs rev sec sect sep sept ser suppl tab thm "
+    "vol vols"
+)
+_SELDOM_LAST = _words("al bros co corp dept eds esp etc gen gov incl inc jr ltd sr univ")
+_STARTERS = _words(
+    "a after all also although an and another as at because before both but by consequently "
+    "despite during each finally first for from furthermore he hence her here his how however if "
+    "in indeed it its let moreover most nevertheless no note on one our several she since so some "
+    "such that the their then there therefore these they this those though three thus to two under "
+    "unlike we what when where whereas whether which while who why with yet you"
+)
+
+
+def next_visible(text: str, position: int) -> int:
+    """Return the offset of the first character from `position` that is no white space."""
+    found = _VISIBLE.search(text, position)
+    return found.start() if found else len(text)
+
+
+def split_sentences(text: str, breaks: Sequence[int] = ()) -> list[tuple[int, int]]:
+    """Return the spans of the sentences of `text`, in order.
+
+    Closing quotes and brackets, citation numbers and the anchors `{#uid}` and `[@key]` behind a
+    stop belong to its sentence.
+
+    Args:
+        text: any text.
+        breaks: offsets (code points) that end a sentence whatever stands there: block bounds.
+
+    Returns:
+        Half-open code-point spans; they begin and end with visible characters, and what lies
+        between them is white space only.
+    """
+    cuts = {next_visible(text, position) for position in breaks}
+    cuts.update(match.end() for match in _BLANK_LINE.finditer(text))
+    cuts.update(next_visible(text, position) for position in _line_bounds(text))
+    cuts.add(len(text))
+    spans: list[tuple[int, int]] = []
+    start = next_visible(text, 0)
+    for cut in sorted(cuts):
+        if cut <= start:
+            continue
+        end = start + len(text[start:cut].rstrip())
+        if end > start:
+            _split_passage(text, start, end, spans)
+        start = cut
+    return spans
+
+
+def _line_bounds(text: str) -> Iterator[int]:
+    """Yield where lines begin that are no part of running text, and where such lines end."""
+    end_of_numbered = -1
+    for line in _OWN_LINE.finditer(text):
+        number = line["number"]
+        if number is not None and number != "1" and line.start() != end_of_numbered + 1:
+            continue  # a wrapped sentence may begin a line with "2. "; a list begins with 1
+        yield line.start()
+        if line["whole"]:
+            yield line.end()
+        elif number is not None:
+            end_of_numbered = line.end()
+    for record in _RECORD.finditer(text):
+        yield record.end()
+
+
+def _split_passage(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> None:
+    """Append the sentences of text[start:end], which begins and ends visibly."""
+    for stop in _STOP.finditer(text, start, end):
+        if stop.end() == end or not _LETTER.search(text, start, stop.start()):
+            continue  # ". . . ." leads to a page number, it says nothing
+        if _ends_sentence(text, start, end, stop):
+            spans.append((start, stop.end()))
+            start = next_visible(text, stop.end())
+    spans.append((start, end))
+
+
+def _ends_sentence(text: str, start: int, end: int, stop: re.Match[str]) -> bool:
+    """Say whether `stop` ends the sentence that began at `start`. More text follows it."""
+    mark, after = stop["mark"], text[stop.end()]
+    before = text[stop.start() - 1] if stop.start() > start else ""
+    if not _ALWAYS_LAST.isdisjoint(mark):
+        return True
+    if "．" in mark:
+        return not ((before.isdigit() and after.isdigit()) or _is_label(text, start, stop))
+    if not (after.isspace() or stop["anchor"]):
+        # Latin stops are used in Chinese text without the space that would tell them apart.
+        return "…" not in mark and bool(_CJK.match(after)) and bool(_CJK.match(before))
+    following = _NEXT.match(text, stop.end(), end)
+    word = following["word"] if following else ""
+    is_punctuated = following is not None and text[following.end("openers")] in ",;:，；：、)"
+    if is_punctuated or (word.islower() and word[0].islower()):
+        return False  # "pH" and "mRNA" may begin a sentence, "and" does not
+    if mark != "." or not before:
+        return True
+    return not (_is_label(text, start, stop) or _is_abbreviated(text, start, stop, word))
+
+
+def _is_label(text: str, start: int, stop: re.Match[str]) -> bool:
+    so_far = text[start : min(stop.start(), start + _LONGEST_LABEL + 1)]
+    return len(so_far) <= _LONGEST_LABEL and _LABEL.fullmatch(so_far) is not None
+
+
+def _is_abbreviated(text: str, start: int, stop: re.Match[str], word: str) -> bool:
+    """Say whether the full stop belongs to an abbreviation that goes on."""
+    found = _WORD_BEFORE.search(
+        text[max(start, stop.start() - _LONGEST_ABBREVIATION) : stop.start()]
+    )
+    if found is None:
+        return False
+    name = found.group()
+    key = name.lower()
+    if key in _NEVER_LAST:
+        return True
+    if key in _BEFORE_A_NUMBER and _REFERENCE.match(text, stop.end()):
+        return True
+    is_initial = len(name) == 1 and name.isupper()
+    if is_initial or "." in name or key in _SELDOM_LAST:
+        # "J. A. Smith": a single capital with a full stop of its own is a name, not the word "A".
+        first = next_visible(text, stop.end())
+        is_next_initial = len(word) == 1 and text[first + 1 : first + 2] == "."
+        return is_next_initial or word.lower() not in _STARTERS
+    return False
+
+
+def breaks_within(breaks: Sequence[int], start: int, end: int) -> list[int]:
+    """Return the `breaks` (ascending) inside the span, counted from its start."""
+    inside = breaks[bisect_left(breaks, start + 1) : bisect_left(breaks, end)]
+    return [position - start for position in inside]

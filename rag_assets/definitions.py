@@ -1,0 +1,60 @@
+"""The one Definitions object: workspace → namespaces → assets, checks, sensors, jobs."""
+
+import dagster as dg
+
+from rag_assets.assets import (
+    DRAFTS,
+    QUESTIONS,
+    build_citation_audits_asset,
+    build_evidence_packs_asset,
+    build_namespace_assets,
+)
+from rag_assets.checks import build_namespace_checks, build_workspace_checks
+from rag_assets.sensors import build_namespace_sensors, build_workspace_sensors
+from rag_assets.workspace import Workspace
+
+# The name of each workspace asset's dynamic partitions.
+DYNAMIC_PARTITIONS = {"evidence_packs": str(QUESTIONS.name), "citation_audits": str(DRAFTS.name)}
+
+
+def build_definitions(workspace: Workspace) -> dg.Definitions:
+    """Return everything that Dagster runs for a workspace."""
+    assets: list[dg.AssetsDefinition] = []
+    checks: list[dg.AssetChecksDefinition] = []
+    sensors: list[dg.SensorDefinition] = []
+    jobs = []
+    for namespace in workspace.namespaces():
+        group = build_namespace_assets(namespace)
+        job = dg.define_asset_job(
+            f"{namespace.name}_ingest",
+            selection=dg.AssetSelection.assets(*(asset.key for asset in group)),
+            description=f"Everything from raw/ to the publication of '{namespace.name}'.",
+        )
+        assets.extend(group)
+        checks.extend(build_namespace_checks(namespace))
+        sensors.extend(build_namespace_sensors(namespace, job.name))
+        jobs.append(job)
+    indexes = [asset.key for asset in assets if asset.key.path[-1] == "search_index"]
+    packs = build_evidence_packs_asset(workspace, indexes)
+    audits = build_citation_audits_asset(workspace, indexes)
+    questions_job = dg.define_asset_job("answer_question", selection=[packs])
+    drafts_job = dg.define_asset_job("audit_draft", selection=[audits])
+    return dg.Definitions(
+        assets=[*assets, packs, audits],
+        asset_checks=[*checks, *build_workspace_checks(workspace)],
+        sensors=[
+            *sensors,
+            *build_workspace_sensors(workspace, (QUESTIONS, questions_job.name), (DRAFTS, drafts_job.name)),
+        ],
+        jobs=[*jobs, questions_job, drafts_job],
+        executor=dg.in_process_executor,
+    )
+
+
+@dg.definitions
+def defs() -> dg.Definitions:
+    """Return the definitions of the workspace that RAG_WORKSPACE or the current folder names.
+
+    A function, so that importing this module needs no workspace.
+    """
+    return build_definitions(Workspace.find())

@@ -1,0 +1,44 @@
+"""What the rest of the package knows of an embedding model."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from rag_assets.chunking import Tokenizer
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+# Told (texts done, texts in all) while texts are encoded.
+EncodeProgress = Callable[[int, int], None]
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors of length 1. Every text that is encoded passes through it."""
+
+    @property
+    def name(self) -> str:
+        """What a person calls the model."""
+
+    @property
+    def fingerprint(self) -> str:
+        """`model_fingerprint` of the settings it was loaded from."""
+
+    @property
+    def dimension(self) -> int:
+        """Length of its vectors."""
+
+    def encode_passages(
+        self, texts: Sequence[str], on_progress: EncodeProgress | None = None
+    ) -> "NDArray[np.float32]":
+        """Return one vector a text, shape (len(texts), dimension), each of length 1."""
+
+    def encode_queries(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        """Return one vector a question, shape (len(texts), dimension), each of length 1."""
+
+
+class EmbeddingTokenizer(Tokenizer, Protocol):
+    """The tokenizer of an embedding model."""
+
+    def unknown_share(self, text: str) -> float:
+        """Return the share, 0 to 1, of the tokens of `text` that the model cannot tell apart."""

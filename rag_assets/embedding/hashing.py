@@ -1,0 +1,89 @@
+"""Vectors without a model: the hashing trick over words and CJK pairs.
+
+Weinberger et al., "Feature Hashing for Large Scale Multitask Learning" (ICML 2009): each feature
+adds plus or minus its weight to one place of the vector; place and sign come from its hash.
+Integer counts and square roots only, so that a text has the same bits on every machine.
+"""
+
+import hashlib
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from rag_assets.chunking import CJK_RANGES
+from rag_assets.embedding.embedder import EncodeProgress
+from rag_assets.model import hash_fields
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+HASHING_VERSION = 1
+HASHING_DIMENSION = 256
+
+_RUN = re.compile(rf"(?P<cjk>[{CJK_RANGES}]+)|[^\W{CJK_RANGES}]+")
+_REMEMBERED_FEATURES = 100_000  # some 20 MB; a library's frequent words fit well
+
+
+class HashingEmbedder:
+    """Deterministic, fast, knows words only: for tests, dry runs and a first look."""
+
+    name = "hashing"
+    dimension = HASHING_DIMENSION
+    fingerprint = hash_fields("hashing", HASHING_VERSION, HASHING_DIMENSION)
+
+    def encode_passages(
+        self, texts: Sequence[str], on_progress: EncodeProgress | None = None
+    ) -> "NDArray[np.float32]":
+        """Return the vectors, bit for bit the same whatever texts come with a text."""
+        vectors = _encode(texts)
+        if on_progress:
+            on_progress(len(texts), len(texts))
+        return vectors
+
+    def encode_queries(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        """Return the vectors of questions, made as those of passages are."""
+        return _encode(texts)
+
+
+def _encode(texts: Sequence[str]) -> "NDArray[np.float32]":
+    import numpy as np
+
+    vectors = np.zeros((len(texts), HASHING_DIMENSION), np.float32)
+    for row, text in enumerate(texts):
+        vectors[row] = _vector(text)
+    return vectors
+
+
+def _vector(text: str) -> list[float]:
+    vector = [0.0] * HASHING_DIMENSION
+    for feature, times in sorted(Counter(_features(text)).items()):
+        place, sign = _place(feature)
+        vector[place] += sign * math.sqrt(times)
+    length = math.sqrt(math.fsum(value * value for value in vector))
+    if length == 0.0:  # no feature, or features that cancel out: still a place to stand
+        vector[0] = length = 1.0
+    return [value / length for value in vector]
+
+
+def _features(text: str) -> Iterator[str]:
+    """Yield lower-case words, and each pair of neighbours in a run of CJK characters."""
+    for run in _RUN.finditer(unicodedata.normalize("NFKC", text).lower()):
+        characters = run.group()
+        if run["cjk"] and len(characters) > 1:
+            for index in range(len(characters) - 1):
+                yield characters[index : index + 2]
+        else:
+            yield characters
+
+
+@lru_cache(maxsize=_REMEMBERED_FEATURES)
+def _place(feature: str) -> tuple[int, int]:
+    number = int.from_bytes(
+        hashlib.blake2b(feature.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big"
+    )
+    return (number >> 1) % HASHING_DIMENSION, 1 if number & 1 else -1

@@ -1,0 +1,279 @@
+"""Ask a question: search the current publications and make the evidence pack."""
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rag_assets.chunking import split_sentences
+from rag_assets.embedding import load_embedder, load_tokenizer
+from rag_assets.evidence.locating import anchor_words, first_words, locate
+from rag_assets.evidence.models import publication_model
+from rag_assets.evidence.pack import EvidenceItem, EvidencePack, pack_from_json, pack_to_json
+from rag_assets.evidence.question import Question, SavedQuestion, save_question
+from rag_assets.evidence.rendering import render_pack
+from rag_assets.evidence.wording import content_units
+from rag_assets.model import PublicationError, UsageError, hash_fields
+from rag_assets.storage import (
+    current_folder,
+    read_json,
+    read_manifest,
+    read_pointer,
+    write_text,
+    write_version,
+)
+from rag_assets.workspace import Workspace
+from rag_assets.workspace.settings import RetrieveSettings
+
+if TYPE_CHECKING:
+    from rag_assets.retrieval import ParentHit, Reader
+
+# Counts as code: raise it when the same publications answer otherwise.
+ASKING_VERSION = 1
+# Spec 000 recommends quotes of at most so many words.
+QUOTE_WORDS = 60
+# Above this share of unknown tokens the model cannot tell one text from another. all-MiniLM knows
+# no more than some hundred Chinese characters; English text stays below 0.02.
+UNREADABLE_SHARE = 0.2
+
+Notify = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class AskOutcome:
+    """A pack and where it lies. `is_new` is False where the same pack stood there already."""
+
+    pack: EvidencePack
+    markdown: Path
+    json: Path
+    is_new: bool
+    key: str
+    seconds: float
+
+
+def ask(
+    workspace: Workspace,
+    question: Question | SavedQuestion | str,
+    *,
+    notify: Notify = lambda sentence: None,
+) -> AskOutcome:
+    """Answer a question with an evidence pack and store it under `outputs/`.
+
+    The same question of the same publications, models and settings is the same pack: then
+    nothing is written.
+
+    Raises:
+        UsageError: no text, an unknown namespace, or evidence that must not be cited.
+        PublicationError: none of the namespaces has a publication.
+    """
+    started = time.monotonic()
+    if isinstance(question, str):
+        question = Question(question=question)
+    saved = save_question(workspace, question) if isinstance(question, Question) else question
+    pack = make_pack(workspace, saved.question)
+    run_file = workspace.meta / "query_runs" / f"{pack.query_id}.json"
+    stored = _stored(workspace, run_file)
+    if stored is not None:
+        markdown, data, pack = stored
+        return AskOutcome(pack, markdown, data, False, saved.key, time.monotonic() - started)
+    written = write_version(
+        workspace.outputs,
+        "evidence_pack",
+        {
+            ".md": render_pack(pack),
+            ".json": json.dumps(pack_to_json(pack), indent=1, ensure_ascii=False) + "\n",
+        },
+        workspace.meta / "version_log.jsonl",
+        workspace.locks / "outputs.lock",
+        f"question '{saved.question.question}' ({saved.key})",
+        notify,
+    )
+    seconds = time.monotonic() - started
+    write_text(
+        run_file,
+        json.dumps(_run_record(workspace, saved, pack, written.files, seconds), indent=1,
+                   ensure_ascii=False),
+    )
+    return AskOutcome(
+        pack, written.files[".md"], written.files[".json"], True, saved.key, seconds
+    )
+
+
+def make_pack(workspace: Workspace, question: Question) -> EvidencePack:
+    """Search and build the pack; nothing is stored.
+
+    Raises:
+        UsageError, PublicationError: as `ask`.
+    """
+    from rag_assets.retrieval import Reader, SearchFilters, backfill_parents, search
+
+    settings = workspace.settings.retrieve
+    top_k = question.top_k or settings.top_k
+    names, warnings = _published(workspace, question.namespaces)
+    with ExitStack() as stack:
+        readers = []
+        manifests = {}
+        for name in names:
+            folder = current_folder(workspace.namespace(name).publications, name)
+            manifests[name] = read_manifest(folder)
+            readers.append(stack.enter_context(Reader(folder, name, folder.name)))
+        settings, vectors, said = _encode(question.question, manifests, settings)
+        warnings += said
+        filters = SearchFilters(citable_only=True)
+        hits = search(readers, question.question, vectors, settings, filters)
+        parents = backfill_parents(readers, hits, top_k)
+    shown = ("citable = true", f"namespace in ({', '.join(names)})")
+    items = tuple(_item(parent, question.question, shown, parents) for parent in parents)
+    publications = {name: manifest["publication"] for name, manifest in manifests.items()}
+    encoders = {name: m["embedder"]["fingerprint"] for name, m in manifests.items()}
+    applied = {**settings.model_dump(), "top_k": top_k}
+    if not items:
+        warnings.append("nothing citable was found: try other words, or `rag documents`.")
+    if any(item.locator_quality == "char_anchor" for item in items):
+        warnings.append(
+            "some items have no page: they are located by characters and their first and last words."
+        )
+    return EvidencePack(
+        hash_fields(ASKING_VERSION, question.question, publications, encoders, applied)[:16],
+        question.question,
+        publications,
+        {name: _build_id(manifest) for name, manifest in manifests.items()},
+        encoders,
+        shown,
+        applied,
+        items,
+        tuple(warnings),
+    )
+
+
+def _published(workspace: Workspace, asked: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the namespaces to search, and what to say of those that cannot be."""
+    names = list(asked) or list(workspace.namespace_names)
+    ready = [n for n in names if read_pointer(workspace.namespace(n).publications) is not None]
+    missing = [name for name in names if name not in ready]
+    if not ready or (asked and missing):
+        raise PublicationError(
+            f"nothing is published in {', '.join(missing) or workspace.root}. Run `rag ingest` first."
+        )
+    return ready, [f"namespace '{name}' has no publication yet and was left out" for name in missing]
+
+
+def _encode(
+    text: str, manifests: Mapping[str, Mapping[str, Any]], settings: RetrieveSettings
+) -> tuple[RetrieveSettings, dict[str, Sequence[float]], list[str]]:
+    """Return the question's vector by namespace; words alone where a model cannot read it."""
+    if settings.method == "lexical":
+        return settings, {}, []
+    models = {name: publication_model(manifest) for name, manifest in manifests.items()}
+    share = max(load_tokenizer(model).unknown_share(text) for model in models.values())
+    said = []
+    if share > UNREADABLE_SHARE:
+        said = [
+            f"the embedding model does not know {share:.0%} of the question's tokens"
+            + (
+                ", so it was searched by words alone."
+                if settings.method == "hybrid"
+                else "; what it finds may be unrelated. Set retrieve.method to hybrid or lexical."
+            )
+        ]
+        if settings.method == "hybrid":
+            return settings.model_copy(update={"method": "lexical"}), {}, said
+    return (
+        settings,
+        {
+            name: load_embedder(model).encode_queries([text])[0].tolist()
+            for name, model in models.items()
+        },
+        said,
+    )
+
+
+def _item(
+    hit: "ParentHit", question: str, filters: Sequence[str], all_hits: "Sequence[ParentHit]"
+) -> EvidenceItem:
+    best, parent = hit.best, hit.parent
+    if not best.citable or not best.doc_uid or not best.parent_id:
+        sources = ", ".join(sorted({f"{h.best.doc_uid} ({h.best.source_type})" for h in all_hits}))
+        raise UsageError(
+            f"the search returned {best.chunk_key}, which must not be cited. No pack was made. "
+            f"Applied filters: {'; '.join(filters)}. Returned sources: {sources}. Run "
+            "`rag index` and ask again; if it stays, the publication is wrong: please report it."
+        )
+    start, end = _quote_span(best.text, question)
+    quote = best.text[start:end]
+    char_start, char_end = best.char_start + start, best.char_start + end
+    locator = locate(best.page_start, best.page_end, char_start, char_end, best.section_path)
+    if locator is None:
+        raise UsageError(
+            f"{best.chunk_key} has neither page nor characters to point at. No pack was made. Run "
+            "`rag ingest` again; if it stays, please report it."
+        )
+    begin_words, end_words = anchor_words(quote)
+    return EvidenceItem(
+        hit.rank, best.namespace, best.doc_uid, best.doc_title, best.citation_key,
+        best.source_type, best.citable, best.score, dict(best.ranks), dict(best.scores),
+        best.parent_id, best.chunk_id, best.section_path, best.page_start, best.page_end,
+        char_start, char_end, begin_words, end_words, locator.text, locator.quality,
+        best.text, quote, parent.text, best.content_hash, parent.hash, best.citation_id,
+        hit.other_chunk_ids,
+    )  # fmt: skip
+
+
+def _quote_span(text: str, question: str) -> tuple[int, int]:
+    """Return the sentence that shares most with the question, at most QUOTE_WORDS words of it."""
+    asked = content_units(question)
+    spans = split_sentences(text) or [(0, len(text))]
+    start, end = max(
+        spans, key=lambda span: (len(asked & content_units(text[span[0] : span[1]])), -span[0])
+    )
+    return start, start + len(first_words(text[start:end], QUOTE_WORDS))
+
+
+def _build_id(manifest: Mapping[str, Any]) -> str:
+    created = datetime.fromtimestamp(manifest["created_at"], UTC).strftime("%Y%m%dT%H%M%SZ")
+    return f"{created}-{manifest['publication']}-{manifest['tool_version']}"
+
+
+def _stored(workspace: Workspace, run_file: Path) -> tuple[Path, Path, EvidencePack] | None:
+    if not run_file.is_file():
+        return None
+    outputs: Any = read_json(run_file, "query run")["outputs"]
+    markdown, data = (workspace.root / outputs[suffix] for suffix in (".md", ".json"))
+    if not markdown.is_file() or not data.is_file():
+        return None  # a person removed the output: make it again under a new number
+    return markdown, data, pack_from_json(read_json(data, "evidence pack"))
+
+
+def _run_record(
+    workspace: Workspace,
+    saved: SavedQuestion,
+    pack: EvidencePack,
+    files: Mapping[str, Path],
+    seconds: float,
+) -> dict[str, Any]:
+    """Return what `meta/query_runs/<query_id>.json` keeps (spec 000 section 3)."""
+    is_chinese = any("\u4e00" <= character <= "\u9fff" for character in pack.question)
+    return {
+        "query_id": pack.query_id,
+        "partition": saved.key,
+        "question_file": saved.path.absolute().relative_to(workspace.root).as_posix()
+        if saved.path.absolute().is_relative_to(workspace.root)
+        else str(saved.path),
+        "q_zh": pack.question if is_chinese else None,
+        "q_en": None if is_chinese else pack.question,
+        "publications": dict(pack.publications),
+        "build_ids": dict(pack.build_ids),
+        "filters": list(pack.filters),
+        "settings": dict(pack.settings),
+        "returned": [
+            {"doc_uid": i.doc_uid, "parent_id": i.parent_id, "score": i.retrieval_score}
+            for i in pack.items
+        ],
+        "outputs": {s: path.relative_to(workspace.root).as_posix() for s, path in files.items()},
+        "seconds": round(seconds, 3),
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+    }

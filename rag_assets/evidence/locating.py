@@ -1,0 +1,63 @@
+"""Where a passage stands, in words that a reader can follow."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+LocatorQuality = Literal["page_box", "page", "char_anchor"]
+
+# Enough to find the place with a text search, few enough to type.
+_ANCHOR_WORDS = 6
+_WORD = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]|[^\s\u2e80-\u9fff\uf900-\uffef]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Locator:
+    """A place to look at, as it is shown, and how exact it is."""
+
+    text: str
+    quality: LocatorQuality
+
+
+def locate(
+    page_start: int | None,
+    page_end: int | None,
+    char_start: int | None,
+    char_end: int | None,
+    section_path: Sequence[str],
+) -> Locator | None:
+    """Return where a span stands: its pages where they are known, else its characters.
+
+    Args:
+        page_start: first page, from 1, None without pages; `page_end` the last.
+        char_start: code points in the document's clean text; `char_end` one past the last.
+
+    Returns:
+        None where neither is known: such a span cannot be cited.
+    """
+    last = page_end or page_start
+    if page_start is not None and last is not None and 1 <= page_start <= last:
+        text = f"p. {page_start}" if page_start == last else f"pp. {page_start}–{last}"
+        return Locator(text, "page")
+    if char_start is None or char_end is None or not 0 <= char_start < char_end:
+        return None
+    section = " › ".join(part for part in section_path if part.strip())
+    place = f"characters {char_start}–{char_end}"
+    return Locator(f"{section}, {place}" if section else place, "char_anchor")
+
+
+def anchor_words(text: str) -> tuple[str, str]:
+    """Return the first and the last words of `text`, verbatim but for folded white space."""
+    words = list(_WORD.finditer(text))
+    if not words:
+        return "", ""
+    begin = text[words[0].start() : words[:_ANCHOR_WORDS][-1].end()]
+    end = text[words[-_ANCHOR_WORDS:][0].start() : words[-1].end()]
+    return " ".join(begin.split()), " ".join(end.split())
+
+
+def first_words(text: str, limit: int) -> str:
+    """Return the beginning of `text`, at most `limit` words; a CJK character is a word."""
+    words = list(_WORD.finditer(text))
+    return text if len(words) <= limit else text[: words[limit - 1].end()]

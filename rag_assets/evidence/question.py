@@ -1,0 +1,124 @@
+"""Questions: files in `queries/`, or typed and saved there."""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from rapidfuzz import process
+
+from rag_assets.model import UsageError, hash_bytes
+from rag_assets.storage import write_text
+from rag_assets.workspace import Workspace
+from rag_assets.workspace.configuration import read_yaml
+
+SUFFIXES = (".yaml", ".yml", ".md", ".txt")
+_MAX_SLUG = 48
+# What a slug, and so a partition key, is made of; Dagster refuses "..." and control characters.
+_UNWANTED = re.compile(r"[\W_]+")
+
+
+class Question(BaseModel):
+    """What is asked, of which namespaces, for how many items."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    question: str
+    namespaces: tuple[str, ...] = ()
+    top_k: Annotated[int, Field(ge=1, le=1000)] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SavedQuestion:
+    """A question with the file that holds it and the partition key made from its content."""
+
+    question: Question
+    path: Path
+    key: str
+
+
+def read_question(path: Path) -> SavedQuestion:
+    """Return the question of a file: YAML with `question:`, or plain text.
+
+    Raises:
+        UsageError: no text to ask, an unknown key or a wrong value; names the file.
+    """
+    data = path.read_bytes()
+    if path.suffix in {".yaml", ".yml"}:
+        question = _from_yaml(path)
+    else:
+        try:
+            question = Question(question=data.decode("utf-8-sig").strip())
+        except UnicodeDecodeError as error:
+            raise UsageError(f"{path}: not UTF-8 text. Save the file as UTF-8.") from error
+    return SavedQuestion(_checked(question, path), path, partition_key(path.stem, data))
+
+
+def save_question(workspace: Workspace, question: Question) -> SavedQuestion:
+    """Save a typed question in `queries/`; the same question is the same file.
+
+    Raises:
+        UsageError: there is no text to ask.
+    """
+    _checked(question, None)
+    values: dict[str, Any] = {"question": question.question}
+    if question.namespaces:
+        values["namespaces"] = list(question.namespaces)
+    if question.top_k is not None:
+        values["top_k"] = question.top_k
+    text = yaml.safe_dump(values, allow_unicode=True, sort_keys=False, width=100)
+    key = partition_key(question.question, text.encode("utf-8"))
+    path = workspace.queries / f"{key}.yaml"
+    if not path.exists():
+        write_text(path, text)
+    return SavedQuestion(question, path, partition_key(path.stem, text.encode("utf-8")))
+
+
+def partition_key(name: str, data: bytes) -> str:
+    """Return `<slug>-<hash12>`: readable, and of the content alone."""
+    digest = hash_bytes(data)[:12]
+    stem = name.removesuffix(f"-{digest}")
+    slug = _UNWANTED.sub("-", unicodedata.normalize("NFKC", stem).lower()).strip("-")
+    return f"{slug[:_MAX_SLUG].strip('-') or 'question'}-{digest}"
+
+
+def list_questions(workspace: Workspace) -> list[Path]:
+    """Return the question files of a workspace, sorted."""
+    if not workspace.queries.is_dir():
+        return []
+    return sorted(
+        path
+        for path in workspace.queries.iterdir()
+        if path.is_file() and path.suffix in SUFFIXES and not path.name.startswith(".")
+    )
+
+
+def _from_yaml(path: Path) -> Question:
+    values = read_yaml(path)
+    if not isinstance(values, dict) or "question" not in values:
+        raise UsageError(f'{path}: write `question: "…"`; namespaces and top_k are optional.')
+    for key in values:
+        if key not in Question.model_fields:
+            nearest = process.extractOne(str(key), list(Question.model_fields), score_cutoff=50)
+            hint = f" Did you mean '{nearest[0]}'?" if nearest else ""
+            raise UsageError(f"{path}: unknown key '{key}'.{hint}")
+    if isinstance(values.get("namespaces"), list):
+        values["namespaces"] = tuple(values["namespaces"])
+    try:
+        return Question.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise UsageError(
+            f"{path}: '{key}': {first['msg'].lower()}, got {first['input']!r}."
+        ) from error
+
+
+def _checked(question: Question, path: Path | None) -> Question:
+    if not any(character.isalnum() for character in question.question):
+        where = f"{path}: " if path else ""
+        raise UsageError(f"{where}the question has no text. Write a question with words in it.")
+    return question

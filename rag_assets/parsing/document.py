@@ -1,0 +1,91 @@
+"""Bytes to document: the one call that every parse goes through."""
+
+import re
+
+from rag_assets.model import ParsedDocument, ParseFailure
+from rag_assets.parsing.contract import ParseHints, Parser
+from rag_assets.parsing.registry import parser_for
+from rag_assets.parsing.sniffing import TEXT_EXTENSIONS, bare_extension, sniff_media_type
+from rag_assets.workspace.settings import ParseSettings
+
+_BYTES_PER_MEGABYTE = 1_000_000
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+def check_size(size: int, settings: ParseSettings) -> None:
+    """Refuse a file that is too large.
+
+    Args:
+        size: in bytes.
+        settings: `max_megabytes` is in 10⁶ bytes.
+
+    Raises:
+        ParseFailure: `size_limit`.
+    """
+    if size > settings.max_megabytes * _BYTES_PER_MEGABYTE:
+        raise ParseFailure(
+            "size_limit",
+            f"The file has {size / _BYTES_PER_MEGABYTE:.1f} MB, parse.max_megabytes allows "
+            f"{settings.max_megabytes}: raise the setting in config.yaml or split the document, "
+            "then run with --retry.",
+            kind="resource",
+        )
+
+
+def choose_parser(data: bytes, hints: ParseHints) -> tuple[str, Parser]:
+    """Return the media type of a file and the parser for it.
+
+    Raises:
+        ParseFailure: `empty_file`, `unsupported_format`.
+    """
+    media_type = sniff_media_type(data, hints.extension)
+    extension = bare_extension(hints.extension)
+    try:
+        return media_type, parser_for(media_type)
+    except ParseFailure as failure:
+        if extension in TEXT_EXTENSIONS:
+            raise ParseFailure(
+                failure.reason_code,
+                f"The file is named .{extension} but holds binary data ({media_type}), not text: "
+                "give it its true extension, or save the text that it should hold. "
+                f"{failure.message}",
+            ) from failure
+        raise
+
+
+def parse_document(data: bytes, hints: ParseHints, settings: ParseSettings) -> ParsedDocument:
+    """Return the document that `data` holds, parsed in this process, without time limit.
+
+    Args:
+        data: the whole file.
+        hints: what is known besides.
+        settings: size and page limits, rules.
+
+    Raises:
+        ParseFailure: with a reason code of `PARSE_REASONS`.
+        MemoryError: the document needs more memory than the process has.
+        ValueError: the parser broke its contract.
+    """
+    check_size(len(data), settings)
+    _, parser = choose_parser(data, hints)
+    return check_document(parser.parse(data, hints, settings), parser)
+
+
+def check_document(document: ParsedDocument, parser: Parser) -> ParsedDocument:
+    """Return `document` if it keeps the contract of ParsedDocument.
+
+    Raises:
+        ValueError: page spans do not partition the text, a block lies outside it, or the text
+            holds a NUL or a lone surrogate.
+    """
+    length = len(document.text)
+    edges = [0, *(page.end for page in document.pages)]
+    starts = [*(page.start for page in document.pages), length]
+    if document.pages and (edges != starts or edges != sorted(edges)):
+        raise ValueError(f"parser {parser.name}: page spans do not partition the text")
+    for block in document.blocks:
+        if not 0 <= block.start < block.end <= length:
+            raise ValueError(f"parser {parser.name}: block {block} lies outside the text")
+    if _UNSTORABLE.search(document.text):
+        raise ValueError(f"parser {parser.name}: the text holds a NUL or a lone surrogate")
+    return document

@@ -1,0 +1,44 @@
+"""What a parse depends on, as one hash: equal fingerprints, equal parses."""
+
+from rag_assets.model import hash_fields
+from rag_assets.parsing.registry import all_parsers
+from rag_assets.parsing.sniffing import text_class
+from rag_assets.workspace.settings import ParseSettings
+
+# Changes when sniffing, the checks or the stored layout change what a parse is.
+STAGE_VERSION = "1"
+
+
+def parse_fingerprint(
+    content_hash: str,
+    extension: str,
+    password_hash: str | None,
+    settings: ParseSettings,
+    *,
+    stem: str = "",
+) -> str:
+    """Return the SHA-256 of everything that can change the result of a parse.
+
+    That is: the content; of the extension only what decides between text formats; the password;
+    the stem where a parser reads it; `repeated_line_share`; the versions of all parsers (which
+    of them reads the file is known only from its bytes). Limits of time, memory, size and pages
+    are not in it: they decide whether a parse ends, not what it returns.
+
+    Args:
+        content_hash: SHA-256 of the bytes.
+        extension: of the file's name, with or without its dot.
+        password_hash: of the password in its sidecar, None or empty without one.
+        settings: of the namespace.
+        stem: of the file's name.
+    """
+    parsers = all_parsers()
+    reads_stem = any(parser.reads_stem for parser in parsers.values())
+    return hash_fields(
+        STAGE_VERSION,
+        content_hash,
+        text_class(extension),
+        password_hash or "",
+        stem if reads_stem else "",
+        settings.repeated_line_share,
+        sorted((kind, parser.name, parser.version) for kind, parser in parsers.items()),
+    )

@@ -1,0 +1,78 @@
+"""What passes between the parent and its worker processes: jobs and reports as JSON."""
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rag_assets.model import FailureKind, ParseFailure, ParseReport
+
+
+@dataclass(frozen=True, slots=True)
+class ParseJob:
+    """One file to parse.
+
+    Args:
+        content_hash: SHA-256 that the bytes at `path` are expected to have.
+        path: the raw file.
+        extension: of its name.
+        password: from its sidecar.
+        output: the parse's final place; a readable parse that stands there is taken as it is.
+        fingerprint: from `parse_fingerprint`; names `output`.
+        stem: of its name, for parsers that declare `reads_stem`.
+    """
+
+    content_hash: str
+    path: Path
+    extension: str
+    password: str | None
+    output: Path
+    fingerprint: str
+    stem: str = ""
+
+    def to_message(self) -> dict[str, Any]:
+        """Return the job as JSON-able values."""
+        return {**dataclasses.asdict(self), "path": str(self.path), "output": str(self.output)}
+
+    @classmethod
+    def from_message(cls, message: dict[str, Any]) -> "ParseJob":
+        """Return the job that `to_message` has written."""
+        paths = {"path": Path(message["path"]), "output": Path(message["output"])}
+        return cls(**{**message, **paths})
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Who reads a file: known once its bytes are sniffed, empty before."""
+
+    media_type: str = ""
+    parser: str = ""
+    parser_version: str = ""
+
+
+def failed_report(
+    job: ParseJob, reader: Reader, failure: ParseFailure, seconds: float
+) -> ParseReport:
+    """Return the report of a document that could not be parsed.
+
+    Its `doc_id` is the hash of the bytes, since there is no text.
+    """
+    kind: FailureKind = failure.kind
+    return ParseReport(
+        content_hash=job.content_hash,
+        status="failed",
+        parser=reader.parser,
+        parser_version=reader.parser_version,
+        media_type=reader.media_type,
+        doc_id=job.content_hash,
+        reason_code=failure.reason_code,
+        message=failure.message,
+        kind=kind,
+        seconds=seconds,
+    )
+
+
+def restore_report(fields: dict[str, Any]) -> ParseReport:
+    """Return the report that `dataclasses.asdict` and JSON have made of one."""
+    lists = {name: tuple(fields[name]) for name in ("removed_templates", "warnings")}
+    return ParseReport(**{**fields, **lists})

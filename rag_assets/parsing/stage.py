@@ -1,0 +1,308 @@
+"""The stage `parse_reports`: every living content has a report, and a parse where that worked."""
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rag_assets.model import (
+    ConfigurationError,
+    DocumentStatus,
+    ParseReport,
+    Progress,
+    StageOutcome,
+    hash_fields,
+)
+from rag_assets.parsing.fingerprints import parse_fingerprint
+from rag_assets.parsing.pool import ParseJob, parse_files
+from rag_assets.storage import (
+    Entry,
+    Notify,
+    hold_locks,
+    kept_tables,
+    live_digest,
+    load_entries_or_mend,
+    read_entries,
+    read_rows,
+    write_record,
+)
+from rag_assets.workspace import Inventory, LivingContent, Namespace, read_sidecar
+from rag_assets.workspace.sidecar import SUFFIX
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+STAGE = "parse_reports"
+
+
+def reports_schema() -> "pa.Schema":
+    """Return the schema of the record: one row a content, the fields of ParseReport."""
+    import pyarrow as pa
+
+    texts = (
+        "content_hash",
+        "status",
+        "parser",
+        "parser_version",
+        "media_type",
+        "doc_id",
+        "reason_code",
+        "message",
+        "kind",
+        "parsed_file",
+        "parsed_digest",
+        "title",
+        "language",
+    )
+    counts = (
+        "pages",
+        "characters",
+        "blocks",
+        "textless_pages",
+        "replacement_characters",
+        "attempts",
+    )
+    return pa.schema(
+        [pa.field(name, pa.string()) for name in texts]
+        + [pa.field(name, pa.int64()) for name in counts]
+        + [pa.field(name, pa.list_(pa.string())) for name in ("removed_templates", "warnings")]
+        + [pa.field("seconds", pa.float64())]
+    )
+
+
+def stage_lock(namespace: Namespace, stage: str, partition: str) -> Path:
+    """Return the lock of one partition record."""
+    return namespace.workspace.locks / f"{namespace.name}.{stage}.{partition}.lock"
+
+
+def refresh_parse_reports(
+    namespace: Namespace,
+    inventory: Inventory,
+    partitions: Sequence[str],
+    notify: Notify,
+    *,
+    retry: bool = False,
+    on_progress: Progress | None = None,
+) -> dict[str, StageOutcome]:
+    """Parse what has no valid report yet, with one pool of workers for all partitions.
+
+    Args:
+        retry: try resource failures again even where their attempts are used up.
+
+    Returns:
+        The outcome by partition.
+    """
+    locks = [stage_lock(namespace, STAGE, partition) for partition in partitions]
+    with hold_locks(locks, f"{STAGE} of {namespace.name}", notify):
+        open_partitions = {
+            partition: _Partition(namespace, inventory, partition, retry, notify)
+            for partition in partitions
+        }
+        jobs = [job for part in open_partitions.values() for job in part.jobs.values()]
+        done = 0
+        for part in open_partitions.values():
+            part.finish_if_complete()
+        for report in parse_files(jobs, namespace.settings.parse):
+            done += 1
+            if on_progress:
+                on_progress("parsing", done, len(jobs))
+            part = open_partitions[namespace.partition_of(report.content_hash)]
+            part.take(report)
+            part.finish_if_complete()
+        return {key: part.outcome() for key, part in open_partitions.items()}
+
+
+class _Partition:
+    """One partition while its documents are being parsed; its lock is held."""
+
+    def __init__(
+        self,
+        namespace: Namespace,
+        inventory: Inventory,
+        partition: str,
+        retry: bool,
+        notify: Notify,
+    ) -> None:
+        self.namespace, self.partition = namespace, partition
+        self.started = time.monotonic()
+        self.seconds = 0.0
+        self.path = namespace.record(STAGE, partition)
+        self.entries, self.mended = load_entries_or_mend(self.path, notify)
+        self.living = inventory.partition(namespace, partition)
+        days = namespace.settings.publish.keep_removed_days
+        self.expired = inventory.expired(days, time.time())
+        self.reports: dict[str, ParseReport] = {}
+        self.jobs: dict[str, ParseJob] = {}
+        for content, document in self.living.items():
+            fingerprint = self._fingerprint(document)
+            if self._is_stale(self.entries.get(content), fingerprint, retry):
+                self.jobs[content] = self._job(document, fingerprint)
+
+    def _fingerprint(self, document: LivingContent) -> str:
+        return parse_fingerprint(
+            document.content_hash,
+            document.extension,
+            document.password_hash,
+            self.namespace.settings.parse,
+            stem=document.stem,
+        )
+
+    def _is_stale(self, entry: Entry | None, fingerprint: str, retry: bool) -> bool:
+        if entry is None or entry.fingerprint != fingerprint:
+            return True
+        if entry.note["status"] == "ok":
+            parsed = self.namespace.parsed_folder(self.partition) / entry.note["parsed_file"]
+            return not parsed.is_file() or parsed.stat().st_size != entry.note["parsed_bytes"]
+        attempts_left = entry.note["attempts"] < self.namespace.settings.parse.max_attempts
+        return entry.note["kind"] == "resource" and (retry or attempts_left)
+
+    def _job(self, document: LivingContent, fingerprint: str) -> ParseJob:
+        name = f"{document.content_hash}-{fingerprint[:16]}.parquet"
+        output = self.namespace.parsed_folder(self.partition) / name
+        entry = self.entries.get(document.content_hash)
+        if entry is not None and entry.note.get("parsed_file") == name:
+            output.unlink(missing_ok=True)  # its size is not what was written: parse it anew
+        return ParseJob(
+            content_hash=document.content_hash,
+            path=Path(document.first.file),
+            extension=document.extension,
+            password=_password(document),
+            output=output,
+            fingerprint=fingerprint,
+            stem=document.stem,
+        )
+
+    def take(self, report: ParseReport) -> None:
+        """Accept a worker's report; a resource failure counts its attempts."""
+        entry = self.entries.get(report.content_hash)
+        fingerprint = self.jobs[report.content_hash].fingerprint
+        if report.kind == "resource" and entry and entry.fingerprint == fingerprint:
+            report = replace(report, attempts=int(entry.note.get("attempts", 0)) + 1)
+        self.reports[report.content_hash] = report
+
+    def finish_if_complete(self) -> None:
+        """Write the record as soon as its last document is parsed."""
+        if len(self.reports) < len(self.jobs) or self.seconds:
+            return
+        if self.reports:
+            self._write()
+        self.seconds = time.monotonic() - self.started
+
+    def _write(self) -> None:
+        import pyarrow as pa
+
+        schema = reports_schema()
+        fresh = {c: self._entry(report) for c, report in self.reports.items()}
+        kept = {c: e for c, e in self.entries.items() if c not in fresh and c not in self.expired}
+        rows = [
+            {
+                **asdict(self.reports[c]),
+                "removed_templates": list(self.reports[c].removed_templates),
+                "warnings": list(self.reports[c].warnings),
+            }
+            for c in sorted(fresh)
+        ]
+        tables = kept_tables(self.path, schema, self.entries, kept)
+        self.entries = kept | fresh
+        write_record(
+            self.path, schema, self.entries, [*tables, pa.Table.from_pylist(rows, schema=schema)]
+        )
+
+    def _entry(self, report: ParseReport) -> Entry:
+        name = report.parsed_file
+        parsed = self.namespace.parsed_folder(self.partition) / name if name else None
+        note = {
+            "status": report.status,
+            "reason_code": report.reason_code,
+            "message": report.message,
+            "kind": report.kind,
+            "attempts": report.attempts,
+            "parsed_file": report.parsed_file,
+            "parsed_bytes": parsed.stat().st_size if parsed else 0,
+            "pages": report.pages,
+            "characters": report.characters,
+            "parser": report.parser,
+            "seconds": round(report.seconds, 3),
+        }
+        digest = report.parsed_digest or hash_fields(report.status, report.reason_code)
+        return Entry(self.jobs[report.content_hash].fingerprint, digest, 1, note)
+
+    def outcome(self) -> StageOutcome:
+        """Describe the partition as it stands now."""
+        documents = tuple(
+            _describe(document, self.entries[content])
+            for content, document in sorted(
+                self.living.items(), key=lambda item: item[1].first.source_uri
+            )
+            if content in self.entries
+        )
+        return StageOutcome(
+            live_digest(self.entries, self.living),
+            documents,
+            {
+                "documents": len(documents),
+                "failed": sum(document.status == "failed" for document in documents),
+                "pages": sum(int(document.figures["pages"]) for document in documents),
+                "characters": sum(int(document.figures["characters"]) for document in documents),
+            },
+            len(self.reports),
+            self.seconds,
+            (self.mended,) if self.mended else (),
+            preview_parse(self.namespace, self.partition, self.entries, self.living),
+        )
+
+
+def _password(document: LivingContent) -> str | None:
+    if not document.password_hash:
+        return None
+    sidecar = Path(f"{document.speaking_file}{SUFFIX}")
+    try:
+        secret = read_sidecar(sidecar).password
+    except (ConfigurationError, OSError):
+        return None  # it changed since the inventory: the parse fails and says password_required
+    return secret.get_secret_value() if secret else None
+
+
+def _describe(document: LivingContent, entry: Entry) -> DocumentStatus:
+    note = entry.note
+    reason = f"{note['reason_code']}: {note['message']}" if note["reason_code"] else ""
+    figures = {key: note[key] for key in ("pages", "characters", "parser", "seconds")}
+    return DocumentStatus(document.first.source_uri, note["status"], reason, figures)
+
+
+def preview_parse(
+    namespace: Namespace,
+    partition: str,
+    entries: Mapping[str, Entry],
+    living: Mapping[str, LivingContent],
+) -> str:
+    """Return the beginning of the partition's first readable document as Markdown."""
+    from rag_assets.parsing.stored import read_parsed
+
+    for content, document in living.items():
+        entry = entries.get(content)
+        if entry and entry.note["status"] == "ok":
+            parsed, _ = read_parsed(namespace.parsed_folder(partition) / entry.note["parsed_file"])
+            quoted = parsed.text[:800].replace("\n", "\n> ")
+            return f"**{document.first.source_uri}** — {parsed.title or 'no title'}\n\n> {quoted}"
+    return ""
+
+
+def parsed_contents(namespace: Namespace, inventory: Inventory, partition: str) -> dict[str, Entry]:
+    """Return the entries of a partition's living contents that were parsed."""
+    entries = read_entries(namespace.record(STAGE, partition))
+    return {
+        content: entries[content]
+        for content in inventory.partition(namespace, partition)
+        if content in entries and entries[content].note["status"] == "ok"
+    }
+
+
+def read_reports(
+    namespace: Namespace, partition: str, contents: Iterable[str]
+) -> list[dict[str, Any]]:
+    """Return the reports of some contents of a partition as dictionaries."""
+    path = namespace.record(STAGE, partition)
+    rows: list[dict[str, Any]] = read_rows(path, reports_schema(), list(contents)).to_pylist()
+    return rows

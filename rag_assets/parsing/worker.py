@@ -1,0 +1,236 @@
+"""One worker process: `python -m rag_assets.parsing.worker`, JSON lines on its pipes.
+
+It reads jobs from standard input and ends with it, so that no worker outlives its parent; a
+document that never comes back to Python is ended by the limit on processor time.
+"""
+
+import dataclasses
+import json
+import math
+import os
+import queue
+import resource
+import threading
+import time
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from rag_assets.model import (
+    ConfigurationError,
+    DamagedFileError,
+    ParsedDocument,
+    ParseFailure,
+    ParseReport,
+    StorageError,
+    document_id,
+    hash_bytes,
+)
+from rag_assets.parsing.contract import ParseHints
+from rag_assets.parsing.document import check_document, check_size, choose_parser
+from rag_assets.parsing.job import ParseJob, Reader, failed_report
+from rag_assets.parsing.pdf_library import load_pymupdf
+from rag_assets.parsing.registry import all_parsers
+from rag_assets.parsing.stored import parsed_digest, read_parsed, write_parsed
+from rag_assets.storage import explained_errors
+from rag_assets.workspace.settings import ParseSettings
+
+# Beyond the wall time that the parent grants, and for a second thread: only orphans reach it.
+_CPU_SECONDS_PER_WALL_SECOND, _SPARE_CPU_SECONDS = 2, 10
+_BYTES_PER_MEGABYTE = 1_000_000
+
+
+class _Channel:
+    """The protocol's pipes; whatever a parser prints goes to standard error."""
+
+    def __init__(self) -> None:
+        self._input: BinaryIO = os.fdopen(os.dup(0), "rb")
+        self._output: BinaryIO = os.fdopen(os.dup(1), "wb", buffering=0)
+        os.dup2(2, 1)
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.close(nothing)
+
+    def receive(self) -> dict[str, Any] | None:
+        line = self._input.readline()
+        return json.loads(line) if line else None
+
+    def send(self, event: str, **fields: Any) -> None:
+        self._output.write(json.dumps({"event": event, **fields}).encode() + b"\n")
+
+
+def main() -> None:
+    """Serve jobs until standard input ends."""
+    channel = _Channel()
+    opening = channel.receive()
+    if opening is None:
+        return
+    settings = ParseSettings.model_validate(opening["settings"])
+    try:
+        all_parsers()
+    except ConfigurationError as error:
+        channel.send("trouble", error="ConfigurationError", message=str(error))
+        return
+    _import_libraries()
+    _limit_memory(settings)
+    jobs: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+    threading.Thread(target=_read_jobs, args=(channel, jobs), daemon=True).start()
+    channel.send("ready")
+    while True:
+        job = ParseJob.from_message(jobs.get())
+        _limit_processor_time(settings)
+        try:
+            report, reused = _perform(job, settings, channel)
+        except StorageError as error:
+            channel.send("trouble", error="StorageError", message=str(error))
+        else:
+            channel.send("report", report=dataclasses.asdict(report), reused=reused)
+
+
+def _read_jobs(channel: _Channel, jobs: "queue.SimpleQueue[dict[str, Any]]") -> None:
+    while (message := channel.receive()) is not None:
+        jobs.put(message)
+    # The parent is gone: nobody waits for the document at hand. Files are written whole or not.
+    os._exit(0)
+
+
+def _import_libraries() -> None:
+    """Import what parsing needs before the memory is measured and limited."""
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    pa.set_cpu_count(1)
+    load_pymupdf()
+
+
+def _limit_memory(settings: ParseSettings) -> None:
+    statistics = Path("/proc/self/statm")
+    if not statistics.exists():  # macOS neither has it nor enforces RLIMIT_AS
+        return
+    own = int(statistics.read_text().split()[0]) * resource.getpagesize()
+    limit = own + settings.megabytes_of_memory * _BYTES_PER_MEGABYTE
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    if hard != resource.RLIM_INFINITY:
+        limit = min(limit, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+
+
+def _limit_processor_time(settings: ParseSettings) -> None:
+    budget = _CPU_SECONDS_PER_WALL_SECOND * settings.seconds_per_document + _SPARE_CPU_SECONDS
+    limit = math.ceil(time.process_time() + budget)
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    if hard != resource.RLIM_INFINITY:
+        limit = min(limit, hard)
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, hard))
+
+
+def _perform(job: ParseJob, settings: ParseSettings, channel: _Channel) -> tuple[ParseReport, bool]:
+    """Return the report and whether an earlier parse was reused."""
+    earlier = _earlier_report(job)
+    if earlier is not None:
+        return earlier, True
+    started = time.perf_counter()
+    reader = Reader()
+    try:
+        data = _read_bytes(job, settings)
+        hints = ParseHints(job.extension, job.password, job.stem)
+        media_type, parser = choose_parser(data, hints)
+        reader = Reader(media_type, parser.name, parser.version)
+        # Told at once, so that a time-out or a crash can name the parser.
+        channel.send("sniffed", **dataclasses.asdict(reader))
+        document = check_document(parser.parse(data, hints, settings), parser)
+        report = _describe(job, reader, document, data, time.perf_counter() - started)
+        with explained_errors(job.output):
+            write_parsed(job.output, document, report)
+    except ParseFailure as failure:
+        return _failed(job, reader, failure, started)
+    except MemoryError:
+        return _failed(job, reader, memory_failure(settings), started)
+    except StorageError:
+        raise
+    except OSError as error:
+        raise StorageError(f"{job.output}: cannot be written ({error}).") from error
+    except Exception as error:  # noqa: BLE001 - a parser may raise anything; one file, one report
+        crash = ParseFailure(
+            "parser_crashed",
+            f"The parser {reader.parser} stopped with {type(error).__name__}: {error}. Save the "
+            "file anew with another program and replace it.",
+        )
+        return _failed(job, reader, crash, started)
+    return report, False
+
+
+def _failed(
+    job: ParseJob, reader: Reader, failure: ParseFailure, started: float
+) -> tuple[ParseReport, bool]:
+    return failed_report(job, reader, failure, time.perf_counter() - started), False
+
+
+def memory_failure(settings: ParseSettings) -> ParseFailure:
+    """Return the failure of a document that needs more memory than it may have."""
+    return ParseFailure(
+        "memory_limit",
+        f"The document needs more than {settings.megabytes_of_memory} MB of memory "
+        "(parse.megabytes_of_memory): raise the setting in config.yaml or split the document, "
+        "then run with --retry.",
+        kind="resource",
+    )
+
+
+def _earlier_report(job: ParseJob) -> ParseReport | None:
+    """Return the report of a parse that was written just before a crash, None without one."""
+    if not job.output.exists():
+        return None
+    try:
+        _, report = read_parsed(job.output)
+    except DamagedFileError:
+        return None  # parsed again and replaced: a parse is a function of its inputs
+    return report if report.content_hash == job.content_hash else None
+
+
+def _read_bytes(job: ParseJob, settings: ParseSettings) -> bytes:
+    try:
+        check_size(job.path.stat().st_size, settings)
+        data = job.path.read_bytes()
+    except OSError as error:
+        raise ParseFailure(
+            "unreadable_file",
+            f"The file cannot be read ({error.strerror}): check that it is there and may be read, "
+            "then build again.",
+            kind="resource",
+        ) from error
+    if hash_bytes(data) != job.content_hash:
+        raise ParseFailure(
+            "changed_while_reading",
+            "The file was changed after its content was hashed: build again once it rests.",
+            kind="resource",
+        )
+    return data
+
+
+def _describe(
+    job: ParseJob, reader: Reader, document: ParsedDocument, data: bytes, seconds: float
+) -> ParseReport:
+    return ParseReport(
+        content_hash=job.content_hash,
+        status="ok",
+        parser=reader.parser,
+        parser_version=reader.parser_version,
+        media_type=reader.media_type,
+        doc_id=document_id(document.text, data),
+        parsed_file=job.output.name,
+        parsed_digest=parsed_digest(document),
+        title=document.title,
+        language=document.language,
+        pages=len(document.pages),
+        characters=len(document.text),
+        blocks=len(document.blocks),
+        textless_pages=sum(page.start == page.end for page in document.pages),
+        replacement_characters=document.text.count("\ufffd"),
+        removed_templates=document.removed_templates,
+        warnings=document.warnings,
+        seconds=seconds,
+    )
+
+
+if __name__ == "__main__":
+    main()

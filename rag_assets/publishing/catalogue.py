@@ -1,0 +1,256 @@
+"""The DuckDB file of a publication: the five tables for SQL, written once, then only read.
+
+DuckDB knows an open file by its path, within a process even after it was replaced, and lets
+nobody read while one writes: so each publication has a file of its own name, which is complete
+and closed before anybody hears of it.
+"""
+
+import errno
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from rag_assets.model import DamagedFileError, StorageError
+from rag_assets.publishing.schemas import PUBLISHED_SCHEMAS, row_order, schema_entry
+from rag_assets.storage import explained_errors
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+# No wheel carries further extensions, and a query must never wait for a download.
+_OFFLINE: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": "false"
+}
+
+# The in-memory database and DuckDB's own have these names; a namespace of that name gets a "_".
+_TAKEN_NAMES = {"main", "memory", "system", "temp"}
+
+_EVIDENCE = """
+    SELECT chunk_id, doc_uid, doc_title, citation_key, page_start, page_end, section_path, text
+    FROM chunks WHERE citable ORDER BY doc_uid, chunk_index
+"""
+_PROBLEMS = """
+    SELECT 'source' AS subject, path AS name, status, reason_code, message
+    FROM sources WHERE status <> 'published'
+    UNION ALL
+    SELECT 'parse', coalesce(doc_uid, content_hash), status, reason_code, message
+    FROM parse_reports WHERE status <> 'ok'
+    ORDER BY ALL
+"""
+_VIEWS = {
+    "evidence": ("What may be cited: citable chunks with their document's title.", _EVIDENCE),
+    "problems": ("Files not published and contents not parsed, with what to do.", _PROBLEMS),
+}
+
+
+def catalogue_name(publication: str) -> str:
+    """Return the file name of a publication's catalogue."""
+    return f"catalogue-{publication}.duckdb"
+
+
+def quote_identifier(name: str) -> str:
+    """Return `name` as a quoted SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def quote_literal(text: str) -> str:
+    """Return `text` as a SQL string literal of DuckDB, where only the quote is special."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+@contextmanager
+def _write_errors_explained(path: Path) -> Iterator[None]:
+    import duckdb
+
+    # DuckDB's errors are not OSErrors; what it says decides, as it does for those.
+    with explained_errors(path):
+        try:
+            yield
+        except (duckdb.IOException, duckdb.FatalException) as error:
+            if "No space left" in str(error):
+                raise OSError(errno.ENOSPC, str(error)) from error
+            raise StorageError(
+                f"{path}: the catalogue could not be written ({error}). Nothing published was "
+                "lost; run the command again."
+            ) from error
+
+
+@contextmanager
+def _read_errors_explained(path: Path) -> Iterator[None]:
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as error:
+        raise DamagedFileError(
+            f"{path}: the catalogue cannot be read ({error}). Delete the publication's folder and "
+            "run `rag index`: it is built again from the records."
+        ) from error
+
+
+def write_catalogue(path: Path, tables: Mapping[str, pa.Table]) -> None:
+    """Write the catalogue of a publication: five tables, comments and views, closed at the end.
+
+    Args:
+        path: of a file that does not exist, named by `catalogue_name`.
+        tables: `sources`, `documents`, `parse_reports`, `parents`, `chunks`, each with its
+            schema of `PUBLISHED_SCHEMAS`; rows in any order.
+
+    Raises:
+        ValueError: a table is missing, unknown or has another schema; the file exists.
+        DamagedFileError: a key appears twice.
+        StorageError: the disk is full or refuses a write.
+    """
+    import duckdb
+
+    _check_tables(path, tables)
+    try:
+        with (
+            _write_errors_explained(path),
+            duckdb.connect(str(path), config=_OFFLINE) as connection,
+        ):
+            for name, schema in PUBLISHED_SCHEMAS.items():
+                _write_table(connection, name, schema, tables[name])
+            for name, (comment, query) in _VIEWS.items():
+                connection.execute(f"CREATE VIEW {name} AS {query}")
+                connection.execute(f"COMMENT ON VIEW {name} IS {quote_literal(comment)}")
+            connection.execute("CHECKPOINT")
+    except BaseException:
+        path.unlink(missing_ok=True)
+        path.with_name(path.name + ".wal").unlink(missing_ok=True)
+        raise
+
+
+def _check_tables(path: Path, tables: Mapping[str, pa.Table]) -> None:
+    if path.exists():
+        raise ValueError(f"{path}: exists; a catalogue is never edited. Write to a new name.")
+    if set(tables) != set(PUBLISHED_SCHEMAS):
+        raise ValueError(
+            f"{path}: the tables must be {sorted(PUBLISHED_SCHEMAS)}, got {sorted(tables)}."
+        )
+    for name, schema in PUBLISHED_SCHEMAS.items():
+        found = tables[name].schema
+        if not found.equals(schema):
+            wanted = {(field.name, str(field.type)) for field in schema}
+            given = {(field.name, str(field.type)) for field in found}
+            raise ValueError(
+                f"{path}: table '{name}' must have the published schema; missing "
+                f"{sorted(wanted - given)}, not expected {sorted(given - wanted)}."
+            )
+        key = schema_entry(schema, "key")
+        keys = tables[name].column(key)
+        if keys.null_count or len(keys.unique()) != len(keys):
+            raise DamagedFileError(
+                f"{path}: table '{name}': '{key}' must be unique and never null. Nothing was "
+                "published; please report it with the output of `rag status`."
+            )
+
+
+def _write_table(
+    connection: "DuckDBPyConnection", name: str, schema: pa.Schema, table: pa.Table
+) -> None:
+    order = ", ".join(quote_identifier(column) for column in row_order(schema))
+    connection.register("incoming", table)
+    connection.execute(f"CREATE TABLE {name} AS SELECT * FROM incoming ORDER BY {order}")
+    connection.unregister("incoming")
+    description = quote_literal(schema_entry(schema, "description"))
+    connection.execute(f"COMMENT ON TABLE {name} IS {description}")
+    for field in schema:
+        metadata = field.metadata or {}
+        comment = f"{metadata[b'description'].decode()} [{metadata[b'role'].decode()}]"
+        connection.execute(
+            f"COMMENT ON COLUMN {name}.{quote_identifier(field.name)} IS {quote_literal(comment)}"
+        )
+
+
+def open_catalogue(path: Path) -> "DuckDBPyConnection":
+    """Return a read-only connection to a publication's catalogue; the caller closes it.
+
+    Raises:
+        DamagedFileError: there is no such file, or it is not a catalogue.
+    """
+    import duckdb
+
+    with _read_errors_explained(path):
+        return duckdb.connect(str(path), read_only=True, config=_OFFLINE)
+
+
+def attach_catalogues(catalogues: Mapping[str, Path]) -> "DuckDBPyConnection":
+    """Return an in-memory connection that sees every namespace's catalogue, read-only.
+
+    Each catalogue is attached under its namespace's name (`memory` and other names of DuckDB's
+    own get a trailing `_`); views of the tables' and views' own
+    names unite them, with the namespace as first column.
+
+    Args:
+        catalogues: path of the current catalogue by namespace; may be empty.
+
+    Raises:
+        DamagedFileError: a file is missing or not a catalogue.
+    """
+    import duckdb
+
+    connection = duckdb.connect(":memory:", config=_OFFLINE)
+    try:
+        for namespace, path in catalogues.items():
+            alias, file = quote_identifier(_alias(namespace)), quote_literal(str(path))
+            with _read_errors_explained(path):
+                connection.execute(f"ATTACH {file} AS {alias} (READ_ONLY)")
+        for name in [*PUBLISHED_SCHEMAS, *_VIEWS]:
+            parts = [_select_all(connection, namespace, name) for namespace in catalogues]
+            parts = parts or [_select_nothing(connection, name)]
+            connection.execute(f"CREATE VIEW {name} AS {' UNION ALL '.join(parts)}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _alias(namespace: str) -> str:
+    return f"{namespace}_" if namespace.lower() in _TAKEN_NAMES else namespace
+
+
+def _select_all(connection: "DuckDBPyConnection", namespace: str, name: str) -> str:
+    table = f"{quote_identifier(_alias(namespace))}.main.{name}"
+    columns = [row[0] for row in connection.execute(f"DESCRIBE {table}").fetchall()]
+    others = ", ".join(quote_identifier(column) for column in columns if column != "namespace")
+    return f"SELECT {quote_literal(namespace)} AS namespace, {others} FROM {table}"
+
+
+def _select_nothing(connection: "DuckDBPyConnection", name: str) -> str:
+    """Return a query without rows, so that the views stand in a workspace without namespaces."""
+    if name in _VIEWS:
+        return f"SELECT '' AS namespace, * FROM ({_VIEWS[name][1]})"
+    schema = PUBLISHED_SCHEMAS[name]
+    fields = [field for field in schema if field.name != "namespace"]
+    connection.register("incoming", pa.schema(fields).empty_table())
+    connection.execute(f"CREATE TABLE empty_{name} AS SELECT '' AS namespace, * FROM incoming")
+    connection.unregister("incoming")
+    return f"SELECT * FROM empty_{name}"
+
+
+def read_table(
+    connection: "DuckDBPyConnection",
+    name: str,
+    column: str | None = None,
+    values: Sequence[str] = (),
+) -> pa.Table:
+    """Return a published table from an open catalogue, in its own order and schema.
+
+    Args:
+        connection: of `open_catalogue`.
+        name: one of `PUBLISHED_SCHEMAS`.
+        column: where given, only rows whose value in it is one of `values`.
+        values: any number of them.
+    """
+    schema = PUBLISHED_SCHEMAS[name]
+    order = ", ".join(quote_identifier(part) for part in row_order(schema))
+    where = f"WHERE {quote_identifier(column)} IN (SELECT unnest($values))" if column else ""
+    relation = connection.sql(
+        f"SELECT * FROM {name} {where} ORDER BY {order}",
+        params={"values": list(values)} if column else None,
+    )
+    return relation.to_arrow_table().cast(schema)

@@ -1,0 +1,238 @@
+"""What publication knows of each document: identity, citability and descriptive metadata."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import PurePosixPath
+from typing import Any
+
+from rag_assets.model import hash_fields
+from rag_assets.workspace import (
+    Identities,
+    Inventory,
+    Journal,
+    LivingContent,
+    Namespace,
+    SourceFile,
+)
+
+# Fields of a sidecar, or of `rag meta set`, that have a column of their own.
+DESCRIPTIVE = ("citation_key", "publisher", "url", "doi", "published_date", "captured_at",
+               "accessed_at")
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentFacts:
+    """One living content joined with who it is.
+
+    Args:
+        status: `published`, `failed`, `withheld` or `pending` (not parsed or embedded yet).
+        fields: sidecar and overrides, merged; the override wins.
+    """
+
+    content_hash: str
+    living: LivingContent
+    doc_uid: str | None
+    status: str
+    reason_code: str | None
+    message: str | None
+    citable: bool
+    fields: Mapping[str, Any]
+    report: Mapping[str, Any] | None
+    version: int
+    created_at: datetime | None
+    updated_at: datetime | None
+
+    @property
+    def title(self) -> str:
+        """The sidecar's title, else the document's own, else the file's stem."""
+        own = self.report.get("title") if self.report else None
+        stem = PurePosixPath(self.living.first.source_uri).stem
+        return str(self.fields.get("title") or own or stem)
+
+    @property
+    def language(self) -> str | None:
+        """The sidecar's language, else the one found in the text."""
+        found = self.report.get("language") if self.report else None
+        language = self.fields.get("language") or found
+        return str(language) if language else None
+
+
+def gather_facts(
+    namespace: Namespace,
+    inventory: Inventory,
+    identities: Identities,
+    journal: Journal,
+    overrides: Mapping[str, Mapping[str, str]],
+    reports: Mapping[str, Mapping[str, Any]],
+    complete: frozenset[str],
+) -> list[DocumentFacts]:
+    """Join every living content with its identity.
+
+    Args:
+        reports: content_hash → row of the parse report, where there is one.
+        complete: contents whose chunks and vectors are up to date.
+    """
+    history = _Times(journal)
+    facts = []
+    for content, living in inventory.contents.items():
+        uid = identities.uids.get(content)
+        report = reports.get(content)
+        status, reason, message = _status(living, content, identities, report, complete)
+        fields = {**living.sidecar, **(overrides.get(uid, {}) if uid else {})}
+        facts.append(
+            DocumentFacts(
+                content,
+                living,
+                uid,
+                status,
+                reason,
+                message,
+                status == "published" and is_citable(living, fields),
+                fields,
+                report,
+                history.versions(uid),
+                history.first(uid),
+                history.last(uid),
+            )
+        )
+    return facts
+
+
+def is_citable(living: LivingContent, fields: Mapping[str, Any]) -> bool:
+    """Say whether a content may become evidence: every place says so and nothing lowers it."""
+    lowered = fields.get("citable") in {False, "false", "False", "no"}
+    return all(source.citable for source in living.sources) and not lowered
+
+
+def _status(
+    living: LivingContent,
+    content: str,
+    identities: Identities,
+    report: Mapping[str, Any] | None,
+    complete: frozenset[str],
+) -> tuple[str, str | None, str | None]:
+    if living.sidecar_error:
+        return "withheld", "sidecar_invalid", (
+            f"{living.sidecar_error} The document is withheld, since the sidecar may say that it "
+            "is not citable."
+        )
+    if content in identities.withheld:
+        return "withheld", "uid_conflict", identities.withheld[content]
+    if report is None:
+        return "pending", "not_parsed", "not parsed yet; run `rag ingest`."
+    if report["status"] != "ok":
+        return "failed", report["reason_code"], report["message"]
+    if content not in complete:
+        return "pending", "not_embedded", "parsed, but not embedded yet; run `rag ingest`."
+    return "published", None, None
+
+
+class _Times:
+    """When each uid was first and last bound, for people to read."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._at: dict[str, list[str]] = {}
+        self._contents: dict[str, set[str]] = {}
+        for binding in journal.bindings:
+            self._at.setdefault(binding.doc_uid, []).append(binding.at)
+            self._contents.setdefault(binding.doc_uid, set()).add(binding.content_hash)
+
+    def versions(self, uid: str | None) -> int:
+        return len(self._contents.get(uid or "", ())) or 1
+
+    def first(self, uid: str | None) -> datetime | None:
+        return _utc(min(self._at.get(uid or "", [""])))
+
+    def last(self, uid: str | None) -> datetime | None:
+        return _utc(max(self._at.get(uid or "", [""])))
+
+
+def _utc(at: str) -> datetime | None:
+    return datetime.fromisoformat(at).astimezone(UTC).replace(tzinfo=None) if at else None
+
+
+def source_id(namespace: Namespace, source: SourceFile) -> str:
+    """Return the SHA-256 of namespace, source type, URI and canonical metadata (spec 001)."""
+    metadata = json.loads(source.sidecar or "{}")
+    uri = metadata.get("url") or source.source_uri
+    return hash_fields(namespace.name, source.source_type, uri, source.source_uri, metadata)
+
+
+def source_row(namespace: Namespace, source: SourceFile, facts: DocumentFacts | None) -> dict[str, Any]:
+    """Return one row of the published table `sources`."""
+    identifier = source_id(namespace, source)
+    metadata = json.loads(source.sidecar or "{}")
+    root = next(
+        name
+        for name in sorted(namespace.root_names, key=len, reverse=True)
+        if source.source_uri.startswith(f"{name}/") or source.source_uri == name
+    )
+    refused = source.status != "ok"
+    return {
+        "source_key": f"{namespace.name}::{identifier}",
+        "namespace": namespace.name,
+        "source_id": identifier,
+        "doc_uid": facts.doc_uid if facts else None,
+        "name": PurePosixPath(source.source_uri).name,
+        "source_type": source.source_type,
+        "source_subtype": source.source_subtype or None,
+        "source_uri": source.source_uri,
+        "path": source.source_uri.removeprefix(root).lstrip("/"),
+        "content_hash": source.content_hash or None,
+        "citable": bool(facts and facts.citable),
+        "tags": list(metadata.get("tags", [])),
+        "metadata": source.sidecar or "{}",
+        "status": "refused" if refused else (facts.status if facts else "pending"),
+        "reason_code": source.reason_code if refused else (facts.reason_code if facts else None),
+        "message": source.message if refused else (facts.message if facts else None),
+        "created_at": facts.created_at if facts else None,
+        "updated_at": facts.updated_at if facts else None,
+    }
+
+
+def document_row(
+    namespace: Namespace, facts: DocumentFacts, chunks: int, same_text_as: list[str]
+) -> dict[str, Any]:
+    """Return one row of the published table `documents`."""
+    first, fields, report = facts.living.first, facts.fields, facts.report or {}
+    row = {
+        "doc_key": f"{namespace.name}::{facts.doc_uid}",
+        "namespace": namespace.name,
+        "doc_uid": facts.doc_uid,
+        "doc_id": report["doc_id"],
+        "source_id": source_id(namespace, first),
+        "source_uri": first.source_uri,
+        "title": facts.title,
+        "version": facts.version,
+        "status": facts.status,
+        "language": facts.language,
+        "content_hash": facts.content_hash,
+        "content_ref": f"{namespace.name}/parsed/{namespace.partition_of(facts.content_hash)}/"
+        f"{report['parsed_file']}",
+        "source_type": first.source_type,
+        "source_subtype": first.source_subtype or None,
+        "citable": facts.citable,
+        "year": _year(fields),
+        "authors": list(fields.get("authors", [])),
+        "tags": list(fields.get("tags", [])),
+        "metadata": json.dumps(
+            {"mime_type": report["media_type"], "parser": report["parser"],
+             "parser_version": report["parser_version"]},
+            sort_keys=True,
+        ),
+        "pages": report["pages"],
+        "chunks": chunks,
+        "same_text_as": same_text_as,
+        "created_at": facts.created_at,
+        "updated_at": facts.updated_at,
+    }
+    return row | {name: fields.get(name) for name in DESCRIPTIVE}
+
+
+def _year(fields: Mapping[str, Any]) -> int | None:
+    if "year" in fields:
+        return int(fields["year"])
+    date = str(fields.get("published_date") or "")
+    return int(date[:4]) if date[:4].isdigit() else None

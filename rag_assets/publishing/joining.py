@@ -1,0 +1,214 @@
+"""Join living rows with identity: the five tables of a publication."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rag_assets.chunking import locate_pages
+from rag_assets.chunking.stage import chunks_schema, parents_schema
+from rag_assets.embedding.stage import embeddings_schema
+from rag_assets.model import RecordsMovedError
+from rag_assets.publishing.facts import DocumentFacts, document_row, source_id, source_row
+from rag_assets.publishing.schemas import (
+    CHUNKS,
+    DOCUMENTS,
+    PARENTS,
+    PARSE_REPORTS,
+    SOURCES,
+    row_order,
+    search_schema,
+)
+from rag_assets.storage import read_rows
+from rag_assets.workspace import Inventory, Namespace
+
+
+def join_tables(
+    namespace: Namespace, inventory: Inventory, facts: Sequence[DocumentFacts], dimension: int
+) -> dict[str, pa.Table]:
+    """Return the five tables by name; `chunks` with its vectors, rows in each table's order.
+
+    Raises:
+        RecordsMovedError: chunks and vectors do not belong together.
+    """
+    published = {f.content_hash: f for f in facts if f.status == "published"}
+    parents = _parents(namespace, published)
+    chunks = _chunks(namespace, published, dimension)
+    counts = Counter(chunks["doc_uid"].to_pylist())
+    by_content = {f.content_hash: f for f in facts}
+    same = _same_texts(published)
+    return {
+        "sources": _table(
+            [source_row(namespace, s, by_content.get(s.content_hash)) for s in inventory.sources],
+            SOURCES,
+        ),
+        "documents": _table(
+            [
+                document_row(namespace, f, counts[f.doc_uid], same[f.content_hash])
+                for f in published.values()
+            ],
+            DOCUMENTS,
+        ),
+        "parse_reports": _table(
+            [
+                {**{name: f.report.get(name) for name in PARSE_REPORTS.names}, "doc_uid": f.doc_uid}
+                for f in facts
+                if f.report
+            ],
+            PARSE_REPORTS,
+        ),
+        "parents": parents,
+        "chunks": chunks,
+    }
+
+
+def _table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
+    return _in_order(pa.Table.from_pylist(list(rows), schema=schema), schema)
+
+
+def _in_order(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    order = [(name, "ascending") for name in row_order(schema)]
+    return table.sort_by(order).select(schema.names).cast(schema)
+
+
+def _same_texts(published: Mapping[str, DocumentFacts]) -> dict[str, list[str]]:
+    """Return, by content, the uids of the other documents with the same text."""
+    by_text: dict[str, list[DocumentFacts]] = {}
+    for facts in published.values():
+        by_text.setdefault(str((facts.report or {})["doc_id"]), []).append(facts)
+    return {
+        facts.content_hash: sorted(
+            str(other.doc_uid) for other in group if other.content_hash != facts.content_hash
+        )
+        for group in by_text.values()
+        for facts in group
+    }
+
+
+def _record_rows(
+    namespace: Namespace, stage: str, schema: pa.Schema, contents: Mapping[str, DocumentFacts]
+) -> pa.Table:
+    """Return the rows of published contents over all partitions, by content and order."""
+    tables = [schema.empty_table()]
+    for partition in namespace.partition_keys:
+        wanted = [c for c in contents if namespace.partition_of(c) == partition]
+        if wanted:
+            tables.append(read_rows(namespace.record(stage, partition), schema, wanted))
+    joined = pa.concat_tables(tables)
+    return joined.sort_by([("content_hash", "ascending"), ("order", "ascending")])
+
+
+def _spread(table: pa.Table, published: Mapping[str, DocumentFacts]) -> pa.Array:
+    """Return, for each row, the index of its document in `published`."""
+    contents = pa.array(list(published), pa.string())
+    return pc.index_in(table["content_hash"], value_set=contents).combine_chunks()
+
+
+def _column(published: Mapping[str, DocumentFacts], values: Sequence[Any], kind: pa.DataType,
+            rows: pa.Array) -> pa.Array:
+    return pa.array(values, kind).take(rows)
+
+
+def _parents(namespace: Namespace, published: Mapping[str, DocumentFacts]) -> pa.Table:
+    rows = []
+    for row in _record_rows(namespace, "parents", parents_schema(), published).to_pylist():
+        uid = published[row["content_hash"]].doc_uid
+        starts = [(pair["page"], pair["start"]) for pair in row["page_starts"]]
+        pages = locate_pages(starts, row["char_start"], row["char_end"])
+        rows.append(
+            {
+                "parent_id": f"{uid}:{row['label']}",
+                "namespace": namespace.name,
+                "doc_uid": uid,
+                "label": row["label"],
+                "order": row["order"],
+                "char_start": row["char_start"],
+                "char_end": row["char_end"],
+                "page_start": pages[0],
+                "page_end": pages[1],
+                "section_path": row["section_path"],
+                "text": row["text"],
+                "hash": row["hash"],
+            }
+        )
+    return _table(rows, PARENTS)
+
+
+def _chunks(
+    namespace: Namespace, published: Mapping[str, DocumentFacts], dimension: int
+) -> pa.Table:
+    chunks = _record_rows(namespace, "chunks", chunks_schema(), published)
+    vectors = _record_rows(namespace, "embeddings", embeddings_schema(dimension), published)
+    keys = ["content_hash", "order"]
+    if not chunks.select(keys).equals(vectors.select(keys)):
+        raise RecordsMovedError(
+            f"{namespace.records}: chunks and embeddings do not belong together: another run is "
+            "replacing them. Run `rag index` again."
+        )
+    rows = _spread(chunks, published)
+    facts = list(published.values())
+    strings = pa.string()
+
+    def spread(values: Sequence[Any], kind: pa.DataType = strings) -> pa.Array:
+        return _column(published, values, kind, rows)
+
+    uids = spread([f.doc_uid for f in facts])
+    order = chunks["order"].combine_chunks().cast(pa.int64())
+    chunk_ids = _join(uids, ":", order.cast(strings))
+    size = len(chunks)
+    columns: dict[str, Any] = {
+        "chunk_key": _join(_same(namespace.name, size), "::", chunk_ids),
+        "namespace": _same(namespace.name, size),
+        "chunk_id": chunk_ids,
+        "doc_id": spread([(f.report or {})["doc_id"] for f in facts]),
+        "doc_uid": uids,
+        "source_id": spread([source_id(namespace, f.living.first) for f in facts]),
+        "parent_id": _join(uids, ":", chunks["parent_label"].combine_chunks()),
+        "chunk_index": order,
+        "chunk_type": _same("child", size),
+        "status": _same("published", size),
+        "version": spread([f.version for f in facts], pa.int64()),
+        "content_hash": chunks["chunk_hash"],
+        "input_hash": vectors["input_hash"],
+        "citation_id": pa.array(_citation_ids(namespace.name, uids, chunks["chunk_hash"]), strings),
+        "citable": spread([f.citable for f in facts], pa.bool_()),
+        "source_type": spread([f.living.first.source_type for f in facts]),
+        "source_subtype": spread([f.living.first.source_subtype or None for f in facts]),
+        "language": spread([f.language for f in facts]),
+        "year": spread([document_row(namespace, f, 0, [])["year"] for f in facts], pa.int64()),
+        "doc_title": spread([f.title for f in facts]),
+        "citation_key": spread([f.fields.get("citation_key") for f in facts]),
+        "metadata": _same("{}", size),
+        "created_at": spread([f.created_at for f in facts], pa.timestamp("us")),
+        "updated_at": spread([f.updated_at for f in facts], pa.timestamp("us")),
+        "vector": vectors["vector"],
+    }
+    for name in ("char_start", "char_end", "page_start", "page_end", "section_path", "text",
+                 "token_count", "is_cut"):
+        columns[name] = chunks[name]
+    schema = search_schema(dimension)
+    table = pa.table({name: columns[name] for name in schema.names})
+    return table.sort_by([(name, "ascending") for name in row_order(CHUNKS)]).cast(schema)
+
+
+def _same(value: str, size: int) -> pa.Array:
+    return pa.repeat(value, size)
+
+
+def _join(left: Any, separator: str, right: Any) -> Any:
+    return pc.binary_join_element_wise(left, right, separator)
+
+
+def _citation_ids(namespace: str, uids: pa.Array, hashes: pa.ChunkedArray) -> list[str]:
+    """Return ids that outlive edits: of uid, text hash and which of equal texts it is."""
+    seen: Counter[tuple[str, str]] = Counter()
+    ids = []
+    for uid, text_hash in zip(uids.to_pylist(), hashes.to_pylist(), strict=True):
+        nth = seen[uid, text_hash]
+        seen[uid, text_hash] += 1
+        digest = hashlib.sha256(f"{uid}\n{text_hash}\n{nth}".encode()).hexdigest()
+        ids.append(f"kb:{namespace}__chunk-{digest[:16]}")
+    return ids

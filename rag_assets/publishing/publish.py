@@ -1,0 +1,289 @@
+"""The stage `search_index`: one immutable publication, seen by readers all at once."""
+
+import json
+import time
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rag_assets import __version__
+from rag_assets.model import Progress, RecordsMovedError, StorageError, combine_digests, hash_fields
+from rag_assets.parsing.stage import read_reports
+from rag_assets.publishing.facts import DocumentFacts, gather_facts
+from rag_assets.publishing.replaced import replaced_texts
+from rag_assets.storage import (
+    MANIFEST,
+    Entry,
+    Notify,
+    build_folder,
+    hold_lock,
+    is_complete,
+    live_digest,
+    point_at,
+    read_entries,
+    read_manifest,
+    read_pointer,
+    retire_publications,
+    write_text,
+)
+from rag_assets.workspace import (
+    Inventory,
+    Namespace,
+    configuration_digest,
+    current_identities,
+    current_overrides,
+    read_journal,
+    require_inventory,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# How often a build that another run overtakes is begun again.
+_TRIES = 5
+# Counts as code: raise it when the same inputs give another publication.
+PUBLISHING_VERSION = 1
+STAGES = ("parse_reports", "parents", "chunks", "embeddings")
+
+
+@dataclass(frozen=True, slots=True)
+class PublishOutcome:
+    """What publishing did.
+
+    Args:
+        publication: the name that readers see now.
+        is_new: False where nothing had changed and nothing was written.
+        facts: every living content with its status.
+        tables: digest of each published table.
+        retired: publications that were removed.
+        seconds: provenance.
+    """
+
+    publication: str
+    is_new: bool
+    facts: tuple[DocumentFacts, ...]
+    counts: dict[str, int]
+    tables: dict[str, str]
+    retired: tuple[str, ...]
+    seconds: float
+    warnings: tuple[str, ...] = field(default=())
+
+
+def publishing_lock(namespace: Namespace) -> Path:
+    """Return the lock of a namespace's publishing."""
+    return namespace.workspace.locks / f"{namespace.name}.publishing.lock"
+
+
+def publish(
+    namespace: Namespace,
+    embedder_fingerprint: str,
+    dimension: int,
+    notify: Notify,
+    *,
+    is_whole: bool = False,
+    on_progress: Progress | None = None,
+) -> PublishOutcome:
+    """Publish the living rows of a namespace, or find that nothing changed.
+
+    Everything is read again here: a run that began with an older inventory publishes what holds
+    now, so the order in which runs end does not matter.
+
+    Args:
+        is_whole: every stage of every partition was refreshed under the present configuration
+            before; the pointer then remembers that configuration as built.
+
+    Raises:
+        DamagedFileError: a record is damaged; readers go on with the publication before.
+        StorageError: the disk is full, likewise.
+    """
+    started = time.monotonic()
+    embedder = {
+        "fingerprint": embedder_fingerprint,
+        "dimension": dimension,
+        "kind": namespace.settings.embed.kind,
+        "model": namespace.settings.embed.model,
+    }
+    folder = namespace.publications
+    with hold_lock(publishing_lock(namespace), f"the publication of {namespace.name}", notify):
+        before = read_pointer(folder)
+        state = _publish_settled(namespace, embedder, on_progress)
+        built_from = {"inventory": state.inventory.digest}
+        if is_whole:
+            built_from["configuration"] = configuration_digest(namespace)
+        is_new = point_at(folder, state.name, built_from)
+        settings = namespace.settings.publish
+        retired = retire_publications(folder, settings.keep_publications, settings.keep_hours)
+        manifest = read_manifest(folder / state.name)
+    warnings = replaced_texts(namespace, before.current, state.facts) if before and is_new else []
+    return PublishOutcome(
+        state.name,
+        is_new,
+        tuple(state.facts),
+        manifest["counts"],
+        manifest["tables"],
+        retired,
+        time.monotonic() - started,
+        tuple(warnings),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """All that a publication is a function of, read at one moment."""
+
+    name: str
+    inventory: Inventory
+    facts: list[DocumentFacts]
+    digests: dict[str, str]
+
+
+def _publish_settled(
+    namespace: Namespace, embedder: dict[str, Any], on_progress: Progress | None
+) -> _State:
+    """Make sure that the publication of the present state stands, and return that state.
+
+    Records may be replaced by another run while they are read: then everything is read again.
+    """
+    for _ in range(_TRIES):
+        state = _read_state(namespace, embedder["fingerprint"])
+        if is_complete(namespace.publications, state.name):
+            return state
+        if on_progress:
+            on_progress("joining rows with identity", 0, 4)
+        try:
+            tables = _join(namespace, state, embedder["dimension"])
+        except RecordsMovedError:
+            continue
+        if _read_state(namespace, embedder["fingerprint"]).name == state.name:
+            build_folder(
+                namespace.publications,
+                state.name,
+                lambda folder: _build(folder, namespace, state, tables, embedder, on_progress),  # noqa: B023 - called at once
+            )
+            return state
+    raise StorageError(
+        f"{namespace.records}: the records changed {_TRIES} times while they were read. Let the "
+        f"other runs of '{namespace.name}' end and run `rag index --namespace {namespace.name}`."
+    )
+
+
+def _read_state(namespace: Namespace, embedder_fingerprint: str) -> _State:
+    inventory = require_inventory(namespace)
+    facts, digests = collect(namespace, inventory, embedder_fingerprint)
+    name = _name(namespace, inventory, facts, digests, embedder_fingerprint)
+    return _State(name, inventory, facts, digests)
+
+
+def collect(
+    namespace: Namespace, inventory: Inventory, embedder_fingerprint: str
+) -> tuple[list[DocumentFacts], dict[str, str]]:
+    """Return every living content with its status, and the digest of each stage."""
+    entries: dict[str, dict[str, Entry]] = {stage: {} for stage in STAGES}
+    reports: dict[str, dict[str, Any]] = {}
+    for partition in namespace.partition_keys:
+        living = inventory.partition(namespace, partition)
+        if not living:
+            continue
+        for stage in STAGES:
+            found = read_entries(namespace.record(stage, partition))
+            entries[stage].update((c, e) for c, e in found.items() if c in living)
+        for row in read_reports(namespace, partition, living):
+            reports[row["content_hash"]] = row
+    complete = frozenset(
+        content
+        for content, entry in entries["embeddings"].items()
+        if entry.note.get("model") == embedder_fingerprint and _is_chain(entries, content)
+    )
+    facts = gather_facts(
+        namespace,
+        inventory,
+        current_identities(namespace, inventory),
+        read_journal(namespace.journal),
+        current_overrides(namespace),
+        reports,
+        complete,
+    )
+    parsed = {c for c, row in reports.items() if row["status"] == "ok"}
+    digests = {
+        stage: live_digest(entries[stage], inventory.contents if stage == STAGES[0] else parsed)
+        for stage in STAGES
+    }
+    return facts, digests
+
+
+def _name(
+    namespace: Namespace,
+    inventory: Inventory,
+    facts: list[DocumentFacts],
+    digests: dict[str, str],
+    embedder_fingerprint: str,
+) -> str:
+    """Return the name of a publication: the digest of its inputs."""
+    who = [
+        (f.content_hash, f.doc_uid, f.status, f.reason_code, f.citable, sorted(f.fields.items()))
+        for f in facts
+    ]
+    digest = combine_digests(
+        [
+            hash_fields(PUBLISHING_VERSION, namespace.name, namespace.settings.raw),
+            inventory.digest,
+            hash_fields(who),
+            *(digests[stage] for stage in STAGES),
+            embedder_fingerprint,
+        ]
+    )
+    return f"p-{digest[:16]}"
+
+
+def _is_chain(entries: dict[str, dict[str, Entry]], content: str) -> bool:
+    """Say whether each stage's rows were made from the rows that the stage before has now."""
+    chain = [entries[stage].get(content) for stage in STAGES]
+    return all(
+        before is not None and after is not None and after.note["of"] == before.digest
+        for before, after in pairwise(chain)
+    )
+
+
+def _join(namespace: Namespace, state: _State, dimension: int) -> "dict[str, pa.Table]":
+    # Arrow's compute functions are loaded only when there is something to publish.
+    from rag_assets.publishing.joining import join_tables
+
+    return join_tables(namespace, state.inventory, state.facts, dimension)
+
+
+def _build(
+    folder: Path,
+    namespace: Namespace,
+    state: _State,
+    tables: "dict[str, pa.Table]",
+    embedder: dict[str, Any],
+    on_progress: Progress | None,
+) -> None:
+    from rag_assets.publishing.catalogue import write_catalogue
+    from rag_assets.publishing.schemas import digest_table
+    from rag_assets.publishing.search_table import check_search_table, write_search_table
+
+    def say(step: int, what: str) -> None:
+        if on_progress:
+            on_progress(what, step, 4)
+
+    say(1, "writing the search table")
+    write_search_table(folder, tables["chunks"])
+    say(2, "writing the catalogue")
+    plain = {**tables, "chunks": tables["chunks"].drop_columns(["vector"])}
+    write_catalogue(folder / f"catalogue-{state.name}.duckdb", plain)
+    say(3, "checking the publication")
+    check_search_table(folder, len(tables["chunks"]))
+    manifest = {
+        "publication": state.name,
+        "namespace": namespace.name,
+        "inventory_digest": state.inventory.digest,
+        "stages": state.digests,
+        "tables": {table: digest_table(rows) for table, rows in tables.items()},
+        "counts": {table: len(rows) for table, rows in tables.items()},
+        "embedder": embedder,
+        "created_at": time.time(),
+        "tool_version": __version__,
+    }
+    write_text(folder / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False))

@@ -1,0 +1,318 @@
+"""Arrow schemas of the five published tables, and the digest over their content.
+
+Every field says in its metadata whether it is `content` (a function of files, configuration and
+identity journal; digests cover it) or `provenance` (times, seconds, counts of attempts, last bits
+of vectors), and what it holds. A schema's own metadata names its table, the key that is unique
+in it and the order of its rows.
+
+The tables hold at least the fields that spec 001 lists. Names that differ: `content` of
+`knowledge_chunks` is `text`; `source_spans` of its metadata are the columns `char_start` …
+`page_end`; keys are `namespace::doc_uid` and `namespace::chunk_id`, since the uid and not the
+text's hash names a document here; `sparse_vector` is the text index of the Lance table. Times are
+UTC without a zone.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rag_assets.model import DamagedFileError
+
+_CONTENT = "content"
+_PROVENANCE = "provenance"
+_STRINGS = pa.list_(pa.string())
+_TIME = pa.timestamp("us")
+
+
+def _field(name: str, kind: pa.DataType, description: str, role: str = _CONTENT) -> pa.Field:
+    return pa.field(name, kind, metadata={"role": role, "description": description})
+
+
+def _text(name: str, description: str, role: str = _CONTENT) -> pa.Field:
+    return _field(name, pa.string(), description, role)
+
+
+def _count(name: str, description: str, role: str = _CONTENT) -> pa.Field:
+    return _field(name, pa.int64(), description, role)
+
+
+def _schema(
+    table: str, key: str, order: Sequence[str], description: str, fields: Sequence[pa.Field]
+) -> pa.Schema:
+    metadata = {"table": table, "key": key, "order": ",".join(order), "description": description}
+    return pa.schema(fields, metadata=metadata)
+
+
+_NAMESPACE = _text("namespace", "the namespace that published the row")
+_TIMES = (
+    _field("created_at", _TIME, "when the row's subject was first seen, UTC", _PROVENANCE),
+    _field("updated_at", _TIME, "when it last changed, UTC", _PROVENANCE),
+)
+_PLACE = (
+    _count("char_start", "first code point in the document's clean text"),
+    _count("char_end", "one past the last code point"),
+    _count("page_start", "first page, from 1; null without pages"),
+    _count("page_end", "last page, from 1; null without pages"),
+    _field("section_path", _STRINGS, "headings from the outermost to the nearest"),
+)
+
+SOURCES = _schema(
+    "sources",
+    "source_key",
+    ["path", "source_key"],
+    "One row for each file in raw/, also for those that could not be published.",
+    [
+        _text("source_key", "namespace::source_id"),
+        _NAMESPACE,
+        _text("source_id", "SHA-256 of namespace, source type, URI and metadata (spec 001)"),
+        _text("doc_uid", "document that the file is a source of; null when it has none"),
+        _text("name", "file name"),
+        _text("source_type", "evidence, instruction, … : decided by where the file lies"),
+        _text("source_subtype", "guidance, feedback, slides, exemplars; null without"),
+        _text("source_uri", "root name and path, or the original URI"),
+        _text("path", "path below its root, POSIX"),
+        _text("content_hash", "SHA-256 of the file's bytes"),
+        _field("citable", pa.bool_(), "whether this file may be cited"),
+        _field("tags", _STRINGS, "tags of the sidecar"),
+        _text("metadata", "JSON: what else the sidecar says"),
+        _text("status", "published, withheld, refused or failed"),
+        _text("reason_code", "short stable word when not published"),
+        _text("message", "what is wrong and what to do, when not published"),
+        *_TIMES,
+    ],
+)
+
+DOCUMENTS = _schema(
+    "documents",
+    "doc_key",
+    ["doc_uid"],
+    "One row for each published document.",
+    [
+        _text("doc_key", "namespace::doc_uid"),
+        _NAMESPACE,
+        _text("doc_uid", "what a person cites; unique in its namespace"),
+        _text("doc_id", "SHA-256 of the normalised text (spec 001)"),
+        _text("source_id", "the source that names the document: the first in path order"),
+        _text("source_uri", "its root name and path, or the original URI"),
+        _text("title", "title"),
+        _count("version", "how many contents the uid has had", _PROVENANCE),
+        _text("status", "draft, published or archived"),
+        _text("language", "language code; null when unknown"),
+        _text("content_hash", "SHA-256 of the bytes"),
+        _text("content_ref", "where the parse lies, below data/"),
+        _text("citation_key", "key in the writer's bibliography; null without"),
+        _text("source_type", "evidence, instruction, …"),
+        _text("source_subtype", "null without"),
+        _field("citable", pa.bool_(), "whether the document may be cited as evidence"),
+        _count("year", "year of publication"),
+        _text("publisher", "publisher"),
+        _text("url", "where it can be read"),
+        _text("doi", "digital object identifier"),
+        _text("published_date", "as the sidecar gives it"),
+        _text("captured_at", "as the sidecar gives it"),
+        _text("accessed_at", "as the sidecar gives it"),
+        _field("authors", _STRINGS, "authors in order"),
+        _field("tags", _STRINGS, "tags"),
+        _text("metadata", "JSON: mime_type, parser, attachments, …"),
+        _count("pages", "pages; 0 for formats without"),
+        _count("chunks", "chunks in the search table"),
+        _field("same_text_as", _STRINGS, "uids of documents with the same normalised text"),
+        *_TIMES,
+    ],
+)
+
+PARSE_REPORTS = _schema(
+    "parse_reports",
+    "content_hash",
+    ["content_hash"],
+    "How the parse of each living content went.",
+    [
+        _text("content_hash", "SHA-256 of the bytes"),
+        _text("doc_uid", "document of that content; null when it has none"),
+        _text("status", "ok or failed"),
+        _text("reason_code", "short stable word for a failure"),
+        _text("message", "what is wrong and what to do"),
+        _text("kind", "deterministic or resource"),
+        _text("parser", "parser"),
+        _text("parser_version", "its version"),
+        _text("media_type", "as sniffed"),
+        _count("pages", "pages; 0 for formats without"),
+        _count("characters", "code points of clean text"),
+        _count("blocks", "blocks"),
+        _count("textless_pages", "pages without text"),
+        _count("replacement_characters", "U+FFFD in the text"),
+        _text("language", "language code"),
+        _field("removed_templates", _STRINGS, "repeated heads and feet that were dropped"),
+        _field("warnings", _STRINGS, "sentences a person can act on"),
+        _field("seconds", pa.float64(), "wall time of the parse", _PROVENANCE),
+        _count("attempts", "how often it was tried", _PROVENANCE),
+    ],
+)
+
+PARENTS = _schema(
+    "parents",
+    "parent_id",
+    ["doc_uid", "order"],
+    "Passages that are shown whole: pages, or sections where there are no pages.",
+    [
+        _text("parent_id", "doc_uid:label"),
+        _NAMESPACE,
+        _text("doc_uid", "document"),
+        _text("label", "p003 for page 3, s012 for a section"),
+        _count("order", "position in the document, from 0"),
+        *_PLACE,
+        _text("text", "that slice of the clean text"),
+        _text("hash", "SHA-256 of the text"),
+    ],
+)
+
+CHUNKS = _schema(
+    "chunks",
+    "chunk_key",
+    ["doc_uid", "chunk_index"],
+    "Passages that are searched.",
+    [
+        _text("chunk_key", "namespace::chunk_id"),
+        _NAMESPACE,
+        _text("chunk_id", "doc_uid:chunk_index"),
+        _text("doc_id", "SHA-256 of the document's normalised text"),
+        _text("doc_uid", "document"),
+        _text("source_id", "source of the document"),
+        _text("parent_id", "parent that contains the chunk"),
+        _count("chunk_index", "position in the document, from 0"),
+        *_PLACE,
+        _text("text", "that slice of the clean text"),
+        _count("token_count", "by the namespace's model, without special tokens"),
+        _text("chunk_type", "child"),
+        _text("status", "draft or published"),
+        _count("version", "version of the document", _PROVENANCE),
+        _text("content_hash", "SHA-256 of the text (chunk_hash)"),
+        _text("input_hash", "SHA-256 of the string given to the model"),
+        _text("citation_id", "kb:<namespace>__chunk-<hash16>: outlives edits (spec 004)"),
+        _field("citable", pa.bool_(), "whether the chunk may be cited as evidence"),
+        _text("source_type", "evidence, instruction, …"),
+        _text("source_subtype", "null without"),
+        _text("language", "language code"),
+        _count("year", "year of publication"),
+        _text("doc_title", "title of the document"),
+        _text("citation_key", "key in the writer's bibliography"),
+        _text("metadata", "JSON: chunk_config, attachments_ref, …"),
+        _field("is_cut", pa.bool_(), "whether a sentence over the limit was cut inside"),
+        *_TIMES,
+    ],
+)
+
+PUBLISHED_SCHEMAS: dict[str, pa.Schema] = {
+    "sources": SOURCES,
+    "documents": DOCUMENTS,
+    "parse_reports": PARSE_REPORTS,
+    "parents": PARENTS,
+    "chunks": CHUNKS,
+}
+
+
+def search_schema(dimension: int) -> pa.Schema:
+    """Return the schema of the Lance table: the chunks and their vectors of `dimension` floats.
+
+    The vector is provenance: a batch changes its last bits. `input_hash` stands for it.
+    """
+    vector = _field(
+        "vector", pa.list_(pa.float32(), dimension), "of the model's input", _PROVENANCE
+    )
+    return CHUNKS.append(vector)
+
+
+def schema_entry(schema: pa.Schema, name: str) -> str:
+    """Return `table`, `key`, `order` or `description` from a published schema's metadata."""
+    return str((schema.metadata or {})[name.encode()].decode())
+
+
+def row_order(schema: pa.Schema) -> list[str]:
+    """Return the columns that a published table's rows are sorted by."""
+    return schema_entry(schema, "order").split(",")
+
+
+def content_columns(schema: pa.Schema) -> list[str]:
+    """Return the names of the columns that digests cover, in the schema's order.
+
+    Raises:
+        ValueError: a field is marked neither content nor provenance.
+    """
+    names = []
+    for field in schema:
+        role = (field.metadata or {}).get(b"role", b"").decode()
+        if role not in {_CONTENT, _PROVENANCE}:
+            raise ValueError(
+                f"column '{field.name}' must be marked content or provenance in its metadata "
+                f"(b'role'), got {role!r}; build the table with a schema of this module."
+            )
+        if role == _CONTENT:
+            names.append(field.name)
+    return names
+
+
+def digest_table(table: pa.Table) -> str:
+    """Return the SHA-256 over the content columns of a published table's rows, sorted by key.
+
+    Neither the order of the rows nor how Arrow has cut them into pieces matters; null, empty text
+    and empty list differ.
+
+    Args:
+        table: with a schema of this module (field roles and the key stand in its metadata).
+
+    Raises:
+        DamagedFileError: a key appears twice, so that the order of rows is not determined.
+        ValueError: a field has no role.
+    """
+    names = content_columns(table.schema)
+    key = schema_entry(table.schema, "key")
+    keys = table.column(key)
+    if len(keys.unique()) != len(keys) or keys.null_count:
+        raise DamagedFileError(
+            f"table '{schema_entry(table.schema, 'table')}': '{key}' must be unique and never "
+            "null; the rows that were joined for publication are wrong. Please report it with "
+            "the output of `rag status`."
+        )
+    ordered = table.select(names).take(pc.sort_indices(keys))
+    total = hashlib.sha256()
+    for name in names:
+        column = ordered.column(name)
+        total.update(f"{name}\n{column.type}\n{len(column)}\n".encode())
+        _digest_column(total, pa.concat_arrays(column.chunks) if column.num_chunks else None)
+    return total.hexdigest()
+
+
+def _digest_column(total: Any, column: Any) -> None:
+    if column is None:
+        return
+    total.update(_numbers(pc.is_null(column)))
+    if pa.types.is_list(column.type):
+        total.update(_numbers(pc.fill_null(pc.list_value_length(column), 0)))
+        _digest_column(total, pc.list_flatten(column))
+    elif pa.types.is_string(column.type):
+        filled = pc.fill_null(column, "").cast(pa.large_binary())
+        lengths = pc.binary_length(filled)
+        total.update(_numbers(lengths))
+        total.update(_bytes_of(filled, pc.sum(lengths).as_py() or 0))
+    else:
+        filled = pc.fill_null(column, pa.scalar(0).cast(column.type))
+        total.update(_numbers(filled))
+
+
+def _bytes_of(column: Any, length: int) -> memoryview:
+    """Return the values of a large binary array one after another, without a copy."""
+    _, offsets, values = column.buffers()
+    if not length:
+        return memoryview(b"")
+    start = pa.Int64Array.from_buffers(pa.int64(), 1, [None, offsets], offset=column.offset)
+    first = start[0].as_py()
+    return memoryview(values)[first : first + length]
+
+
+def _numbers(column: Any) -> bytes:
+    """Return numbers or truth values as bytes that do not depend on the machine's byte order."""
+    kind = "<f8" if pa.types.is_floating(column.type) else "<i8"
+    return bytes(column.to_numpy(zero_copy_only=False).astype(kind).tobytes())

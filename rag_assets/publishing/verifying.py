@@ -1,0 +1,96 @@
+"""Statements about the publication that readers see."""
+
+from collections.abc import Iterator
+
+from rag_assets.publishing.facts import is_citable
+from rag_assets.publishing.publish import collect
+from rag_assets.storage import current_folder, read_entries, read_manifest
+from rag_assets.workspace import (
+    Inventory,
+    Namespace,
+    current_identities,
+    current_overrides,
+    require_inventory,
+)
+
+
+def troubled_documents(namespace: Namespace, embedder_fingerprint: str) -> Iterator[str]:
+    """Yield a sentence for every file that cannot be searched: failed, refused or withheld."""
+    inventory = require_inventory(namespace)
+    for source in inventory.sources:
+        if source.status != "ok":
+            yield f"{source.source_uri}: refused: {source.reason_code}: {source.message}"
+    facts, _ = collect(namespace, inventory, embedder_fingerprint)
+    for fact in facts:
+        if fact.status in {"failed", "withheld"}:
+            name = fact.living.first.source_uri
+            yield f"{name}: {fact.status}: {fact.reason_code}: {fact.message}"
+
+
+def citability_conflicts(inventory: Inventory) -> Iterator[str]:
+    """Yield a sentence for bytes that lie both where evidence lies and where it does not."""
+    for living in inventory.contents.values():
+        if living.conflicting_places:
+            citable, other = living.conflicting_places
+            yield (
+                f"{citable.source_uri} and {other.source_uri} hold the same bytes: not citable "
+                "until one of them is removed"
+            )
+
+
+def index_differences(namespace: Namespace, embedder_fingerprint: str) -> Iterator[str]:
+    """Yield a sentence for every way in which the publication differs from the records."""
+    from rag_assets.publishing.catalogue import catalogue_name, open_catalogue
+    from rag_assets.publishing.search_table import SearchTable
+
+    inventory = require_inventory(namespace)
+    folder = current_folder(namespace.publications, namespace.name)
+    manifest = read_manifest(folder)
+    facts, digests = collect(namespace, inventory, embedder_fingerprint)
+    if manifest["inventory_digest"] != inventory.digest or manifest["stages"] != digests:
+        yield f"{folder.name} was made from another state; run `rag index`"
+        return
+    expected = {}
+    for fact in facts:
+        if fact.status == "published":
+            partition = namespace.partition_of(fact.content_hash)
+            entry = read_entries(namespace.record("chunks", partition))[fact.content_hash]
+            expected[fact.doc_uid] = entry.rows
+    with open_catalogue(folder / catalogue_name(folder.name)) as connection:
+        rows = connection.execute("SELECT doc_uid, chunks FROM documents").fetchall()
+        held = connection.execute("SELECT count(*), count(DISTINCT chunk_id) FROM chunks").fetchone()
+    if dict(rows) != expected:
+        yield f"{folder.name}: the catalogue lists other documents or chunk counts than the records"
+    searchable = SearchTable(folder).rows
+    if held != (sum(expected.values()), sum(expected.values())) or searchable != held[0]:
+        yield (
+            f"{folder.name}: {searchable} chunks can be searched and {held} are in the catalogue, "
+            f"the records hold {sum(expected.values())}"
+        )
+
+
+def uncitable_evidence(namespace: Namespace) -> Iterator[str]:
+    """Yield a sentence for every document that is published as citable and must not be."""
+    from rag_assets.publishing.catalogue import catalogue_name, open_catalogue
+
+    inventory = require_inventory(namespace)
+    identities = current_identities(namespace, inventory)
+    overrides = current_overrides(namespace)
+    allowed = {
+        uid
+        for content, uid in identities.uids.items()
+        if is_citable(
+            inventory.contents[content],
+            {**inventory.contents[content].sidecar, **overrides.get(uid, {})},
+        )
+    }
+    folder = current_folder(namespace.publications, namespace.name)
+    with open_catalogue(folder / catalogue_name(folder.name)) as connection:
+        rows = connection.execute(
+            "SELECT DISTINCT doc_uid FROM chunks WHERE citable ORDER BY doc_uid"
+        ).fetchall()
+    yield from (
+        f"'{uid}' is published as citable, but its place or sidecar forbids it"
+        for (uid,) in rows
+        if uid not in allowed
+    )

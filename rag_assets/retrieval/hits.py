@@ -1,0 +1,105 @@
+"""What a search returns: chunks with their scores, and the parents that are shown for them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A chunk that was found, with all that is needed to show and cite it.
+
+    Args:
+        content_hash: SHA-256 of `text`.
+        citation_id: `kb:<namespace>__chunk-<hash16>`, which outlives edits.
+        ranks: position by searcher (`lexical`, `semantic`), from 1.
+        scores: by searcher: BM25 from 0 without an upper bound; cosine in [-1, 1].
+        score: fused by reciprocal ranks; compares hits of one search only.
+        copies: `chunk_key` of hits with the same text that this one stands for.
+    """
+
+    namespace: str
+    chunk_id: str
+    parent_id: str
+    doc_uid: str
+    doc_id: str
+    doc_title: str | None
+    citation_key: str | None
+    source_type: str
+    source_subtype: str | None
+    citable: bool
+    chunk_index: int
+    page_start: int | None
+    page_end: int | None
+    char_start: int
+    char_end: int
+    section_path: tuple[str, ...]
+    text: str
+    content_hash: str
+    citation_id: str
+    is_cut: bool
+    ranks: Mapping[str, int] = field(default_factory=dict)
+    scores: Mapping[str, float] = field(default_factory=dict)
+    score: float = 0.0
+    copies: tuple[str, ...] = ()
+
+    @property
+    def chunk_key(self) -> str:
+        """`namespace::chunk_id`, unique in the workspace."""
+        return f"{self.namespace}::{self.chunk_id}"
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> "Hit":
+        """Return a hit without ranks from a row of the search table."""
+        return cls(
+            **{name: row[name] for name in _PLAIN_FIELDS},
+            section_path=tuple(row["section_path"] or ()),
+        )
+
+
+# What stands in a row of the search table under the same name and type.
+_PLAIN_FIELDS = tuple(
+    item.name
+    for item in fields(Hit)
+    if item.name not in {"section_path", "ranks", "scores", "score", "copies"}
+)
+HIT_COLUMNS = (*_PLAIN_FIELDS, "section_path")
+
+
+@dataclass(frozen=True, slots=True)
+class ParentPassage:
+    """A passage that is shown whole: a page, or a section where there are no pages."""
+
+    namespace: str
+    parent_id: str
+    doc_uid: str
+    label: str
+    order: int
+    char_start: int
+    char_end: int
+    page_start: int | None
+    page_end: int | None
+    section_path: tuple[str, ...]
+    text: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class ParentHit:
+    """A parent with the chunks that led to it.
+
+    Args:
+        rank: from 1, by the best chunk.
+        best: the chunk that was found first.
+        other_chunk_ids: further chunks of this parent that were found, best first.
+    """
+
+    rank: int
+    parent: ParentPassage
+    best: Hit
+    other_chunk_ids: tuple[str, ...] = ()
+
+    @property
+    def score(self) -> float:
+        """The fused score of the best chunk."""
+        return self.best.score

@@ -1,0 +1,186 @@
+"""Materialize assets the way every command does: same definitions, same instance, one run."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from rag_assets.model import Progress, RagError
+from rag_assets.running.instance import load_definitions, open_instance
+from rag_assets.workspace import Namespace, Workspace
+
+if TYPE_CHECKING:
+    import dagster as dg
+
+# Stages of a namespace in the order in which data flows.
+STAGES = (
+    "inventory",
+    "raw_files",
+    "parse_reports",
+    "parents",
+    "chunks",
+    "embeddings",
+    "search_index",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOutcome:
+    """One asset check of a run."""
+
+    asset: str
+    name: str
+    passed: bool
+    severity: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunOutcome:
+    """What a run did.
+
+    Args:
+        is_success: the run succeeded and no check of severity ERROR failed.
+        errors: sentences of the steps that failed.
+        metadata: asset → plain metadata of its last materialization in the run; for a
+            partitioned asset partition → metadata.
+    """
+
+    run_id: str
+    is_success: bool
+    errors: tuple[str, ...]
+    checks: tuple[CheckOutcome, ...]
+    metadata: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+def materialize_stages(
+    namespace: Namespace,
+    stages: Sequence[str],
+    *,
+    tags: Mapping[str, str] | None = None,
+    on_progress: Progress | None = None,
+) -> RunOutcome:
+    """Materialize stages of a namespace over all its partitions, in one run."""
+    keys = namespace.partition_keys
+    range_tags = {
+        "dagster/asset_partition_range_start": keys[0],
+        "dagster/asset_partition_range_end": keys[-1],
+    }
+    partitioned = any(stage not in {"inventory", "search_index"} for stage in stages)
+    return _run(
+        namespace.workspace,
+        [[namespace.name, stage] for stage in stages],
+        {**(range_tags if partitioned else {}), **(tags or {})},
+        on_progress,
+    )
+
+
+def materialize_partition(
+    workspace: Workspace,
+    asset: str,
+    partition: str,
+    *,
+    tags: Mapping[str, str] | None = None,
+    on_progress: Progress | None = None,
+) -> RunOutcome:
+    """Materialize one dynamic partition of a workspace asset, registering its key first."""
+    from rag_assets.definitions import DYNAMIC_PARTITIONS
+
+    with open_instance(workspace) as instance:
+        instance.add_dynamic_partitions(DYNAMIC_PARTITIONS[asset], [partition])
+    return _run(
+        workspace, [[asset]], {"dagster/partition": partition, **(tags or {})}, on_progress
+    )
+
+
+def _run(
+    workspace: Workspace,
+    keys: Sequence[Sequence[str]],
+    tags: Mapping[str, str],
+    on_progress: Progress | None,
+) -> RunOutcome:
+    import dagster as dg
+
+    from rag_assets.assets import progress_reporter
+    from rag_assets.running.origins import execute_assets
+
+    definitions = load_definitions(workspace)
+    with open_instance(workspace) as instance:
+        token = progress_reporter.set(on_progress)
+        try:
+            run = execute_assets(
+                definitions, instance, [dg.AssetKey(list(key)) for key in keys], tags
+            )
+        finally:
+            progress_reporter.reset(token)
+        return _read_outcome(instance, run)
+
+
+def _read_outcome(instance: "dg.DagsterInstance", run: "dg.DagsterRun") -> RunOutcome:
+    errors: list[str] = []
+    checks: list[CheckOutcome] = []
+    metadata: dict[str, dict[str, Any]] = {}
+    for record in instance.all_logs(run.run_id):
+        event = record.dagster_event
+        if event is None:
+            continue
+        if event.is_step_failure or event.is_run_failure:
+            errors.extend(_error_sentences(event))
+        elif event.is_step_materialization:
+            found = event.step_materialization_data.materialization
+            plain = {name: _plain(value) for name, value in found.metadata.items()}
+            shown = metadata.setdefault(found.asset_key.to_user_string(), {})
+            if found.partition:
+                shown[found.partition] = plain
+            else:
+                shown.update(plain)
+        elif event.event_type_value == "ASSET_CHECK_EVALUATION":
+            checks.append(_check_outcome(event))
+    failed = any(not check.passed and check.severity == "ERROR" for check in checks)
+    return RunOutcome(
+        run.run_id,
+        run.is_success and not failed,
+        tuple(dict.fromkeys(errors)),
+        tuple(sorted(checks, key=lambda check: (check.asset, check.name))),
+        metadata,
+    )
+
+
+def _error_sentences(event: "dg.DagsterEvent") -> list[str]:
+    """Return the innermost error that we raised on purpose, else the innermost of all."""
+    data: Any = event.event_specific_data
+    error = getattr(data, "error", None)
+    chain = []
+    while error is not None:
+        chain.append(error)
+        error = error.cause
+    if not chain:
+        return []
+    ours = {kind.__name__ for kind in _subclasses(RagError)}
+    own = next((e for e in chain if e.cls_name in ours), None)
+    found = own or chain[-1]
+    message = found.message.strip()
+    prefix = f"{found.cls_name}: "
+    return [message.split(prefix, 1)[-1].strip() if own else message]
+
+
+def _subclasses(kind: type) -> set[type]:
+    return {kind}.union(*(_subclasses(child) for child in kind.__subclasses__()))
+
+
+def _check_outcome(event: "dg.DagsterEvent") -> CheckOutcome:
+    evaluation = event.asset_check_evaluation_data
+    return CheckOutcome(
+        evaluation.asset_key.to_user_string(),
+        evaluation.check_name,
+        bool(evaluation.passed),
+        evaluation.severity.value,
+        evaluation.description or "",
+    )
+
+
+def _plain(value: "dg.MetadataValue[Any]") -> Any:
+    import dagster as dg
+
+    if isinstance(value, dg.TableMetadataValue):
+        return [dict(record.data) for record in value.records]
+    return value.value

@@ -1,0 +1,123 @@
+"""Sensors of a namespace: raw files, and configuration with overrides."""
+
+from collections.abc import Sequence
+
+import dagster as dg
+
+from rag_assets.assets import REST_TAG, STATE_TAG
+from rag_assets.model import RagError
+from rag_assets.sensors.attempts import attempts_of, is_busy
+from rag_assets.storage import read_pointer
+from rag_assets.workspace import (
+    Namespace,
+    Workspace,
+    configuration_digest,
+    look_at_raw,
+)
+
+# Marks the runs of a namespace's sensors, so that one waits for the other.
+_SENSOR_TAG = "rag/sensor_of"
+Answer = dg.RunRequest | dg.SkipReason
+
+
+def build_namespace_sensors(
+    declared: Namespace, job_name: str
+) -> Sequence[dg.SensorDefinition]:
+    """Return the sensors of one namespace; both run by default and can be switched off in the UI."""
+    interval = declared.settings.sensors.interval_seconds
+
+    def reopen() -> Namespace:
+        return Workspace.open(declared.workspace.root).namespace(declared.name)
+
+    @dg.sensor(
+        name=f"{declared.name}_raw_files",
+        job_name=job_name,
+        minimum_interval_seconds=interval,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        description="Builds what changed in raw/: new, edited, removed and moved files, edited "
+        "sidecars. A file that is still being written is left alone until it rests.",
+    )
+    def raw_files(context: dg.SensorEvaluationContext) -> Answer:
+        try:
+            return _look(reopen(), context.instance)
+        except RagError as error:
+            return dg.SkipReason(str(error))
+
+    @dg.sensor(
+        name=f"{declared.name}_configuration",
+        job_name=job_name,
+        minimum_interval_seconds=interval,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        description="Builds everything that a changed setting or an override (`rag meta set`) "
+        "concerns; documents whose fingerprint stays the same cost nothing.",
+    )
+    def configuration(context: dg.SensorEvaluationContext) -> Answer:
+        try:
+            return _compare_configuration(reopen(), context.instance)
+        except RagError as error:
+            return dg.SkipReason(str(error))
+
+    return [raw_files, configuration]
+
+
+def _look(namespace: Namespace, instance: dg.DagsterInstance) -> Answer:
+    if is_busy(instance, _SENSOR_TAG, namespace.name):
+        return dg.SkipReason("a run of this namespace's sensors is under way")
+    pointer = read_pointer(namespace.publications)
+    published = pointer.built_from.get("inventory") if pointer else None
+    look = look_at_raw(namespace, published)
+    if not look.is_complete:
+        return dg.SkipReason("hashing goes on at the next look: the budget of this one is used up")
+    if look.digest == published:
+        waiting = f"; {len(look.pending)} are still being written" if look.pending else ""
+        return dg.SkipReason(f"{look.files} files, nothing changed{waiting}")
+    if not look.files and published is None:
+        return dg.SkipReason("raw/ is empty")
+    reason = f"files changed in partitions {look.partitions[0]} to {look.partitions[-1]}"
+    return _request(namespace, instance, look.digest, look.partitions, reason)
+
+
+def _compare_configuration(namespace: Namespace, instance: dg.DagsterInstance) -> Answer:
+    pointer = read_pointer(namespace.publications)
+    if pointer is None:
+        return dg.SkipReason("nothing is published yet")
+    digest = configuration_digest(namespace)
+    if pointer.built_from.get("configuration") == digest:
+        return dg.SkipReason("the configuration is the one that was built")
+    if is_busy(instance, _SENSOR_TAG, namespace.name):
+        return dg.SkipReason("a run of this namespace's sensors is under way")
+    return _request(
+        namespace, instance, digest, namespace.partition_keys, "the configuration changed"
+    )
+
+
+def _request(
+    namespace: Namespace,
+    instance: dg.DagsterInstance,
+    digest: str,
+    partitions: Sequence[str],
+    reason: str,
+) -> Answer:
+    """Ask for one range run; its key holds the state and the number of the attempt."""
+    built = read_pointer(namespace.publications)
+    # The same state may come back after another (a file removed and restored): it is a new reason.
+    since = built.current if built else "none"
+    state = f"{namespace.name}-{digest[:16]}-after-{since}"
+    attempts = attempts_of(instance, STATE_TAG, state)
+    if attempts.is_exhausted:
+        return dg.SkipReason(
+            f"the last {attempts.number - 1} runs for this state did not publish it (run "
+            f"{attempts.last_run_id}). Mend what it names, then materialize by hand or change a file."
+        )
+    return dg.RunRequest(
+        run_key=f"{state}-{attempts.number}",
+        tags={
+            STATE_TAG: state,
+            _SENSOR_TAG: namespace.name,
+            REST_TAG: str(namespace.settings.sensors.rest_seconds),
+            "rag/reason": reason,
+            "rag/attempt": str(attempts.number),
+            "dagster/asset_partition_range_start": partitions[0],
+            "dagster/asset_partition_range_end": partitions[-1],
+        },
+    )

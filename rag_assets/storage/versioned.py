@@ -1,0 +1,97 @@
+"""Outputs for people: numbered, never overwritten, each entered in the version log."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rag_assets.model import DamagedFileError
+from rag_assets.storage.atomic import write_text
+from rag_assets.storage.locks import Notify, hold_lock
+
+
+@dataclass(frozen=True, slots=True)
+class VersionedOutput:
+    """A numbered output. `files` by suffix, for instance `.md` and `.json`."""
+
+    version: int
+    files: Mapping[str, Path]
+
+
+def find_versions(folder: Path, stem: str, suffix: str) -> list[tuple[int, Path]]:
+    """Return (number, path) of every version of an output, oldest first."""
+    pattern = re.compile(rf"{re.escape(stem)}_v(\d{{3,}}){re.escape(suffix)}")
+    found = []
+    for path in folder.glob(f"*{suffix}") if folder.is_dir() else ():
+        match = pattern.fullmatch(path.name)
+        if match:
+            found.append((int(match[1]), path))
+    return sorted(found)
+
+
+def write_version(
+    folder: Path,
+    stem: str,
+    texts: Mapping[str, str],
+    log: Path,
+    lock: Path,
+    reason: str,
+    notify: Notify,
+) -> VersionedOutput:
+    """Write the next version of an output and enter it in the log.
+
+    The last of `texts` is written last: where it stands, the others stand.
+
+    Args:
+        texts: content by suffix.
+        log: `meta/version_log.jsonl`.
+        reason: why there is a new version, for the log.
+    """
+    with hold_lock(lock, f"versions of {stem}", notify):
+        used = [number for suffix in texts for number, _ in find_versions(folder, stem, suffix)]
+        version = max(used, default=0) + 1
+        files = {suffix: folder / f"{stem}_v{version:03d}{suffix}" for suffix in texts}
+        for suffix, text in texts.items():
+            write_text(files[suffix], text)
+        append_log(
+            log,
+            {
+                "file": files[next(iter(texts))].relative_to(log.parent.parent).as_posix(),
+                "from": f"v{version - 1:03d}" if version > 1 else None,
+                "to": f"v{version:03d}",
+                "timestamp": datetime.now(UTC).isoformat(timespec="seconds"),
+                "reason": reason,
+            },
+        )
+    return VersionedOutput(version, files)
+
+
+def append_log(path: Path, entry: Mapping[str, object]) -> None:
+    """Append one line to a log of JSON lines; call with its lock held."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    line = json.dumps(entry, ensure_ascii=False) + "\n"
+    with path.open("ab+") as handle:
+        if handle.tell():
+            handle.seek(-1, 2)
+            if handle.read(1) != b"\n":  # a crash cut the line before: leave it, begin a new one
+                line = "\n" + line
+        handle.write(line.encode("utf-8"))
+
+
+def read_json(path: Path, what: str) -> dict[str, object]:
+    """Return an output that was written as JSON.
+
+    Raises:
+        DamagedFileError: not what was written; `what` names it for the reader.
+    """
+    try:
+        loaded = json.loads(path.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise DamagedFileError(
+            f"{path}: this {what} is damaged ({error}). Delete the file and make it again."
+        ) from error
+    if not isinstance(loaded, dict):
+        raise DamagedFileError(f"{path}: not a {what}.")
+    return loaded

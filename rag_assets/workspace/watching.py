@@ -1,0 +1,83 @@
+"""What has changed in raw/ since the last inventory, seen cheaply and often."""
+
+from dataclasses import dataclass
+
+from rag_assets.model import hash_fields
+from rag_assets.workspace.inventory import current_overrides, read_inventory, sources_digest
+from rag_assets.workspace.layout import Namespace
+from rag_assets.workspace.scanning import SourceFile, scan_raw
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One look at raw/.
+
+    Args:
+        digest: of what stands there now, at rest.
+        partitions: keys whose contents or sources differ from the inventory, sorted; all of them
+            where the inventory itself was never published.
+        pending: files that are not still yet; `is_complete` is False while the budget for hashing
+            is used up: the next look goes on.
+    """
+
+    digest: str
+    partitions: tuple[str, ...]
+    pending: tuple[str, ...]
+    is_complete: bool
+    files: int
+
+
+def look_at_raw(
+    namespace: Namespace, published_inventory: str | None, *, budget_bytes: int | None = None
+) -> Look:
+    """Look at raw/ once: stat every file, hash what changed and rests, within a budget.
+
+    Args:
+        published_inventory: digest of the inventory that readers see, None before the first.
+
+    Raises:
+        WorkspaceError: a raw folder is gone.
+    """
+    settings = namespace.settings.sensors
+    inventory = read_inventory(namespace)
+    before = {s.source_uri: s for s in inventory.sources} if inventory else {}
+    if budget_bytes is None:
+        budget_bytes = settings.megabytes_per_tick * 1_000_000
+    scan = scan_raw(
+        namespace,
+        previous=before,
+        rest_seconds=settings.rest_seconds,
+        budget_bytes=budget_bytes,
+    )
+    digest = sources_digest(scan.sources)
+    if inventory is None or inventory.digest != published_inventory:
+        partitions = namespace.partition_keys
+    else:
+        partitions = _changed_partitions(namespace, before, scan.sources)
+    return Look(digest, partitions, scan.pending, not scan.over_budget, len(scan.sources))
+
+
+def _changed_partitions(
+    namespace: Namespace, before: dict[str, SourceFile], now: tuple[SourceFile, ...]
+) -> tuple[str, ...]:
+    after = {source.source_uri: source for source in now}
+    contents = set()
+    for uri in before.keys() | after.keys():
+        old, new = before.get(uri), after.get(uri)
+        if old and new and old.content_fields == new.content_fields:
+            continue
+        contents |= {source.content_hash for source in (old, new) if source}
+    keys = {namespace.partition_of(content) for content in contents if content}
+    # A refused file has no content: something must run all the same.
+    return tuple(sorted(keys)) or namespace.partition_keys[:1]
+
+
+def configuration_digest(namespace: Namespace) -> str:
+    """Return the digest of all settings and overrides that a build depends on."""
+    settings = namespace.settings.model_dump(
+        mode="json", exclude={"sensors", "retrieve", "verify", "publish"}
+    )
+    for limit in ("workers", "seconds_per_document", "megabytes_of_memory", "max_attempts"):
+        del settings["parse"][limit]
+    del settings["embed"]["batch_size"]
+    return hash_fields(settings, current_overrides(namespace))

@@ -1,0 +1,171 @@
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from rag_assets.auditing import CitationAudit, from_json, render_markdown, to_json
+from rag_assets.auditing.report import shorten
+from rag_assets.model import UsageError
+
+from .world import SETTINGS, Shelf, WordEncoder, audit_of, make_document, make_passage
+
+DOCUMENTS = [
+    make_document("wages", ["Intro. Wages rose by three percent | after the reform.\n\nMore."]),
+    make_document("工资", [make_passage("工资", 0, "工资上涨。", page=None, start=7)]),
+]
+TEXT = (
+    "Wages rose by three percent | after the reform {#wages}.\n\n"
+    "*Penguins* breed on <ice> {#wages}.\n\n工资上涨{#工资}。\n\nUnknown {#wags}.\n"
+)
+
+
+def made() -> CitationAudit:
+    return audit_of(TEXT, DOCUMENTS)
+
+
+def table_rows(markdown: str) -> list[list[str]]:
+    tokens = MarkdownIt("commonmark").enable("table").parse(markdown)
+    rows: list[list[str]] = []
+    for position, token in enumerate(tokens):
+        if token.type == "tr_open":
+            rows.append([])
+        elif token.type in {"td_open", "th_open"}:
+            children = tokens[position + 1].children or []
+            rows[-1].append("".join(child.content for child in children))
+    return rows
+
+
+def test_counts_name_all_four_verdicts() -> None:
+    assert made().counts == {"OK": 2, "WEAK": 0, "MISSING": 1, "ERROR": 1}
+
+
+def test_table_survives_pipes_marks_and_tags() -> None:
+    head, *rows = table_rows(render_markdown(made()))
+    assert head == ["#", "sentence", "cites", "verdict", "score", "where", "passage", "reason",
+                    "suggested query"]  # fmt: skip
+    assert [row[0] for row in rows] == ["1", "2", "3", "4"]
+    assert rows[0][1] == "Wages rose by three percent | after the reform."
+    assert rows[0][6] == "“Wages rose by three percent | after the reform.”"
+    assert rows[1][1] == "Penguins breed on <ice>."
+    assert [row[3] for row in rows] == ["OK", "MISSING", "OK", "ERROR"]
+    assert rows[2][4] == "1.00 (words)"
+    assert rows[2][5] == "characters 7–12"
+
+
+def test_only_rows_to_mend_have_details_with_the_whole_passage() -> None:
+    markdown = render_markdown(made())
+    details = markdown.split("## To mend")[1].split("## Sources used")[0]
+    assert [line[:6] for line in details.splitlines() if line.startswith("### ")] == [
+        "### 2.",
+        "### 4.",
+    ]
+    assert "> Intro. Wages rose by three percent \\| after the reform.\n>\n> More." in details
+
+
+def test_head_shows_counts_thresholds_and_their_origin() -> None:
+    head = render_markdown(made()).split("## All citations")[0]
+    assert "**4 citations in 4 sentences: 2 OK · 1 MISSING · 1 ERROR**" in head
+    assert "OK from 0.55 (spec 000 default)" in head
+    assert "WEAK from 0.40 (setting verify.weak_threshold)" in head
+
+
+def test_page_names_draft_audit_publication_model_and_sources() -> None:
+    audit = made()
+    markdown = render_markdown(audit)
+    for part in (audit.draft_digest, audit.audit_id, "thesis-1", "hashed-words-256"):
+        assert f"`{part}`" in markdown
+    assert audit.sources_used == ("thesis:wages", "thesis:工资")
+    assert "- `thesis:工资`" in markdown
+
+
+def test_draft_without_citations_gives_a_short_page_with_the_warning() -> None:
+    audit = audit_of("Wages rose.", DOCUMENTS)
+    assert audit.rows == ()
+    assert not audit.has_errors
+    markdown = render_markdown(audit)
+    assert "No citations were found" in markdown
+    assert "Put {#doc\\_uid}" in markdown or "Put {#doc_uid}" in markdown
+
+
+def test_json_gives_the_same_audit_again() -> None:
+    audit = made()
+    assert from_json(json.loads(json.dumps(to_json(audit)))) == audit
+
+
+def test_json_shape_is_as_documented() -> None:
+    data = to_json(made())
+    assert data["schema"] == "rag-assets/citation-audit/1"
+    assert data["publications"] == {"thesis": "thesis-1"}
+    assert data["counts"]["ERROR"] == 1
+    assert data["rows"][3]["nearest_uids"] == ["wages"]
+    json.dumps(data, allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"schema": "other/1"},
+        {"rows": []},
+        {"surprise": 1},
+    ],
+)
+def test_json_that_was_tampered_with_is_refused(change: dict[str, object]) -> None:
+    with pytest.raises(UsageError, match="rag verify-citations"):
+        from_json({**to_json(made()), **change})
+
+
+def test_json_row_without_a_field_is_refused() -> None:
+    data = to_json(made())
+    del data["rows"][0]["score"]
+    with pytest.raises(UsageError, match=r"row 1 .*score"):
+        from_json(data)
+
+
+def test_audit_id_knows_what_decides_verdicts_and_nothing_else() -> None:
+    class OtherEncoder(WordEncoder):
+        fingerprint = "other"
+
+    first = made().audit_id
+    assert first == made().audit_id
+    others = {
+        audit_of(TEXT + " ", DOCUMENTS).audit_id,
+        audit_of(TEXT, Shelf(DOCUMENTS, publications={"thesis": "thesis-2"})).audit_id,
+        audit_of(TEXT, DOCUMENTS, OtherEncoder()).audit_id,
+        audit_of(TEXT, DOCUMENTS, settings=SETTINGS.model_copy(update={"k": 3})).audit_id,
+    }
+    assert len(others | {first}) == 5
+
+
+def test_namespaces_that_a_draft_does_not_name_leave_its_id_alone() -> None:
+    text = "---\nnamespaces: thesis\n---\n" + TEXT
+    alone = audit_of(text, Shelf(DOCUMENTS, publications={"thesis": "t"}))
+    beside = audit_of(text, Shelf(DOCUMENTS, publications={"thesis": "t", "law": "l"}))
+    assert alone.audit_id == beside.audit_id
+    assert beside.publications == (("thesis", "t"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "short"),
+    [
+        ("Wages rose by three percent", 40, "Wages rose by three percent"),
+        ("Wages rose by three percent", 18, "Wages rose by…"),
+        ("Wages  rose\nby", 40, "Wages rose by"),
+        ("工资上涨百分之三", 10, "工资上涨…"),
+        ("Donaudampfschifffahrtsgesellschaft", 10, "Donaudamp…"),
+    ],
+)
+def test_sentences_are_shortened_between_words(text: str, width: int, short: str) -> None:
+    assert shorten(text, width) == short
+
+
+@settings(deadline=None)
+@given(st.text(max_size=80), st.text(max_size=80))
+def test_any_text_keeps_the_tables_shape(sentence: str, quote: str) -> None:
+    audit = made()
+    rows = (replace(audit.rows[0], claim=sentence or "x", quote=quote, passage=quote),)
+    (_, row) = table_rows(render_markdown(replace(audit, rows=rows)))
+    assert len(row) == 9
+    assert row[0] == "1"

@@ -1,0 +1,229 @@
+import random
+from pathlib import Path
+
+import pytest
+
+from rag_assets.model import DamagedFileError, UsageError
+from rag_assets.publishing.search_table import (
+    TABLE_NAME,
+    SearchTable,
+    check_search_table,
+    quote_text,
+    write_search_table,
+)
+from rag_assets_tests.publishing.made_up_tables import (
+    DIMENSION,
+    chunk_row,
+    chunk_rows,
+    chunk_table,
+    direction,
+)
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> SearchTable:
+    folder = tmp_path_factory.mktemp("它的 'publication'")
+    write_search_table(folder, chunk_table(chunk_rows()))
+    check_search_table(folder, len(chunk_rows()))
+    return SearchTable(folder)
+
+
+def found_by(table: SearchTable, query: str, where: str | None = None) -> set[str]:
+    return set(table.search_text(query, 10, where).column("chunk_id").to_pylist())
+
+
+@pytest.mark.parametrize(
+    ("query", "chunk_id"),
+    [
+        ("stomatal", "leaf-2021:2"),
+        ("DIOXIDE", "leaf-2021:0"),
+        ("Einstein", "leaf-2021:1"),
+        ("O'Brien", "leaf-2021:1"),
+        ("the", "leaf-2021:0"),
+        ("二氧化碳", "叶片-2020:0"),
+        ("气孔导度", "叶片-2020:0"),
+        ("违约责任", "叶片-2020:1"),
+        ("合同", "叶片-2020:1"),
+        ("第1024条", "叶片-2020:2"),
+    ],
+)
+def test_words_of_both_languages_are_found(table: SearchTable, query: str, chunk_id: str) -> None:
+    assert chunk_id in found_by(table, query)
+
+
+def test_words_are_not_stemmed(table: SearchTable) -> None:
+    assert found_by(table, "stoma") == set()
+    assert found_by(table, "budgets") == {"rubric:0"}
+
+
+def test_vector_of_a_row_finds_the_row_first(table: SearchTable) -> None:
+    found = table.search_vectors(direction(4, lean=0.1), 3).to_pylist()
+    assert found[0]["chunk_id"] == "叶片-2020:1"
+    assert found[0]["score"] == pytest.approx(1 / 1.01**0.5, abs=1e-6)
+    assert all(-1 <= row["score"] <= 1 for row in found)
+
+
+def test_cosine_ignores_length_and_reaches_minus_one(table: SearchTable) -> None:
+    opposite = [-20 * value for value in direction(0)]
+    last = table.search_vectors(opposite, 100).to_pylist()[-1]
+    assert (last["chunk_id"], last["score"]) == ("leaf-2021:0", -1.0)
+
+
+def test_vector_without_direction_finds_nothing(table: SearchTable) -> None:
+    assert table.search_vectors([0.0] * DIMENSION, 5).num_rows == 0
+
+
+@pytest.mark.parametrize("wrong", [[1.0], [1.0] * (DIMENSION + 1)])
+def test_vector_of_another_model_is_refused(table: SearchTable, wrong: list[float]) -> None:
+    with pytest.raises(UsageError, match="made by another model"):
+        table.search_vectors(wrong, 5)
+
+
+def test_vector_that_is_not_finite_is_refused(table: SearchTable) -> None:
+    with pytest.raises(UsageError, match="not finite"):
+        table.search_vectors([float("nan")] * DIMENSION, 5)
+
+
+def test_rows_are_read_in_the_order_of_their_documents(table: SearchTable) -> None:
+    rows = table.fetch().to_pylist()
+    assert [(row["doc_uid"], row["chunk_index"]) for row in rows] == sorted(
+        (row["doc_uid"], row["chunk_index"]) for row in chunk_rows()
+    )
+    assert rows[0]["vector"] == direction(0)
+
+
+def test_empty_library_can_be_written_checked_and_searched(tmp_path: Path) -> None:
+    write_search_table(tmp_path, chunk_table([]))
+    check_search_table(tmp_path, 0)
+    table = SearchTable(tmp_path)
+    assert table.search_text("carbon", 5).num_rows == 0
+    assert table.search_vectors(direction(0), 5).num_rows == 0
+    assert table.fetch().num_rows == 0
+
+
+def test_rows_without_words_or_direction_pass_the_check(tmp_path: Path) -> None:
+    rows = [
+        chunk_row("empty", 0, "", vector=[0.0] * DIMENSION),
+        chunk_row("punctuation", 0, "—— ?! 12 a", vector=[0.0] * DIMENSION),
+        chunk_row("unbroken", 0, "x" * 5000, vector=direction(1)),
+    ]
+    write_search_table(tmp_path, chunk_table(rows))
+    check_search_table(tmp_path, 3)
+
+
+def test_large_texts_are_kept_whole_and_found(tmp_path: Path) -> None:
+    text = "filler words " * 200_000 + "needle 针头"
+    write_search_table(tmp_path, chunk_table([chunk_row("big", 0, text)]))
+    check_search_table(tmp_path, 1)
+    found = SearchTable(tmp_path).search_text("针头", 1, columns=["text"]).to_pylist()
+    assert found[0]["text"] == text
+
+
+def tied_rows(count: int) -> list[dict[str, object]]:
+    rng = random.Random(3)
+    words = ["leaf", "carbon", "water", "light", "植物", "合同"]
+    return [
+        chunk_row(
+            f"doc-{number // 10:03d}",
+            number % 10,
+            " ".join(rng.choice(words) for _ in range(3)),
+            vector=direction(rng.randrange(4)),
+        )
+        for number in range(count)
+    ]
+
+
+def test_two_builds_of_shuffled_rows_answer_alike_to_the_last_bit(tmp_path: Path) -> None:
+    rows = tied_rows(3000)
+    answers = []
+    for seed in (1, 2):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        random.Random(seed).shuffle(rows)
+        write_search_table(folder, chunk_table(rows))
+        table = SearchTable(folder)
+        answers.append(
+            [
+                [(row["chunk_id"], row["score"]) for row in found.to_pylist()]
+                for found in (
+                    *(
+                        table.search_text(query, 20)
+                        for query in ("leaf", "carbon 植物", "合同 water")
+                    ),
+                    table.search_vectors(direction(0), 20),
+                    table.search_vectors(direction(1, 0.5), 20),
+                )
+            ]
+        )
+    assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize("limit", [1, 7, 50])
+def test_tie_at_the_cut_goes_to_the_lowest_ids(tmp_path: Path, limit: int) -> None:
+    # Ids in an order that is not that of the rows: doc:10 sorts before doc:2.
+    rows = [chunk_row("doc", number, "same words", vector=direction(0)) for number in range(300)]
+    write_search_table(tmp_path, chunk_table(rows))
+    table = SearchTable(tmp_path)
+    expected = sorted(f"doc:{number}" for number in range(300))[:limit]
+    assert table.search_text("words", limit).column("chunk_id").to_pylist() == expected
+    assert table.search_vectors(direction(0), limit).column("chunk_id").to_pylist() == expected
+
+
+def test_filter_is_applied_before_the_search(tmp_path: Path) -> None:
+    rows = tied_rows(500)
+    rows.append(chunk_row("rare", 0, "leaf " + "and so on " * 50, vector=direction(7)))
+    write_search_table(tmp_path, chunk_table(rows))
+    table = SearchTable(tmp_path)
+    where = "doc_uid = 'rare'"
+    assert table.search_text("leaf", 1, where).column("chunk_id").to_pylist() == ["rare:0"]
+    found = table.search_vectors(direction(0), 1, where)
+    assert found.column("chunk_id").to_pylist() == ["rare:0"]
+
+
+def test_quoted_text_is_only_text(tmp_path: Path) -> None:
+    uids = ["it's", "a\\", "b' OR '1'='1", "new\nline", "--", "百分%_", '"x"']
+    rows = [chunk_row(uid, 0, f"word {number}") for number, uid in enumerate(uids)]
+    write_search_table(tmp_path, chunk_table(rows))
+    table = SearchTable(tmp_path)
+    for uid in uids:
+        found = table.fetch(f"doc_uid = {quote_text(uid)}", ["doc_uid"])
+        assert found.column("doc_uid").to_pylist() == [uid]
+
+
+def test_missing_rows_are_noticed(tmp_path: Path) -> None:
+    write_search_table(tmp_path, chunk_table(chunk_rows()))
+    with pytest.raises(DamagedFileError, match="holds 8 rows, 9 were written"):
+        check_search_table(tmp_path, 9)
+
+
+def test_rows_missing_from_the_text_index_are_noticed(tmp_path: Path) -> None:
+    import lance
+
+    write_search_table(tmp_path, chunk_table(chunk_rows()))
+    later = chunk_table([chunk_row("later", 0, "later")])
+    lance.write_dataset(later, str(tmp_path / TABLE_NAME), mode="append")
+    with pytest.raises(DamagedFileError, match="1 rows are missing from the text index"):
+        check_search_table(tmp_path, 9)
+
+
+@pytest.mark.parametrize("part", ["data/*.lance", "_indices/*/*invert*", "_versions/*.manifest"])
+def test_truncated_file_is_damage_with_a_mend(tmp_path: Path, part: str) -> None:
+    write_search_table(tmp_path, chunk_table(chunk_rows()))
+    check_search_table(tmp_path, 8)
+    SearchTable(tmp_path).search_text("carbon", 1)
+    for file in (tmp_path / TABLE_NAME).glob(part):
+        file.write_bytes(file.read_bytes()[:20])
+    with pytest.raises(DamagedFileError, match="rag index"):
+        check_search_table(tmp_path, 8)
+
+
+def test_folder_without_a_table_is_damage(tmp_path: Path) -> None:
+    with pytest.raises(DamagedFileError, match=r"chunks\.lance"):
+        SearchTable(tmp_path)
+
+
+def test_table_of_another_schema_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="schema must be"):
+        write_search_table(tmp_path, chunk_table(chunk_rows()).drop_columns(["is_cut"]))
+    with pytest.raises(ValueError, match="'vector' must be"):
+        write_search_table(tmp_path, chunk_table(chunk_rows()).drop_columns(["vector"]))

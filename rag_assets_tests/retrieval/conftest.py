@@ -1,0 +1,31 @@
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from rag_assets.publishing.catalogue import catalogue_name, write_catalogue
+from rag_assets.publishing.search_table import check_search_table, write_search_table
+from rag_assets.retrieval import Reader
+from rag_assets_tests.publishing.made_up_tables import DIMENSION, chunk_table, published_tables
+from rag_assets_tests.retrieval.publications import PublicationMaker
+
+
+@pytest.fixture(scope="module")
+def make_publication(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PublicationMaker]:
+    readers: list[Reader] = []
+
+    def make(
+        namespace: str, rows: Sequence[Mapping[str, Any]], dimension: int = DIMENSION
+    ) -> Reader:
+        folder = tmp_path_factory.mktemp(namespace)
+        table = chunk_table(rows, dimension)
+        write_search_table(folder, table)
+        check_search_table(folder, len(rows))
+        tables = published_tables(rows, namespace) | {"chunks": table.drop_columns(["vector"])}
+        write_catalogue(folder / catalogue_name("first"), tables)
+        readers.append(Reader(folder, namespace, "first"))
+        return readers[-1]
+
+    yield make
+    for reader in readers:
+        reader.close()
