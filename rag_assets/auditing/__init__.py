@@ -3,6 +3,7 @@
 from rag_assets.auditing.anchors import Citation
 from rag_assets.auditing.draft import CitedSentence, Draft, parse_draft, read_draft
 from rag_assets.auditing.library import CitedDocument, CitedDocumentRef, Library, Passage
+from rag_assets.auditing.querying import open_sql
 from rag_assets.auditing.ranking import Encoder
 from rag_assets.auditing.record import VERIFICATION_VERSION, CitationAudit, from_json, to_json
 from rag_assets.auditing.report import render_markdown
@@ -34,6 +35,7 @@ __all__ = [
     "find_draft",
     "from_json",
     "list_drafts",
+    "open_sql",
     "parse_draft",
     "read_draft",
     "render_markdown",

@@ -348,6 +348,6 @@ def _apart(edges: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 
 
 def _claim(text: str) -> str:
-    claim = " ".join(_EMPTY_BRACKETS.sub("", text).split())
+    claim = _EMPTY_BRACKETS.sub("", " ".join(text.split()))
     claim = _LEADING_REST.sub("", claim)
     return claim if _has_words(claim) else ""

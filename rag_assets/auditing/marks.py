@@ -41,7 +41,8 @@ _MARK = re.compile(
     re.VERBOSE | re.DOTALL | re.IGNORECASE,
 )
 _EAST_ASIAN = r"\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef"
-_LINE_BREAK = re.compile(r"[^\S\n]*\n\s*")
+# Begins at the first space of a run only, or long runs would be read over and over.
+_LINE_BREAK = re.compile(r"(?<![^\S\n])[^\S\n]*+\n\s*+")
 _BOTH_EAST_ASIAN = re.compile(rf"[{_EAST_ASIAN}]{{2}}")
 
 

@@ -14,8 +14,9 @@ from rag_assets.auditing.locating import cut_quote
 from rag_assets.auditing.verdict import SCORE_DECIMALS, Finding, Trouble
 
 # Above this share of tokens that a model does not know, its vector speaks of the rest only.
-# English prose stays below 0.02 with MiniLM's vocabulary, Chinese lies above 0.3.
-MAX_UNKNOWN_SHARE = 0.2
+# Measured with MiniLM's vocabulary: 0 in each of 1,547 English claims, 0.17 to 1 in 1,378
+# Chinese ones; English passages full of formulas reach 0.15.
+MAX_UNKNOWN_SHARE = 0.15
 
 Vectors = NDArray[np.float32]
 

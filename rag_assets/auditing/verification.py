@@ -226,14 +226,14 @@ def _open_desks(
     split: SentenceSplitter,
 ) -> dict[str, _Desk]:
     """Return the desk of each cited namespace; namespaces of one model share theirs."""
-    by_model: dict[int, tuple[_Desk, list[Case]]] = {}
+    by_model: dict[str, tuple[_Desk, list[Case]]] = {}
     desks: dict[str, _Desk] = {}
     for case in cases:
         if isinstance(case.target, FaultyCitation):
             continue
         ref = case.target
         model = _encoder_of(encoder, ref.namespace)
-        desk, work = by_model.setdefault(id(model), (_Desk(model, k, split), []))
+        desk, work = by_model.setdefault(model.fingerprint, (_Desk(model, k, split), []))
         desks[ref.namespace] = desk
         if (ref.namespace, ref.doc_uid) not in desk.documents:
             desk.documents[ref.namespace, ref.doc_uid] = library.load(ref)

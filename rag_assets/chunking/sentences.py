@@ -122,13 +122,20 @@ def _line_bounds(text: str) -> Iterator[int]:
 
 def _split_passage(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> None:
     """Append the sentences of text[start:end], which begins and ends visibly."""
+    letter = _next_letter(text, start, end)
     for stop in _STOP.finditer(text, start, end):
-        if stop.end() == end or not _LETTER.search(text, start, stop.start()):
+        if stop.start() < letter or stop.end() == end:
             continue  # ". . . ." leads to a page number, it says nothing
         if _ends_sentence(text, start, end, stop):
             spans.append((start, stop.end()))
             start = next_visible(text, stop.end())
+            letter = _next_letter(text, start, end)
     spans.append((start, end))
+
+
+def _next_letter(text: str, start: int, end: int) -> int:
+    found = _LETTER.search(text, start, end)
+    return found.start() if found else end
 
 
 def _ends_sentence(text: str, start: int, end: int, stop: re.Match[str]) -> bool:

@@ -1,0 +1,18 @@
+"""The command `rag`: one module a command group, no logic.
+
+Exit codes: 0 done; 1 a run or a check failed, or trouble of the machine; 2 wrong usage or
+configuration; 3 an input was refused (an unknown or uncitable uid in a draft, a question without
+text, nothing published).
+"""
+
+import sys
+
+from rag_assets.cli.main import build_cli
+
+
+def main() -> None:
+    """Run the command line; the entry point of the console script."""
+    sys.exit(build_cli()())
+
+
+__all__ = ["main"]

@@ -16,6 +16,7 @@ from rag_assets.evidence.question import (
     save_question,
 )
 from rag_assets.evidence.rendering import render_pack
+from rag_assets.evidence.retirement import mark_retired, packs_without_publication
 
 __all__ = [
     "AskOutcome",
@@ -26,8 +27,10 @@ __all__ = [
     "ask",
     "list_questions",
     "make_pack",
+    "mark_retired",
     "pack_from_json",
     "pack_to_json",
+    "packs_without_publication",
     "partition_key",
     "read_question",
     "render_pack",

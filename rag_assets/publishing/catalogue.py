@@ -69,9 +69,11 @@ def _write_errors_explained(path: Path) -> Iterator[None]:
     with explained_errors(path):
         try:
             yield
-        except (duckdb.IOException, duckdb.FatalException) as error:
+        except duckdb.Error as error:
             if "No space left" in str(error):
                 raise OSError(errno.ENOSPC, str(error)) from error
+            if not isinstance(error, duckdb.IOException | duckdb.FatalException):
+                raise
             raise StorageError(
                 f"{path}: the catalogue could not be written ({error}). Nothing published was "
                 "lost; run the command again."

@@ -138,6 +138,10 @@ class Reader:
         """Return the catalogue's `documents`, by uid."""
         return self._documents
 
+    def sources(self) -> "pa.Table":
+        """Return the catalogue's `sources`: every file, also those that are not published."""
+        return read_table(self._catalogue, "sources")
+
     @cached_property
     def _documents(self) -> "pa.Table":
         return read_table(self._catalogue, "documents")

@@ -1,5 +1,6 @@
 """Run the definitions on the workspace's instance, from a command or from Python."""
 
+from rag_assets.running.examining import Finding, examine
 from rag_assets.running.instance import load_definitions, open_instance, prepare_environment
 from rag_assets.running.materialize import (
     STAGES,
@@ -8,14 +9,21 @@ from rag_assets.running.materialize import (
     materialize_partition,
     materialize_stages,
 )
+from rag_assets.running.recording import prune_runs, record_pack
+from rag_assets.running.serving import serve_ui
 
 __all__ = [
     "STAGES",
     "CheckOutcome",
+    "Finding",
     "RunOutcome",
+    "examine",
     "load_definitions",
     "materialize_partition",
     "materialize_stages",
     "open_instance",
     "prepare_environment",
+    "prune_runs",
+    "record_pack",
+    "serve_ui",
 ]

@@ -1,6 +1,13 @@
 """The user's folder: layout, configuration, inventory of raw/, identity journal."""
 
 from rag_assets.workspace.configuration import configs_folder
+from rag_assets.workspace.creating import (
+    add_namespace,
+    create_workspace,
+    list_templates,
+    set_metadata,
+    shipped_file,
+)
 from rag_assets.workspace.identity import Claim, Identities, reconcile, slug
 from rag_assets.workspace.inventory import (
     Inventory,
@@ -38,11 +45,14 @@ __all__ = [
     "Sidecar",
     "SourceFile",
     "Workspace",
+    "add_namespace",
     "configs_folder",
     "configuration_digest",
+    "create_workspace",
     "current_identities",
     "current_overrides",
     "describe_raw_files",
+    "list_templates",
     "lock_inventory",
     "look_at_raw",
     "read_inventory",
@@ -51,6 +61,8 @@ __all__ = [
     "reconcile",
     "require_inventory",
     "scan_raw",
+    "set_metadata",
+    "shipped_file",
     "slug",
     "sources_digest",
     "take_inventory",

@@ -195,6 +195,15 @@ def test_all_claims_and_all_passage_sentences_are_encoded_in_one_batch_each() ->
     assert encoder.batches[0] == ("queries", 3)
 
 
+def test_namespaces_with_one_model_share_its_batches() -> None:
+    encoder = WordEncoder()
+    shelf = Shelf([WAGES, make_document("act", ["Wages rose."], "law")])
+    draft = parse_draft("c.md", b"Wages rose {#wages}. Rents held {#act}.")
+    twin = WordEncoder()
+    verify_citations(draft, shelf, {"thesis": encoder, "law": twin}, SETTINGS)
+    assert sorted(kind for kind, _ in encoder.batches + twin.batches) == ["passages", "queries"]
+
+
 def test_a_vector_that_is_not_finite_is_an_error_of_that_document_alone() -> None:
     broken = word_vector("Wages rose.")
     broken[0] = np.nan

@@ -7,7 +7,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from rag_assets.model import DamagedFileError
+from rag_assets.model import DamagedFileError, StorageError
 from rag_assets.publishing.catalogue import (
     attach_catalogues,
     catalogue_name,
@@ -163,6 +163,22 @@ def test_wrong_tables_are_refused_and_leave_nothing(
     doubled = pa.concat_tables([tables["parents"], tables["parents"]])
     with pytest.raises(DamagedFileError, match="'parent_id' must be unique"):
         write_catalogue(target, tables | {"parents": doubled})
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", [duckdb.IOException, duckdb.TransactionException])
+def test_full_disk_is_said_and_leaves_nothing(
+    tmp_path: Path,
+    tables: dict[str, pa.Table],
+    monkeypatch: pytest.MonkeyPatch,
+    kind: type[duckdb.Error],
+) -> None:
+    def fail(*_: object) -> None:
+        raise kind("Could not write file: No space left on device")
+
+    monkeypatch.setattr("rag_assets.publishing.catalogue._write_table", fail)
+    with pytest.raises(StorageError, match=r"c\.duckdb: the disk is full"):
+        write_catalogue(tmp_path / "c.duckdb", tables)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -85,6 +85,17 @@ def test_order_of_the_namespaces_does_not_matter(
     assert {hit.namespace for hit in one} == {"thesis", "papers"}
 
 
+def test_equal_scores_of_two_namespaces_go_by_id(make_publication: PublicationMaker) -> None:
+    readers = [
+        make_publication(name, [chunk_row("note", 0, f"alpha {name}", namespace=name)])
+        for name in ("zeta", "beta")
+    ]
+    for asked in (readers, readers[::-1]):
+        hits = search(asked, "alpha", {}, configured("lexical"))
+        assert [hit.chunk_key for hit in hits] == ["beta::note:0", "zeta::note:0"]
+        assert hits[0].scores == hits[1].scores
+
+
 def test_cosines_of_one_model_are_one_ranking(thesis: Reader, papers: Reader) -> None:
     vectors = {"thesis": direction(0, 0.5), "papers": direction(0, 0.5)}
     hits = search([thesis, papers], "", vectors, configured("semantic"))

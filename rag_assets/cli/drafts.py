@@ -1,0 +1,50 @@
+"""`rag verify-citations`: a verdict for every cited sentence."""
+
+from pathlib import Path
+
+import click
+
+from rag_assets.cli.failing import DONE, FAILED, REFUSED
+from rag_assets.cli.options import json_option, open_workspace, print_json, shown_progress
+from rag_assets.model import UsageError
+from rag_assets.storage import read_json
+
+
+@click.command(
+    "verify-citations",
+    help="Check every sentence of DRAFT that cites {#doc_uid}: does the cited document support it, "
+    "and where? Exit code 3 where a uid is unknown, ambiguous or not citable.",
+)
+@click.argument("draft", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@json_option
+def verify_citations(draft: Path, as_json: bool) -> None:
+    """Run the draft's partition of `citation_audits`."""
+    from rag_assets.auditing import draft_key, from_json, read_draft
+    from rag_assets.running import materialize_partition
+
+    workspace = open_workspace()
+    path = draft.absolute()
+    if not path.is_relative_to(workspace.drafts.absolute()):
+        raise UsageError(
+            f"{draft} is not in {workspace.drafts}. Put the draft there, so that its audits can be "
+            "made again."
+        )
+    read_draft(path)  # what is wrong with the draft is said before a run is started
+    key = draft_key(path)
+    with shown_progress() as progress:
+        run = materialize_partition(
+            workspace, "citation_audits", key, on_progress=progress
+        )
+    if not run.is_success:
+        for error in run.errors:
+            click.echo(f"error: {error}", err=True)
+        click.get_current_context().exit(FAILED)
+    markdown = Path(run.metadata["citation_audits"][key]["file"])
+    stored = read_json(markdown.with_suffix(".json"), "citation audit")
+    if as_json:
+        print_json({"file": str(markdown), **stored})
+    else:
+        click.echo(markdown.read_text(encoding="utf-8"))
+        click.echo(f"saved: {markdown}", err=True)
+    has_errors = from_json(stored).has_errors
+    click.get_current_context().exit(REFUSED if has_errors else DONE)

@@ -1,0 +1,86 @@
+"""`rag gc`, `rag ui`, `rag doctor`: keep a workspace in order."""
+
+import dataclasses
+
+import click
+
+from rag_assets.cli.failing import DONE, FAILED
+from rag_assets.cli.options import (
+    json_option,
+    namespace_option,
+    open_namespaces,
+    open_workspace,
+    print_json,
+)
+
+
+@click.command(
+    help="Remove what nothing refers to: rows of long removed files, parses without a record, "
+    "retired publications, unfinished files of dead processes, old run history."
+)
+@namespace_option
+@click.option("--runs-older-than", "days", type=click.FloatRange(0), default=30, show_default=True,
+              metavar="DAYS", help="Remove finished runs from Dagster's history after so many days.")
+@json_option
+def gc(names: tuple[str, ...], days: float, as_json: bool) -> None:
+    """Collect garbage in each namespace, then in the run history."""
+    from rag_assets.embedding import model_dimension
+    from rag_assets.evidence import mark_retired
+    from rag_assets.publishing import collect_garbage
+    from rag_assets.running import prune_runs
+
+    workspace = open_workspace()
+    report = {}
+    for namespace in open_namespaces(names):
+        found = collect_garbage(
+            namespace, model_dimension(namespace.settings.embed), lambda s: click.echo(s, err=True)
+        )
+        mark_retired(workspace, namespace.name, found.publications)
+        report[namespace.name] = dataclasses.asdict(found)
+    runs = prune_runs(workspace, days)
+    if as_json:
+        print_json({"namespaces": report, "runs": runs})
+        return
+    for name, found_there in report.items():
+        click.echo(
+            f"{name}: {found_there['bytes'] / 1e6:.1f} MB freed; "
+            f"{found_there['expired_documents']} long removed documents, "
+            f"{found_there['parses']} parses, {len(found_there['publications'])} publications, "
+            f"{len(found_there['unfinished'])} unfinished files"
+        )
+    click.echo(f"{runs} runs removed from the history")
+
+
+@click.command(help="Open the Dagster UI on the workspace; Ctrl-C ends it.")
+@click.option("--port", "-p", type=click.IntRange(1, 65535), default=3000, show_default=True,
+              help="Port on 127.0.0.1.")
+@click.option("--no-sensors", is_flag=True,
+              help="Only the web server: starts in half the time, watches nothing.")
+def ui(port: int, no_sensors: bool) -> None:
+    """Run `dagster dev`, or the web server alone, until it is interrupted."""
+    from rag_assets.running import serve_ui
+
+    workspace = open_workspace()
+    click.echo(f"http://127.0.0.1:{port} serves {workspace.root} (Ctrl-C ends it)")
+    click.get_current_context().exit(serve_ui(workspace, port, with_sensors=not no_sensors))
+
+
+@click.command(
+    help="Say what is installed, which models work and what each namespace lacks, with the mend. "
+    "Exit code 1 when something is wrong."
+)
+@json_option
+def doctor(as_json: bool) -> None:
+    """Examine the installation, and the workspace where there is one."""
+    from rag_assets.running import examine
+
+    findings = examine(click.get_current_context().find_root().obj)
+    if as_json:
+        print_json([dataclasses.asdict(finding) for finding in findings])
+    else:
+        for finding in findings:
+            click.echo(f"{'ok ' if finding.is_fine else 'BAD'} {finding.what}: {finding.found}")
+            if finding.mend:
+                click.echo(f"    mend: {finding.mend}")
+    bad = any(not finding.is_fine for finding in findings)
+    click.get_current_context().exit(FAILED if bad else DONE)

@@ -1,0 +1,121 @@
+"""`rag documents`, `rag status`, `rag sql`: look, change nothing."""
+
+import dataclasses
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from rag_assets.cli.failing import DONE, FAILED
+from rag_assets.cli.options import (
+    json_option,
+    namespace_option,
+    open_namespaces,
+    open_workspace,
+    print_json,
+)
+from rag_assets.model import UsageError
+
+
+@click.command(help="List documents: uid, status, whether they may be cited, and why not.")
+@namespace_option
+@click.option("--status", "wanted", metavar="STATUS",
+              help="Only these: published, pending, failed, withheld, refused or removed.")
+@json_option
+def documents(names: tuple[str, ...], wanted: str | None, as_json: bool) -> None:
+    """Print one line a document."""
+    from rag_assets.embedding import model_fingerprint
+    from rag_assets.publishing import list_documents
+
+    lines = [
+        line
+        for namespace in open_namespaces(names)
+        for line in list_documents(namespace, model_fingerprint(namespace.settings.embed))
+        if wanted in {None, line.status}
+    ]
+    if as_json:
+        print_json([dataclasses.asdict(line) for line in lines])
+        return
+    if not lines:
+        click.echo("no documents. Put files into raw/ and run `rag ingest`.")
+    for line in lines:
+        mark = "citable" if line.citable else "-"
+        uid = f"{line.namespace}:{line.doc_uid or '?'}"
+        click.echo(f"{uid:<44} {line.status:<10} {mark:<8} {', '.join(line.paths)}")
+        if line.reason_code:
+            click.echo(f"    {line.reason_code}: {line.message}")
+        for note in line.notes:
+            click.echo(f"    note: {note}")
+
+
+@click.command(help="Say what is built, what is stale and what failed. Exit code 1 when stale.")
+@namespace_option
+@json_option
+def status(names: tuple[str, ...], as_json: bool) -> None:
+    """Print the state of each namespace."""
+    from rag_assets.embedding import model_fingerprint
+    from rag_assets.publishing import describe_namespace
+
+    described = [
+        describe_namespace(namespace, model_fingerprint(namespace.settings.embed))
+        for namespace in open_namespaces(names)
+    ]
+    if as_json:
+        print_json(described)
+    else:
+        for state in described:
+            _print_state(state)
+    click.get_current_context().exit(FAILED if any(s["stale"] for s in described) else DONE)
+
+
+def _print_state(state: dict[str, Any]) -> None:
+    click.echo(f"{state['namespace']}")
+    if state["publication"]:
+        at = datetime.fromtimestamp(state["published_at"], UTC).strftime("%Y-%m-%d %H:%M UTC")
+        click.echo(f"  publication  {state['publication']} ({at})")
+    shown = ", ".join(f"{count} {name}" for name, count in state["documents"].items() if count)
+    click.echo(f"  files        {state['files']} in raw/; documents: {shown or 'none'}")
+    if state["counts"]:
+        click.echo(
+            f"  searchable   {state['counts']['chunks']} chunks in {state['counts']['parents']} parents"
+        )
+    for path in state["being_written"]:
+        click.echo(f"  waiting for  {path}: still being written")
+    for sentence in state["stale"]:
+        click.echo(f"  stale        {sentence}")
+    click.echo(f"  next         {state['mend'] or 'nothing to do'}")
+
+
+@click.command(
+    help="Ask the catalogues of all namespaces in SQL. Tables: sources, documents, parse_reports, "
+    "parents, chunks; runs, packs, verdicts."
+)
+@click.argument("statement")
+@json_option
+def sql(statement: str, as_json: bool) -> None:
+    """Run one statement on a read-only connection."""
+    import duckdb
+
+    from rag_assets.auditing import open_sql
+
+    with open_sql(open_workspace()) as connection:
+        try:
+            relation = connection.sql(statement)
+            if relation is None:
+                raise UsageError("the statement returns no rows; write a SELECT.")
+            columns, rows = relation.columns, relation.fetchall()
+        except duckdb.Error as error:
+            raise UsageError(f"SQL: {error}") from error
+    if as_json:
+        print_json([dict(zip(columns, row, strict=True)) for row in rows])
+        return
+    click.echo("\t".join(columns))
+    for row in rows:
+        click.echo("\t".join(_cell(value) for value in row))
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, (dict, list)):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return "" if value is None else " ".join(str(value).split())

@@ -1,0 +1,98 @@
+"""The command group. Commands are imported when they are called, so that `--help` is instant."""
+
+import importlib
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from rag_assets.cli.failing import ExplainedErrors
+
+# command → (module, one line for `rag --help`); the line is checked against the command's own help.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "init": ("setup", "Make a workspace in DIR, or add what is missing to one."),
+    "namespace": ("setup", "Declare namespaces."),
+    "scan": ("stages", "Take the inventory of raw/."),
+    "parse": ("stages", "Scan and parse what changed."),
+    "chunk": ("stages", "Scan, parse and cut what changed into parents and chunks."),
+    "embed": ("stages", "Everything up to vectors."),
+    "index": ("stages", "Publish what the records hold."),
+    "ingest": ("stages", "Everything from raw/ to a publication."),
+    "query": ("questions", "Answer a question with an evidence pack."),
+    "verify-citations": ("drafts", "Check that a draft's cited sources support it."),
+    "documents": ("looking", "List documents with uid, status and reason."),
+    "status": ("looking", "Say what is built, what is stale and what failed."),
+    "sql": ("looking", "Ask the catalogues of all namespaces in SQL."),
+    "meta": ("setup", "Override metadata of documents."),
+    "gc": ("keeping", "Remove what nothing refers to."),
+    "ui": ("keeping", "Open the Dagster UI on the workspace."),
+    "doctor": ("keeping", "Say what is installed, what works and what is missing."),
+}
+
+
+class LazyGroup(ExplainedErrors, click.Group):
+    """A group whose commands live in modules that are imported on first use."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands in the order of the work."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command, importing its module."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"rag_assets.cli.{COMMANDS[cmd_name][0]}")
+        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Name the nearest command where there is none of that name."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError:
+            from rapidfuzz import process
+
+            nearest = process.extractOne(args[0], list(COMMANDS), score_cutoff=50)
+            hint = f" Did you mean '{nearest[0]}'?" if nearest else ""
+            raise click.UsageError(f"no such command '{args[0]}'.{hint}", ctx) from None
+
+
+def build_cli() -> click.Group:
+    """Return the command group."""
+    params: Sequence[Any] = [
+        click.Option(
+            ["--workspace", "--project", "workspace"],
+            metavar="DIR",
+            help="The workspace; else RAG_WORKSPACE, else the current folder or one above it.",
+        ),
+        click.Option(["--version"], is_flag=True, is_eager=True, expose_value=False,
+                     callback=_print_version, help="Print the version."),
+    ]  # fmt: skip
+    return LazyGroup(
+        "rag",
+        params=list(params),
+        callback=_remember_workspace,
+        help="Folders of raw files become evidence that can be trusted.\n\n"
+        "Exit codes: 0 done; 1 a run or check failed; 2 wrong usage or configuration; 3 an input "
+        "was refused.",
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+
+
+def _remember_workspace(workspace: str | None) -> None:
+    click.get_current_context().obj = workspace
+
+
+def _print_version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        from rag_assets import __version__
+
+        click.echo(f"rag-assets {__version__}")
+        ctx.exit()

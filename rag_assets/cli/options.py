@@ -1,0 +1,63 @@
+"""Options that several commands share, and how they print."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import click
+
+from rag_assets.model import Progress
+from rag_assets.workspace import Namespace, Workspace
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON to standard output.")
+namespace_option = click.option(
+    "--namespace", "-n", "names", multiple=True, metavar="NAME",
+    help="Only this namespace; may be repeated. Without it: all of them.",
+)  # fmt: skip
+
+
+def open_workspace() -> Workspace:
+    """Return the workspace that the command line names or that is around."""
+    return Workspace.find(click.get_current_context().find_root().obj)
+
+
+def open_namespaces(names: tuple[str, ...]) -> list[Namespace]:
+    """Return the namespaces that were named, all of them where none was."""
+    workspace = open_workspace()
+    return [workspace.namespace(name) for name in names or workspace.namespace_names]
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON to standard output."""
+    click.echo(json.dumps(value, ensure_ascii=False, indent=1, default=str))
+
+
+@contextmanager
+def shown_progress() -> Iterator[Progress | None]:
+    """Show progress on a terminal's standard error; None where nobody is looking."""
+    stream = click.get_text_stream("stderr")
+    if not stream.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bars
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
+               TimeElapsedColumn())  # fmt: skip
+    with Bars(*columns, console=Console(file=stream), transient=True) as bars:
+        task = bars.add_task("starting", total=None)
+
+        def report(what: str, done: int, total: int) -> None:
+            bars.update(task, description=what[:60], completed=done, total=total or None)
+
+        yield report
+
+
+def say(text: str, *, quiet: bool) -> None:
+    """Print a line for a person, unless the command prints JSON."""
+    if not quiet:
+        click.echo(text)

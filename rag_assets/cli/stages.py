@@ -1,0 +1,146 @@
+"""`rag scan`, `parse`, `chunk`, `embed`, `index`, `ingest`: the stages as commands."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from rag_assets.cli.failing import DONE, FAILED
+from rag_assets.cli.options import (
+    json_option,
+    namespace_option,
+    open_namespaces,
+    print_json,
+    say,
+    shown_progress,
+)
+
+_ALL = ("inventory", "raw_files", "parse_reports", "parents", "chunks", "embeddings",
+        "search_index")  # fmt: skip
+_REHASH_TAG, _RETRY_TAG = "rag/rehash", "rag/retry"
+
+rehash_option = click.option(
+    "--rehash", is_flag=True, help="Hash every file again, whatever its time stamps say."
+)
+retry_option = click.option(
+    "--retry", is_flag=True, help="Try documents again that failed for lack of time or memory."
+)
+
+
+def _run(
+    names: tuple[str, ...],
+    stages: Sequence[str],
+    as_json: bool,
+    rehash: bool = False,
+    retry: bool = False,
+) -> None:
+    from rag_assets.running import materialize_stages
+
+    tags = {tag: "true" for tag, given in ((_REHASH_TAG, rehash), (_RETRY_TAG, retry)) if given}
+    code = DONE
+    report: dict[str, Any] = {}
+    for namespace in open_namespaces(names):
+        with shown_progress() as progress:
+            outcome = materialize_stages(namespace, stages, tags=tags, on_progress=progress)
+        summary = _summarise(namespace.name, stages, outcome.metadata)
+        report[namespace.name] = {
+            "success": outcome.is_success,
+            "run_id": outcome.run_id,
+            "stages": summary,
+            "errors": list(outcome.errors),
+            "checks": [
+                {"asset": c.asset, "check": c.name, "passed": c.passed, "severity": c.severity,
+                 "description": c.description}
+                for c in outcome.checks
+            ],
+        }  # fmt: skip
+        for stage, figures in summary.items():
+            shown = ", ".join(f"{value} {name}" for name, value in figures.items())
+            say(f"{namespace.name}/{stage}: {shown}", quiet=as_json)
+        for check in outcome.checks:
+            if not check.passed:
+                click.echo(f"{check.severity}: {check.asset}: {check.name}: {check.description}",
+                           err=True)  # fmt: skip
+        for error in outcome.errors:
+            click.echo(f"error: {error}", err=True)
+        if not outcome.is_success:
+            code = FAILED
+    if as_json:
+        print_json(report)
+    click.get_current_context().exit(code)
+
+
+def _summarise(
+    name: str, stages: Sequence[str], metadata: Any
+) -> dict[str, dict[str, int | float | str]]:
+    """Return a few figures a stage: sums over its partitions."""
+    summary: dict[str, dict[str, int | float | str]] = {}
+    for stage in stages:
+        found = metadata.get(f"{name}/{stage}")
+        if not found:
+            continue
+        is_partitioned = stage not in {"inventory", "search_index"}
+        totals: dict[str, int | float | str] = {}
+        for part in found.values() if is_partitioned else [found]:
+            for figure, value in part.items():
+                if isinstance(value, (int, float)) and not isinstance(value, bool):
+                    totals[figure] = round(float(totals.get(figure, 0)) + value, 3)
+                    if isinstance(value, int):
+                        totals[figure] = int(totals[figure])
+                elif figure == "publication":
+                    totals[figure] = value
+        summary[stage] = totals
+    return summary
+
+
+@click.command(help="Take the inventory of raw/: what is there, what changed, who is who.")
+@namespace_option
+@rehash_option
+@json_option
+def scan(names: tuple[str, ...], rehash: bool, as_json: bool) -> None:
+    """Run `inventory`."""
+    _run(names, _ALL[:1], as_json, rehash)
+
+
+@click.command(help="Scan raw/ and parse what changed.")
+@namespace_option
+@rehash_option
+@retry_option
+@json_option
+def parse(names: tuple[str, ...], rehash: bool, retry: bool, as_json: bool) -> None:
+    """Run up to `parse_reports`."""
+    _run(names, _ALL[:3], as_json, rehash, retry)
+
+
+@click.command(help="Scan, parse and cut what changed into parents and chunks.")
+@namespace_option
+@json_option
+def chunk(names: tuple[str, ...], as_json: bool) -> None:
+    """Run up to `chunks`."""
+    _run(names, _ALL[:5], as_json)
+
+
+@click.command(help="Everything up to a vector for every chunk.")
+@namespace_option
+@json_option
+def embed(names: tuple[str, ...], as_json: bool) -> None:
+    """Run up to `embeddings`."""
+    _run(names, _ALL[:6], as_json)
+
+
+@click.command(help="Publish what the records hold now; writes nothing where nothing changed.")
+@namespace_option
+@json_option
+def index(names: tuple[str, ...], as_json: bool) -> None:
+    """Run `search_index`."""
+    _run(names, _ALL[6:], as_json)
+
+
+@click.command(help="Everything from raw/ to a publication; what did not change costs nothing.")
+@namespace_option
+@rehash_option
+@retry_option
+@json_option
+def ingest(names: tuple[str, ...], rehash: bool, retry: bool, as_json: bool) -> None:
+    """Run all stages."""
+    _run(names, _ALL, as_json, rehash, retry)

@@ -1,0 +1,101 @@
+"""`rag gc`: remove what nothing refers to. Nothing that a reader, a record or a person needs."""
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from rag_assets.chunking.stage import chunks_schema, parents_schema
+from rag_assets.embedding.stage import embeddings_schema
+from rag_assets.parsing.stage import STAGE, reports_schema, stage_lock
+from rag_assets.publishing.publish import publishing_lock
+from rag_assets.storage import (
+    Notify,
+    hold_lock,
+    prune_record,
+    read_entries,
+    remove_unfinished,
+    retire_publications,
+)
+from rag_assets.workspace import Namespace, require_inventory
+
+# Work that is so young may belong to a run that has just begun.
+_YOUNG_SECONDS = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """What was removed from a namespace."""
+
+    expired_documents: int
+    parses: int
+    publications: tuple[str, ...]
+    unfinished: tuple[str, ...]
+    bytes: int
+
+
+def collect_garbage(namespace: Namespace, dimension: int, notify: Notify) -> Collected:
+    """Remove rows of long removed files, parses that no record names, retired publications and
+    the unfinished files of processes that died.
+
+    Raises:
+        UsageError: the namespace has no inventory, so that nothing is known to be dead.
+    """
+    inventory = require_inventory(namespace)
+    settings = namespace.settings.publish
+    expired = inventory.expired(settings.keep_removed_days, time.time())
+    schemas = {
+        STAGE: reports_schema(),
+        "parents": parents_schema(),
+        "chunks": chunks_schema(),
+        "embeddings": embeddings_schema(dimension),
+    }
+    before = _size(namespace)
+    gone, parses = 0, 0
+    for partition in namespace.partition_keys:
+        for stage, schema in schemas.items():
+            path = namespace.record(stage, partition)
+            if path.is_file():
+                lock = stage_lock(namespace, stage, partition)
+                pruned = prune_record(path, lock, schema, expired, notify)
+                gone += pruned if stage == STAGE else 0
+        parses += _remove_parses(namespace, partition, notify)
+    with hold_lock(publishing_lock(namespace), f"the publication of {namespace.name}", notify):
+        retired = retire_publications(
+            namespace.publications, settings.keep_publications, settings.keep_hours
+        )
+    unfinished = remove_unfinished(namespace.records, _is_alive)
+    unfinished += remove_unfinished(namespace.publications, _is_alive)
+    return Collected(gone, parses, retired, unfinished, before - _size(namespace))
+
+
+def _remove_parses(namespace: Namespace, partition: str, notify: Notify) -> int:
+    """Remove parses that the partition's record does not name (any more)."""
+    folder = namespace.parsed_folder(partition)
+    removed = 0
+    with hold_lock(stage_lock(namespace, STAGE, partition), f"{STAGE} {partition}", notify):
+        entries = read_entries(namespace.record(STAGE, partition))
+        named = {entry.note.get("parsed_file") for entry in entries.values()}
+        for path in sorted(folder.glob("*.parquet")) if folder.is_dir() else ():
+            is_young = time.time() - path.stat().st_ctime < _YOUNG_SECONDS
+            if path.name not in named and not path.name.startswith(".") and not is_young:
+                path.unlink()
+                removed += 1
+    return removed
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _size(namespace: Namespace) -> int:
+    folders: tuple[Path, ...] = (namespace.records, namespace.publications)
+    return sum(
+        path.stat().st_size for folder in folders for path in folder.rglob("*") if path.is_file()
+    )

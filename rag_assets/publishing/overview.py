@@ -1,0 +1,142 @@
+"""What a person asks about a namespace: which documents, what is built, what is missing."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from rag_assets.model import PublicationError
+from rag_assets.publishing.facts import DocumentFacts
+from rag_assets.publishing.publish import collect
+from rag_assets.storage import read_manifest, read_pointer
+from rag_assets.workspace import (
+    Namespace,
+    configuration_digest,
+    look_at_raw,
+    read_inventory,
+    read_journal,
+    reconcile,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentLine:
+    """One line of `rag documents`.
+
+    Args:
+        status: `published`, `pending`, `failed`, `withheld`, `refused`, or `removed` for a uid
+            that no file holds any more.
+    """
+
+    namespace: str
+    doc_uid: str | None
+    status: str
+    citable: bool
+    paths: tuple[str, ...]
+    title: str
+    reason_code: str | None = None
+    message: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+def list_documents(namespace: Namespace, embedder_fingerprint: str) -> list[DocumentLine]:
+    """Return every document of a namespace, then refused files, then removed documents."""
+    inventory = read_inventory(namespace)
+    if inventory is None:
+        return []
+    facts, _ = collect(namespace, inventory, embedder_fingerprint)
+    journal = read_journal(namespace.journal)
+    identities = reconcile(journal.bindings, inventory.claims)
+    lines = [
+        DocumentLine(
+            namespace.name, f.doc_uid, f.status, f.citable,
+            tuple(s.source_uri for s in f.living.sources), f.title, f.reason_code, f.message,
+            tuple(_notes(f, identities.notes.get(f.content_hash))),
+        )
+        for f in facts
+    ]  # fmt: skip
+    lines.sort(key=lambda line: (line.doc_uid or "", line.paths))
+    lines += [
+        DocumentLine(namespace.name, None, "refused", False, (s.source_uri,), "", s.reason_code,
+                     s.message)
+        for s in inventory.sources
+        if s.status != "ok"
+    ]  # fmt: skip
+    living = {fact.doc_uid for fact in facts}
+    last = {b.doc_uid: b for b in journal.bindings}
+    lines += [
+        DocumentLine(
+            namespace.name, uid, "removed", False, (binding.path,), "", "removed",
+            f"no file holds '{uid}' any more. If you edited and renamed it at once, pin "
+            f"`doc_uid: {uid}` in the new file's sidecar.",
+        )
+        for uid, binding in sorted(last.items())
+        if uid not in living
+    ]  # fmt: skip
+    return lines
+
+
+def _notes(facts: DocumentFacts, note: str | None) -> list[str]:
+    notes = [note] if note else []
+    if facts.living.conflicting_places:
+        citable, other = facts.living.conflicting_places
+        notes.append(
+            f"not citable: {citable.source_uri} and {other.source_uri} hold the same bytes; remove "
+            "one of them."
+        )
+    if facts.living.has_differing_sidecars:
+        notes.append(
+            f"its copies have different sidecars; that of {facts.living.speaking_file.name} holds."
+        )
+    return notes
+
+
+def describe_namespace(namespace: Namespace, embedder_fingerprint: str) -> dict[str, Any]:
+    """Return what `rag status` says of a namespace, as plain values.
+
+    Raises:
+        WorkspaceError: a raw folder is gone.
+    """
+    pointer = read_pointer(namespace.publications)
+    published = pointer.built_from.get("inventory") if pointer else None
+    look = look_at_raw(namespace, published)
+    inventory = read_inventory(namespace)
+    statuses: Counter[str] = Counter()
+    if inventory is not None:
+        facts, _ = collect(namespace, inventory, embedder_fingerprint)
+        statuses.update(fact.status for fact in facts)
+        statuses["refused"] = sum(source.status != "ok" for source in inventory.sources)
+    stale = []
+    if pointer is None:
+        stale.append("nothing is published yet")
+    elif look.digest != published:
+        stale.append("raw/ has changed since the publication")
+    if pointer and pointer.built_from.get("configuration") != configuration_digest(namespace):
+        stale.append("the configuration has changed since the last whole build")
+    if statuses["pending"]:
+        stale.append(f"{statuses['pending']} documents are not built yet")
+    if not look.is_complete:
+        stale.append("not all changed files are hashed yet")
+    return {
+        "namespace": namespace.name,
+        "publication": pointer.current if pointer else None,
+        "published_at": pointer.history[0].published_at if pointer else None,
+        "files": look.files,
+        "documents": dict(sorted(statuses.items())),
+        "being_written": list(look.pending),
+        "counts": _counts(namespace),
+        "stale": stale,
+        "mend": f"rag ingest --namespace {namespace.name}" if stale else None,
+    }
+
+
+def _counts(namespace: Namespace) -> dict[str, int]:
+    pointer = read_pointer(namespace.publications)
+    if pointer is None:
+        return {}
+    try:
+        manifest = read_manifest(namespace.publications / pointer.current)
+    except FileNotFoundError as error:
+        raise PublicationError(
+            f"publication {pointer.current} of '{namespace.name}' is gone. Run `rag index`."
+        ) from error
+    return dict(manifest["counts"])

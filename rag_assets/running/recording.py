@@ -1,0 +1,51 @@
+"""Record what a command did without a run, and prune what runs leave behind."""
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from rag_assets.running.instance import open_instance
+from rag_assets.workspace import Workspace
+
+if TYPE_CHECKING:
+    from rag_assets.evidence import AskOutcome
+
+
+def record_pack(workspace: Workspace, outcome: "AskOutcome") -> None:
+    """Record a pack as a materialization of `evidence_packs`; it was made without a run.
+
+    A run would cost seconds before the first word of the answer.
+    """
+    import dagster as dg
+
+    from rag_assets.assets import QUESTIONS, pack_metadata
+
+    with open_instance(workspace) as instance:
+        instance.add_dynamic_partitions(str(QUESTIONS.name), [outcome.key])
+        instance.report_runless_asset_event(
+            dg.AssetMaterialization(
+                asset_key="evidence_packs", partition=outcome.key, metadata=pack_metadata(outcome)
+            )
+        )
+
+
+def prune_runs(workspace: Workspace, days: float) -> int:
+    """Remove finished runs that ended more than `days` ago. Returns how many went.
+
+    The newest run of all stays, so that the UI is never empty; materializations are kept by
+    Dagster itself.
+    """
+    import dagster as dg
+
+    limit = datetime.now(UTC) - timedelta(days=days)
+    with open_instance(workspace) as instance:
+        finished = [
+            dg.DagsterRunStatus.SUCCESS,
+            dg.DagsterRunStatus.FAILURE,
+            dg.DagsterRunStatus.CANCELED,
+        ]
+        records = instance.get_run_records(
+            dg.RunsFilter(statuses=finished, updated_before=limit), order_by="id"
+        )
+        for record in records:
+            instance.delete_run(record.dagster_run.run_id)
+    return len(records)
