@@ -44,7 +44,9 @@ def build_definitions(workspace: Workspace) -> dg.Definitions:
         asset_checks=[*checks, *build_workspace_checks(workspace)],
         sensors=[
             *sensors,
-            *build_workspace_sensors(workspace, (QUESTIONS, questions_job.name), (DRAFTS, drafts_job.name)),
+            *build_workspace_sensors(
+                workspace, (QUESTIONS, questions_job.name), (DRAFTS, drafts_job.name)
+            ),
         ],
         jobs=[*jobs, questions_job, drafts_job],
         executor=dg.in_process_executor,

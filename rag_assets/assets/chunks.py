@@ -36,6 +36,4 @@ def _work(
     progress: Progress | None,
 ) -> dict[str, StageOutcome]:
     tokenizer = load_tokenizer(namespace.settings.embed)
-    return refresh_chunks(
-        namespace, inventory, partitions, tokenizer, notify, on_progress=progress
-    )
+    return refresh_chunks(namespace, inventory, partitions, tokenizer, notify, on_progress=progress)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import dagster as dg
 
 from rag_assets.assets.options import OWNERS
+from rag_assets.assets.reporting import Metadata
 from rag_assets.auditing import AuditOutcome, audit_citations, find_draft
 from rag_assets.workspace import Workspace
 
@@ -41,14 +42,14 @@ def build_citation_audits_asset(
     return citation_audits
 
 
-def audit_metadata(outcome: AuditOutcome) -> dict[str, object]:
+def audit_metadata(outcome: AuditOutcome) -> Metadata:
     """Return what the UI shows of an audit."""
     audit = outcome.audit
     columns = ("sentence", "cites", "verdict", "where", "reason")
     return {
         "digest": audit.audit_id,
         "draft": audit.draft_name,
-        **{status: count for status, count in audit.counts.items()},
+        **{str(status): count for status, count in audit.counts.items()},
         "publications": ", ".join(f"{n}/{p}" for n, p in audit.publications),
         "is new": outcome.is_new,
         "seconds": round(outcome.seconds, 3),

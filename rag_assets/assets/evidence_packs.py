@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import dagster as dg
 
 from rag_assets.assets.options import OWNERS
+from rag_assets.assets.reporting import Metadata
 from rag_assets.evidence import AskOutcome, ask, list_questions, read_question
 from rag_assets.model import UsageError
 from rag_assets.workspace import Workspace
@@ -44,7 +45,7 @@ def build_evidence_packs_asset(
     return evidence_packs
 
 
-def pack_metadata(outcome: AskOutcome) -> dict[str, object]:
+def pack_metadata(outcome: AskOutcome) -> Metadata:
     """Return what the UI shows of a pack."""
     pack = outcome.pack
     return {
@@ -59,8 +60,12 @@ def pack_metadata(outcome: AskOutcome) -> dict[str, object]:
         "table": dg.TableMetadataValue(
             records=[
                 dg.TableRecord(
-                    {"rank": i.rank, "doc_uid": i.doc_uid, "where": i.locator,
-                     "quote": i.exact_quote[:200]}
+                    {
+                        "rank": i.rank,
+                        "doc_uid": i.doc_uid,
+                        "where": i.locator,
+                        "quote": i.exact_quote[:200],
+                    }
                 )
                 for i in pack.items
             ],

@@ -61,7 +61,11 @@ def _documents(outcome: InventoryOutcome) -> list[DocumentStatus]:
         status, reason = ("withheld", withheld) if withheld else ("ok", "")
         if source.status != "ok":
             status, reason = "refused", f"{source.reason_code}: {source.message}"
-        figures = {"doc_uid": uid, "citable": str(source.citable), "bytes": source.size}
+        figures: dict[str, int | float | str] = {
+            "doc_uid": uid,
+            "citable": str(source.citable),
+            "bytes": source.size,
+        }
         rows.append(DocumentStatus(source.source_uri, status, reason, figures))
     return rows
 

@@ -21,9 +21,7 @@ OWNERS = ["team:library"]
 NamespaceSource = Callable[[], Namespace]
 
 
-def reopen_namespace(
-    workspace: Workspace, name: str, hex_digits: int
-) -> Namespace:
+def reopen_namespace(workspace: Workspace, name: str, hex_digits: int) -> Namespace:
     """Return the namespace with its settings of this moment, not of when the code was loaded.
 
     Raises:

@@ -16,7 +16,7 @@ def build_raw_files_asset(declared: Namespace) -> dg.AssetsDefinition:
         declared,
         "raw_files",
         "inventory",
-        "The files of raw/ whose content belongs to the partition. Their bytes stay where they are.",
+        "The files of raw/ whose content belongs to the partition. Their bytes stay in place.",
         {"file"},
         "1",
         _work,

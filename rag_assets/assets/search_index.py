@@ -65,7 +65,8 @@ def build_search_index_asset(declared: Namespace) -> dg.AssetsDefinition:
 def _is_whole(context: dg.AssetExecutionContext, namespace: Namespace) -> bool:
     """Say whether this run refreshed every stage over all partitions."""
     tags, keys = context.run.tags, namespace.partition_keys
-    stages = {key.path[-1] for key in context.selected_asset_keys if key.path[0] == namespace.name}
+    selected = context.run.asset_selection or frozenset()
+    stages = {key.path[-1] for key in selected if key.path[0] == namespace.name}
     return (
         {"inventory", *PUBLISHED_STAGES} <= stages
         and tags.get("dagster/asset_partition_range_start") == keys[0]

@@ -18,8 +18,8 @@ from rag_assets.auditing.verdict import CitationVerdict
 from rag_assets.auditing.verification import verify_citations
 
 __all__ = [
-    "AuditOutcome",
     "VERIFICATION_VERSION",
+    "AuditOutcome",
     "Citation",
     "CitationAudit",
     "CitationVerdict",

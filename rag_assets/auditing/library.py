@@ -24,7 +24,7 @@ class Passage:
         text: verbatim, `[char_start, char_end)` of the document's clean text.
         page_start: first page, from 1; None for formats without pages. `page_end` likewise.
         char_start: code points, None where it is not known. `char_end` likewise.
-        content_hash: SHA-256 of the raw file that the chunk was made from.
+        content_hash: SHA-256 of `text`.
         citation_id: outlives edits, `kb:<namespace>__chunk-<hash16>`.
         vector: float32, shape (dimension,).
     """

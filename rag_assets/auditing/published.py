@@ -1,4 +1,4 @@
-"""The library of an audit: the current publication of every namespace, for the length of one audit."""
+"""The library of an audit: the current publication of every namespace, opened once."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
@@ -54,9 +54,7 @@ class PublishedLibrary:
     def find(self, doc_uid: str, namespace: str | None) -> list[CitedDocumentRef]:
         """Return the documents called `doc_uid`, in one namespace or, for None, in all."""
         names = [namespace] if namespace is not None else list(self._refs)
-        return [
-            self._refs[name][doc_uid] for name in names if doc_uid in self._refs.get(name, {})
-        ]
+        return [self._refs[name][doc_uid] for name in names if doc_uid in self._refs.get(name, {})]
 
     def uids(self) -> Iterable[tuple[str, str]]:
         """Return (namespace, doc_uid) of every document."""

@@ -7,11 +7,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_assets.auditing.coverage import coverage
 from rag_assets.auditing.draft import SentenceSplitter
 from rag_assets.auditing.library import CitedDocument, Passage
 from rag_assets.auditing.locating import cut_quote
 from rag_assets.auditing.verdict import SCORE_DECIMALS, Finding, Trouble
+from rag_assets.evidence.wording import coverage
 
 # Above this share of tokens that a model does not know, its vector speaks of the rest only.
 # Measured with MiniLM's vocabulary: 0 in each of 1,547 English claims, 0.17 to 1 in 1,378

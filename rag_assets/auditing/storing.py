@@ -55,9 +55,7 @@ def audit_citations(
             raise PublicationError(
                 f"nothing is published in {workspace.root}. Run `rag ingest` first."
             )
-        audit = verify_citations(
-            draft, library, library.encoders(), workspace.settings.verify
-        )
+        audit = verify_citations(draft, library, library.encoders(), workspace.settings.verify)
     folder = workspace.outputs / "audits"
     stem = f"{_file_stem(draft_path)}_citations"
     key = draft_key(draft_path)

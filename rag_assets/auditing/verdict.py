@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from rag_assets.auditing.anchors import Citation
-from rag_assets.auditing.coverage import suggest_query
 from rag_assets.auditing.draft import CitedSentence
 from rag_assets.auditing.library import CitedDocument, CitedDocumentRef, FaultyCitation, Passage
-from rag_assets.auditing.locating import LocatorQuality, Quote, anchor_words, locate
+from rag_assets.auditing.locating import Quote, locate_quote
+from rag_assets.evidence.locating import LocatorQuality, anchor_words
+from rag_assets.evidence.wording import suggest_query
 
 Status = Literal["OK", "WEAK", "MISSING", "ERROR"]
 ScoredBy = Literal["similarity", "coverage"]
@@ -75,7 +76,7 @@ class CitationVerdict:
             document's clean text.
         locator: as shown, `p. 3`; `locator_quality` says how exact it is.
         anchor_begin: first words of the quote; `anchor_end` its last.
-        content_hash: SHA-256 of the raw file whose text was judged.
+        content_hash: SHA-256 of the passage that was judged.
         citation_id: of the chunk; outlives edits elsewhere in the document.
         suggested_query: content words of the claim, for WEAK and MISSING.
         nearest_uids: what may have been meant, for an unknown or ambiguous uid.
@@ -234,7 +235,7 @@ def _with_passage(case: Case, finding: Finding) -> CitationVerdict:
     if finding.scored_by == "coverage" and finding.score == 0:
         # Where no word is shared the "best" passage would be the first one, and mislead.
         return verdict
-    locator = locate(passage, quote)
+    locator = locate_quote(passage, quote)
     if locator is None:
         return _without_passage(
             case,

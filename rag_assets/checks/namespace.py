@@ -1,6 +1,6 @@
 """Checks of a namespace. Each reads its whole state and is a statement that can fail."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 
 import dagster as dg
@@ -15,6 +15,8 @@ from rag_assets.publishing.verifying import (
 )
 from rag_assets.workspace import Namespace, Workspace, require_inventory
 
+Statement = Callable[[], dg.AssetCheckResult]
+
 # Sentences shown of a failed check; the rest is counted.
 _SHOWN = 50
 
@@ -25,8 +27,10 @@ def build_namespace_checks(declared: Namespace) -> Sequence[dg.AssetChecksDefini
     def reopen() -> Namespace:
         return Workspace.open(declared.workspace.root).namespace(declared.name)
 
-    def check(stage: str, description: str, *, blocking: bool = False) -> "dg.asset_check":
-        return dg.asset_check(  # type: ignore[return-value]
+    def check(
+        stage: str, description: str, *, blocking: bool = False
+    ) -> Callable[[Statement], dg.AssetChecksDefinition]:
+        return dg.asset_check(
             asset=dg.AssetKey([declared.name, stage]), description=description, blocking=blocking
         )
 
@@ -41,8 +45,11 @@ def build_namespace_checks(declared: Namespace) -> Sequence[dg.AssetChecksDefini
         found = troubled_documents(namespace, model_fingerprint(namespace.settings.embed))
         return judge(found, dg.AssetCheckSeverity.WARN)
 
-    @check("chunks", "Every character of a parent that is not white space is in a chunk of it.",
-           blocking=True)
+    @check(
+        "chunks",
+        "Every character of a parent that is not white space is in a chunk of it.",
+        blocking=True,
+    )
     def chunks_cover_their_parent() -> dg.AssetCheckResult:
         namespace = reopen()
         return judge(uncovered_parents(namespace, require_inventory(namespace)))
@@ -53,14 +60,18 @@ def build_namespace_checks(declared: Namespace) -> Sequence[dg.AssetChecksDefini
         limit = load_tokenizer(namespace.settings.embed).limit
         return judge(oversized_chunks(namespace, require_inventory(namespace), limit))
 
-    @check("search_index", "The publication holds exactly the chunks of the living documents.",
-           blocking=True)
+    @check(
+        "search_index",
+        "The publication holds exactly the chunks of the living documents.",
+        blocking=True,
+    )
     def index_matches_chunks() -> dg.AssetCheckResult:
         namespace = reopen()
         return judge(index_differences(namespace, model_fingerprint(namespace.settings.embed)))
 
-    @check("search_index", "Everything published as citable lies where evidence lies.",
-           blocking=True)
+    @check(
+        "search_index", "Everything published as citable lies where evidence lies.", blocking=True
+    )
     def evidence_is_citable() -> dg.AssetCheckResult:
         return judge(uncitable_evidence(reopen()))
 

@@ -32,9 +32,7 @@ def verify_citations(draft: Path, as_json: bool) -> None:
     read_draft(path)  # what is wrong with the draft is said before a run is started
     key = draft_key(path)
     with shown_progress() as progress:
-        run = materialize_partition(
-            workspace, "citation_audits", key, on_progress=progress
-        )
+        run = materialize_partition(workspace, "citation_audits", key, on_progress=progress)
     if not run.is_success:
         for error in run.errors:
             click.echo(f"error: {error}", err=True)

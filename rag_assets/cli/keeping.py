@@ -19,8 +19,15 @@ from rag_assets.cli.options import (
     "retired publications, unfinished files of dead processes, old run history."
 )
 @namespace_option
-@click.option("--runs-older-than", "days", type=click.FloatRange(0), default=30, show_default=True,
-              metavar="DAYS", help="Remove finished runs from Dagster's history after so many days.")
+@click.option(
+    "--runs-older-than",
+    "days",
+    type=click.FloatRange(0),
+    default=30,
+    show_default=True,
+    metavar="DAYS",
+    help="Remove finished runs from Dagster's history after so many days.",
+)
 @json_option
 def gc(names: tuple[str, ...], days: float, as_json: bool) -> None:
     """Collect garbage in each namespace, then in the run history."""
@@ -52,10 +59,19 @@ def gc(names: tuple[str, ...], days: float, as_json: bool) -> None:
 
 
 @click.command(help="Open the Dagster UI on the workspace; Ctrl-C ends it.")
-@click.option("--port", "-p", type=click.IntRange(1, 65535), default=3000, show_default=True,
-              help="Port on 127.0.0.1.")
-@click.option("--no-sensors", is_flag=True,
-              help="Only the web server: starts in half the time, watches nothing.")
+@click.option(
+    "--port",
+    "-p",
+    type=click.IntRange(1, 65535),
+    default=3000,
+    show_default=True,
+    help="Port on 127.0.0.1.",
+)
+@click.option(
+    "--no-sensors",
+    is_flag=True,
+    help="Only the web server: starts in half the time, watches nothing.",
+)
 def ui(port: int, no_sensors: bool) -> None:
     """Run `dagster dev`, or the web server alone, until it is interrupted."""
     from rag_assets.running import serve_ui

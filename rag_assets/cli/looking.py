@@ -20,8 +20,12 @@ from rag_assets.model import UsageError
 
 @click.command(help="List documents: uid, status, whether they may be cited, and why not.")
 @namespace_option
-@click.option("--status", "wanted", metavar="STATUS",
-              help="Only these: published, pending, failed, withheld, refused or removed.")
+@click.option(
+    "--status",
+    "wanted",
+    metavar="STATUS",
+    help="Only these: published, pending, failed, withheld, refused or removed.",
+)
 @json_option
 def documents(names: tuple[str, ...], wanted: str | None, as_json: bool) -> None:
     """Print one line a document."""
@@ -78,7 +82,8 @@ def _print_state(state: dict[str, Any]) -> None:
     click.echo(f"  files        {state['files']} in raw/; documents: {shown or 'none'}")
     if state["counts"]:
         click.echo(
-            f"  searchable   {state['counts']['chunks']} chunks in {state['counts']['parents']} parents"
+            f"  searchable   {state['counts']['chunks']} chunks in "
+            f"{state['counts']['parents']} parents"
         )
     for path in state["being_written"]:
         click.echo(f"  waiting for  {path}: still being written")

@@ -33,11 +33,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
 class LazyGroup(ExplainedErrors, click.Group):
     """A group whose commands live in modules that are imported on first use."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """Return the commands in the order of the work."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
         """Return a command, importing its module."""
         if cmd_name not in COMMANDS:
             return None
@@ -45,7 +45,7 @@ class LazyGroup(ExplainedErrors, click.Group):
         command: click.Command = getattr(module, cmd_name.replace("-", "_"))
         return command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
         """List the commands without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])

@@ -12,10 +12,20 @@ from rag_assets.model import UsageError
     help="Answer QUESTION with an evidence pack: passages that may be cited, and where they stand."
 )
 @click.argument("question", required=False)
-@click.option("--file", "file", type=click.Path(path_type=Path, exists=True, dir_okay=False),
-              help="Ask the question of this file (YAML with `question:`, or plain text).")
-@click.option("--namespace", "-n", "names", multiple=True, metavar="NAME",
-              help="Search only this namespace; may be repeated.")
+@click.option(
+    "--file",
+    "file",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Ask the question of this file (YAML with `question:`, or plain text).",
+)
+@click.option(
+    "--namespace",
+    "-n",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="Search only this namespace; may be repeated.",
+)
 @click.option("--top-k", type=click.IntRange(1, 1000), help="Items at most; else retrieve.top_k.")
 @json_option
 def query(

@@ -12,8 +12,13 @@ from rag_assets.model import UsageError
     help="Make a workspace in DIR, or add what is missing to one. Nothing that exists is changed."
 )
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-@click.option("--template", default="thesis", show_default=True, metavar="NAME",
-              help="The first namespace: thesis (raw/evidence is citable) or papers (all of raw/).")
+@click.option(
+    "--template",
+    default="thesis",
+    show_default=True,
+    metavar="NAME",
+    help="The first namespace: thesis (raw/evidence is citable) or papers (all of raw/).",
+)
 @json_option
 def init(folder: Path, template: str, as_json: bool) -> None:
     """Make the folders and files of a workspace."""
@@ -40,11 +45,19 @@ def namespace() -> None:
 
 @namespace.command("add", help="Declare the namespace NAME.")
 @click.argument("name")
-@click.option("--raw", multiple=True, metavar="DIR",
-              help="Folder of its files, relative to the workspace; may be repeated. Default: "
-              "raw/NAME.")
-@click.option("--template", default="papers", show_default=True, metavar="TEMPLATE",
-              help="Where its settings start from: thesis or papers.")
+@click.option(
+    "--raw",
+    multiple=True,
+    metavar="DIR",
+    help="Folder of its files, relative to the workspace; may be repeated. Default: raw/NAME.",
+)
+@click.option(
+    "--template",
+    default="papers",
+    show_default=True,
+    metavar="TEMPLATE",
+    help="Where its settings start from: thesis or papers.",
+)
 @json_option
 def namespace_add(name: str, raw: tuple[str, ...], template: str, as_json: bool) -> None:
     """Write namespaces/NAME.yaml."""
@@ -54,7 +67,9 @@ def namespace_add(name: str, raw: tuple[str, ...], template: str, as_json: bool)
     if as_json:
         print_json({"namespace": name, "file": str(path)})
         return
-    click.echo(f"made {path}\nIf the UI is open, reload its code location (Deployment page) to see it.")
+    click.echo(
+        f"made {path}\nIf the UI is open, reload its code location (Deployment page) to see it."
+    )
 
 
 @namespace.command("list", help="List the namespaces and their raw folders.")
@@ -81,8 +96,13 @@ def meta() -> None:
 )
 @click.argument("doc_uid")
 @click.argument("assignments", nargs=-1, required=True, metavar="FIELD=VALUE...")
-@click.option("--namespace", "-n", "name", metavar="NAME",
-              help="The namespace; needed where there are several.")
+@click.option(
+    "--namespace",
+    "-n",
+    "name",
+    metavar="NAME",
+    help="The namespace; needed where there are several.",
+)
 @click.option("--reason", required=True, help="Why; it stands in the journal.")
 @json_option
 def meta_set(

@@ -5,7 +5,14 @@ from typing import TYPE_CHECKING
 
 from rag_assets.chunking.stage import DocumentStage, chunks_schema, upstream_fingerprints
 from rag_assets.embedding.embedder import Embedder
-from rag_assets.model import DamagedFileError, Progress, StageOutcome, combine_digests, hash_fields, hash_text
+from rag_assets.model import (
+    DamagedFileError,
+    Progress,
+    StageOutcome,
+    combine_digests,
+    hash_fields,
+    hash_text,
+)
 from rag_assets.storage import Computed, Entry, Notify, read_entries, read_rows
 from rag_assets.workspace import Inventory, Namespace
 
@@ -92,14 +99,18 @@ def refresh_embeddings(
                 len(ordered),
                 {"of": upstream[content].digest, "model": fingerprint},
             )
-            yield content, entry, pa.table(
-                {
-                    "content_hash": pa.array([content] * len(ordered), pa.string()),
-                    "order": pa.array([order for order, _ in ordered], pa.int32()),
-                    "input_hash": pa.array([key for _, key in ordered], pa.string()),
-                    "vector": _vector_array([vectors[key] for _, key in ordered], dimension),
-                },
-                schema=schema,
+            yield (
+                content,
+                entry,
+                pa.table(
+                    {
+                        "content_hash": pa.array([content] * len(ordered), pa.string()),
+                        "order": pa.array([order for order, _ in ordered], pa.int32()),
+                        "input_hash": pa.array([key for _, key in ordered], pa.string()),
+                        "vector": _vector_array([vectors[key] for _, key in ordered], dimension),
+                    },
+                    schema=schema,
+                ),
             )
 
     def wanted(partition: str) -> dict[str, str]:
@@ -154,8 +165,6 @@ def _look_up(
             continue
         rows = read_rows(path, schema, usable, ["input_hash", "vector"])
         hits = rows.filter(pc.is_in(rows["input_hash"], value_set=remaining)).combine_chunks()
-        matrix = (
-            hits["vector"].combine_chunks().flatten().to_numpy().reshape(-1, dimension)
-        )
+        matrix = hits["vector"].combine_chunks().flatten().to_numpy().reshape(-1, dimension)
         found.update(zip(hits["input_hash"].to_pylist(), matrix, strict=True))
     return found

@@ -30,12 +30,15 @@ from rag_assets.workspace import Workspace
 from rag_assets.workspace.settings import RetrieveSettings
 
 if TYPE_CHECKING:
-    from rag_assets.retrieval import ParentHit, Reader
+    from rag_assets.retrieval import ParentHit
 
 # Counts as code: raise it when the same publications answer otherwise.
 ASKING_VERSION = 1
 # Spec 000 recommends quotes of at most so many words.
 QUOTE_WORDS = 60
+_STOPS = (".", "!", "?", "。", "！", "？", ";", "；")
+_CLOSING = "\"'”’」』)）] "
+_STEM_CHARACTERS = 5
 # Above this share of unknown tokens the model cannot tell one text from another. all-MiniLM knows
 # no more than some hundred Chinese characters; English text stays below 0.02.
 UNREADABLE_SHARE = 0.2
@@ -95,12 +98,13 @@ def ask(
     seconds = time.monotonic() - started
     write_text(
         run_file,
-        json.dumps(_run_record(workspace, saved, pack, written.files, seconds), indent=1,
-                   ensure_ascii=False),
+        json.dumps(
+            _run_record(workspace, saved, pack, written.files, seconds),
+            indent=1,
+            ensure_ascii=False,
+        ),
     )
-    return AskOutcome(
-        pack, written.files[".md"], written.files[".json"], True, saved.key, seconds
-    )
+    return AskOutcome(pack, written.files[".md"], written.files[".json"], True, saved.key, seconds)
 
 
 def make_pack(workspace: Workspace, question: Question) -> EvidencePack:
@@ -135,7 +139,8 @@ def make_pack(workspace: Workspace, question: Question) -> EvidencePack:
         warnings.append("nothing citable was found: try other words, or `rag documents`.")
     if any(item.locator_quality == "char_anchor" for item in items):
         warnings.append(
-            "some items have no page: they are located by characters and their first and last words."
+            "some items have no page: they are located by characters and by their "
+            "first and last words."
         )
     return EvidencePack(
         hash_fields(ASKING_VERSION, question.question, publications, encoders, applied)[:16],
@@ -157,9 +162,12 @@ def _published(workspace: Workspace, asked: Sequence[str]) -> tuple[list[str], l
     missing = [name for name in names if name not in ready]
     if not ready or (asked and missing):
         raise PublicationError(
-            f"nothing is published in {', '.join(missing) or workspace.root}. Run `rag ingest` first."
+            f"nothing is published in {', '.join(missing) or workspace.root}. Run "
+            "`rag ingest` first."
         )
-    return ready, [f"namespace '{name}' has no publication yet and was left out" for name in missing]
+    return ready, [
+        f"namespace '{name}' has no publication yet and was left out" for name in missing
+    ]
 
 
 def _encode(
@@ -225,12 +233,19 @@ def _item(
 
 def _quote_span(text: str, question: str) -> tuple[int, int]:
     """Return the sentence that shares most with the question, at most QUOTE_WORDS words of it."""
-    asked = content_units(question)
+    asked = _stems(question)
     spans = split_sentences(text) or [(0, len(text))]
+    # A heading shares words with every question about its section, but says nothing.
+    whole = [span for span in spans if text[: span[1]].rstrip(_CLOSING).endswith(_STOPS)]
     start, end = max(
-        spans, key=lambda span: (len(asked & content_units(text[span[0] : span[1]])), -span[0])
+        whole or spans, key=lambda span: (len(asked & _stems(text[span[0] : span[1]])), -span[0])
     )
     return start, start + len(first_words(text[start:end], QUOTE_WORDS))
+
+
+def _stems(text: str) -> frozenset[str]:
+    """Return content words without their endings: "cooler" answers "how cool"."""
+    return frozenset(unit[:_STEM_CHARACTERS] for unit in content_units(text))
 
 
 def _build_id(manifest: Mapping[str, Any]) -> str:

@@ -18,7 +18,7 @@ def publication_model(manifest: Mapping[str, Any]) -> EmbedSettings:
     model = EmbedSettings(kind=recorded["kind"], model=recorded["model"], batch_size=32)
     if model_fingerprint(model) != recorded["fingerprint"]:
         raise UsageError(
-            f"publication {manifest['publication']} of namespace '{manifest['namespace']}' was made "
+            f"publication {manifest['publication']} of '{manifest['namespace']}' was made "
             f"with another version of the model '{recorded['model']}'. Run `rag ingest --namespace "
             f"{manifest['namespace']}`: its vectors are then made with the present one."
         )

@@ -8,8 +8,8 @@
     ├── ConfigurationError (ValueError)      a YAML file has a wrong key or value
     ├── WorkspaceError (FileNotFoundError)   no workspace, no namespace, no raw folder
     ├── StorageError (OSError)               the disk is full, a file cannot be written
-    │   ├── DamagedFileError                 a record, publication or journal is not what was written
-    │   ├── LockedError                      another process holds the lock for longer than we wait
+    │   ├── DamagedFileError                 a record, publication or journal was altered
+    │   ├── LockedError                      another process holds the lock for too long
     │   └── RecordsMovedError                another run replaced a record while it was read
     ├── PublicationError (LookupError)       nothing is published, or the publication was retired
     └── ParseFailure (ValueError)            one document could not be parsed: reason code and mend
@@ -60,7 +60,7 @@ class PublicationError(RagError, LookupError):
     """A namespace has no publication yet, or the one that was asked for has been retired."""
 
 
-class ParseFailure(RagError, ValueError):
+class ParseFailure(RagError, ValueError):  # noqa: N818 - an outcome of a document, not a fault of ours
     """One document could not be parsed.
 
     Args:
@@ -70,9 +70,7 @@ class ParseFailure(RagError, ValueError):
             tried again.
     """
 
-    def __init__(
-        self, reason_code: str, message: str, kind: FailureKind = "deterministic"
-    ) -> None:
+    def __init__(self, reason_code: str, message: str, kind: FailureKind = "deterministic") -> None:
         super().__init__(message)
         self.reason_code = reason_code
         self.message = message

@@ -1,4 +1,4 @@
-"""What a stage reports: the same shape for every stage, so that every asset shows the same things."""
+"""What a stage reports: one shape for every stage, so that all assets show the same things."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

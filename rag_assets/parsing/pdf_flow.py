@@ -253,11 +253,8 @@ def _page_spans(
     """Return spans that partition the text; a page without text has an empty one."""
     spans: list[PageSpan] = []
     end = length
-    first_with_text = min(page_starts, default=None)
     for number in reversed(numbers):
         start = page_starts.get(number, end)
-        if number == first_with_text:
-            start = 0
         spans.append(PageSpan(number, start, end))
         end = start
     return tuple(reversed(spans))

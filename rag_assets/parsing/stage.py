@@ -100,11 +100,9 @@ def refresh_parse_reports(
             for partition in partitions
         }
         jobs = [job for part in open_partitions.values() for job in part.jobs.values()]
-        done = 0
         for part in open_partitions.values():
             part.finish_if_complete()
-        for report in parse_files(jobs, namespace.settings.parse):
-            done += 1
+        for done, report in enumerate(parse_files(jobs, namespace.settings.parse), start=1):
             if on_progress:
                 on_progress("parsing", done, len(jobs))
             part = open_partitions[namespace.partition_of(report.content_hash)]

@@ -3,8 +3,8 @@
 from rag_assets.publishing.collecting import Collected, collect_garbage
 from rag_assets.publishing.facts import DocumentFacts
 from rag_assets.publishing.overview import DocumentLine, describe_namespace, list_documents
-from rag_assets.publishing.publish import STAGES as PUBLISHED_STAGES
 from rag_assets.publishing.publish import PUBLISHING_VERSION, PublishOutcome, collect, publish
+from rag_assets.publishing.publish import STAGES as PUBLISHED_STAGES
 
 __all__ = [
     "PUBLISHED_STAGES",

@@ -18,8 +18,15 @@ from rag_assets.workspace import (
 )
 
 # Fields of a sidecar, or of `rag meta set`, that have a column of their own.
-DESCRIPTIVE = ("citation_key", "publisher", "url", "doi", "published_date", "captured_at",
-               "accessed_at")
+DESCRIPTIVE = (
+    "citation_key",
+    "publisher",
+    "url",
+    "doi",
+    "published_date",
+    "captured_at",
+    "accessed_at",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +67,6 @@ class DocumentFacts:
 
 
 def gather_facts(
-    namespace: Namespace,
     inventory: Inventory,
     identities: Identities,
     journal: Journal,
@@ -114,9 +120,13 @@ def _status(
     complete: frozenset[str],
 ) -> tuple[str, str | None, str | None]:
     if living.sidecar_error:
-        return "withheld", "sidecar_invalid", (
-            f"{living.sidecar_error} The document is withheld, since the sidecar may say that it "
-            "is not citable."
+        return (
+            "withheld",
+            "sidecar_invalid",
+            (
+                f"{living.sidecar_error} The document is withheld, since the sidecar may "
+                "say that it is not citable."
+            ),
         )
     if content in identities.withheld:
         return "withheld", "uid_conflict", identities.withheld[content]
@@ -160,7 +170,9 @@ def source_id(namespace: Namespace, source: SourceFile) -> str:
     return hash_fields(namespace.name, source.source_type, uri, source.source_uri, metadata)
 
 
-def source_row(namespace: Namespace, source: SourceFile, facts: DocumentFacts | None) -> dict[str, Any]:
+def source_row(
+    namespace: Namespace, source: SourceFile, facts: DocumentFacts | None
+) -> dict[str, Any]:
     """Return one row of the published table `sources`."""
     identifier = source_id(namespace, source)
     metadata = json.loads(source.sidecar or "{}")
@@ -218,8 +230,11 @@ def document_row(
         "authors": list(fields.get("authors", [])),
         "tags": list(fields.get("tags", [])),
         "metadata": json.dumps(
-            {"mime_type": report["media_type"], "parser": report["parser"],
-             "parser_version": report["parser_version"]},
+            {
+                "mime_type": report["media_type"],
+                "parser": report["parser"],
+                "parser_version": report["parser_version"],
+            },
             sort_keys=True,
         ),
         "pages": report["pages"],

@@ -107,11 +107,6 @@ def _spread(table: pa.Table, published: Mapping[str, DocumentFacts]) -> pa.Array
     return pc.index_in(table["content_hash"], value_set=contents).combine_chunks()
 
 
-def _column(published: Mapping[str, DocumentFacts], values: Sequence[Any], kind: pa.DataType,
-            rows: pa.Array) -> pa.Array:
-    return pa.array(values, kind).take(rows)
-
-
 def _parents(namespace: Namespace, published: Mapping[str, DocumentFacts]) -> pa.Table:
     rows = []
     for row in _record_rows(namespace, "parents", parents_schema(), published).to_pylist():
@@ -153,7 +148,7 @@ def _chunks(
     strings = pa.string()
 
     def spread(values: Sequence[Any], kind: pa.DataType = strings) -> pa.Array:
-        return _column(published, values, kind, rows)
+        return pa.array(values, kind).take(rows)
 
     uids = spread([f.doc_uid for f in facts])
     order = chunks["order"].combine_chunks().cast(pa.int64())
@@ -186,8 +181,16 @@ def _chunks(
         "updated_at": spread([f.updated_at for f in facts], pa.timestamp("us")),
         "vector": vectors["vector"],
     }
-    for name in ("char_start", "char_end", "page_start", "page_end", "section_path", "text",
-                 "token_count", "is_cut"):
+    for name in (
+        "char_start",
+        "char_end",
+        "page_start",
+        "page_end",
+        "section_path",
+        "text",
+        "token_count",
+        "is_cut",
+    ):
         columns[name] = chunks[name]
     schema = search_schema(dimension)
     table = pa.table({name: columns[name] for name in schema.names})

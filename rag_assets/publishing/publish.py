@@ -12,6 +12,7 @@ from rag_assets.model import Progress, RecordsMovedError, StorageError, combine_
 from rag_assets.parsing.stage import read_reports
 from rag_assets.publishing.facts import DocumentFacts, gather_facts
 from rag_assets.publishing.replaced import replaced_texts
+from rag_assets.publishing.search_table import SEARCH_TABLE_VERSION
 from rag_assets.storage import (
     MANIFEST,
     Entry,
@@ -196,7 +197,6 @@ def collect(
         if entry.note.get("model") == embedder_fingerprint and _is_chain(entries, content)
     )
     facts = gather_facts(
-        namespace,
         inventory,
         current_identities(namespace, inventory),
         read_journal(namespace.journal),
@@ -226,7 +226,9 @@ def _name(
     ]
     digest = combine_digests(
         [
-            hash_fields(PUBLISHING_VERSION, namespace.name, namespace.settings.raw),
+            hash_fields(
+                PUBLISHING_VERSION, SEARCH_TABLE_VERSION, namespace.name, namespace.settings.raw
+            ),
             inventory.digest,
             hash_fields(who),
             *(digests[stage] for stage in STAGES),
@@ -260,7 +262,7 @@ def _build(
     embedder: dict[str, Any],
     on_progress: Progress | None,
 ) -> None:
-    from rag_assets.publishing.catalogue import write_catalogue
+    from rag_assets.publishing.catalogue import catalogue_name, write_catalogue
     from rag_assets.publishing.schemas import digest_table
     from rag_assets.publishing.search_table import check_search_table, write_search_table
 
@@ -272,7 +274,7 @@ def _build(
     write_search_table(folder, tables["chunks"])
     say(2, "writing the catalogue")
     plain = {**tables, "chunks": tables["chunks"].drop_columns(["vector"])}
-    write_catalogue(folder / f"catalogue-{state.name}.duckdb", plain)
+    write_catalogue(folder / catalogue_name(state.name), plain)
     say(3, "checking the publication")
     check_search_table(folder, len(tables["chunks"]))
     manifest = {

@@ -21,9 +21,9 @@ def replaced_texts(
     namespace: Namespace, publication: str, facts: Iterable[DocumentFacts]
 ) -> list[str]:
     """Return a sentence for every uid whose text shares little with the publication before."""
-    from rag_assets.publishing.catalogue import open_catalogue
+    from rag_assets.publishing.catalogue import catalogue_name, open_catalogue
 
-    catalogue = namespace.publications / publication / f"catalogue-{publication}.duckdb"
+    catalogue = namespace.publications / publication / catalogue_name(publication)
     if not catalogue.is_file():
         return []
     with open_catalogue(catalogue) as connection:

@@ -58,7 +58,9 @@ def index_differences(namespace: Namespace, embedder_fingerprint: str) -> Iterat
             expected[fact.doc_uid] = entry.rows
     with open_catalogue(folder / catalogue_name(folder.name)) as connection:
         rows = connection.execute("SELECT doc_uid, chunks FROM documents").fetchall()
-        held = connection.execute("SELECT count(*), count(DISTINCT chunk_id) FROM chunks").fetchone()
+        held = connection.execute(
+            "SELECT count(*), count(DISTINCT chunk_id) FROM chunks"
+        ).fetchone()
     if dict(rows) != expected:
         yield f"{folder.name}: the catalogue lists other documents or chunk counts than the records"
     searchable = SearchTable(folder).rows

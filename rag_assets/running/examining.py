@@ -36,9 +36,7 @@ def examine(given: str | None) -> list[Finding]:
         return [*findings, Finding("workspace", str(error), False, "rag init DIR")]
     findings.append(Finding("workspace", str(workspace.root)))
     if not workspace.namespace_names:
-        findings.append(
-            Finding("namespaces", "none is declared", False, "rag namespace add NAME")
-        )
+        findings.append(Finding("namespaces", "none is declared", False, "rag namespace add NAME"))
     for name in workspace.namespace_names:
         try:
             findings += _examine_namespace(workspace.namespace(name))
@@ -76,8 +74,8 @@ def _examine_namespace(namespace: Namespace) -> Iterator[Finding]:
                           f"mkdir -p {root}, or correct 'raw' in "
                           f"{namespace.workspace.namespace_file(name)}")  # fmt: skip
     vector = load_embedder(embed).encode_queries(["a sentence to try the model with"])
-    yield Finding(f"{name}: model", f"{embed.model} ({embed.kind}) gives {vector.shape[1]} numbers, "
-                  f"fingerprint {model_fingerprint(embed)[:12]}")  # fmt: skip
+    yield Finding(f"{name}: model", f"{embed.model} ({embed.kind}) gives {vector.shape[1]} "
+                  f"numbers, fingerprint {model_fingerprint(embed)[:12]}")  # fmt: skip
     journal = read_journal(namespace.journal)
     yield Finding(f"{name}: journal", f"{len(journal.bindings)} bindings")
     inventory, pointer = read_inventory(namespace), read_pointer(namespace.publications)

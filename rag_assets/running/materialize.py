@@ -87,9 +87,7 @@ def materialize_partition(
 
     with open_instance(workspace) as instance:
         instance.add_dynamic_partitions(DYNAMIC_PARTITIONS[asset], [partition])
-    return _run(
-        workspace, [[asset]], {"dagster/partition": partition, **(tags or {})}, on_progress
-    )
+    return _run(workspace, [[asset]], {"dagster/partition": partition, **(tags or {})}, on_progress)
 
 
 def _run(
@@ -164,7 +162,8 @@ def _error_sentences(event: "dg.DagsterEvent") -> list[str]:
 
 
 def _subclasses(kind: type) -> set[type]:
-    return {kind}.union(*(_subclasses(child) for child in kind.__subclasses__()))
+    children: list[type] = kind.__subclasses__()
+    return {kind}.union(*map(_subclasses, children))
 
 
 def _check_outcome(event: "dg.DagsterEvent") -> CheckOutcome:

@@ -31,8 +31,10 @@ def attempts_of(instance: dg.DagsterInstance, tag: str, value: str) -> Attempts:
     """Return the runs that carry `tag` with `value`, newest first."""
     runs = instance.get_runs(dg.RunsFilter(tags={tag: value}), limit=MOST_ATTEMPTS + 1)
     return Attempts(
-        sum(run.status in {dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED}
-            for run in runs),
+        sum(
+            run.status in {dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED}
+            for run in runs
+        ),
         sum(run.status == dg.DagsterRunStatus.SUCCESS for run in runs),
         any(not run.is_finished for run in runs),
         runs[0].run_id if runs else "",

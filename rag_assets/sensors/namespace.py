@@ -20,10 +20,8 @@ _SENSOR_TAG = "rag/sensor_of"
 Answer = dg.RunRequest | dg.SkipReason
 
 
-def build_namespace_sensors(
-    declared: Namespace, job_name: str
-) -> Sequence[dg.SensorDefinition]:
-    """Return the sensors of one namespace; both run by default and can be switched off in the UI."""
+def build_namespace_sensors(declared: Namespace, job_name: str) -> Sequence[dg.SensorDefinition]:
+    """Return the sensors of one namespace; they run unless switched off in the UI."""
     interval = declared.settings.sensors.interval_seconds
 
     def reopen() -> Namespace:
@@ -107,7 +105,8 @@ def _request(
     if attempts.is_exhausted:
         return dg.SkipReason(
             f"the last {attempts.number - 1} runs for this state did not publish it (run "
-            f"{attempts.last_run_id}). Mend what it names, then materialize by hand or change a file."
+            f"{attempts.last_run_id}). Mend what it names, then materialize by hand or "
+            "change a file."
         )
     return dg.RunRequest(
         run_key=f"{state}-{attempts.number}",

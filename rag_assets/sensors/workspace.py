@@ -93,11 +93,11 @@ def _answer(
         requests.append(partitions.build_delete_request(dead))
     run = _next_run(instance, list(keys)) if is_published else None
     if not requests and run is None:
-        said = "; ".join(troubles) or ("nothing new" if is_published else "nothing is published yet")
+        said = "; ".join(troubles) or (
+            "nothing new" if is_published else "nothing is published yet"
+        )
         return dg.SkipReason(said)
-    return dg.SensorResult(
-        run_requests=[run] if run else [], dynamic_partitions_requests=requests
-    )
+    return dg.SensorResult(run_requests=[run] if run else [], dynamic_partitions_requests=requests)
 
 
 def _next_run(instance: dg.DagsterInstance, keys: Sequence[str]) -> dg.RunRequest | None:

@@ -18,9 +18,9 @@ def temporary_name(suffix: str = "") -> str:
     return f"{TEMPORARY_PREFIX}{os.getpid()}-{secrets.token_hex(4)}{suffix}"
 
 
-def sync_folder(folder: Path) -> None:
-    """Make a rename in `folder` survive a power cut."""
-    handle = os.open(folder, os.O_RDONLY)
+def sync_path(path: Path) -> None:
+    """Make a file's bytes, or a rename in a folder, survive a power cut."""
+    handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:
@@ -63,7 +63,7 @@ def replace_file(target: Path) -> Iterator[Path]:
             with temporary.open("rb+") as handle:
                 os.fsync(handle.fileno())
             temporary.replace(target)
-            sync_folder(target.parent)
+            sync_path(target.parent)
         finally:
             temporary.unlink(missing_ok=True)
 

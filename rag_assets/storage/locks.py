@@ -18,7 +18,9 @@ Notify = Callable[[str], None]
 
 
 @contextmanager
-def hold_lock(path: Path, what: str, notify: Notify, seconds: float = WAIT_SECONDS) -> Iterator[None]:
+def hold_lock(
+    path: Path, what: str, notify: Notify, seconds: float = WAIT_SECONDS
+) -> Iterator[None]:
     """Hold the lock file `path` while the block runs.
 
     Args:

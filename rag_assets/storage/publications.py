@@ -3,7 +3,7 @@
 ::
 
     index/<namespace>/current.json            which publication readers see, and those before it
-    index/<namespace>/<publication>/          chunks.lance, catalogue-<publication>.duckdb, manifest.json
+    index/<namespace>/<publication>/          chunks.lance, catalogue-….duckdb, manifest.json
     index/<namespace>/<publication>.pin       kept until this file is removed
 """
 
@@ -19,7 +19,7 @@ from rag_assets.model import DamagedFileError, PublicationError
 from rag_assets.storage.atomic import (
     TEMPORARY_PREFIX,
     explained_errors,
-    sync_folder,
+    sync_path,
     temporary_name,
     write_text,
 )
@@ -120,10 +120,12 @@ def build_folder(folder: Path, publication: str, build: Callable[[Path], None]) 
         temporary.mkdir()
         try:
             build(temporary)
+            for path in temporary.rglob("*"):
+                sync_path(path)
             if (folder / publication).exists():  # incomplete: a complete one is not built again
                 _remove_folder(folder / publication)
             temporary.rename(folder / publication)
-            sync_folder(folder)
+            sync_path(folder)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
 

@@ -217,6 +217,8 @@ def prune_record(
 def live_digest(entries: Mapping[str, Entry], living: Collection[str]) -> str:
     """Return the digest of a partition: of its living contents only."""
     return combine_digests(
-        part for content in sorted(living) if content in entries
+        part
+        for content in sorted(living)
+        if content in entries
         for part in (content, entries[content].digest)
     )

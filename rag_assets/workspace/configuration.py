@@ -80,7 +80,9 @@ def read_layer(path: Path) -> Layer:
     if values is None:
         values = {}
     if not isinstance(values, dict):
-        raise ConfigurationError(f"{path}: expected `key: value` lines, got {type(values).__name__}.")
+        raise ConfigurationError(
+            f"{path}: expected `key: value` lines, got {type(values).__name__}."
+        )
     _refuse_unknown_keys(path, values, Settings, ())
     return Layer(path, values)
 
@@ -115,7 +117,9 @@ def merge_layers(layers: Sequence[Layer]) -> Settings:
         settings = Settings.model_validate(merged)
     except ValidationError as error:
         first = error.errors()[0]
-        raise ConfigurationError(_explain(first["loc"], first["msg"], first["input"], layers)) from error
+        raise ConfigurationError(
+            _explain(first["loc"], first["msg"], first["input"], layers)
+        ) from error
     _check_order(settings, layers)
     return settings
 

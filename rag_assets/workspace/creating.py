@@ -132,7 +132,9 @@ def add_namespace(workspace: Workspace, name: str, raw: tuple[str, ...], templat
     return path
 
 
-def set_metadata(namespace: Namespace, doc_uid: str, field: str, value: str | None, reason: str) -> None:
+def set_metadata(
+    namespace: Namespace, doc_uid: str, field: str, value: str | None, reason: str
+) -> None:
     """Override a field of a document in the journal; None takes the override back.
 
     Raises:
@@ -149,6 +151,7 @@ def set_metadata(namespace: Namespace, doc_uid: str, field: str, value: str | No
         known = {binding.doc_uid for binding in read_journal(namespace.journal).bindings}
         if doc_uid not in known:
             raise UsageError(
-                f"no document '{doc_uid}' in namespace '{namespace.name}'; `rag documents` lists them."
+                f"no document '{doc_uid}' in namespace '{namespace.name}'; "
+                "`rag documents` lists them."
             )
         append_events(namespace.journal, [Override(doc_uid, field, value, reason)])

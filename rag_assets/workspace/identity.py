@@ -162,7 +162,7 @@ def _grant_pins(
         for content, sentence in refused.items():
             granted.pop(content, None)
             withheld[content] = f"{path_of[content]}: {sentence}"
-    uids = {content: uid for content, uid in {**holders, **granted}.items()}
+    uids = {**holders, **granted}
     return {c: uid for c, uid in uids.items() if c not in withheld}, withheld
 
 

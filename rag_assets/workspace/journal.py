@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from rag_assets.model import DamagedFileError
-from rag_assets.storage import explained_errors, sync_folder
+from rag_assets.storage import explained_errors, sync_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def read_journal(path: Path) -> Journal:
             elif kind == "set":
                 overrides.append(Override(**event))
             else:
-                raise ValueError(f"unknown event {kind!r}")
+                raise KeyError(kind)  # noqa: TRY301 - told with its line below
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise DamagedFileError(
                 f"{path}, line {number}: not a journal event ({error}). Nothing was changed. "
@@ -125,7 +125,7 @@ def append_events(path: Path, events: Sequence[Binding | Override]) -> None:
             handle.flush()
             os.fsync(handle.fileno())
         if is_new:
-            sync_folder(path.parent)
+            sync_path(path.parent)
 
 
 def _as_line(event: Binding | Override) -> dict[str, Any]:

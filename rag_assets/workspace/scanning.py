@@ -6,7 +6,7 @@ import json
 import os
 import stat
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -162,7 +162,8 @@ def _check_root(root: Path, namespace: Namespace) -> None:
     where = namespace.workspace.namespace_file(namespace.name)
     if not root.is_dir():
         raise WorkspaceError(
-            f"the raw folder {root} of namespace '{namespace.name}' is gone (see 'raw' in {where}). "
+            f"the raw folder {root} of namespace '{namespace.name}' is gone (see 'raw' in "
+            f"{where}). "
             "Nothing was changed: bring it back (a disk not mounted?) or correct 'raw'."
         )
     try:
@@ -179,8 +180,13 @@ def _walk_folder(walk: _Walk, folder: Path, uri: str, root: Path) -> None:
         with os.scandir(folder) as listing:
             entries = sorted(listing, key=lambda entry: entry.name)
     except PermissionError as error:
-        _refuse(walk, uri, folder, "unreadable_folder",
-                f"the folder cannot be read ({error.strerror}); give this user permission to read it.")
+        _refuse(
+            walk,
+            uri,
+            folder,
+            "unreadable_folder",
+            f"the folder cannot be read ({error.strerror}); give this user permission to read it.",
+        )
         return
     except FileNotFoundError:
         return  # removed between listing and entering: as if it had never been listed
@@ -194,8 +200,9 @@ def _visit(walk: _Walk, entry: os.DirEntry[str], uri: str, root: Path) -> None:
         return
     if not _is_text(entry.name):
         shown = uri.encode("utf-8", "backslashreplace").decode()
-        _refuse(walk, shown, path, "name_not_utf8",
-                "the file's name is not UTF-8; rename the file.")
+        _refuse(
+            walk, shown, path, "name_not_utf8", "the file's name is not UTF-8; rename the file."
+        )
         return
     try:
         if entry.is_symlink():
@@ -207,25 +214,45 @@ def _visit(walk: _Walk, entry: os.DirEntry[str], uri: str, root: Path) -> None:
     except FileNotFoundError:
         return  # removed between listing and looking
     except PermissionError as error:
-        _refuse(walk, uri, path, "unreadable_file",
-                f"the file cannot be read ({error.strerror}); give this user permission to read it.")
+        _refuse(
+            walk,
+            uri,
+            path,
+            "unreadable_file",
+            f"the file cannot be read ({error.strerror}); give this user permission to read it.",
+        )
 
 
 def _visit_link(walk: _Walk, path: Path, uri: str, root: Path) -> None:
     try:
         target = path.resolve(strict=True)
     except (FileNotFoundError, RuntimeError, OSError):
-        _refuse(walk, uri, path, "symlink_broken",
-                "the symbolic link leads nowhere; mend it or remove it.")
+        _refuse(
+            walk,
+            uri,
+            path,
+            "symlink_broken",
+            "the symbolic link leads nowhere; mend it or remove it.",
+        )
         return
     if not target.is_relative_to(root.resolve()):
-        _refuse(walk, uri, path, "symlink_outside",
-                "the symbolic link leads out of the raw folder; copy the file in, or add its "
-                "folder under 'raw'.")
+        _refuse(
+            walk,
+            uri,
+            path,
+            "symlink_outside",
+            "the symbolic link leads out of the raw folder; copy the file in, or add its "
+            "folder under 'raw'.",
+        )
     elif target.is_dir():
-        _refuse(walk, uri, path, "symlink_folder",
-                "links to folders are not followed (they can run in circles); its files are "
-                "taken where they lie.")
+        _refuse(
+            walk,
+            uri,
+            path,
+            "symlink_folder",
+            "links to folders are not followed (they can run in circles); its files are "
+            "taken where they lie.",
+        )
     else:
         _take_file(walk, path, uri)
 
@@ -243,8 +270,16 @@ def _take_file(walk: _Walk, path: Path, uri: str) -> None:
 def _refuse(walk: _Walk, uri: str, path: Path, reason: str, message: str) -> None:
     place = _place_of(uri, walk.namespace)
     walk.refused.append(
-        SourceFile(uri, os.fsencode(path).decode("utf-8", "backslashreplace"), "refused",
-                   place.source_type, place.source_subtype or "", place.citable, reason, message)
+        SourceFile(
+            uri,
+            os.fsencode(path).decode("utf-8", "backslashreplace"),
+            "refused",
+            place.source_type,
+            place.source_subtype or "",
+            place.citable,
+            reason,
+            message,
+        )
     )
 
 
@@ -293,7 +328,9 @@ def _describe(uri: str, path: Path, place: PlaceSettings, sidecar: Path | None) 
     except FileNotFoundError:
         return described
     except OSError as error:
-        return replace(described, sidecar_error=f"{sidecar.name}: cannot be read ({error.strerror}).")
+        return replace(
+            described, sidecar_error=f"{sidecar.name}: cannot be read ({error.strerror})."
+        )
     password = values.password.get_secret_value() if values.password else ""
     return replace(
         described,
@@ -319,15 +356,20 @@ def _hash_file(path: Path, source: SourceFile) -> tuple[SourceFile, list[int | s
         except FileNotFoundError:
             return _refused(source, "vanished", "the file was removed while it was read."), None
         except OSError as error:
-            return _refused(source, "unreadable_file",
-                            f"the file cannot be read ({error.strerror}); give this user "
-                            "permission to read it, or check the disk."), None
+            return _refused(
+                source,
+                "unreadable_file",
+                f"the file cannot be read ({error.strerror}); give this user "
+                "permission to read it, or check the disk.",
+            ), None
         key: list[int | str] = [after.st_size, after.st_mtime_ns, after.st_ctime_ns, after.st_ino]
         if key == [before.st_size, before.st_mtime_ns, before.st_ctime_ns, before.st_ino]:
             settled = time.time() - after.st_ctime > _CLOCK_GRAIN_SECONDS
             hashed = replace(source, content_hash=digest.hexdigest(), size=after.st_size)
             return hashed, key if settled else None
-    return _refused(source, "changing", "the file is being written; it is taken once it is still."), None
+    return _refused(
+        source, "changing", "the file is being written; it is taken once it is still."
+    ), None
 
 
 def _refused(source: SourceFile, reason: str, message: str) -> SourceFile:

@@ -33,7 +33,8 @@ class Parser:
         if word == "exit":
             os._exit(3)
         if word == "eat":
-            return bytearray(100_000_000_000)
+            # 600 MB: the machine has it, a limit of 256 MB does not.
+            eaten = [b"x" * (10_000_000 + n) for n in range(60)]
         if word == "raise":
             raise LookupError("no such thing")
         if word == "invalid":
@@ -214,7 +215,9 @@ def test_a_progress_callback_sees_every_report(make_job: Make) -> None:
 
 
 def test_closing_early_ends_the_workers(odd_parser: None, make_job: Make) -> None:
-    reports = parse_files([make_job("good"), make_job("loop")], make_settings())
+    # The limit is so long that only closing can end the loop.
+    endless = make_settings(seconds_per_document=86_400.0)
+    reports = parse_files([make_job("good"), make_job("loop")], endless)
     assert next(reports).status == "ok"
     workers = psutil.Process().children(recursive=True)
     assert workers

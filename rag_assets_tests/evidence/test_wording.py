@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_assets.auditing.coverage import content_units, coverage, suggest_query
+from rag_assets.evidence.wording import content_units, coverage, suggest_query
 
 
 @pytest.mark.parametrize(
