@@ -72,7 +72,7 @@ class Press:
         for run in split_runs(text):
             font = self.fonts.font(face, run)
             writer.append((x, y), run, font=font, fontsize=size)
-            x += float(font.text_length(run, size))
+            x += self.fonts.width(run, face, size)
 
     def draw_line(self, line: Line, x: float, y: float) -> None:
         """Draw a broken line; words end with their space, so that extraction needs no guess."""

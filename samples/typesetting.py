@@ -88,6 +88,7 @@ class Fonts:
 
     def __init__(self, language: str) -> None:
         self.language = language
+        self._widths: dict[tuple[str, str, float], float] = {}
         self._fonts = {
             "roman": pymupdf.Font("tiro"),
             "bold": pymupdf.Font("tibo"),
@@ -103,7 +104,10 @@ class Fonts:
 
     def width(self, text: str, face: str, size: float) -> float:
         """Return the advance of `text` in points."""
-        return float(self.font(face, text).text_length(text, size))
+        key = text, face, size
+        if key not in self._widths:
+            self._widths[key] = float(self.font(face, text).text_length(text, size))
+        return self._widths[key]
 
 
 def split_pieces(text: str, style: Style, fonts: Fonts) -> list[Piece]:

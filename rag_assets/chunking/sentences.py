@@ -31,7 +31,7 @@ _CLOSERS = r"""["'”’»」』）)\]】》〉〕]"""
 # numbers, then the anchors of a draft, `{#uid}` and `[@key]`, which name the source of what they
 # follow.
 _STOP = re.compile(
-    rf"(?P<mark>[.!?…．。！？｡؟۔।॥]++){_CLOSERS}*+"
+    rf"(?P<mark>(?:\.[ \t]){{2,}}+\.?|[.!?…．。！？｡؟۔।॥]++){_CLOSERS}*+"
     r"(?:\[\d[\d,;–\- ]{0,40}\]|[¹²³⁰⁴-⁹]{1,8})*+"
     r"(?P<anchor>(?:[ \t\u3000]{0,4}\n?[ \t\u3000]{0,4}"
     r"(?:\{#[^{}\s]{1,255}\}|\[@[^\[\]\n]{1,255}\])[.。]?)*+)"
@@ -125,7 +125,7 @@ def _split_passage(text: str, start: int, end: int, spans: list[tuple[int, int]]
     letter = _next_letter(text, start, end)
     for stop in _STOP.finditer(text, start, end):
         if stop.start() < letter or stop.end() == end:
-            continue  # ". . . ." leads to a page number, it says nothing
+            continue  # no word yet: it says nothing
         if _ends_sentence(text, start, end, stop):
             spans.append((start, stop.end()))
             start = next_visible(text, stop.end())
@@ -142,8 +142,9 @@ def _ends_sentence(text: str, start: int, end: int, stop: re.Match[str]) -> bool
     """Say whether `stop` ends the sentence that began at `start`. More text follows it."""
     mark, after = stop["mark"], text[stop.end()]
     before = text[stop.start() - 1] if stop.start() > start else ""
-    if not _ALWAYS_LAST.isdisjoint(mark):
-        return True
+    is_leader = " " in mark or "\t" in mark  # a row of dots leads to something
+    if is_leader or not _ALWAYS_LAST.isdisjoint(mark):
+        return not is_leader
     if "．" in mark:
         return not ((before.isdigit() and after.isdigit()) or _is_label(text, start, stop))
     if not (after.isspace() or stop["anchor"]):

@@ -1,3 +1,4 @@
+import itertools
 import random
 from dataclasses import replace
 
@@ -110,7 +111,7 @@ def test_overlap_repeats_whole_last_sentences_up_to_its_share() -> None:
     chunks = chunks_of(pages_of(text), target_tokens=60, max_tokens=90, min_tokens=20, overlap=0.1)
     repeated = [
         text[right.char_start : left.char_end]
-        for left, right in zip(chunks, chunks[1:], strict=False)
+        for left, right in itertools.pairwise(chunks)
         if right.char_start < left.char_end
     ]
     assert len(repeated) >= 2
