@@ -1,6 +1,7 @@
 """Options that several commands share, and how they print."""
 
 import json
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -38,8 +39,7 @@ def print_json(value: Any) -> None:
 @contextmanager
 def shown_progress() -> Iterator[Progress | None]:
     """Show progress on a terminal's standard error; None where nobody is looking."""
-    stream = click.get_text_stream("stderr")
-    if not stream.isatty():
+    if not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
@@ -48,7 +48,7 @@ def shown_progress() -> Iterator[Progress | None]:
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
                TimeElapsedColumn())  # fmt: skip
-    with Bars(*columns, console=Console(file=stream), transient=True) as bars:
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
         task = bars.add_task("starting", total=None)
 
         def report(what: str, done: int, total: int) -> None:
