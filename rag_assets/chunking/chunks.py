@@ -173,12 +173,15 @@ def _pieces(
     last_token = bisect_left(token_starts, end)
     while True:
         first_token = bisect_left(token_starts, start)
-        if size_of(last_token - first_token, end - start) <= most:
+        size = size_of(last_token - first_token, end - start)
+        if size <= most:
             pieces.append((start, end))
             return pieces
-        high = min(start + most * CHARACTERS_PER_TOKEN, end - 1)
-        if last_token - first_token > most:
-            high = min(high, token_starts[first_token + most])
+        # Two pieces of about one size rather than a full one and a rest of a few words.
+        widest = most if size > 2 * most else min(most, size * 5 // 8)
+        high = min(start + widest * CHARACTERS_PER_TOKEN, end - 1)
+        if last_token - first_token > widest:
+            high = min(high, token_starts[first_token + widest])
         high = max(high, start + 1)
         stop = best_cut(text, start + (high - start) // 2, high)
         stop = start + len(text[start:stop].rstrip())

@@ -27,6 +27,7 @@ def build_workspace_sensors(
     def build(
         name: str,
         description: str,
+        asset: dg.AssetKey,
         partitions: dg.DynamicPartitionsDefinition,
         job_name: str,
         list_files: Callable[[Workspace], Sequence[Path]],
@@ -42,14 +43,16 @@ def build_workspace_sensors(
         def watch(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
             fresh = Workspace.open(workspace.root)
             keys, troubles = _keys(fresh, list_files(fresh), key_of)
-            return _answer(fresh, context.instance, partitions, keys, troubles)
+            return _answer(fresh, context.instance, asset, partitions, keys, troubles)
 
         return watch
 
     return [
         build("questions", "Makes an evidence pack for every new question in queries/.",
+              dg.AssetKey("evidence_packs"),
               questions[0], questions[1], list_questions, lambda path: read_question(path).key),
         build("drafts", "Verifies the citations of every new revision of a draft in drafts/.",
+              dg.AssetKey("citation_audits"),
               drafts[0], drafts[1], list_drafts, draft_key),
     ]  # fmt: skip
 
@@ -75,6 +78,7 @@ def _keys(
 def _answer(
     workspace: Workspace,
     instance: dg.DagsterInstance,
+    asset: dg.AssetKey,
     partitions: dg.DynamicPartitionsDefinition,
     keys: Mapping[str, Path],
     troubles: Sequence[str],
@@ -91,7 +95,7 @@ def _answer(
         requests.append(partitions.build_add_request(new))
     if dead:
         requests.append(partitions.build_delete_request(dead))
-    run = _next_run(instance, list(keys)) if is_published else None
+    run = _next_run(instance, asset, list(keys)) if is_published else None
     if not requests and run is None:
         said = "; ".join(troubles) or (
             "nothing new" if is_published else "nothing is published yet"
@@ -100,9 +104,12 @@ def _answer(
     return dg.SensorResult(run_requests=[run] if run else [], dynamic_partitions_requests=requests)
 
 
-def _next_run(instance: dg.DagsterInstance, keys: Sequence[str]) -> dg.RunRequest | None:
-    """Return a request for the first key that has no run yet, or whose runs all failed."""
-    for key in sorted(keys):
+def _next_run(
+    instance: dg.DagsterInstance, asset: dg.AssetKey, keys: Sequence[str]
+) -> dg.RunRequest | None:
+    """Return a request for the first key that nobody has materialized, by a run or a command."""
+    done = instance.get_materialized_partitions(asset)
+    for key in sorted(set(keys) - done):
         attempts = attempts_of(instance, "dagster/partition", key)
         if attempts.is_running or attempts.succeeded or attempts.is_exhausted:
             continue

@@ -24,13 +24,13 @@ class LetterTokenizer:
         return [match.span() for match in re.finditer(r"\w+|[^\w\s]", text)]
 
 
-class PairTokenizer(LetterTokenizer):
-    """Two letters a token, counted from the text's start: a cut part may need more tokens."""
+class GreetingTokenizer(LetterTokenizer):
+    """Five tokens more for every text than its parts have: a part counts more than in the whole."""
 
-    fingerprint = "pairs"
+    fingerprint = "greeting"
 
-    def token_spans(self, text: str) -> Sequence[tuple[int, int]]:
-        return [(at, min(at + 2, len(text))) for at in range(0, len(text), 2)]
+    def count(self, texts: Sequence[str]) -> list[int]:
+        return [tokens + 5 for tokens in super().count(texts)]
 
 
 def chunk_settings(**changes: float) -> ChunkSettings:
