@@ -16,7 +16,6 @@ from rag_assets.chunking.packing import (
 )
 from rag_assets.chunking.parents import locate_pages
 from rag_assets.chunking.sentences import (
-    breaks_within,
     next_visible,
     split_sentences,
 )
@@ -47,7 +46,6 @@ def make_chunks(
     parents: Sequence[Parent],
     settings: ChunkSettings,
     tokenizer: Tokenizer,
-    breaks: Sequence[int] = (),
 ) -> list[Chunk]:
     """Pack the sentences of each parent into chunks of about `target_tokens` (spec 000 §4.3).
 
@@ -60,8 +58,6 @@ def make_chunks(
         parents: of one document, in order.
         settings: sizes in tokens of `tokenizer`.
         tokenizer: the embedding model's own.
-        breaks: offsets in the document that end a sentence whatever stands there, ascending:
-            `sentence_breaks(document)`. Without them a table row without a full stop is no unit.
 
     Returns:
         Chunks in order, numbered from 0. Every visible character of the parents is in at least
@@ -80,7 +76,7 @@ def make_chunks(
     passages = [
         passage
         for parent in parents
-        for passage in _divide(parent, room, repeated, tokenizer, breaks)
+        for passage in _divide(parent, room, repeated, tokenizer)
     ]
     return [
         _as_chunk(order, passage, tokens)
@@ -105,11 +101,11 @@ def _as_chunk(order: int, passage: _Passage, tokens: int) -> Chunk:
 
 
 def _divide(
-    parent: Parent, room: Bounds, repeated: int, tokenizer: Tokenizer, breaks: Sequence[int]
+    parent: Parent, room: Bounds, repeated: int, tokenizer: Tokenizer
 ) -> Iterator[_Passage]:
     """Yield the passages of one parent, counted by the tokens of the parent as a whole."""
     text, base = parent.text, parent.char_start
-    sentences = split_sentences(text, breaks_within(breaks, base, parent.char_end))
+    sentences = split_sentences(text, [offset - base for offset in parent.breaks])
     token_starts = [start for start, _ in tokenizer.token_spans(text)]
     units = _units(text, sentences, token_starts, room.most)
     begin_before = 0

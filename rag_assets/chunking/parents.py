@@ -4,7 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from rag_assets.chunking.packing import Bounds, Unit, best_cut, pack, price_of_end, size_of
-from rag_assets.chunking.sentences import next_visible, split_sentences
+from rag_assets.chunking.sentences import breaks_within, next_visible, split_sentences
 from rag_assets.chunking.tokenizer import TokenCounter
 from rag_assets.model import Block, Parent, ParsedDocument
 from rag_assets.workspace.settings import ChunkSettings
@@ -26,6 +26,10 @@ def sentence_breaks(document: ParsedDocument) -> list[int]:
     """
     blocks = [block for block in document.blocks if block.kind != "paragraph"]
     return sorted({offset for block in blocks for offset in (block.start, block.end)})
+
+
+def _breaks_inside(breaks: Sequence[int], start: int, end: int) -> tuple[int, ...]:
+    return tuple(start + offset for offset in breaks_within(breaks, start, end))
 
 
 def make_parents(
@@ -73,7 +77,8 @@ def locate_pages(
 def _page_parents(document: ParsedDocument) -> list[Parent]:
     text, pages = document.text, document.pages
     offsets = [page.start for page in pages]
-    sentences = split_sentences(text, sentence_breaks(document))
+    breaks = sentence_breaks(document)
+    sentences = split_sentences(text, breaks)
     by_page: dict[int, list[tuple[int, int]]] = {}
     for sentence in sentences:
         # The last page that begins at or before the sentence; empty pages have no characters.
@@ -96,6 +101,7 @@ def _page_parents(document: ParsedDocument) -> list[Parent]:
                 text=text[start:end],
                 page_starts=tuple(touched),
                 section_path=_path_at(headings, start),
+                breaks=_breaks_inside(breaks, start, end),
             )
         )
     return parents
@@ -169,6 +175,7 @@ def _section_parents(
                     char_end=end,
                     text=text[start:end],
                     section_path=path,
+                    breaks=_breaks_inside(breaks, start, end),
                 )
             )
         position = stop

@@ -50,6 +50,7 @@ def parents_schema() -> "pa.Schema":
             ("char_end", pa.int64()),
             ("page_starts", pa.list_(page_start)),
             ("section_path", pa.list_(pa.string())),
+            ("breaks", pa.list_(pa.int64())),
             ("text", pa.string()),
             ("hash", pa.string()),
         ]
@@ -175,14 +176,12 @@ class DocumentStage:
     Args:
         wanted: partition → content → fingerprint of its living, parsed contents.
         compute: the rows of stale contents of a partition.
-        can_stay: False for an entry whose rows cannot stand beside new ones.
     """
 
     name: str
     schema: "pa.Schema"
     wanted: Callable[[str], Mapping[str, str]]
     compute: Callable[[str, Sequence[str]], Iterable[Computed]]
-    can_stay: Callable[[Entry], bool] = lambda entry: True
 
     def refresh(
         self,
@@ -209,7 +208,6 @@ class DocumentStage:
                 expired,
                 lambda stale, key=partition: self.compute(key, stale),  # type: ignore[misc]
                 notify,
-                self.can_stay,
             )
             seconds = time.monotonic() - started
             outcomes[partition] = self._describe(
@@ -278,6 +276,7 @@ def _parent_row(content: str, parent: Parent) -> dict[str, Any]:
         "char_end": parent.char_end,
         "page_starts": [{"page": page, "start": start} for page, start in parent.page_starts],
         "section_path": list(parent.section_path),
+        "breaks": list(parent.breaks),
         "text": parent.text,
         "hash": hash_text(parent.text),
     }
@@ -296,6 +295,7 @@ def _parent_of(row: Mapping[str, Any]) -> Parent:
         row["text"],
         tuple((pair["page"], pair["start"]) for pair in row["page_starts"]),
         tuple(row["section_path"]),
+        tuple(row["breaks"]),
     )
 
 

@@ -116,10 +116,7 @@ def refresh_embeddings(
     def wanted(partition: str) -> dict[str, str]:
         return upstream_fingerprints(namespace, inventory, partition, "chunks", rule)
 
-    def can_stay(entry: Entry) -> bool:
-        return entry.note.get("model") == fingerprint
-
-    stage = DocumentStage("embeddings", schema, wanted, compute, can_stay)
+    stage = DocumentStage("embeddings", schema, wanted, compute)
     return stage.refresh(namespace, inventory, partitions, notify, None)
 
 

@@ -106,6 +106,8 @@ class Parent:
         page_starts: (page number, offset where that page begins) for every page the passage
             touches, first page first; empty without pages.
         section_path: headings from the outermost to the nearest.
+        breaks: offsets in the document, inside this parent, that end a sentence whatever stands
+            there: the bounds of headings, rows, list items, tables and code.
     """
 
     label: str
@@ -115,6 +117,7 @@ class Parent:
     text: str
     page_starts: tuple[tuple[int, int], ...] = ()
     section_path: tuple[str, ...] = ()
+    breaks: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,8 +27,7 @@ def check_size(size: int, settings: ParseSettings) -> None:
             "size_limit",
             f"The file has {size / _BYTES_PER_MEGABYTE:.1f} MB, parse.max_megabytes allows "
             f"{settings.max_megabytes}: raise the setting in config.yaml or split the document, "
-            "then run with --retry.",
-            kind="resource",
+            "then build again.",
         )
 
 

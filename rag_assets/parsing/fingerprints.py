@@ -20,9 +20,10 @@ def parse_fingerprint(
     """Return the SHA-256 of everything that can change the result of a parse.
 
     That is: the content; of the extension only what decides between text formats; the password;
-    the stem where a parser reads it; `repeated_line_share`; the versions of all parsers (which
-    of them reads the file is known only from its bytes). Limits of time, memory, size and pages
-    are not in it: they decide whether a parse ends, not what it returns.
+    the stem where a parser reads it; `repeated_line_share`; the limits of pages and size, which
+    refuse the same document every time; the versions of all parsers (which of them reads the
+    file is known only from its bytes). Limits of time and memory are not in it: they decide
+    whether a parse ends, not what it returns.
 
     Args:
         content_hash: SHA-256 of the bytes.
@@ -40,5 +41,7 @@ def parse_fingerprint(
         password_hash or "",
         stem if reads_stem else "",
         settings.repeated_line_share,
+        settings.max_pages,
+        settings.max_megabytes,
         sorted((kind, parser.name, parser.version) for kind, parser in parsers.items()),
     )

@@ -144,8 +144,7 @@ def _read_pages(document: Any, max_pages: int) -> list[Page]:
         raise ParseFailure(
             "page_limit",
             f"The document has {page_count} pages, parse.max_pages allows {max_pages}: raise "
-            "the setting in config.yaml or split the document, then run with --retry.",
-            kind="resource",
+            "the setting in config.yaml or split the document, then build again.",
         )
     pages = []
     for index in range(page_count):

@@ -126,7 +126,7 @@ class _Partition:
         self.started = time.monotonic()
         self.seconds = 0.0
         self.path = namespace.record(STAGE, partition)
-        self.entries, self.mended = load_entries_or_mend(self.path, notify)
+        self.entries, self.mended = load_entries_or_mend(self.path, reports_schema(), notify)
         self.living = inventory.partition(namespace, partition)
         days = namespace.settings.publish.keep_removed_days
         self.expired = inventory.expired(days, time.time())

@@ -21,6 +21,7 @@ from rag_assets.storage import (
     hold_lock,
     is_complete,
     live_digest,
+    mend_pointer,
     point_at,
     read_entries,
     read_manifest,
@@ -107,6 +108,9 @@ def publish(
     }
     folder = namespace.publications
     with hold_lock(publishing_lock(namespace), f"the publication of {namespace.name}", notify):
+        mended = mend_pointer(folder)
+        if mended:
+            notify(mended)
         before = read_pointer(folder)
         state = _publish_settled(namespace, embedder, on_progress)
         built_from = {"inventory": state.inventory.digest}
@@ -125,7 +129,7 @@ def publish(
         manifest["tables"],
         retired,
         time.monotonic() - started,
-        tuple(warnings),
+        (*((mended,) if mended else ()), *warnings),
     )
 
 

@@ -68,10 +68,44 @@ def read_pointer(folder: Path) -> Pointer | None:
         return None
     except (ValueError, KeyError, TypeError) as error:
         raise DamagedFileError(
-            f"{path}: the pointer is damaged ({error}). Delete the file and run `rag index`: the "
-            "publication is found or built again."
+            f"{path}: the pointer is damaged ({error}). Run `rag index`: it is made anew from the "
+            "publications that stand there."
         ) from error
     return Pointer(history, loaded.get("built_from", {}))
+
+
+def mend_pointer(folder: Path) -> str | None:
+    """Make a damaged pointer anew from the publications that stand there, newest first.
+
+    Call with the publishing lock held, before publishing: only that says which one is current.
+
+    Returns:
+        What was mended, for the log; None where the pointer was whole or there was none.
+    """
+    try:
+        read_pointer(folder)
+    except DamagedFileError as error:
+        damage = error.__cause__ or error
+    else:
+        return None
+    found = sorted(
+        ((read_manifest(path.parent)["created_at"], path.parent.name)
+         for path in folder.glob(f"[!.]*/{MANIFEST}")),
+        reverse=True,
+    )  # fmt: skip
+    superseded = [None, *(created for created, _ in found)]
+    history = [
+        asdict(Published(name, created, at))
+        for (created, name), at in zip(found, superseded, strict=False)
+    ]
+    if history:
+        write_text(folder / POINTER, json.dumps({"history": history, "built_from": {}}, indent=1))
+    else:
+        (folder / POINTER).unlink()
+    return (
+        f"{folder / POINTER}: the pointer was damaged ({damage}) and was made anew from "
+        f"{len(history)} publications."
+    )
 
 
 def current_folder(folder: Path, namespace: str) -> Path:
@@ -97,9 +131,22 @@ def current_folder(folder: Path, namespace: str) -> Path:
 
 
 def read_manifest(publication: Path) -> dict[str, Any]:
-    """Return the manifest of a publication folder."""
-    loaded: dict[str, Any] = json.loads((publication / MANIFEST).read_text(encoding="utf-8"))
-    return loaded
+    """Return the manifest of a publication folder.
+
+    Raises:
+        DamagedFileError: the manifest is not what was written.
+        FileNotFoundError: no publication stands there.
+    """
+    try:
+        loaded = json.loads((publication / MANIFEST).read_text(encoding="utf-8"))
+        loaded["publication"], loaded["created_at"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise DamagedFileError(
+            f"{publication / MANIFEST}: the manifest is damaged ({error}). Delete the folder "
+            f"{publication.name} and run `rag index`: it is built again from the records."
+        ) from error
+    manifest: dict[str, Any] = loaded
+    return manifest
 
 
 def is_complete(folder: Path, publication: str) -> bool:

@@ -141,14 +141,28 @@ def write_record(
         )
 
 
-def load_entries_or_mend(path: Path, notify: Notify) -> tuple[dict[str, Entry], str | None]:
-    """Return a record's manifest; a damaged file counts as empty and is named."""
+def load_entries_or_mend(
+    path: Path, schema: "pa.Schema", notify: Notify
+) -> tuple[dict[str, Entry], str | None]:
+    """Return a record's manifest; a damaged file counts as empty and is named.
+
+    A record of another layout (of an older version, or vectors of another length) counts as
+    empty too: its rows cannot stand beside new ones.
+    """
     try:
-        return read_entries(path), None
+        entries = read_entries(path)
+        return (entries if has_layout(path, schema) else {}), None
     except DamagedFileError as error:
         mended = f"{path}: the record was damaged and is being rebuilt ({error.__cause__ or error})"
         notify(mended)
         return {}, mended
+
+
+def has_layout(path: Path, schema: "pa.Schema") -> bool:
+    """Say whether a record's columns are those of `schema`; no file has every layout."""
+    import pyarrow.parquet as pq
+
+    return not path.is_file() or bool(pq.read_schema(path).equals(schema))
 
 
 def kept_tables(
@@ -167,7 +181,6 @@ def refresh_record(
     expired: Collection[str],
     compute: Callable[[list[str]], Iterable[Computed]],
     notify: Notify,
-    can_stay: Callable[[Entry], bool] = lambda entry: True,
 ) -> Refreshed:
     """Compute what changed in one record and write it whole; untouched where nothing did.
 
@@ -177,10 +190,9 @@ def refresh_record(
         wanted: content_hash → fingerprint, for every living content of the partition.
         expired: contents dead for so long that their rows go with this write.
         compute: gives (content_hash, entry, rows) for each content it is asked for.
-        can_stay: False for an entry whose rows cannot stand beside new ones (another dimension).
     """
     with hold_lock(lock, f"{path.parent.name} {path.stem}", notify):
-        entries, mended = load_entries_or_mend(path, notify)
+        entries, mended = load_entries_or_mend(path, schema, notify)
         stale = sorted(
             content
             for content, fingerprint in wanted.items()
@@ -193,7 +205,7 @@ def refresh_record(
         kept = {
             c: e
             for c, e in entries.items()
-            if c not in replaced and c not in expired and can_stay(e)
+            if c not in replaced and c not in expired
         }
         tables = kept_tables(path, schema, entries, kept)
         merged = kept | {content: entry for content, entry, _ in fresh}
@@ -206,7 +218,7 @@ def prune_record(
 ) -> int:
     """Drop the rows of expired contents now. Returns how many contents went."""
     with hold_lock(lock, f"{path.parent.name} {path.stem}", notify):
-        entries = read_entries(path)
+        entries = read_entries(path) if has_layout(path, schema) else {}
         gone = [content for content in entries if content in expired]
         if gone:
             kept = {c: e for c, e in entries.items() if c not in expired}

@@ -32,23 +32,27 @@ def configs_folder() -> Path:
     return installed if installed.is_dir() else package.parent / "configs"
 
 
-def read_yaml(path: Path) -> Any:
+def read_yaml(path: Path, shown: str | None = None) -> Any:
     """Return a YAML file's content.
+
+    Args:
+        shown: what errors call the file; its path without.
 
     Raises:
         ConfigurationError: not UTF-8 or not YAML; the text names file and line.
     """
+    name = shown or str(path)
     try:
         return yaml.load(path.read_text(encoding="utf-8-sig"), Loader=_Loader)  # noqa: S506 - a SafeLoader
     except UnicodeDecodeError as error:
         raise ConfigurationError(
-            f"{path}: not UTF-8 text (byte {error.start}). Save the file as UTF-8."
+            f"{name}: not UTF-8 text (byte {error.start}). Save the file as UTF-8."
         ) from error
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or str(error)
-        raise ConfigurationError(f"{path}{line}: not valid YAML: {problem}.") from error
+        raise ConfigurationError(f"{name}{line}: not valid YAML: {problem}.") from error
 
 
 class _Loader(yaml.SafeLoader):

@@ -21,7 +21,7 @@ class PlaceSettings(_Section):
 
 
 class ParseSettings(_Section):
-    """Limits and rules of parsing. Limits do not change what a parse returns."""
+    """Limits and rules of parsing. Limits of time and memory do not change what a parse returns."""
 
     workers: int = Field(ge=0, le=256)
     seconds_per_document: float = Field(gt=0)

@@ -56,7 +56,8 @@ def read_sidecar(path: Path) -> Sidecar:
     Raises:
         ConfigurationError: empty, not YAML, an unknown key or a wrong value; names the key.
     """
-    values = read_yaml(path)
+    # By its name alone: what is said of a sidecar is content, and must not hold where raw/ lies.
+    values = read_yaml(path, path.name)
     if values is None:
         raise ConfigurationError(
             f"{path.name}: the sidecar is empty. Write `key: value` lines or delete it."

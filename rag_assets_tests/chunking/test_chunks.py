@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_assets.chunking import make_chunks, make_parents, sentence_breaks
+from rag_assets.chunking import make_chunks, make_parents
 from rag_assets.model import Chunk, ConfigurationError, ParsedDocument
 from rag_assets_tests.chunking.fakes import (
     GreetingTokenizer,
@@ -24,7 +24,7 @@ letters = LetterTokenizer()
 def chunks_of(document: ParsedDocument, **changes: float) -> list[Chunk]:
     settings = chunk_settings(**changes)
     parents = make_parents(document, settings, letters.count)
-    return make_chunks(parents, settings, letters, sentence_breaks(document))
+    return make_chunks(parents, settings, letters)
 
 
 def prose(sentences: int, seed: int = 0) -> str:
@@ -147,8 +147,9 @@ def test_rows_are_not_cut_where_breaks_are_given() -> None:
     rows = [f"row {n} with some cells and no stop" for n in range(30)]
     text = "\n".join(rows)
     parents = make_parents(pages_of(text), chunk_settings(), letters.count)
-    breaks = [text.index(row) for row in rows]
-    chunks = make_chunks(parents, chunk_settings(), letters, breaks)
+    breaks = tuple(text.index(row) for row in rows)
+    parents = [replace(parent, breaks=breaks) for parent in parents]
+    chunks = make_chunks(parents, chunk_settings(), letters)
     assert all(set(chunk.text.split("\n")) <= set(rows) for chunk in chunks)
     assert not any(chunk.is_cut for chunk in chunks)
 

@@ -57,14 +57,14 @@ def test_what_changes_a_parse_changes_its_fingerprint(settings: ParseSettings) -
         parse_fingerprint(CONTENT, ".csv", None, settings),
         parse_fingerprint(CONTENT, ".txt", "ef" * 32, settings),
         parse_fingerprint(CONTENT, ".txt", None, make_settings(repeated_line_share=0.7)),
+        parse_fingerprint(CONTENT, ".txt", None, make_settings(max_pages=1)),
+        parse_fingerprint(CONTENT, ".txt", None, make_settings(max_megabytes=1)),
     }
-    assert len(fingerprints) == 6
+    assert len(fingerprints) == 8
 
 
-def test_limits_do_not_enter_the_fingerprint(settings: ParseSettings) -> None:
-    others = make_settings(
-        workers=2, seconds_per_document=1.0, megabytes_of_memory=512, max_pages=1, max_megabytes=1
-    )
+def test_limits_of_the_machine_do_not_enter_the_fingerprint(settings: ParseSettings) -> None:
+    others = make_settings(workers=2, seconds_per_document=1.0, megabytes_of_memory=512)
     assert parse_fingerprint(CONTENT, ".pdf", None, settings) == parse_fingerprint(
         CONTENT, ".pdf", None, others
     )

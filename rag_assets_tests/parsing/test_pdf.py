@@ -191,8 +191,8 @@ def test_broken_bytes_are_a_damaged_file() -> None:
 def test_limits_are_refused_with_the_setting_to_raise() -> None:
     data = make_pdf([paragraph("a"), paragraph("b")])
     pages = reason_of(data, max_pages=1)
-    assert (pages.reason_code, pages.kind) == ("page_limit", "resource")
+    assert (pages.reason_code, pages.kind) == ("page_limit", "deterministic")
     assert "parse.max_pages" in pages.message
     size = reason_of(data + b" " * 1_000_001, max_megabytes=1)
-    assert (size.reason_code, size.kind) == ("size_limit", "resource")
+    assert (size.reason_code, size.kind) == ("size_limit", "deterministic")
     assert "parse.max_megabytes" in size.message

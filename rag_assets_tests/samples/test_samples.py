@@ -22,7 +22,7 @@ from rag_assets.auditing import (
     read_draft,
     verify_citations,
 )
-from rag_assets.chunking import make_chunks, make_parents, sentence_breaks
+from rag_assets.chunking import make_chunks, make_parents
 from rag_assets.embedding import load_embedder, load_tokenizer
 from rag_assets.evidence.question import read_question
 from rag_assets.parsing import ParseHints, parse_document
@@ -235,8 +235,7 @@ class SampleLibrary:
         hints = ParseHints(extension=path.suffix)
         document = parse_document(path.read_bytes(), hints, SETTINGS.parse)
         parents = make_parents(document, SETTINGS.chunk, model.tokenizer.count)
-        breaks = sentence_breaks(document)
-        chunks = make_chunks(parents, SETTINGS.chunk, model.tokenizer, breaks)
+        chunks = make_chunks(parents, SETTINGS.chunk, model.tokenizer)
         vectors = model.encode_passages([chunk.text for chunk in chunks])
         uid = slug(path.name)
         passages = [
