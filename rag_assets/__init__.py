@@ -2,27 +2,31 @@
 
 The command line is `rag`; the assets stand in `rag_assets.definitions`. From Python::
 
-    from rag_assets import Workspace, ask, verify_citations
+    from rag_assets import Workspace, ask, audit_citations, ingest
 
     workspace = Workspace.find()
-    pack = ask(workspace, "Does light increase the yield?")
+    ingest(workspace.namespace("thesis"))
+    outcome = ask(workspace, "Does light increase the yield?")
+    audit = audit_citations(workspace, workspace.drafts / "chapter-2.md").audit
 """
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rag_assets.auditing import verify_citations
+    from rag_assets.auditing import audit_citations
     from rag_assets.evidence import ask
+    from rag_assets.running import ingest
     from rag_assets.workspace import Workspace
 
 __version__ = "0.1.0"
-__all__ = ["Workspace", "__version__", "ask", "verify_citations"]
+__all__ = ["Workspace", "__version__", "ask", "audit_citations", "ingest"]
 
 # Imported on first use: `rag --help` must not pay for Arrow and Lance.
 _HOMES = {
     "Workspace": "rag_assets.workspace",
     "ask": "rag_assets.evidence",
-    "verify_citations": "rag_assets.auditing",
+    "audit_citations": "rag_assets.auditing",
+    "ingest": "rag_assets.running",
 }
 
 

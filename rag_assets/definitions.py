@@ -1,5 +1,7 @@
 """The one Definitions object: workspace → namespaces → assets, checks, sensors, jobs."""
 
+import warnings
+
 import dagster as dg
 
 from rag_assets.assets import (
@@ -19,6 +21,15 @@ DYNAMIC_PARTITIONS = {"evidence_packs": str(QUESTIONS.name), "citation_audits": 
 
 def build_definitions(workspace: Workspace) -> dg.Definitions:
     """Return everything that Dagster runs for a workspace."""
+    with warnings.catch_warnings():
+        # One paragraph for each asset, on every start, about `backfill_policy`; the release of
+        # Dagster is pinned and a test holds the graph.
+        warnings.simplefilter("ignore", dg.BetaWarning)
+        warnings.simplefilter("ignore", dg.PreviewWarning)
+        return _build(workspace)
+
+
+def _build(workspace: Workspace) -> dg.Definitions:
     assets: list[dg.AssetsDefinition] = []
     checks: list[dg.AssetChecksDefinition] = []
     sensors: list[dg.SensorDefinition] = []

@@ -6,6 +6,7 @@ from rag_assets.running.materialize import (
     STAGES,
     CheckOutcome,
     RunOutcome,
+    ingest,
     materialize_partition,
     materialize_stages,
 )
@@ -18,6 +19,7 @@ __all__ = [
     "Finding",
     "RunOutcome",
     "examine",
+    "ingest",
     "load_definitions",
     "materialize_partition",
     "materialize_stages",

@@ -1,7 +1,6 @@
 """The Dagster instance of a workspace, and its definitions."""
 
 import os
-import warnings
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -29,12 +28,7 @@ def open_instance(workspace: Workspace) -> "dg.DagsterInstance":
 @cache
 def load_definitions(workspace: Workspace) -> "dg.Definitions":
     """Return the definitions of a workspace: the same that the UI loads."""
-    import dagster as dg
-
     prepare_environment(workspace)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", dg.BetaWarning)
-        warnings.simplefilter("ignore", dg.PreviewWarning)
-        from rag_assets.definitions import build_definitions
+    from rag_assets.definitions import build_definitions
 
-        return build_definitions(workspace)
+    return build_definitions(workspace)

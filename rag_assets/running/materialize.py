@@ -74,6 +74,11 @@ def materialize_stages(
     )
 
 
+def ingest(namespace: Namespace, *, on_progress: Progress | None = None) -> RunOutcome:
+    """Run every stage of a namespace, from raw/ to a publication; see `materialize_stages`."""
+    return materialize_stages(namespace, STAGES, on_progress=on_progress)
+
+
 def materialize_partition(
     workspace: Workspace,
     asset: str,

@@ -1,12 +1,9 @@
 """The user's folder: where everything lies (DESIGN section 4)."""
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-
-from dotenv import dotenv_values
 
 from rag_assets.model import ConfigurationError, UsageError, WorkspaceError
 from rag_assets.workspace.configuration import default_layer, merge_layers, read_layer
@@ -156,12 +153,6 @@ class Workspace:
     def locks(self) -> Path:
         """Lock files; each is held by a living process or by none."""
         return self.meta / "locks"
-
-    @cached_property
-    def environment(self) -> Mapping[str, str]:
-        """The `.env` of the workspace; real environment variables win over it."""
-        values = dotenv_values(self.root / ".env")
-        return {key: value for key, value in values.items() if value is not None} | dict(os.environ)
 
     @cached_property
     def settings(self) -> Settings:
