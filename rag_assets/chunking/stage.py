@@ -192,7 +192,6 @@ class DocumentStage:
         on_progress: Progress | None,
     ) -> dict[str, StageOutcome]:
         """Refresh each partition in turn; returns the outcome by partition."""
-        expired = inventory.expired(namespace.settings.publish.keep_removed_days, time.time())
         outcomes = {}
         for done, partition in enumerate(partitions):
             if on_progress:
@@ -205,7 +204,7 @@ class DocumentStage:
                 stage_lock(namespace, self.name, partition),
                 self.schema,
                 wanted,
-                expired,
+                lambda: newest_expired(namespace),
                 lambda stale, key=partition: self.compute(key, stale),  # type: ignore[misc]
                 notify,
             )

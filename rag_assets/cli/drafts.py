@@ -6,7 +6,6 @@ import click
 
 from rag_assets.cli.failing import DONE, FAILED, REFUSED
 from rag_assets.cli.options import json_option, open_workspace, print_json, shown_progress
-from rag_assets.model import UsageError
 from rag_assets.storage import read_json
 
 
@@ -18,26 +17,26 @@ from rag_assets.storage import read_json
 @click.argument("draft", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @json_option
 def verify_citations(draft: Path, as_json: bool) -> None:
-    """Run the draft's partition of `citation_audits`."""
-    from rag_assets.auditing import draft_key, from_json, read_draft
-    from rag_assets.running import materialize_partition
+    """Audit as the asset does; a draft in `drafts/` by a run, one elsewhere recorded without."""
+    from rag_assets.auditing import audit_citations, draft_key, from_json, read_draft
+    from rag_assets.running import materialize_partition, record_audit
 
     workspace = open_workspace()
     path = draft.absolute()
-    if not path.is_relative_to(workspace.drafts.absolute()):
-        raise UsageError(
-            f"{draft} is not in {workspace.drafts}. Put the draft there, so that its audits can be "
-            "made again."
-        )
     read_draft(path)  # what is wrong with the draft is said before a run is started
-    key = draft_key(path)
-    with shown_progress() as progress:
-        run = materialize_partition(workspace, "citation_audits", key, on_progress=progress)
-    if not run.is_success:
-        for error in run.errors:
-            click.echo(f"error: {error}", err=True)
-        click.get_current_context().exit(FAILED)
-    markdown = Path(run.metadata["citation_audits"][key]["file"])
+    if path.is_relative_to(workspace.drafts.absolute()):
+        key = draft_key(path)
+        with shown_progress() as progress:
+            run = materialize_partition(workspace, "citation_audits", key, on_progress=progress)
+        if not run.is_success:
+            for error in run.errors:
+                click.echo(f"error: {error}", err=True)
+            click.get_current_context().exit(FAILED)
+        markdown = Path(run.metadata["citation_audits"][key]["file"])
+    else:
+        outcome = audit_citations(workspace, path)
+        record_audit(workspace, outcome)
+        markdown = outcome.markdown
     stored = read_json(markdown.with_suffix(".json"), "citation audit")
     if as_json:
         print_json({"file": str(markdown), **stored})

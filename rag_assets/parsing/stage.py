@@ -128,8 +128,7 @@ class _Partition:
         self.path = namespace.record(STAGE, partition)
         self.entries, self.mended = load_entries_or_mend(self.path, reports_schema(), notify)
         self.living = inventory.partition(namespace, partition)
-        days = namespace.settings.publish.keep_removed_days
-        self.expired = inventory.expired(days, time.time())
+        self.expired = newest_expired(namespace)
         self.reports: dict[str, ParseReport] = {}
         self.jobs: dict[str, ParseJob] = {}
         for content, document in self.living.items():

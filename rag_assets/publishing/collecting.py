@@ -17,7 +17,7 @@ from rag_assets.storage import (
     remove_unfinished,
     retire_publications,
 )
-from rag_assets.workspace import Namespace, require_inventory
+from rag_assets.workspace import Namespace, newest_expired, require_inventory
 
 # Work that is so young may belong to a run that has just begun.
 _YOUNG_SECONDS = 3600.0
@@ -41,9 +41,8 @@ def collect_garbage(namespace: Namespace, dimension: int, notify: Notify) -> Col
     Raises:
         UsageError: the namespace has no inventory, so that nothing is known to be dead.
     """
-    inventory = require_inventory(namespace)
+    require_inventory(namespace)
     settings = namespace.settings.publish
-    expired = inventory.expired(settings.keep_removed_days, time.time())
     schemas = {
         STAGE: reports_schema(),
         "parents": parents_schema(),
@@ -57,7 +56,9 @@ def collect_garbage(namespace: Namespace, dimension: int, notify: Notify) -> Col
             path = namespace.record(stage, partition)
             if path.is_file():
                 lock = stage_lock(namespace, stage, partition)
-                pruned = prune_record(path, lock, schema, expired, notify)
+                pruned = prune_record(
+                    path, lock, schema, lambda: newest_expired(namespace), notify
+                )
                 gone += pruned if stage == STAGE else 0
         parses += _remove_parses(namespace, partition, notify)
     with hold_lock(publishing_lock(namespace), f"the publication of {namespace.name}", notify):

@@ -1,12 +1,16 @@
 """Record what a command did without a run, and prune what runs leave behind."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rag_assets.running.instance import open_instance
 from rag_assets.workspace import Workspace
 
 if TYPE_CHECKING:
+    import dagster as dg
+
+    from rag_assets.auditing import AuditOutcome
     from rag_assets.evidence import AskOutcome
 
 
@@ -15,16 +19,31 @@ def record_pack(workspace: Workspace, outcome: "AskOutcome") -> None:
 
     A run would cost seconds before the first word of the answer.
     """
-    import dagster as dg
-
     from rag_assets.assets import QUESTIONS, pack_metadata
 
+    _record(workspace, "evidence_packs", QUESTIONS, outcome.key, pack_metadata(outcome))
+
+
+def record_audit(workspace: Workspace, outcome: "AuditOutcome") -> None:
+    """Record the audit of a draft that lies outside `drafts/`, where no run would find it."""
+    from rag_assets.assets import DRAFTS, audit_metadata
+
+    _record(workspace, "citation_audits", DRAFTS, outcome.key, audit_metadata(outcome))
+
+
+def _record(
+    workspace: Workspace,
+    asset: str,
+    partitions: "dg.DynamicPartitionsDefinition",
+    key: str,
+    metadata: Mapping[str, Any],
+) -> None:
+    import dagster as dg
+
     with open_instance(workspace) as instance:
-        instance.add_dynamic_partitions(str(QUESTIONS.name), [outcome.key])
+        instance.add_dynamic_partitions(str(partitions.name), [key])
         instance.report_runless_asset_event(
-            dg.AssetMaterialization(
-                asset_key="evidence_packs", partition=outcome.key, metadata=pack_metadata(outcome)
-            )
+            dg.AssetMaterialization(asset_key=asset, partition=key, metadata=dict(metadata))
         )
 
 

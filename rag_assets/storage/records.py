@@ -178,7 +178,7 @@ def refresh_record(
     lock: Path,
     schema: "pa.Schema",
     wanted: Mapping[str, str],
-    expired: Collection[str],
+    expired: Callable[[], Collection[str]],
     compute: Callable[[list[str]], Iterable[Computed]],
     notify: Notify,
 ) -> Refreshed:
@@ -188,7 +188,8 @@ def refresh_record(
 
     Args:
         wanted: content_hash → fingerprint, for every living content of the partition.
-        expired: contents dead for so long that their rows go with this write.
+        expired: gives the contents dead for so long that their rows go with this write; asked
+            while the lock is held, so that it cannot name what another run has brought back.
         compute: gives (content_hash, entry, rows) for each content it is asked for.
     """
     with hold_lock(lock, f"{path.parent.name} {path.stem}", notify):
@@ -202,11 +203,8 @@ def refresh_record(
             return Refreshed(entries, (), wrote=False, mended=mended)
         fresh = list(compute(stale))
         replaced = {content for content, _, _ in fresh}
-        kept = {
-            c: e
-            for c, e in entries.items()
-            if c not in replaced and c not in expired
-        }
+        gone = expired()
+        kept = {c: e for c, e in entries.items() if c not in replaced and c not in gone}
         tables = kept_tables(path, schema, entries, kept)
         merged = kept | {content: entry for content, entry, _ in fresh}
         write_record(path, schema, merged, tables + [rows for _, _, rows in fresh])
@@ -214,14 +212,18 @@ def refresh_record(
 
 
 def prune_record(
-    path: Path, lock: Path, schema: "pa.Schema", expired: Collection[str], notify: Notify
+    path: Path,
+    lock: Path,
+    schema: "pa.Schema",
+    expired: Callable[[], Collection[str]],
+    notify: Notify,
 ) -> int:
-    """Drop the rows of expired contents now. Returns how many contents went."""
+    """Drop the rows of expired contents now, as `refresh_record`. Returns how many went."""
     with hold_lock(lock, f"{path.parent.name} {path.stem}", notify):
         entries = read_entries(path) if has_layout(path, schema) else {}
-        gone = [content for content in entries if content in expired]
+        gone = entries.keys() & set(expired())
         if gone:
-            kept = {c: e for c, e in entries.items() if c not in expired}
+            kept = {c: e for c, e in entries.items() if c not in gone}
             write_record(path, schema, kept, kept_tables(path, schema, entries, kept))
         return len(gone)
 

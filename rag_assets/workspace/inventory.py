@@ -132,6 +132,16 @@ class Inventory:
         ]
 
 
+def newest_expired(namespace: Namespace) -> frozenset[str]:
+    """Return the contents that the newest inventory has missed for `keep_removed_days`.
+
+    Asked while a record is locked: the inventory that a run began with may name a content that
+    was restored, and computed again by another run, since.
+    """
+    inventory = read_inventory(namespace) or Inventory()
+    return inventory.expired(namespace.settings.publish.keep_removed_days, time.time())
+
+
 def sources_digest(sources: tuple[SourceFile, ...]) -> str:
     """Return the digest of a set of sources: the state of raw/."""
     return hash_fields(*(s.content_fields for s in sorted(sources, key=lambda s: s.source_uri)))
