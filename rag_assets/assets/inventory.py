@@ -4,7 +4,7 @@ import dagster as dg
 
 from rag_assets.assets.options import OWNERS, REHASH_TAG, flag, progress_reporter, rest_seconds
 from rag_assets.assets.options import reopen_namespace as reopen
-from rag_assets.assets.reporting import bullet_list, document_table
+from rag_assets.assets.reporting import bullet_list, document_table, warnings_metadata
 from rag_assets.model import DocumentStatus
 from rag_assets.workspace import InventoryOutcome, Namespace, take_inventory
 
@@ -43,6 +43,7 @@ def build_inventory_asset(declared: Namespace) -> dg.AssetsDefinition:
                 "removed": len(outcome.removed),
                 "hashed files": outcome.scan.hashed_files,
                 "hashed bytes": outcome.scan.hashed_bytes,
+                **warnings_metadata(outcome.warnings),
                 "table": document_table(_documents(outcome)),
                 "preview": dg.MetadataValue.md(_preview(outcome)),
             },

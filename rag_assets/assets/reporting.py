@@ -38,13 +38,8 @@ def _cell(value: object) -> str:
 
 def outcome_metadata(outcome: StageOutcome) -> Metadata:
     """Return the metadata of one partition."""
-    metadata: Metadata = {
-        "digest": outcome.digest,
-        "computed": outcome.computed,
-        "seconds": round(outcome.seconds, 3),
-        **outcome.counts,
-        "table": document_table(outcome.documents),
-    }
+    # In the order in which a person asks: how many, which, what went wrong, how it looks.
+    metadata: Metadata = {**outcome.counts, "table": document_table(outcome.documents)}
     failed = [d for d in outcome.documents if d.status != "ok"]
     if failed:
         metadata["not ok"] = dg.MetadataValue.md(document_list(failed))
@@ -52,7 +47,15 @@ def outcome_metadata(outcome: StageOutcome) -> Metadata:
         metadata["warnings"] = dg.MetadataValue.md(bullet_list(outcome.warnings))
     if outcome.preview:
         metadata["preview"] = dg.MetadataValue.md(outcome.preview)
+    metadata["computed"] = outcome.computed
+    metadata["seconds"] = round(outcome.seconds, 3)
+    metadata["digest"] = outcome.digest
     return metadata
+
+
+def warnings_metadata(warnings: Sequence[str]) -> Metadata:
+    """Return warnings as metadata, for the UI and for the commands that print them."""
+    return {"warnings": dg.MetadataValue.md(bullet_list(warnings))} if warnings else {}
 
 
 def document_list(documents: Iterable[DocumentStatus]) -> str:

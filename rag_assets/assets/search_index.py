@@ -4,7 +4,7 @@ import dagster as dg
 
 from rag_assets.assets.options import OWNERS, progress_reporter
 from rag_assets.assets.options import reopen_namespace as reopen
-from rag_assets.assets.reporting import bullet_list, document_table
+from rag_assets.assets.reporting import bullet_list, document_table, warnings_metadata
 from rag_assets.embedding import model_dimension, model_fingerprint
 from rag_assets.evidence.retirement import mark_retired
 from rag_assets.model import DocumentStatus
@@ -53,6 +53,7 @@ def build_search_index_asset(declared: Namespace) -> dg.AssetsDefinition:
                 "is new": outcome.is_new,
                 "seconds": round(outcome.seconds, 3),
                 **outcome.counts,
+                **warnings_metadata(outcome.warnings),
                 "table": document_table([describe_facts(fact) for fact in outcome.facts]),
                 "preview": dg.MetadataValue.md(_preview(outcome)),
             },

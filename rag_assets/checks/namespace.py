@@ -19,6 +19,8 @@ Statement = Callable[[], dg.AssetCheckResult]
 
 # Sentences shown of a failed check; the rest is counted.
 _SHOWN = 50
+# Sentences in the check's own line.
+_TOLD = 3
 
 
 def build_namespace_checks(declared: Namespace) -> Sequence[dg.AssetChecksDefinition]:
@@ -100,9 +102,16 @@ def judge(
     return dg.AssetCheckResult(
         passed=False,
         severity=severity,
-        description=f"{total}: {shown[0]}" if total == 1 else f"{total}, first: {shown[0]}",
+        description=_sentence(shown, total),
         metadata={
             "count": total,
             "found": dg.MetadataValue.md(listed + (f"\n- … and {more} more" if more else "")),
         },
     )
+
+
+def _sentence(shown: list[str], total: int) -> str:
+    """Return what is read without opening anything: the first findings, and how many there are."""
+    told = " · ".join(shown[:_TOLD])
+    rest = f" · and {total - _TOLD} more, listed under 'found'" if total > _TOLD else ""
+    return told + rest

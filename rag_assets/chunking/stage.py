@@ -30,7 +30,7 @@ from rag_assets.storage import (
     read_rows,
     refresh_record,
 )
-from rag_assets.workspace import Inventory, Namespace
+from rag_assets.workspace import Inventory, Namespace, newest_expired
 
 if TYPE_CHECKING:
     import pyarrow as pa

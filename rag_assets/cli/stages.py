@@ -48,6 +48,7 @@ def _run(
             "run_id": outcome.run_id,
             "stages": summary,
             "errors": list(outcome.errors),
+            "warnings": _warnings(outcome.metadata),
             "checks": [
                 {"asset": c.asset, "check": c.name, "passed": c.passed, "severity": c.severity,
                  "description": c.description}
@@ -57,6 +58,8 @@ def _run(
         for stage, figures in summary.items():
             shown = ", ".join(f"{value} {name}" for name, value in figures.items())
             say(f"{namespace.name}/{stage}: {shown}", quiet=as_json)
+        for warning in _warnings(outcome.metadata):
+            click.echo(f"warning: {warning}", err=True)
         for check in outcome.checks:
             if not check.passed:
                 click.echo(f"{check.severity}: {check.asset}: {check.name}: {check.description}",
@@ -68,6 +71,17 @@ def _run(
     if as_json:
         print_json(report)
     click.get_current_context().exit(code)
+
+
+def _warnings(metadata: Any) -> list[str]:
+    """Return what the assets warned of, each sentence once, in the order of the stages."""
+    found = []
+    for shown in metadata.values():
+        parts = [shown, *(part for part in shown.values() if isinstance(part, dict))]
+        for part in parts:
+            lines = str(part.get("warnings", "")).splitlines()
+            found += [line.removeprefix("- ") for line in lines]
+    return list(dict.fromkeys(found))
 
 
 def _summarise(

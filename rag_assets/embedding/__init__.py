@@ -1,9 +1,15 @@
 """From texts to vectors: the model's tokenizer, its fingerprint, the model itself."""
 
-from rag_assets.embedding.embedder import Embedder, EmbeddingTokenizer, EncodeProgress
+from rag_assets.embedding.embedder import (
+    Embedder,
+    EmbeddingTokenizer,
+    EncodeProgress,
+    QueryEncoder,
+)
 from rag_assets.embedding.hashing import HashingEmbedder
 from rag_assets.embedding.loading import (
     load_embedder,
+    load_query_encoder,
     load_tokenizer,
     model_dimension,
     model_fingerprint,
@@ -15,8 +21,10 @@ __all__ = [
     "EmbeddingTokenizer",
     "EncodeProgress",
     "HashingEmbedder",
+    "QueryEncoder",
     "WordTokenizer",
     "load_embedder",
+    "load_query_encoder",
     "load_tokenizer",
     "model_dimension",
     "model_fingerprint",

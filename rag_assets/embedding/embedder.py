@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 EncodeProgress = Callable[[int, int], None]
 
 
-class Embedder(Protocol):
-    """Turns texts into vectors of length 1. Every text that is encoded passes through it."""
+class QueryEncoder(Protocol):
+    """Turns questions into vectors of length 1, to be compared with those of passages."""
 
     @property
     def name(self) -> str:
@@ -28,13 +28,17 @@ class Embedder(Protocol):
     def dimension(self) -> int:
         """Length of its vectors."""
 
+    def encode_queries(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        """Return one vector a question, shape (len(texts), dimension), each of length 1."""
+
+
+class Embedder(QueryEncoder, Protocol):
+    """Turns texts into vectors of length 1. Every passage that is encoded passes through it."""
+
     def encode_passages(
         self, texts: Sequence[str], on_progress: EncodeProgress | None = None
     ) -> "NDArray[np.float32]":
         """Return one vector a text, shape (len(texts), dimension), each of length 1."""
-
-    def encode_queries(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        """Return one vector a question, shape (len(texts), dimension), each of length 1."""
 
 
 class EmbeddingTokenizer(Tokenizer, Protocol):

@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from rag_assets.embedding.embedder import Embedder, EmbeddingTokenizer
+from rag_assets.embedding.embedder import Embedder, EmbeddingTokenizer, QueryEncoder
 from rag_assets.embedding.hashing import HASHING_DIMENSION, HashingEmbedder
 from rag_assets.embedding.model_folder import (
     hash_model_files,
@@ -65,6 +65,31 @@ def load_embedder(settings: EmbedSettings) -> Embedder:
         ConfigurationError: no such model on this machine.
     """
     return _load(settings, model_fingerprint(settings))
+
+
+def load_query_encoder(settings: EmbedSettings) -> QueryEncoder:
+    """Return what makes the vectors of questions, loaded once a process.
+
+    A plain BERT is computed without torch, which saves a command most of its time; every other
+    model is loaded as `load_embedder` does. Its files decide which (`is_plain_bert`).
+
+    Raises:
+        ConfigurationError: no such model on this machine.
+    """
+    fingerprint = model_fingerprint(settings)
+    if settings.kind == "hashing":
+        return _load(settings, fingerprint)
+    return _load_query_encoder(settings, fingerprint)
+
+
+@lru_cache(maxsize=2)
+def _load_query_encoder(settings: EmbedSettings, fingerprint: str) -> QueryEncoder:
+    from rag_assets.embedding.bert_model import BertQueryEncoder, is_plain_bert
+
+    folder = model_folder(settings)
+    if is_plain_bert(folder):
+        return BertQueryEncoder(settings.model, folder, fingerprint)
+    return _load(settings, fingerprint)
 
 
 @lru_cache(maxsize=2)

@@ -27,7 +27,13 @@ from rag_assets.storage import (
     read_rows,
     write_record,
 )
-from rag_assets.workspace import Inventory, LivingContent, Namespace, read_sidecar
+from rag_assets.workspace import (
+    Inventory,
+    LivingContent,
+    Namespace,
+    newest_expired,
+    read_sidecar,
+)
 from rag_assets.workspace.sidecar import SUFFIX
 
 if TYPE_CHECKING:

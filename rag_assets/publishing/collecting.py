@@ -56,17 +56,25 @@ def collect_garbage(namespace: Namespace, dimension: int, notify: Notify) -> Col
             path = namespace.record(stage, partition)
             if path.is_file():
                 lock = stage_lock(namespace, stage, partition)
-                pruned = prune_record(
-                    path, lock, schema, lambda: newest_expired(namespace), notify
-                )
+                pruned = prune_record(path, lock, schema, lambda: newest_expired(namespace), notify)
                 gone += pruned if stage == STAGE else 0
         parses += _remove_parses(namespace, partition, notify)
     with hold_lock(publishing_lock(namespace), f"the publication of {namespace.name}", notify):
         retired = retire_publications(
             namespace.publications, settings.keep_publications, settings.keep_hours
         )
-    unfinished = remove_unfinished(namespace.records, _is_alive)
-    unfinished += remove_unfinished(namespace.publications, _is_alive)
+    workspace = namespace.workspace
+    written_into = (
+        namespace.records,
+        namespace.publications,
+        namespace.inventory.parent,
+        workspace.queries,
+        workspace.outputs,
+        workspace.meta / "query_runs",
+    )
+    unfinished = tuple(
+        name for folder in written_into for name in remove_unfinished(folder, _is_alive)
+    )
     return Collected(gone, parses, retired, unfinished, before - _size(namespace))
 
 

@@ -1,9 +1,13 @@
 """The Dagster instance of a workspace, and its definitions."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING
 
+from rag_assets.model import StorageError
+from rag_assets.storage import explained_errors
 from rag_assets.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -17,12 +21,27 @@ def prepare_environment(workspace: Workspace) -> None:
     os.environ.setdefault("DAGSTER_DISABLE_TELEMETRY", "yes")
 
 
-def open_instance(workspace: Workspace) -> "dg.DagsterInstance":
-    """Return the workspace's Dagster instance."""
+@contextmanager
+def open_instance(workspace: Workspace) -> "Iterator[dg.DagsterInstance]":
+    """Yield the workspace's Dagster instance.
+
+    Raises:
+        StorageError: its SQLite files cannot be read or written, for instance on a full disk.
+    """
     import dagster as dg
+    from sqlalchemy.exc import OperationalError
 
     prepare_environment(workspace)
-    return dg.DagsterInstance.get()
+    home = workspace.dagster_home
+    try:
+        with explained_errors(home), dg.DagsterInstance.get() as instance:
+            yield instance
+    except OperationalError as error:
+        raise StorageError(
+            f"{home}: Dagster's run history cannot be written ({error.orig}). Is the disk full? "
+            "Nothing published was lost; free some space (`rag gc` removes what nothing refers "
+            "to) and run the command again."
+        ) from error
 
 
 @cache

@@ -17,6 +17,8 @@ from rag_assets.workspace import (
 
 # Marks the runs of a namespace's sensors, so that one waits for the other.
 _SENSOR_TAG = "rag/sensor_of"
+# Evidence first: what waits in the queue to be answered or audited should find the new files.
+_PRIORITY = "1"
 Answer = dg.RunRequest | dg.SkipReason
 
 
@@ -98,8 +100,9 @@ def _request(
 ) -> Answer:
     """Ask for one range run; its key holds the state and the number of the attempt."""
     built = read_pointer(namespace.publications)
-    # The same state may come back after another (a file removed and restored): it is a new reason.
-    since = built.current if built else "none"
+    # The same state may come back after another (a file removed and restored): it is a new reason,
+    # and a publication that comes back has its old name, but not its old time.
+    since = f"{built.current}-{built.history[0].published_at:.0f}" if built else "none"
     state = f"{namespace.name}-{digest[:16]}-after-{since}"
     attempts = attempts_of(instance, STATE_TAG, state)
     if attempts.is_exhausted:
@@ -116,6 +119,7 @@ def _request(
             REST_TAG: str(namespace.settings.sensors.rest_seconds),
             "rag/reason": reason,
             "rag/attempt": str(attempts.number),
+            "dagster/priority": _PRIORITY,
             "dagster/asset_partition_range_start": partitions[0],
             "dagster/asset_partition_range_end": partitions[-1],
         },

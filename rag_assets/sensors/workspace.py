@@ -1,7 +1,8 @@
 """Sensors of the workspace: questions in queries/, drafts in drafts/."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import dagster as dg
@@ -41,9 +42,12 @@ def build_workspace_sensors(
             description=description,
         )
         def watch(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-            fresh = Workspace.open(workspace.root)
-            keys, troubles = _keys(fresh, list_files(fresh), key_of)
-            return _answer(fresh, context.instance, asset, partitions, keys, troubles)
+            try:
+                fresh = Workspace.open(workspace.root)
+                files = _read_files(fresh, list_files(fresh), key_of)
+                return _answer(fresh, context.instance, asset, partitions, files)
+            except RagError as error:
+                return dg.SkipReason(str(error))
 
         return watch
 
@@ -57,22 +61,37 @@ def build_workspace_sensors(
     ]  # fmt: skip
 
 
-def _keys(
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """What one look at queries/ or drafts/ found.
+
+    Args:
+        keys: of the files that rest.
+        moving: names of files that were changed a moment ago; their keys are not known.
+        troubles: what is wrong with the others.
+    """
+
+    keys: tuple[str, ...]
+    moving: tuple[str, ...]
+    troubles: tuple[str, ...]
+
+
+def _read_files(
     workspace: Workspace, paths: Sequence[Path], key_of: Callable[[Path], str]
-) -> tuple[dict[str, Path], list[str]]:
-    """Return the keys of files that rest, and what is wrong with the others."""
-    keys, troubles = {}, []
+) -> _Files:
+    keys, moving, troubles = list[str](), list[str](), list[str]()
+    rest = workspace.settings.sensors.rest_seconds
     for path in paths:
-        rest = workspace.settings.sensors.rest_seconds
         try:
             if abs(time.time() - path.stat().st_ctime) < rest:
-                continue
-            keys[key_of(path)] = path
+                moving.append(path.name)
+            else:
+                keys.append(key_of(path))
         except FileNotFoundError:
             continue  # removed since it was listed
         except RagError as error:
             troubles.append(str(error))
-    return keys, troubles
+    return _Files(tuple(dict.fromkeys(keys)), tuple(moving), tuple(troubles))
 
 
 def _answer(
@@ -80,8 +99,7 @@ def _answer(
     instance: dg.DagsterInstance,
     asset: dg.AssetKey,
     partitions: dg.DynamicPartitionsDefinition,
-    keys: Mapping[str, Path],
-    troubles: Sequence[str],
+    files: _Files,
 ) -> dg.SensorResult | dg.SkipReason:
     name = str(partitions.name)
     known = set(instance.get_dynamic_partitions(name))
@@ -89,31 +107,45 @@ def _answer(
         read_pointer(workspace.namespace(n).publications) for n in workspace.namespace_names
     )
     requests: list[dg.AddDynamicPartitionsRequest | dg.DeleteDynamicPartitionsRequest] = []
-    new = [key for key in keys if key not in known]
-    dead = sorted(known - keys.keys())
+    new = [key for key in files.keys if key not in known]
+    # A file that is not still may be one whose key is known (it was touched, not changed).
+    dead = [] if files.moving else sorted(known.difference(files.keys))
     if new:
         requests.append(partitions.build_add_request(new))
     if dead:
         requests.append(partitions.build_delete_request(dead))
-    run = _next_run(instance, asset, list(keys)) if is_published else None
+    run, given_up = _next_run(instance, asset, files.keys) if is_published else (None, [])
     if not requests and run is None:
-        said = "; ".join(troubles) or (
-            "nothing new" if is_published else "nothing is published yet"
-        )
-        return dg.SkipReason(said)
+        waiting = [f"{name} is still being written" for name in files.moving]
+        said = [*files.troubles, *given_up, *waiting]
+        if not said:
+            said = ["nothing new" if is_published else "nothing is published yet"]
+        return dg.SkipReason("; ".join(said))
     return dg.SensorResult(run_requests=[run] if run else [], dynamic_partitions_requests=requests)
 
 
 def _next_run(
     instance: dg.DagsterInstance, asset: dg.AssetKey, keys: Sequence[str]
-) -> dg.RunRequest | None:
-    """Return a request for the first key that nobody has materialized, by a run or a command."""
+) -> tuple[dg.RunRequest | None, list[str]]:
+    """Return a request for the first key that nobody has materialized, by a run or a command.
+
+    Also returns what is not tried again, in sentences.
+    """
+    given_up = []
     done = instance.get_materialized_partitions(asset)
     for key in sorted(set(keys) - done):
         attempts = attempts_of(instance, "dagster/partition", key)
-        if attempts.is_running or attempts.succeeded or attempts.is_exhausted:
+        if attempts.is_running or attempts.succeeded:
             continue
+        if attempts.is_exhausted:
+            given_up.append(
+                f"'{key}' is not tried again: its last {attempts.failed} runs failed (run "
+                f"{attempts.last_run_id}). Mend what it names, then edit the file or materialize "
+                "the partition by hand."
+            )
+            continue
+        tags = {_KEY_TAG: key, "rag/attempt": str(attempts.number)}
         return dg.RunRequest(
-            run_key=f"{key}-{attempts.number}", partition_key=key, tags={_KEY_TAG: key}
-        )
-    return None
+            run_key=f"{key}-{attempts.number}", partition_key=key, tags=tags
+        ), given_up
+    return None, given_up

@@ -12,6 +12,7 @@ from rag_assets.model import DamagedFileError, Progress, UsageError, hash_fields
 from rag_assets.storage import hold_lock, replace_file
 from rag_assets.workspace.identity import Claim, Identities, reconcile
 from rag_assets.workspace.journal import (
+    Journal,
     append_events,
     latest_overrides,
     mend_journal,
@@ -191,6 +192,9 @@ def take_inventory(
             notify(damage)
             before = Inventory()
         journal = read_journal(namespace.journal)
+        lost = _lost_journal(namespace, before, journal)
+        if lost:
+            notify(lost)
         scan = scan_raw(
             namespace,
             previous={s.source_uri: s for s in before.sources},
@@ -216,7 +220,19 @@ def take_inventory(
         scan,
         tuple(sorted(living - before.contents.keys())),
         tuple(sorted(before.contents.keys() - living)),
-        scan.warnings + tuple(sentence for sentence in (mended, damage) if sentence),
+        scan.warnings + tuple(sentence for sentence in (mended, damage, lost) if sentence),
+    )
+
+
+def _lost_journal(namespace: Namespace, before: Inventory, journal: Journal) -> str | None:
+    """Say that uids begin anew: whoever was inventoried before stood in the journal."""
+    if journal.bindings or not before.contents:
+        return None
+    return (
+        f"{namespace.journal}: the identity journal is gone. Every document got a uid anew, from "
+        "the stems in path order: documents that were renamed, edited after a copy or told apart "
+        "by -2 may have others than before. Restore the file from a backup, or audit your drafts "
+        "again."
     )
 
 

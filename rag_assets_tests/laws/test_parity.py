@@ -38,7 +38,7 @@ from rag_assets_tests.laws.driver import (
 from rag_assets_tests.laws.strategies import paths, sidecars, texts
 
 # Measured on two cores: a history of twelve steps with its clean build takes 2 to 4 s.
-_QUICK_EXAMPLES = 7
+_QUICK_EXAMPLES = 5
 _LONG_EXAMPLES = int(os.environ.get("RAG_PARITY_EXAMPLES", "60"))
 _SUPPRESSED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 

@@ -1,0 +1,94 @@
+# Two commands do everything on a fresh machine: `make demo` and `make test`.
+#
+#   make install    the environment alone: .venv with the pinned packages
+#   make demo       a workspace demo/ from samples/: ingested, questions asked, draft audited
+#   make ui         the Dagster UI on demo/ (makes it when it is missing)
+#   make test       all tests but the slow ones;  make test-all  every one
+#   make lint types contracts    what CI checks besides the tests
+#   make reference  docs/reference.md anew, from the commands themselves
+#   make clean      remove demo/ and .venv/
+#
+# Packages come from the package index that pip is configured for; nothing else is downloaded.
+# torch is installed first and alone, so that a CPU build serves: on a machine where pip offers
+# only GPU builds, install the CPU build of torch 2.13.0 into .venv by the selector on PyTorch's
+# own site ("pip", "CPU"), then run make again: it finds torch installed and leaves it.
+
+PYTHON ?= python3
+PORT ?= 3000
+DEMO ?= demo
+TORCH := torch==2.13.0
+
+BIN := .venv/bin
+RAG := $(BIN)/rag
+STAMP := .venv/.installed
+DEMO_STAMP := $(DEMO)/.made
+SAMPLES := $(shell find samples/raw samples/queries samples/drafts -type f | sed 's/ /\\ /g')
+
+# A workspace or an instance of the person who runs make must not be written to.
+unexport RAG_WORKSPACE DAGSTER_HOME PYTHONPATH
+
+.PHONY: install demo ui test test-all lint format types contracts reference clean
+.DEFAULT_GOAL := install
+.DELETE_ON_ERROR:
+
+install: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "rag-assets needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) -V 2>&1)." \
+	       "Name another: make PYTHON=python3.12" >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv || { \
+	  echo "No environment could be made. On Debian and Ubuntu: apt-get install python3-venv" >&2; \
+	  exit 1; }
+	$(BIN)/python -m pip install --quiet $(TORCH)
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
+	@touch $@
+
+demo: $(DEMO_STAMP)
+	@echo
+	@echo "The workspace       $(DEMO)/"
+	@for f in $(DEMO)/outputs/evidence_pack_v*.md; do echo "An evidence pack    $$f"; done
+	@for f in $(DEMO)/outputs/audits/*_citations_v*.md; do echo "The audit table     $$f"; done
+	@echo "The UI              make ui   (http://127.0.0.1:$(PORT))"
+
+# The stages run through the Dagster definitions, so the UI shows this run. What an earlier demo
+# holds is added to: a workspace's raw/ is never emptied.
+$(DEMO_STAMP): $(STAMP) $(SAMPLES)
+	$(RAG) init $(DEMO) > /dev/null
+	cp -R samples/raw samples/queries samples/drafts $(DEMO)/
+	$(RAG) --workspace $(DEMO) ingest
+	@for question in $(DEMO)/queries/*.yaml; do \
+	  echo "asking $$question"; \
+	  $(RAG) --workspace $(DEMO) query --file "$$question" > /dev/null || exit 1; done
+	@echo "auditing $(DEMO)/drafts/thesis-chapter-2.md"
+	@$(RAG) --workspace $(DEMO) verify-citations $(DEMO)/drafts/thesis-chapter-2.md > /dev/null
+	@touch $@
+
+ui: $(DEMO_STAMP)
+	$(RAG) --workspace $(DEMO) ui --port $(PORT)
+
+test: $(STAMP)
+	$(BIN)/python -m pytest -m "not slow"
+
+test-all: $(STAMP)
+	$(BIN)/python -m pytest
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(STAMP)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+contracts: $(STAMP)
+	$(BIN)/lint-imports
+
+reference: $(STAMP)
+	$(BIN)/python -m rag_assets_tests.docs.reference
+
+clean:
+	rm -rf $(DEMO) .venv

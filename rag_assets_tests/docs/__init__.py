@@ -1,0 +1,1 @@
+"""Tests of the documentation: what it says of the product is compared with the product."""

@@ -1,0 +1,172 @@
+"""docs/reference.md, made from the commands, the reason codes and the configuration file.
+
+`make reference` writes it; a test compares it with what this module would write.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from rag_assets.cli.main import build_cli
+from rag_assets.parsing import PARSE_REASONS
+
+ROOT = Path(__file__).parents[2]
+REFERENCE = ROOT / "docs" / "reference.md"
+CONFIGURATION = ROOT / "configs" / "rag.yaml"
+
+EXIT_CODES = {
+    0: "Done.",
+    1: "A run or a check failed, something is stale (`rag status`) or wrong (`rag doctor`), or "
+    "the machine gave trouble.",
+    2: "Wrong usage, or a wrong key or value in a YAML file. The message names it.",
+    3: "An input was refused: a draft cites a document that is unknown, ambiguous or not citable; "
+    "a question has no text; nothing is published.",
+}
+
+# Codes that a scan of raw/ gives to a file it does not take (status `refused`).
+SCAN_REASONS = {
+    "changing": "The file is being written; it is taken once it is still.",
+    "name_not_utf8": "Rename the file.",
+    "not_a_file": "Neither a file nor a folder; remove it from raw/.",
+    "symlink_broken": "Mend the link or remove it.",
+    "symlink_folder": "Nothing to do: links to folders are not followed.",
+    "symlink_outside": "Copy the file into raw/, or add its folder under `raw` in the namespace.",
+    "unreadable_file": "Give this user permission to read the file, or check the disk.",
+    "unreadable_folder": "Give this user permission to read the folder.",
+    "vanished": "Nothing to do: the file was removed while it was read.",
+}
+
+# Codes that publication gives to a document that it leaves out, with their status.
+PUBLICATION_REASONS = {
+    "not_embedded": ("pending", "Run `rag ingest`."),
+    "not_parsed": ("pending", "Run `rag ingest`."),
+    "sidecar_invalid": ("withheld", "Correct the sidecar; the message names the key."),
+    "uid_conflict": ("withheld", "Two files claim one uid; change one of the two pins."),
+    "removed": ("removed", "No file holds the uid any more; pin it if you edited and renamed."),
+}
+
+# Codes of a row of an audit, with its verdict.
+VERDICT_REASONS = {
+    "supported": ("OK", "The nearest passage reaches `verify.threshold`."),
+    "weakly_supported": ("WEAK", "It reaches `verify.weak_threshold` only: cite better, or say "
+    "less."),
+    "not_found": ("MISSING", "No passage reaches `verify.weak_threshold`: cite another source, or "
+    "drop the claim."),
+    "no_passages": ("MISSING", "The document has no text that could support anything."),
+    "no_claim": ("ERROR", "There is no sentence before the anchor."),
+    "unknown_uid": ("ERROR", "No document has the uid; the row names the nearest."),
+    "ambiguous_uid": ("ERROR", "Several namespaces have it: write `{#namespace:doc_uid}`."),
+    "not_citable": ("ERROR", "The document does not lie where evidence lies."),
+    "withheld": ("ERROR", "The document is not published; `rag documents` says why."),
+    "no_locator": ("ERROR", "The passage cannot be placed in the document: build again."),
+    "damaged_vectors": ("ERROR", "A vector of the document is not finite: build again."),
+    "model_mismatch": ("ERROR", "The publication was made with another model: `rag ingest`."),
+}  # fmt: skip
+
+
+def list_commands(
+    command: click.Command | None = None, path: tuple[str, ...] = ("rag",)
+) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Yield every command with the words that call it, `rag` itself first."""
+    found = command or build_cli()
+    yield path, found
+    if isinstance(found, click.Group):
+        context = click.Context(found)
+        for name in found.list_commands(context):
+            child = found.get_command(context, name)
+            if child is not None and not child.hidden:
+                yield from list_commands(child, (*path, name))
+
+
+def help_of(path: tuple[str, ...], command: click.Command) -> str:
+    """Return the help of a command as the terminal shows it at a width of 100."""
+    settings = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    context = click.Context(command, info_name=" ".join(path), terminal_width=100, **settings)
+    return command.get_help(context).rstrip()
+
+
+def list_keys() -> list[tuple[str, str, str]]:
+    """Return (dotted key, default, comment) for every key of configs/rag.yaml.
+
+    A comment stands behind its key, goes on in the lines below that hold nothing else, or stands
+    in the lines above it.
+    """
+    keys: list[tuple[str, str, str]] = []
+    section, section_said, above = "", False, []
+    for line in CONFIGURATION.read_text(encoding="utf-8").splitlines():
+        if not line.strip():
+            above = []
+        elif match := re.fullmatch(r"\s*#\s?(.*)", line):
+            above.append(match[1])
+        elif match := re.fullmatch(r"""( *)("[^"]*"|[\w/]+):\s*(.*?)(?:\s+#\s*(.*))?""", line):
+            indent, name, value, comment = match.groups()
+            said = comment or " ".join(above)
+            if not indent and not value:
+                section = name
+                if above:  # said of the whole section: its keys need no more
+                    keys.append((name, "", said))
+                section_said, above = bool(above), []
+                continue
+            section_said = section_said and bool(indent)
+            if comment or above or not section_said:
+                keys.append((f"{section}.{name}" if indent else name, value, said))
+            above = []
+        else:
+            raise ValueError(f"{CONFIGURATION.name}: a line that the reference cannot read: {line}")
+    return keys
+
+
+def make_reference() -> str:
+    """Return the text of docs/reference.md."""
+    parts = [
+        "# Reference",
+        "Made by `make reference` from the commands, the reason codes and `configs/rag.yaml`. Do "
+        "not edit it.",
+        "## Commands",
+        "Every command takes `--workspace DIR` before its name: `rag --workspace DIR status`.",
+    ]
+    for path, command in list_commands():
+        parts += [f"### {' '.join(path)}", f"```text\n{help_of(path, command)}\n```"]
+    parts += ["## Exit codes", _table(("code", "meaning"), EXIT_CODES.items())]
+    parts += [
+        "## Reason codes",
+        "A code never changes its meaning. `rag documents` shows it with a sentence about the "
+        "very file.",
+        "### Files that are not taken (status `refused`)",
+        _table(("code", "what to do"), _coded(SCAN_REASONS)),
+        "### Documents that could not be parsed (status `failed`)",
+        _table(("code", "what to do"), _coded(dict(PARSE_REASONS))),
+        "### Documents that are not published (status `withheld`, `pending`, `removed`)",
+        _table(("code", "status", "what to do"),
+               ((f"`{c}`", f"`{s}`", t) for c, (s, t) in sorted(PUBLICATION_REASONS.items()))),
+        "### Rows of an audit",
+        _table(("code", "verdict", "meaning"),
+               ((f"`{c}`", v, t) for c, (v, t) in VERDICT_REASONS.items())),
+        "## Settings",
+        "A namespace's file `namespaces/NAME.yaml` stands over the workspace's `config.yaml`, that "
+        "over these defaults. An unknown key is an error that names the file and the nearest valid "
+        "key.",
+        _table(("key", "default", "meaning"),
+               ((f"`{k}`", f"`{v}`" if v else "", _escaped(c)) for k, v, c in list_keys())),
+    ]  # fmt: skip
+    return "\n\n".join(parts) + "\n"
+
+
+def _coded(reasons: dict[str, str]) -> Iterator[tuple[str, str]]:
+    return ((f"`{code}`", _escaped(text)) for code, text in sorted(reasons.items()))
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", "\\|").replace("<", "&lt;")
+
+
+def _table(heads: tuple[str, ...], rows: object) -> str:
+    lines = [" | ".join(heads), " | ".join("---" for _ in heads)]
+    lines += [" | ".join(str(cell) for cell in row) for row in rows]  # type: ignore[attr-defined]
+    return "\n".join(f"| {line} |" for line in lines)
+
+
+if __name__ == "__main__":
+    REFERENCE.write_text(make_reference(), encoding="utf-8")

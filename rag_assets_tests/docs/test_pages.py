@@ -1,0 +1,134 @@
+"""The pages below docs/ agree with the repository that they describe."""
+
+import importlib.metadata
+import re
+import tomllib
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").glob("*.md")])
+# What tools leave behind; none of it is part of the repository.
+LEFT_BEHIND = {"__pycache__", "build", "demo", "dist"}
+
+
+def read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def project() -> dict[str, object]:
+    found: dict[str, object] = tomllib.loads(read("pyproject.toml"))["project"]
+    return found
+
+
+def folders_of(folder: Path) -> set[str]:
+    return {
+        child.name
+        for child in folder.iterdir()
+        if child.is_dir()
+        and child.name not in LEFT_BEHIND
+        and (not child.name.startswith(".") or child.name == ".ci")
+        and any(file.is_file() and "__pycache__" not in file.parts for file in child.rglob("*"))
+    }
+
+
+def test_drawn_tree_is_the_tree_of_folders() -> None:
+    drawing = re.search(r"```text tree\n(.*?)```", read("docs/architecture.md"), re.DOTALL)
+    assert drawing
+    rows = re.findall(r"^( *)([\w.]+)/ ", drawing[1], re.MULTILINE)
+    top = {name for indent, name in rows if not indent}
+    rooms = {name for indent, name in rows if indent}
+    assert top == folders_of(ROOT)
+    assert rooms == folders_of(ROOT / "rag_assets")
+
+
+def test_drawn_order_of_rooms_is_that_of_the_import_contract() -> None:
+    contract = tomllib.loads(read("pyproject.toml"))["tool"]["importlinter"]["contracts"][0]
+    layers = re.findall(r"rag_assets\.(\w+)", " ".join(contract["layers"]))
+    sentence = re.search(r"Imports go downwards only: (.*?)\. ", read("docs/architecture.md"))
+    assert sentence
+    assert re.findall(r"`(\w+)`", sentence[1]) == layers
+
+
+def test_tests_that_the_pages_name_exist() -> None:
+    named = {
+        name
+        for page in PAGES
+        for name in re.findall(r"`(rag_assets_tests/[\w/]+\.py)`", page.read_text(encoding="utf-8"))
+    }
+    assert named
+    assert [name for name in sorted(named) if not (ROOT / name).is_file()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_of_a_page_lead_somewhere(page: Path) -> None:
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    broken = []
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if target.startswith("https://"):
+            continue
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path) if path else page
+        if not file.is_file() or (anchor and anchor not in anchors_of(file)):
+            broken.append(target)
+    assert broken == []
+
+
+def anchors_of(page: Path) -> set[str]:
+    heads = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+def test_every_page_is_linked_from_the_front_page() -> None:
+    front = read("README.md")
+    assert [p.name for p in (ROOT / "docs").glob("*.md") if f"docs/{p.name}" not in front] == []
+
+
+@pytest.mark.parametrize("picture", sorted((ROOT / "docs/images").glob("*.svg")), ids=lambda p: p.name)  # fmt: skip
+def test_drawings_are_xml_with_a_title(picture: Path) -> None:
+    root = ElementTree.parse(picture).getroot()  # noqa: S314 - our own file
+    assert root.find("{http://www.w3.org/2000/svg}title") is not None
+
+
+def test_every_dependency_is_explained_once_with_its_licence() -> None:
+    described = project()
+    text = read("docs/dependencies.md")
+    runtime, development = text.split("## Development")
+    for part, declared in (
+        (runtime, described["dependencies"]),
+        (development, described["optional-dependencies"]["dev"]),  # type: ignore[index]
+    ):
+        rows = re.findall(r"^\| `([^`]+)` \| (.+?) \| (.+?) \| (.+?) \|$", part, re.MULTILINE)
+        names = [row[0] for row in rows]
+        assert names == sorted(names, key=str.lower)
+        assert names == sorted(map(name_of, declared), key=str.lower)  # type: ignore[call-overload]
+        assert all(cell.strip() for row in rows for cell in row)
+
+
+@pytest.mark.parametrize("name", ["pymupdf", "hypothesis", "duckdb", "torch", "filelock"])
+def test_licences_are_those_that_the_packages_declare(name: str) -> None:
+    row = re.search(rf"^\| `{name}` .* \| (.+?) \|$", read("docs/dependencies.md"), re.MULTILINE)
+    metadata = importlib.metadata.metadata(name)
+    declared = " ".join(
+        [str(metadata.get(field, "")) for field in ("License-Expression", "License")]
+        + (metadata.get_all("Classifier") or [])
+    ).upper()
+    assert row
+    family = re.split(r"[-\s]", row[1])[0].upper()
+    assert family.replace("AGPL", "AFFERO") in declared.replace("AGPL", "AFFERO")
+
+
+def name_of(requirement: str) -> str:
+    found = re.match(r"[\w.\-]+", requirement)
+    assert found
+    return found[0]
+
+
+def test_change_log_has_the_version_of_the_package() -> None:
+    import rag_assets
+
+    newest = re.search(r"^## \[(\d+\.\d+\.\d+)\]", read("CHANGELOG.md"), re.MULTILINE)
+    assert newest
+    assert newest[1] == project()["version"] == rag_assets.__version__

@@ -1,0 +1,101 @@
+"""docs/reference.md is complete and says what the product does."""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args
+
+import click
+import pytest
+
+from rag_assets.auditing.verdict import ReasonCode
+from rag_assets.cli.main import COMMANDS
+from rag_assets.workspace.configuration import default_layer
+from rag_assets_tests.docs.reference import (
+    EXIT_CODES,
+    PUBLICATION_REASONS,
+    REFERENCE,
+    ROOT,
+    SCAN_REASONS,
+    VERDICT_REASONS,
+    list_commands,
+    list_keys,
+    make_reference,
+)
+
+ALL = list(list_commands())
+
+
+def test_reference_is_what_the_commands_say_now() -> None:
+    assert REFERENCE.read_text(encoding="utf-8") == make_reference(), "run `make reference`"
+
+
+def test_walk_finds_every_command() -> None:
+    assert {path[1] for path, _ in ALL if len(path) == 2} == set(COMMANDS)
+
+
+@pytest.mark.parametrize(("path", "command"), ALL, ids=[" ".join(path) for path, _ in ALL])
+def test_command_and_each_of_its_options_is_explained(
+    path: tuple[str, ...], command: click.Command
+) -> None:
+    assert command.help, f"{' '.join(path)} has no help"
+    for option in command.params:
+        if isinstance(option, click.Option):
+            assert option.help, f"{' '.join(path)} {option.opts[0]} has no help"
+            assert option.opts[0] in REFERENCE.read_text(encoding="utf-8")
+
+
+def test_exit_codes_are_those_of_the_command_line() -> None:
+    from rag_assets.cli import failing
+
+    codes = {failing.DONE, failing.FAILED, failing.MISUSED, failing.REFUSED}
+    assert codes == set(EXIT_CODES)
+
+
+def test_every_setting_has_a_comment_and_stands_in_the_reference() -> None:
+    listed = list_keys()
+    assert [key for key, _, comment in listed if not comment.strip("- ")] == []
+    names = {key for key, _, _ in listed}
+    assert {key for key in _dotted(default_layer().values) if key not in names} == set()
+
+
+def _dotted(values: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in values.items():
+        if isinstance(value, dict) and key != "places":
+            yield from (f"{key}.{below}" for below in value)
+        else:
+            yield key
+
+
+def test_codes_of_a_scan_are_all_documented() -> None:
+    assert _codes("workspace/scanning.py", {"_refuse", "_refused"}) == set(SCAN_REASONS)
+
+
+def test_codes_of_verdicts_are_all_documented() -> None:
+    assert set(get_args(ReasonCode)) == set(VERDICT_REASONS)
+
+
+def test_codes_of_publication_are_all_documented() -> None:
+    source = (ROOT / "rag_assets/publishing/facts.py").read_text(encoding="utf-8")
+    pairs = {
+        (status.value, code.value)
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Tuple) and len(node.elts) == 3
+        for status, code in [node.elts[:2]]
+        if isinstance(status, ast.Constant) and isinstance(code, ast.Constant) and code.value
+    }
+    documented = {(s, c) for c, (s, _) in PUBLICATION_REASONS.items() if c != "removed"}
+    assert pairs == documented
+
+
+def _codes(module: str, functions: set[str]) -> set[str]:
+    source = (ROOT / "rag_assets" / module).read_text(encoding="utf-8")
+    return {
+        argument.value
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in functions
+        for argument in node.args
+        if isinstance(argument, ast.Constant) and re.fullmatch(r"[a-z]+[a-z0-9_]*", argument.value)
+    }
