@@ -39,6 +39,7 @@ _STOP = re.compile(
 _ALWAYS_LAST = frozenset("。！？｡؟۔।॥")
 _WORD_BEFORE = re.compile(r"[^\W\d_]+(?:\.[^\W\d_]+)*$")
 _NEXT = re.compile(r"""\s*+(?P<openers>["'“‘«「『（(\[【《〈〔]*+)(?P<word>[^\W_]*+)""")
+_QUANTITY_BEFORE = re.compile(r"(?:[°µμΩ%/]|\d\s?)$")
 _LONGEST_ABBREVIATION = 24  # characters looked at before a full stop
 
 # A sentence so far of nothing but a list or heading number: "1.", "2.1.", "## IV.", "- a."
@@ -152,7 +153,8 @@ def _ends_sentence(text: str, start: int, end: int, stop: re.Match[str]) -> bool
         return "…" not in mark and bool(_CJK.match(after)) and bool(_CJK.match(before))
     following = _NEXT.match(text, stop.end(), end)
     word = following["word"] if following else ""
-    is_punctuated = following is not None and text[following.end("openers")] in ",;:，；：、)"
+    behind = text[following.end("openers") : following.end("openers") + 1] if following else ""
+    is_punctuated = bool(behind) and behind in ",;:，；：、)"
     if is_punctuated or (word.islower() and word[0].islower()):
         return False  # "pH" and "mRNA" may begin a sentence, "and" does not
     if mark != "." or not before:
@@ -178,7 +180,10 @@ def _is_abbreviated(text: str, start: int, stop: re.Match[str], word: str) -> bo
         return True
     if key in _BEFORE_A_NUMBER and _REFERENCE.match(text, stop.end()):
         return True
-    is_initial = len(name) == 1 and name.isupper()
+    # "9.8 °C." and "300 K." end with a unit, not with somebody's initial.
+    ahead = stop.start() - len(name)
+    is_unit = _QUANTITY_BEFORE.search(text, max(start, ahead - 2), ahead) is not None
+    is_initial = len(name) == 1 and name.isupper() and not is_unit
     if is_initial or "." in name or key in _SELDOM_LAST:
         # "J. A. Smith": a single capital with a full stop of its own is a name, not the word "A".
         first = next_visible(text, stop.end())

@@ -110,3 +110,21 @@ def test_sentences_hold_every_visible_character_once(text: str, breaks: list[int
 def test_long_monotonous_texts_are_split_in_linear_time(part: str) -> None:
     text = part * 100_000
     assert_covered_once(text, split_sentences(text))
+
+
+@pytest.mark.parametrize("unit", ["9.8 °C", "300 K", "12 V", "5\u00a0W"])
+def test_a_unit_at_the_end_is_no_initial(unit: str) -> None:
+    text = f"It shrank to {unit}. Top-floor rooms were cooler."
+    assert sentences(text) == [f"It shrank to {unit}.", "Top-floor rooms were cooler."]
+
+
+def test_an_initial_is_still_a_name() -> None:
+    assert sentences("It was J. Smith who said so.") == ["It was J. Smith who said so."]
+    assert sentences("Results follow J. A. Smith. They agree.") == [
+        "Results follow J. A. Smith.",
+        "They agree.",
+    ]
+
+
+def test_an_opening_bracket_at_the_end_is_harmless() -> None:
+    assert "".join(sentences("Start. [")).replace(" ", "") == "Start.["
