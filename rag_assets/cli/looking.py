@@ -46,11 +46,16 @@ def documents(names: tuple[str, ...], wanted: str | None, as_json: bool) -> None
     for line in lines:
         mark = "citable" if line.citable else "-"
         uid = f"{line.namespace}:{line.doc_uid or '?'}"
-        click.echo(f"{uid:<44} {line.status:<10} {mark:<8} {', '.join(line.paths)}")
+        click.echo(f"{uid:<44} {line.status:<10} {mark:<8} {_one_line(', '.join(line.paths))}")
         if line.reason_code:
             click.echo(f"    {line.reason_code}: {line.message}")
         for note in line.notes:
             click.echo(f"    note: {note}")
+
+
+def _one_line(text: str) -> str:
+    """Return a file's name without the line breaks and control characters that it may hold."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 @click.command(help="Say what is built, what is stale and what failed. Exit code 1 when stale.")
@@ -106,6 +111,10 @@ def sql(statement: str, as_json: bool) -> None:
 
     with open_sql(open_workspace()) as connection:
         try:
+            parsed = connection.extract_statements(statement)
+            # Looking changes nothing: COPY could overwrite any file, raw/ included.
+            if [each.type for each in parsed] != [duckdb.StatementType.SELECT]:
+                raise UsageError("SQL: write one statement that reads: SELECT, FROM or DESCRIBE.")
             relation = connection.sql(statement)
             if relation is None:
                 raise UsageError("the statement returns no rows; write a SELECT.")

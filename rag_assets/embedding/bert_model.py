@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 _WEIGHTS = "model.safetensors"
+_WORDS = "embeddings.word_embeddings.weight"
 _HEADER_LENGTH_BYTES = 8
 # What sentence-transformers calls the modules of a model that this file can stand for.
 _MODULES = (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"])
@@ -74,7 +75,7 @@ def _has_plain_weights(folder: Path) -> bool:
     if not (folder / _WEIGHTS).is_file():
         return False
     tensors = _read_header(folder / _WEIGHTS)[0]
-    return "embeddings.word_embeddings.weight" in tensors and all(
+    return _WORDS in tensors and all(
         tensor["dtype"] == "F32" for name, tensor in tensors.items() if name.endswith("weight")
     )
 
@@ -130,19 +131,24 @@ class BertQueryEncoder:
         path = self._folder / _WEIGHTS
         tensors, begin = _read_header(path)
         mapped = np.asarray(np.memmap(path, np.uint8, "r"))
-        return {
-            name: mapped[begin + tensor["data_offsets"][0] : begin + tensor["data_offsets"][1]]
-            .view(np.float32)
-            .reshape(tensor["shape"])
-            for name, tensor in tensors.items()
-            if tensor["dtype"] == "F32"
-        }
+        weights: dict[str, Floats] = {}
+        for name, tensor in tensors.items():
+            if tensor["dtype"] != "F32":
+                continue
+            start, end = (begin + offset for offset in tensor["data_offsets"])
+            found: Floats = mapped[start:end].view(np.float32).reshape(tensor["shape"])
+            # A header of odd length leaves all tensors askew, and NumPy then multiplies without
+            # BLAS. The vocabulary's table, half of the file, is only read row by row.
+            if not found.flags.aligned and name != _WORDS:
+                found = found.copy()
+            weights[name] = found
+        return weights
 
     def _forward(self, ids: Sequence[int]) -> "Floats":
         """Return the last hidden states, shape (len(ids), hidden size)."""
         weights, size = self._weights, len(ids)
         states: Floats = (
-            weights["embeddings.word_embeddings.weight"][list(ids)]
+            weights[_WORDS][list(ids)]
             + weights["embeddings.position_embeddings.weight"][:size]
             + weights["embeddings.token_type_embeddings.weight"][0]
         )
@@ -199,9 +205,9 @@ def gelu(values: "Floats") -> "Floats":
 
     scaled = np.abs(values) / np.float32(math.sqrt(2))
     step = 1 / (1 + np.float32(0.3275911) * scaled)
-    series = np.zeros_like(values)
+    series: Floats = np.zeros_like(values)
     for factor in (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592):
         series = (series + np.float32(factor)) * step
-    error = np.copysign(1 - series * np.exp(-(scaled**2)), values)
+    error: Floats = np.copysign(1 - series * np.exp(-(scaled * scaled)), values)
     found: Floats = np.float32(0.5) * values * (1 + error)
     return found

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.chunking import split_sentences
-from rag_assets.embedding import load_embedder, load_tokenizer
+from rag_assets.embedding import load_query_encoder, load_tokenizer
 from rag_assets.evidence.locating import anchor_words, first_words, locate
 from rag_assets.evidence.models import publication_model
 from rag_assets.evidence.pack import EvidenceItem, EvidencePack, pack_from_json, pack_to_json
@@ -193,7 +193,7 @@ def _encode(
     return (
         settings,
         {
-            name: load_embedder(model).encode_queries([text])[0].tolist()
+            name: load_query_encoder(model).encode_queries([text])[0].tolist()
             for name, model in models.items()
         },
         said,

@@ -188,7 +188,7 @@ class _Partition:
         """Write the record as soon as its last document is parsed."""
         if len(self.reports) < len(self.jobs) or self.seconds:
             return
-        if self.reports:
+        if self.reports or self.mended:
             self._write()
         self.seconds = time.monotonic() - self.started
 

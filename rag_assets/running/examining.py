@@ -5,6 +5,8 @@ import platform
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from dotenv import dotenv_values
+
 from rag_assets.model import RagError
 from rag_assets.storage import read_pointer
 from rag_assets.workspace import Namespace, Workspace, read_inventory, read_journal
@@ -35,6 +37,7 @@ def examine(given: str | None) -> list[Finding]:
     except RagError as error:
         return [*findings, Finding("workspace", str(error), False, "rag init DIR")]
     findings.append(Finding("workspace", str(workspace.root)))
+    findings += _environment_file(workspace)
     if not workspace.namespace_names:
         findings.append(Finding("namespaces", "none is declared", False, "rag namespace add NAME"))
     for name in workspace.namespace_names:
@@ -43,6 +46,19 @@ def examine(given: str | None) -> list[Finding]:
         except RagError as error:
             findings.append(Finding(name, str(error), False, "correct what the message names"))
     return findings
+
+
+def _environment_file(workspace: Workspace) -> Iterator[Finding]:
+    """A bare `dagster` command reads `.env`, which names the place where the workspace was made."""
+    path = workspace.root / ".env"
+    written = dotenv_values(path)
+    right = {"DAGSTER_HOME": workspace.dagster_home, "RAG_WORKSPACE": workspace.root}
+    wrong = {name: value for name, value in right.items() if written.get(name) != str(value)}
+    if wrong:
+        found = ", ".join(f"{name} is {written.get(name) or 'not set'}" for name in wrong)
+        lines = "; ".join(f"{name}={value}" for name, value in wrong.items())
+        yield Finding(".env", f"{found}: was the workspace moved?", False,
+                      f"write into {path}: {lines}")  # fmt: skip
 
 
 def _packages() -> Iterator[Finding]:

@@ -64,9 +64,10 @@ def read_pointer(folder: Path) -> Pointer | None:
     try:
         loaded = json.loads(path.read_text(encoding="utf-8"))
         history = tuple(Published(**entry) for entry in loaded["history"])
+        history[0]  # a pointer names at least what readers see
     except FileNotFoundError:
         return None
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, LookupError, TypeError) as error:
         raise DamagedFileError(
             f"{path}: the pointer is damaged ({error}). Run `rag index`: it is made anew from the "
             "publications that stand there."

@@ -199,9 +199,11 @@ def refresh_record(
             for content, fingerprint in wanted.items()
             if content not in entries or entries[content].fingerprint != fingerprint
         )
-        if not stale:
-            return Refreshed(entries, (), wrote=False, mended=mended)
-        fresh = list(compute(stale))
+        # A damaged record is written anew even where nothing of it lives: every later stage
+        # would meet the damage again.
+        if not stale and mended is None:
+            return Refreshed(entries, (), wrote=False, mended=None)
+        fresh = list(compute(stale)) if stale else []
         replaced = {content for content, _, _ in fresh}
         gone = expired()
         kept = {c: e for c, e in entries.items() if c not in replaced and c not in gone}

@@ -1,4 +1,4 @@
-"""Who a document is: `doc_uid` from the journal, the paths and the pins (DESIGN section 5)."""
+"""Who a document is: `doc_uid` from the journal, the paths and the pins (docs/architecture.md)."""
 
 import re
 import unicodedata

@@ -57,6 +57,7 @@ def read_journal(path: Path) -> Journal:
             event = json.loads(line)
             kind = event.pop("event")
             at = event.pop("at")
+            _check_values(event)
             if kind in {"bind", "pin"}:
                 bindings.append(Binding(kind, **event, at=at))
             elif kind == "set":
@@ -72,6 +73,12 @@ def read_journal(path: Path) -> Journal:
     return Journal(tuple(bindings), tuple(overrides))
 
 
+def _check_values(event: dict[str, Any]) -> None:
+    for key, value in event.items():
+        if not isinstance(value, str) and not (key == "value" and value is None):
+            raise TypeError(f"'{key}' must be text, got {value!r}")
+
+
 def _whole_lines(path: Path) -> list[str]:
     try:
         data = path.read_bytes()
@@ -79,7 +86,8 @@ def _whole_lines(path: Path) -> list[str]:
         return []
     whole = data[: data.rfind(b"\n") + 1]
     try:
-        return whole.decode("utf-8").splitlines()
+        # Not splitlines(): a file's name may hold U+2028 or U+0085, which end no line here.
+        return whole.decode("utf-8").split("\n")[:-1]
     except UnicodeDecodeError as error:
         line = whole[: error.start].count(b"\n") + 1
         raise DamagedFileError(

@@ -1,4 +1,4 @@
-"""The user's folder: where everything lies (DESIGN section 4)."""
+"""The user's folder: where everything lies (docs/architecture.md)."""
 
 import os
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Namespace:
         """The raw folders, absolute, in the order of the configuration."""
         return tuple((self.workspace.root / raw).absolute() for raw in self.settings.raw)
 
-    @property
+    @cached_property
     def root_names(self) -> tuple[str, ...]:
         """The name of each root as it stands in a source_uri: never absolute."""
         return tuple(_root_name(raw) for raw in self.settings.raw)

@@ -18,7 +18,7 @@ _Text = Annotated[str, Field(min_length=1)]
 
 
 class Sidecar(BaseModel):
-    """What a sidecar may say (DESIGN section 4). `citable` can only lower what the place says."""
+    """What a sidecar may say. `citable` can only lower what the place says."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 

@@ -61,12 +61,16 @@ def _changed_partitions(
     namespace: Namespace, before: dict[str, SourceFile], now: tuple[SourceFile, ...]
 ) -> tuple[str, ...]:
     after = {source.source_uri: source for source in now}
-    contents = set()
+    contents: set[str] = set()
+    is_changed = False
     for uri in before.keys() | after.keys():
         old, new = before.get(uri), after.get(uri)
         if old and new and old.content_fields == new.content_fields:
             continue
+        is_changed = True
         contents |= {source.content_hash for source in (old, new) if source}
+    if not is_changed:
+        return ()
     keys = {namespace.partition_of(content) for content in contents if content}
     # A refused file has no content: something must run all the same.
     return tuple(sorted(keys)) or namespace.partition_keys[:1]

@@ -50,10 +50,10 @@ PUBLICATION_REASONS = {
 # Codes of a row of an audit, with its verdict.
 VERDICT_REASONS = {
     "supported": ("OK", "The nearest passage reaches `verify.threshold`."),
-    "weakly_supported": ("WEAK", "It reaches `verify.weak_threshold` only: cite better, or say "
-    "less."),
-    "not_found": ("MISSING", "No passage reaches `verify.weak_threshold`: cite another source, or "
-    "drop the claim."),
+    "weakly_supported": ("WEAK", ("It reaches `verify.weak_threshold` only: cite better, or say "
+    "less.")),
+    "not_found": ("MISSING", ("No passage reaches `verify.weak_threshold`: cite another source, or "
+    "drop the claim.")),
     "no_passages": ("MISSING", "The document has no text that could support anything."),
     "no_claim": ("ERROR", "There is no sentence before the anchor."),
     "unknown_uid": ("ERROR", "No document has the uid; the row names the nearest."),
@@ -122,8 +122,10 @@ def make_reference() -> str:
     """Return the text of docs/reference.md."""
     parts = [
         "# Reference",
-        "Made by `make reference` from the commands, the reason codes and `configs/rag.yaml`. Do "
-        "not edit it.",
+        (
+            "Made by `make reference` from the commands, the reason codes and `configs/rag.yaml`. "
+            "Do not edit it."
+        ),
         "## Commands",
         "Every command takes `--workspace DIR` before its name: `rag --workspace DIR status`.",
     ]
@@ -132,8 +134,8 @@ def make_reference() -> str:
     parts += ["## Exit codes", _table(("code", "meaning"), EXIT_CODES.items())]
     parts += [
         "## Reason codes",
-        "A code never changes its meaning. `rag documents` shows it with a sentence about the "
-        "very file.",
+        ("A code never changes its meaning. `rag documents` shows it with a sentence about the "
+        "very file."),
         "### Files that are not taken (status `refused`)",
         _table(("code", "what to do"), _coded(SCAN_REASONS)),
         "### Documents that could not be parsed (status `failed`)",
@@ -145,9 +147,10 @@ def make_reference() -> str:
         _table(("code", "verdict", "meaning"),
                ((f"`{c}`", v, t) for c, (v, t) in VERDICT_REASONS.items())),
         "## Settings",
-        "A namespace's file `namespaces/NAME.yaml` stands over the workspace's `config.yaml`, that "
-        "over these defaults. An unknown key is an error that names the file and the nearest valid "
-        "key.",
+        (
+            "A namespace's file `namespaces/NAME.yaml` stands over the workspace's `config.yaml`, "
+            "that over these defaults. An unknown key is an error that names the nearest valid one."
+        ),
         _table(("key", "default", "meaning"),
                ((f"`{k}`", f"`{v}`" if v else "", _escaped(c)) for k, v, c in list_keys())),
     ]  # fmt: skip

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+PAGES = ["README.md", "docs/python.md", "docs/duckdb.md", "docs/lancedb.md"]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
@@ -73,7 +74,7 @@ def test_shown_session_is_what_the_commands_print(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", ["README.md", "docs/python.md", "docs/duckdb.md", "docs/lancedb.md"])  # fmt: skip
+@pytest.mark.parametrize("page", PAGES)
 def test_python_examples_run_as_they_stand(page: str, tmp_path: Path) -> None:
     prepare(tmp_path)
     assert run("rag init library && cp -R samples/raw samples/queries samples/drafts library/",

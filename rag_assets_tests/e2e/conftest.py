@@ -1,8 +1,11 @@
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 
 import pytest
+from click.testing import CliRunner, Result
 
+from rag_assets.cli.main import build_cli
 from rag_assets.parsing import pool
 from rag_assets_tests.laws.driver import InProcessWorker
 
@@ -24,3 +27,15 @@ def environment_as_before() -> Iterator[None]:
     yield
     os.environ.clear()
     os.environ.update(before)
+
+
+@pytest.fixture
+def rag(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    """Run `rag` in the tests' own process: the imports are paid for once."""
+
+    def run(*arguments: object) -> Result:
+        given = [str(argument) for argument in arguments]
+        monkeypatch.setattr(sys, "argv", ["rag", *given])
+        return CliRunner().invoke(build_cli(), given)
+
+    return run

@@ -38,7 +38,14 @@ def namespace(tmp_path: Path, parse_in_process: None) -> Namespace:
     return workspace.namespace("thesis")
 
 
-@pytest.mark.parametrize("point", ["before:parse_reports", "before:embeddings", "before:publish"])
+@pytest.mark.parametrize(
+    "point",
+    [
+        "before:parse_reports",
+        "before:publish",
+        pytest.param("before:embeddings", marks=pytest.mark.slow),
+    ],
+)
 def test_a_run_on_an_older_inventory_that_ends_last_undoes_nothing(
     namespace: Namespace, point: str
 ) -> None:
@@ -131,15 +138,12 @@ def all_locks(namespace: Namespace) -> list[Path]:
 def test_a_query_waits_for_no_lock_of_a_build(namespace: Namespace) -> None:
     locks = all_locks(namespace)
     assert len(locks) > 3
-    asking = [
-        sys.executable,
-        "-c",
-        "import sys; from rag_assets.evidence import Question, make_pack;"
-        "from rag_assets.workspace import Workspace;"
-        "print(make_pack(Workspace.open(sys.argv[1]), Question(question=sys.argv[2])).publications)",
-        str(namespace.workspace.root),
-        QUESTION.question,
-    ]
+    program = (
+        "import sys; from rag_assets.evidence import Question, make_pack; "
+        "from rag_assets.workspace import Workspace; question = Question(question=sys.argv[2]); "
+        "print(make_pack(Workspace.open(sys.argv[1]), question).publications)"
+    )
+    asking = [sys.executable, "-c", program, str(namespace.workspace.root), QUESTION.question]
     with hold_locks(locks, "everything", lambda _: None):
         asked = subprocess.run(
             asking, capture_output=True, text=True, timeout=120, env=outside_environment(),
@@ -153,8 +157,7 @@ def test_queries_during_builds_each_see_one_whole_publication(namespace: Namespa
     workspace = namespace.workspace
     known = {whole_publication(namespace)}
     seen = []
-    points = ("before:parse_reports", "before:publish", "rename:index/*/manifest.json:1",
-              "rename:index/*/p-*:2", "rename:index/*/current.json:1",
+    points = ("before:publish", "rename:index/*/manifest.json:1", "rename:index/*/current.json:1",
               "renamed:index/*/current.json:1")  # fmt: skip
     for number, point in enumerate(points):
         text = f"# Roofs\n\nA green roof was {number + 1} degrees cooler than bitumen at noon.\n"
@@ -171,7 +174,9 @@ def test_queries_during_builds_each_see_one_whole_publication(namespace: Namespa
         seen.append(published)
         let_go(building)
         known.add(whole_publication(namespace))
-    assert len(set(seen)) == len(points) + (seen[0] == seen[1]) - 1 or len(set(seen)) >= 5
+    # Each build but the last was asked before its switch: then readers see the one before it.
+    assert len(known) == len(points) + 1
+    assert len(set(seen)) == len(points)
 
 
 def assert_quotes_are_published(
@@ -184,7 +189,7 @@ def assert_quotes_are_published(
     with open_catalogue(folder / catalogue_name(publication)) as catalogue:
         texts = dict(catalogue.execute("SELECT chunk_id, text FROM chunks").fetchall())
     for item in items:
-        assert texts[item.chunk_id] == item.child_text
+        assert texts[item.chunk_id] == item.snippet
 
 
 def test_status_and_sql_answer_while_a_build_holds_every_lock(namespace: Namespace) -> None:
@@ -235,8 +240,8 @@ def test_questions_asked_at_once_get_a_number_each(namespace: Namespace) -> None
     packs = sorted(path.name for path in (root / "outputs").glob("evidence_pack_v*.json"))
     assert packs == [f"evidence_pack_v{number:03d}.json" for number in range(1, 9)]
     questions = {
-        json.loads(path.read_text("utf-8"))["question"]
-        for path in (root / "outputs").glob("*.json")
+        json.loads((root / "outputs" / name).read_text(encoding="utf-8"))["question"]
+        for name in packs
     }
     assert len(questions) == 8
     lines = (root / "meta/version_log.jsonl").read_text("utf-8").splitlines()

@@ -52,13 +52,13 @@ def fill(disk: Path, leave_bytes: int) -> Path:
 
 
 # 0: Dagster's own files meet the full disk; the others let the run start and fail later.
-@pytest.mark.parametrize("leave_kilobytes", [0, 900])
+@pytest.mark.parametrize("leave_kilobytes", [0, pytest.param(500, marks=pytest.mark.slow)])
 def test_an_ingest_on_a_full_disk_says_so_and_readers_keep_what_was_published(
     small_disk: Path, leave_kilobytes: int
 ) -> None:
     workspace = make_workspace(small_disk / "library", NOTES, SETTINGS)
     before = build(workspace.namespace("thesis")).publication
-    words = " ".join(f"word{number} cools" for number in range(60_000))
+    words = " ".join(f"word{number} cools" for number in range(20_000))
     write_raw(workspace, "evidence/long.md", f"# Long\n\n{words}.\n")
     ballast = fill(small_disk, leave_kilobytes * 1024)
 
@@ -78,7 +78,10 @@ def test_an_ingest_on_a_full_disk_says_so_and_readers_keep_what_was_published(
     assert whole_publication(open_namespace(workspace.root)) != before
 
 
-@pytest.mark.parametrize("leave_kilobytes", [0, 8, 64, 160, 320, 640])
+@pytest.mark.parametrize(
+    "leave_kilobytes",
+    [0, 64, 320, *(pytest.param(left, marks=pytest.mark.slow) for left in (8, 160, 640))],
+)
 def test_wherever_the_disk_runs_full_a_stage_says_so_and_nothing_is_torn(
     small_disk: Path, parse_in_process: None, leave_kilobytes: int
 ) -> None:

@@ -281,7 +281,9 @@ def observe_encoding() -> Iterator[list[str]]:
     seen: list[str] = []
     original = HashingEmbedder.encode_passages
 
-    def encode_passages(self: HashingEmbedder, texts: Sequence[str], on_progress: Any = None) -> Any:
+    def encode_passages(
+        self: HashingEmbedder, texts: Sequence[str], on_progress: Any = None
+    ) -> Any:
         seen.extend(texts)
         return original(self, texts, on_progress)
 

@@ -73,6 +73,4 @@ def raw_folders(draw: st.DrawFn) -> list[Claim]:
     return [Claim(path, content, pins.get(path)) for path, content in files.items()]
 
 
-bindings = st.lists(
-    st.builds(Binding, st.just("bind"), contents, claim_paths, uids), max_size=6
-)
+bindings = st.lists(st.builds(Binding, st.just("bind"), contents, claim_paths, uids), max_size=6)

@@ -192,6 +192,17 @@ def test_original_edited_after_being_copied_gets_a_new_uid_and_it_is_said(
     assert "'roofs' stays with the untouched copy" in note
 
 
+def test_old_bytes_that_come_back_elsewhere_take_no_uid_from_the_edited_file(
+    workspace: Workspace, namespace: Namespace
+) -> None:
+    put(workspace, "evidence/roofs.md", ROOFS)
+    stock(namespace)
+    put(workspace, "evidence/roofs.md", ROOFS + "They are white.\n")
+    stock(namespace)
+    put(workspace, "evidence/backup.md", ROOFS)
+    assert stock(namespace) == {"evidence/backup.md": "backup", "evidence/roofs.md": "roofs"}
+
+
 def test_pins_exchange_the_uids_of_two_documents(
     workspace: Workspace, namespace: Namespace
 ) -> None:

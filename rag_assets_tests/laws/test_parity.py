@@ -149,7 +149,8 @@ class Histories(RuleBasedStateMachine):
 
     @rule(
         stages=st.sets(st.sampled_from(STAGES), min_size=1),
-        partitions=st.none() | st.lists(st.sampled_from("0123456789abcdef"), min_size=4, max_size=9),
+        partitions=st.none()
+        | st.lists(st.sampled_from("0123456789abcdef"), min_size=4, max_size=9),
     )
     def build_in_part(self, stages: set[str], partitions: list[str] | None) -> None:
         build(self.namespace, stages, partitions)
@@ -160,9 +161,7 @@ class Histories(RuleBasedStateMachine):
 
     @rule()
     def collect_garbage(self) -> None:
-        collect_garbage(
-            self.namespace, model_dimension(self.namespace.settings.embed), silent
-        )
+        collect_garbage(self.namespace, model_dimension(self.namespace.settings.embed), silent)
 
     def teardown(self) -> None:
         try:

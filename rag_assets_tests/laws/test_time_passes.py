@@ -14,9 +14,16 @@ from rag_assets.auditing.record import from_json as audit_from_json
 from rag_assets.auditing.storing import audit_citations
 from rag_assets.embedding import model_dimension
 from rag_assets.evidence import ask, pack_from_json, packs_without_publication
+from rag_assets.model import hash_text
 from rag_assets.publishing import collect_garbage
 from rag_assets.storage import read_entries, read_pointer
-from rag_assets.workspace import Namespace, Workspace, look_at_raw
+from rag_assets.workspace import (
+    Namespace,
+    Workspace,
+    current_identities,
+    look_at_raw,
+    require_inventory,
+)
 from rag_assets_tests.laws.driver import (
     build,
     clean_build,
@@ -55,7 +62,14 @@ def records_holding(namespace: Namespace, content_hash: str) -> set[str]:
 
 
 def content_of(namespace: Namespace, uid: str) -> str:
-    return next(c for c, u in state_of(namespace)["uids"].items() if u == uid)
+    inventory = require_inventory(namespace)
+    return next(c for c, u in current_identities(namespace, inventory).uids.items() if u == uid)
+
+
+def current(namespace: Namespace) -> str:
+    pointer = read_pointer(namespace.publications)
+    assert pointer is not None
+    return pointer.current
 
 
 def collect(namespace: Namespace) -> None:
@@ -123,17 +137,11 @@ def test_expired_rows_go_with_the_next_write_of_their_record(
     with days_later(40):
         key = content[:1]
         texts = (f"Stomata, note {n}." for n in range(1000))
-        text = next(t for t in texts if _sha256(t)[:1] == key)
+        text = next(t for t in texts if hash_text(t)[:1] == key)
         put(workspace, "evidence/note.txt", text)
         build(namespace)
         assert records_holding(namespace, content) == set()
-        assert records_holding(namespace, _sha256(text))
-
-
-def _sha256(text: str) -> str:
-    from rag_assets.model import hash_text
-
-    return hash_text(text)
+        assert records_holding(namespace, hash_text(text))
 
 
 def test_file_restored_after_expiry_is_computed_again_and_equals_a_clean_build(
@@ -161,30 +169,25 @@ def test_superseded_publications_retire_and_the_last_ones_stay(
     workspace: Workspace, namespace: Namespace
 ) -> None:
     keep = namespace.settings.publish.keep_publications
-    names = [state_of(namespace)["publication"]]
+    names = [current(namespace)]
     for number in range(keep + 1):
         put(workspace, f"evidence/{number}.txt", f"Note {number} on roofs.")
         build(namespace)
-        names.append(state_of(namespace)["publication"])
+        names.append(current(namespace))
     standing = [name for name in names if (namespace.publications / name).is_dir()]
     assert standing == names  # all of them superseded within keep_hours
     with days_later(40):
         put(workspace, "evidence/last.txt", "The last note.")
         build(namespace)
         collect(namespace)
-        pointer = read_pointer(namespace.publications)
-        assert pointer is not None
-        names.append(pointer.current)
+        names.append(current(namespace))
         standing = [name for name in names if (namespace.publications / name).is_dir()]
         # The one that was current until now was superseded just now: it is young.
         assert standing == names[-keep:]
-        assert state_of(namespace)["publication"] == names[-1]
 
 
-def test_pinned_publication_outlives_forty_days(
-    workspace: Workspace, namespace: Namespace
-) -> None:
-    first = state_of(namespace)["publication"]
+def test_pinned_publication_outlives_forty_days(workspace: Workspace, namespace: Namespace) -> None:
+    first = current(namespace)
     (namespace.publications / f"{first}.pin").touch()
     for number in range(4):
         put(workspace, f"evidence/{number}.txt", f"Note {number} on roofs.")

@@ -59,7 +59,7 @@ def ask(workspace: Workspace, instance: dg.DagsterInstance) -> Ask:
     definitions = build_definitions(workspace)
 
     def evaluate(name: str) -> Answer:
-        sensor = definitions.get_sensor_def(name)
+        sensor = next(s for s in definitions.sensors or () if s.name == name)
         context = dg.build_sensor_context(instance=instance, sensor_name=name)
         answer = sensor(context)
         assert isinstance(answer, dg.RunRequest | dg.SkipReason | dg.SensorResult)

@@ -1,0 +1,166 @@
+"""Each asset check is a statement that can fail, and the commands' exit codes follow it."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pytest
+from click.testing import Result
+
+from rag_assets.chunking.stage import chunks_schema
+from rag_assets.evidence import ask, mark_retired
+from rag_assets.evidence.retirement import packs_without_publication
+from rag_assets.publishing.catalogue import catalogue_name
+from rag_assets.storage import current_folder, read_entries, read_rows, write_record
+from rag_assets.workspace import Namespace
+from rag_assets_tests.e2e.workspaces import (
+    NOTES,
+    SETTINGS,
+    open_namespace,
+    published_state,
+    whole_publication,
+)
+from rag_assets_tests.libraries import build, make_workspace, write_raw
+
+Rag = Callable[..., Result]
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory, parse_in_process: None) -> Path:
+    root = tmp_path_factory.mktemp("checks") / "library"
+    build(make_workspace(root, NOTES, SETTINGS).namespace("thesis"))
+    return root
+
+
+@pytest.fixture
+def namespace(library: Path, tmp_path: Path) -> Namespace:
+    shutil.copytree(library, tmp_path / "library")
+    return open_namespace(tmp_path / "library")
+
+
+def change_chunks(namespace: Namespace, change: Callable[[dict[str, Any]], None]) -> None:
+    """Alter the first chunk of one record, and nothing that says that it was altered."""
+    record = min((namespace.records / "chunks").glob("*.parquet"))
+    entries = read_entries(record)
+    rows = read_rows(record, chunks_schema(), list(entries)).to_pylist()
+    change(rows[0])
+    write_record(record, chunks_schema(), entries, [pa.Table.from_pylist(rows, chunks_schema())])
+
+
+def change_catalogue(namespace: Namespace, statement: str) -> None:
+    folder = current_folder(namespace.publications, namespace.name)
+    with duckdb.connect(str(folder / catalogue_name(folder.name))) as connection:
+        connection.execute(statement)
+
+
+def checks_of(ran: Result) -> dict[str, dict[str, Any]]:
+    report = json.loads(ran.stdout)["thesis"]
+    return {check["check"]: check for check in report["checks"]}
+
+
+def test_every_check_passes_where_nothing_is_wrong(namespace: Namespace, rag: Rag) -> None:
+    ran = rag("--workspace", namespace.workspace.root, "ingest", "--json")
+    assert ran.exit_code == 0, ran.output
+    assert {name: check["passed"] for name, check in checks_of(ran).items()} == dict.fromkeys(
+        (
+            "no_citability_conflicts", "no_documents_failed", "chunks_cover_their_parent",
+            "no_chunk_exceeds_the_model", "index_matches_chunks", "evidence_is_citable",
+        ),
+        True,
+    )  # fmt: skip
+
+
+def cut_short(row: dict[str, Any]) -> None:
+    row["char_end"] -= 3
+
+
+def count_high(row: dict[str, Any]) -> None:
+    row["token_count"] = 10**6
+
+
+@pytest.mark.parametrize(
+    ("change", "check"),
+    [
+        (cut_short, "chunks_cover_their_parent"),
+        (count_high, "no_chunk_exceeds_the_model"),
+    ],
+)
+def test_wrong_chunks_stop_the_publication(
+    namespace: Namespace, rag: Rag, change: Callable[[dict[str, Any]], None], check: str
+) -> None:
+    before = published_state(namespace)
+    write_raw(namespace.workspace, "evidence/ponds.md", "# Ponds\n\nA pond cools the air.\n")
+    change_chunks(namespace, change)
+    ran = rag("--workspace", namespace.workspace.root, "ingest", "--json")
+    assert ran.exit_code == 1
+    found = checks_of(ran)
+    assert (found[check]["passed"], found[check]["severity"]) == (False, "ERROR")
+    assert found[check]["description"]
+    assert f"ERROR: thesis/chunks: {check}: " in ran.stderr
+    assert "search_index" not in json.loads(ran.stdout)["thesis"]["stages"]
+    assert published_state(namespace) == before
+
+
+@pytest.mark.parametrize(
+    ("statement", "check", "words"),
+    [
+        (
+            "DELETE FROM chunks WHERE chunk_id = (SELECT min(chunk_id) FROM chunks)",
+            "index_matches_chunks",
+            "are in the catalogue",
+        ),
+        ("UPDATE documents SET chunks = 99", "index_matches_chunks", "chunk counts"),
+        (
+            "UPDATE chunks SET citable = true WHERE doc_uid = 'rubric'",
+            "evidence_is_citable",
+            "'rubric' is published as citable",
+        ),
+    ],
+)
+def test_a_publication_that_is_not_what_it_says_fails_the_command(
+    namespace: Namespace, rag: Rag, statement: str, check: str, words: str
+) -> None:
+    change_catalogue(namespace, statement)
+    ran = rag("--workspace", namespace.workspace.root, "index", "--json")
+    assert ran.exit_code == 1
+    found = checks_of(ran)
+    failed = {name for name, each in found.items() if not each["passed"]}
+    assert failed == {check}
+    assert words in found[check]["description"]
+    assert found[check]["severity"] == "ERROR"
+
+
+def test_trouble_with_single_files_warns_and_publishes_the_rest(
+    namespace: Namespace, rag: Rag
+) -> None:
+    write_raw(namespace.workspace, "evidence/empty.md", "")
+    write_raw(namespace.workspace, "instruction/copy.md", NOTES["evidence/roofs.md"])
+    ran = rag("--workspace", namespace.workspace.root, "ingest", "--json")
+    assert ran.exit_code == 0, ran.output
+    found = checks_of(ran)
+    failed = {name: each["severity"] for name, each in found.items() if not each["passed"]}
+    assert failed == {"no_documents_failed": "WARN", "no_citability_conflicts": "WARN"}
+    assert "empty.md: failed: empty_file" in found["no_documents_failed"]["description"]
+    conflict = found["no_citability_conflicts"]["description"]
+    assert "raw/evidence/roofs.md" in conflict
+    assert "raw/instruction/copy.md" in conflict
+    shown = rag("--workspace", namespace.workspace.root, "sql",
+                "SELECT citable FROM documents WHERE doc_uid = 'roofs'", "--json")  # fmt: skip
+    assert json.loads(shown.stdout) == [{"citable": False}]
+    whole_publication(namespace)
+
+
+def test_a_pack_whose_publication_is_gone_without_a_word_is_named(namespace: Namespace) -> None:
+    workspace = namespace.workspace
+    outcome = ask(workspace, "Which roof was cooler at noon?")
+    assert [*packs_without_publication(workspace)] == []
+    published = outcome.pack.publications["thesis"]
+    shutil.rmtree(namespace.publications / published)
+    (sentence,) = packs_without_publication(workspace)
+    assert f"publication thesis/{published} is gone and was never retired" in sentence
+    assert mark_retired(workspace, "thesis", (published,)) == 1
+    assert [*packs_without_publication(workspace)] == []

@@ -1,0 +1,313 @@
+"""Every command once, through its front door: what it prints, writes and returns."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+from rag_assets.cli.main import COMMANDS
+from rag_assets.workspace import Workspace, create_workspace
+from rag_assets_tests.e2e.workspaces import (
+    NOTES,
+    SETTINGS,
+    all_bytes,
+    published_state,
+    run_rag,
+    whole_publication,
+)
+from rag_assets_tests.libraries import build, make_workspace, write_raw
+
+Rag = Callable[..., Result]
+DRAFT = "A green roof was 7 degrees cooler than bitumen at noon {#roofs}.\n"
+
+
+def document_of(ran: Result) -> Any:
+    """Return the one JSON document that is all of standard output."""
+    assert ran.stdout.endswith("\n")
+    return json.loads(ran.stdout)
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory, parse_in_process: None) -> Path:
+    """A published workspace whose path has a space and Chinese characters."""
+    root = tmp_path_factory.mktemp("commands") / "my 论文 library"
+    workspace = make_workspace(root, NOTES, SETTINGS)
+    (workspace.drafts / "chapter.md").write_text(DRAFT, encoding="utf-8")
+    build(workspace.namespace("thesis"))
+    return root
+
+
+STAGES = ("scan", "parse", "chunk", "embed", "index", "ingest")
+LAST_ASSET = {
+    "scan": "inventory", "parse": "parse_reports", "chunk": "chunks", "embed": "embeddings",
+    "index": "search_index", "ingest": "search_index",
+}  # fmt: skip
+
+
+def test_no_command_is_left_out_here() -> None:
+    tested = {*STAGES, "init", "namespace", "query", "verify-citations", "documents", "status"}
+    assert set(COMMANDS) == tested | {"sql", "meta", "gc", "doctor", "ui"}, "`ui` has its own tests"
+
+
+@pytest.mark.parametrize("command", STAGES)
+def test_a_stage_command_reports_its_stages_as_one_json_document(
+    library: Path, rag: Rag, command: str
+) -> None:
+    ran = rag("--workspace", library, command, "--json")
+    assert ran.exit_code == 0, ran.output
+    report = document_of(ran)["thesis"]
+    assert list(report["stages"])[-1] == LAST_ASSET[command]
+    assert report["success"]
+    assert report["errors"] == []
+    assert all(check["passed"] for check in report["checks"])
+
+
+def test_looking_commands_print_one_json_document(library: Path, rag: Rag) -> None:
+    at = ("--workspace", library)
+    listed = rag(*at, "documents", "--json")
+    assert {line["doc_uid"] for line in document_of(listed)} == {
+        "roofs", "streets", "树荫", "rubric",
+    }  # fmt: skip
+    assert document_of(rag(*at, "documents", "--status", "failed", "--json")) == []
+    status = rag(*at, "status", "--json")
+    assert (status.exit_code, document_of(status)[0]["stale"]) == (0, [])
+    counted = rag(*at, "sql", "SELECT count(*) AS n FROM documents WHERE citable", "--json")
+    assert (counted.exit_code, document_of(counted)) == (0, [{"n": 3}])
+    names = rag(*at, "namespace", "list", "--json")
+    assert [entry["namespace"] for entry in document_of(names)] == ["thesis"]
+    collected = rag(*at, "gc", "--json")
+    assert collected.exit_code == 0
+    assert document_of(collected)["namespaces"]["thesis"]["publications"] == []
+    findings = rag(*at, "doctor", "--json")
+    assert findings.exit_code == 0, findings.output
+    assert any(finding["what"] == "thesis: publication" for finding in document_of(findings))
+
+
+def test_looking_commands_print_lines_for_people(library: Path, rag: Rag) -> None:
+    at = ("--workspace", library)
+    assert "thesis:树荫" in rag(*at, "documents").stdout
+    assert "nothing to do" in rag(*at, "status").stdout
+    assert rag(*at, "sql", "SELECT 1 AS one").stdout == "one\n1\n"
+    assert rag(*at, "namespace", "list").stdout == "thesis\traw\n"
+    assert "MB freed" in rag(*at, "gc").stdout
+    assert "BAD" not in rag(*at, "doctor").stdout
+
+
+def test_a_question_gets_a_pack_that_can_be_cited(library: Path, rag: Rag) -> None:
+    question = "正午的地面温度下降了多少？"
+    ran = rag("--workspace", library, "query", question, "--top-k", "2", "--json")
+    assert ran.exit_code == 0, ran.output
+    pack = document_of(ran)
+    assert pack["items"][0]["doc_uid"] == "树荫"
+    assert Path(pack["file"]).is_file()
+    again = rag("--workspace", library, "query", question, "--top-k", "2")
+    assert again.exit_code == 0
+    assert again.stdout.startswith("# Evidence: 正午")
+    assert f"saved: {pack['file']}" in again.stderr
+
+
+def test_a_draft_gets_a_verdict_and_the_exit_code_says_whether_a_uid_was_wrong(
+    library: Path, rag: Rag
+) -> None:
+    ran = rag("--workspace", library, "verify-citations", library / "drafts/chapter.md", "--json")
+    assert ran.exit_code == 0, ran.output
+    (row,) = document_of(ran)["rows"]
+    assert (row["status"], row["doc_uid"]) == ("OK", "roofs")
+    wrong = library / "drafts/wrong.md"
+    wrong.write_text(DRAFT.replace("roofs", "rooves"), encoding="utf-8")
+    assert rag("--workspace", library, "verify-citations", wrong, "--json").exit_code == 3
+
+
+def test_metadata_is_set_published_and_taken_back(tmp_path: Path, rag: Rag) -> None:
+    workspace = make_workspace(tmp_path / "library", NOTES, SETTINGS)
+    build(workspace.namespace("thesis"))
+    at = ("--workspace", workspace.root)
+    ran = rag(*at, "meta", "set", "roofs", "title=Green roofs", "citable=false",
+              "--reason", "a draft", "--json")  # fmt: skip
+    assert (ran.exit_code, document_of(ran)["set"]["citable"]) == (0, "false")
+    build(Workspace.open(workspace.root).namespace("thesis"))
+    asked = "SELECT title, citable FROM documents WHERE doc_uid = 'roofs'"
+    shown = rag(*at, "sql", asked, "--json")
+    assert document_of(shown) == [{"title": "Green roofs", "citable": False}]
+    for wrong in (("rooves", "title=x"), ("roofs", "size=3"), ("roofs", "citable=true")):
+        refused = rag(*at, "meta", "set", *wrong, "--reason", "none")
+        assert refused.exit_code == 3, refused.output
+    assert rag(*at, "meta", "set", "roofs", "title", "--reason", "x").exit_code == 3
+
+
+def test_a_namespace_is_declared_once_and_under_a_name_that_can_be_used(
+    tmp_path: Path, rag: Rag
+) -> None:
+    at = ("--workspace", create_workspace(tmp_path / "library", "thesis")[0].root)
+    added = rag(*at, "namespace", "add", "law", "--raw", "raw/statutes", "--json")
+    assert added.exit_code == 0
+    assert Path(document_of(added)["file"]).is_file()
+    assert (tmp_path / "library/raw/statutes").is_dir()
+    assert rag(*at, "namespace", "add", "law").exit_code == 3
+    wrong = rag(*at, "namespace", "add", "Case-Law")
+    assert (wrong.exit_code, "lower-case letters" in wrong.stderr) == (2, True)
+
+
+def test_init_twice_changes_nothing(tmp_path: Path, rag: Rag) -> None:
+    root = tmp_path / "library"
+    first = rag("init", root, "--json")
+    assert first.exit_code == 0
+    assert "config.yaml" in document_of(first)["made"]
+    (root / "config.yaml").write_text("# mine\n", encoding="utf-8")
+    before = all_bytes(root)
+    again = rag("init", root, "--template", "papers", "--json")
+    assert (again.exit_code, document_of(again)["made"]) == (0, [])
+    assert all_bytes(root) == before
+    assert "nothing was changed" in rag("init", root).stdout
+
+
+def test_init_in_a_folder_with_files_keeps_them(tmp_path: Path, rag: Rag) -> None:
+    kept = {"AGENT.md": "my own", "raw/evidence/a.md": "# A", "notes.txt": "mine", ".env": "KEY=1"}
+    for name, text in kept.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert rag("init", tmp_path).exit_code == 0
+    assert {name: (tmp_path / name).read_text("utf-8") for name in kept} == kept
+    Workspace.open(tmp_path)
+
+
+def test_init_refuses_a_file_and_an_unknown_template(tmp_path: Path, rag: Rag) -> None:
+    (tmp_path / "file").write_text("x", encoding="utf-8")
+    ran = rag("init", tmp_path / "file")
+    assert (ran.exit_code, "is a file" in ran.stderr) == (3, True)
+    ran = rag("init", tmp_path / "new", "--template", "thesi")
+    assert ran.exit_code == 3
+    assert "known: papers, thesis" in ran.stderr
+    assert not (tmp_path / "new").exists()
+
+
+def test_the_workspace_is_the_one_named_then_that_of_the_environment_then_that_around(
+    tmp_path: Path, rag: Rag, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    roots = {}
+    for name in ("named", "environment", "around"):
+        roots[name] = create_workspace(tmp_path / name, "thesis")[0].root
+
+    def found(*options: object) -> str:
+        return str(document_of(rag(*options, "namespace", "list", "--json"))[0]["raw"][0])
+
+    monkeypatch.chdir(roots["around"] / "raw" / "evidence")
+    assert found() == str(roots["around"] / "raw")
+    monkeypatch.setenv("RAG_WORKSPACE", str(roots["environment"]))
+    assert found() == str(roots["environment"] / "raw")
+    assert found("--workspace", roots["named"]) == str(roots["named"] / "raw")
+    assert found("--project", roots["named"]) == str(roots["named"] / "raw")
+    monkeypatch.delenv("RAG_WORKSPACE")
+    monkeypatch.chdir(tmp_path)
+    nowhere = rag("status")
+    assert nowhere.exit_code == 2
+    for words in ("no workspace in", "rag init DIR", "--workspace", "RAG_WORKSPACE"):
+        assert words in nowhere.stderr
+    absent = rag("--workspace", tmp_path / "absent", "status", "--json")
+    assert absent.exit_code == 2
+    assert "is not a workspace" in document_of(absent)["error"]
+
+
+def test_wrong_words_get_a_hint_and_exit_code_2(library: Path, rag: Rag) -> None:
+    typo = rag("injest")
+    assert (typo.exit_code, "Did you mean 'ingest'?" in typo.stderr) == (2, True)
+    assert rag("status", "--jsno").exit_code == 2
+    assert rag("--workspace", library, "query").exit_code == 2
+    assert rag("--workspace", library, "verify-citations", "absent.md").exit_code == 2
+    assert rag("ui", "--port", "0").exit_code == 2
+
+
+def test_sql_is_read_only_and_its_errors_are_sentences(library: Path, rag: Rag) -> None:
+    at = ("--workspace", library, "sql")
+    wrong = rag(*at, "SELECT titel FROM documents")
+    assert wrong.exit_code == 3
+    assert "titel" in wrong.stderr
+    assert "Traceback" not in wrong.output
+    before = published_state(Workspace.open(library).namespace("thesis"))
+    for statement in (
+        "DELETE FROM documents",
+        "DROP VIEW chunks; SELECT 1",
+        "CREATE TABLE t (x INT)",
+    ):
+        rag(*at, statement)
+    assert published_state(Workspace.open(library).namespace("thesis")) == before
+    whole_publication(Workspace.open(library).namespace("thesis"))
+    outside = library.parent / "written.csv"
+    refused = rag(*at, f"COPY (SELECT 1) TO '{outside}'")
+    assert refused.exit_code == 3
+    assert not outside.exists()
+
+
+def test_commands_before_the_first_ingest_say_what_to_do(tmp_path: Path, rag: Rag) -> None:
+    workspace = make_workspace(tmp_path / "library", {}, SETTINGS)
+    at = ("--workspace", workspace.root)
+    for command, code, words in (
+        (("query", "Which?"), 3, "rag ingest"),
+        (("sql", "SELECT 1"), 3, "rag ingest"),
+        (("status",), 1, "nothing is published yet"),
+        (("documents",), 0, "rag ingest"),
+        (("doctor",), 1, "rag ingest"),
+        (("index",), 1, "rag ingest"),
+        (("gc",), 3, "rag ingest"),
+    ):
+        ran = rag(*at, *command)
+        assert ran.exit_code == code, (command, ran.output)
+        assert words in ran.output, command
+        assert "Traceback" not in ran.output
+
+
+def test_a_moved_workspace_goes_on_where_it_is(
+    library: Path, tmp_path: Path, rag: Rag, parse_in_process: None
+) -> None:
+    moved = tmp_path / "moved 文件夹"
+    shutil.copytree(library, moved, symlinks=True)
+    shutil.move(moved, tmp_path / "again")
+    moved = tmp_path / "again"
+    before = published_state(Workspace.open(library).namespace("thesis"))
+    asked = rag("--workspace", moved, "query", "Which roof was cooler at noon?", "--json")
+    assert asked.exit_code == 0, asked.output
+    assert document_of(asked)["file"].startswith(str(moved))
+    audited = rag("--workspace", moved, "verify-citations", moved / "drafts/chapter.md")
+    assert audited.exit_code == 0, audited.output
+    assert not build(Workspace.open(moved).namespace("thesis")).is_new
+    assert published_state(Workspace.open(moved).namespace("thesis")) == before
+    told = rag("--workspace", moved, "doctor")
+    assert told.exit_code == 1, ".env is absolute and still names the old place"
+    assert f"RAG_WORKSPACE is {library}" in told.stdout
+    assert f"RAG_WORKSPACE={moved}" in told.stdout
+
+
+def test_the_installed_command_ingests_asks_and_audits(tmp_path: Path) -> None:
+    """In processes of their own, from a path with a space, Chinese characters and a quote."""
+    root = tmp_path / "it's 我的 library"
+    workspace = make_workspace(root, {"evidence/roofs.md": NOTES["evidence/roofs.md"]}, SETTINGS)
+    (workspace.drafts / "chapter.md").write_text(DRAFT, encoding="utf-8")
+    ingested = run_rag("ingest", "--json", cwd=root)
+    assert ingested.returncode == 0, ingested.stderr
+    assert json.loads(ingested.stdout)["thesis"]["success"]
+    asked = run_rag("query", "Which roof was cooler?", "--json", cwd=root / "raw")
+    assert json.loads(asked.stdout)["items"][0]["doc_uid"] == "roofs", asked.stderr
+    audited = run_rag("verify-citations", "drafts/chapter.md", "--json", cwd=root)
+    assert (audited.returncode, json.loads(audited.stdout)["rows"][0]["status"]) == (0, "OK")
+    asked_sql = run_rag("sql", "SELECT count(*) AS n FROM packs", "--json", cwd=root)
+    assert json.loads(asked_sql.stdout) == [{"n": 1}], asked_sql.stderr
+
+
+def test_removed_rows_are_still_there_for_a_file_that_comes_back(
+    tmp_path: Path, rag: Rag, parse_in_process: None
+) -> None:
+    workspace = make_workspace(tmp_path / "library", NOTES, SETTINGS)
+    build(workspace.namespace("thesis"))
+    text = (workspace.root / "raw/evidence/roofs.md").read_text("utf-8")
+    (workspace.root / "raw/evidence/roofs.md").unlink()
+    build(workspace.namespace("thesis"))
+    listed = rag("--workspace", workspace.root, "documents", "--status", "removed", "--json")
+    assert [line["doc_uid"] for line in document_of(listed)] == ["roofs"]
+    assert rag("--workspace", workspace.root, "gc").exit_code == 0
+    write_raw(workspace, "evidence/roofs.md", text)
+    build(workspace.namespace("thesis"))
+    whole_publication(workspace.namespace("thesis"))

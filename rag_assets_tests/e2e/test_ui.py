@@ -1,0 +1,135 @@
+"""The Dagster UI of a workspace as a person sees it, in headless Chromium, with its daemon."""
+
+import hashlib
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from rag_assets.running import STAGES, materialize_stages
+from rag_assets.workspace import Namespace, Workspace
+from rag_assets_tests.e2e.browsing import (
+    CHROMIUM,
+    NO_CHROMIUM,
+    SEE_MILLISECONDS,
+    Server,
+    browse,
+    serve,
+)
+from rag_assets_tests.libraries import make_workspace
+
+pytestmark = [pytest.mark.ui, pytest.mark.skipif(CHROMIUM is None, reason=NO_CHROMIUM)]
+expect.set_options(timeout=SEE_MILLISECONDS)
+
+NOTE = "# Roofs\n\nA green roof was 7 degrees cooler than bitumen at noon.\n"
+BROKEN = b"%PDF-1.7 and nothing of a PDF after it"
+RUNS = """query($tags: [ExecutionTag!]) {
+  runsOrError(filter: {tags: $tags, statuses: [SUCCESS, FAILURE]}) {
+    ... on Runs { results { status assetSelection { path } } }
+  }
+}"""
+
+
+@pytest.fixture(scope="module")
+def namespace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Namespace]:
+    root = tmp_path_factory.mktemp("ui") / "library"
+    files: dict[str, str | bytes] = {
+        "evidence/roofs.md": NOTE,
+        "evidence/broken.pdf": BROKEN,
+        "evidence/empty.md": b"",
+    }
+    workspace = make_workspace(root, files)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAG_WORKSPACE", str(root))
+        patch.setenv("DAGSTER_HOME", str(workspace.dagster_home))
+        outcome = materialize_stages(workspace.namespace("thesis"), STAGES)
+    assert outcome.is_success, outcome.errors
+    yield Workspace.open(root).namespace("thesis")
+
+
+@pytest.fixture(scope="module")
+def server(namespace: Namespace) -> Iterator[Server]:
+    root = namespace.workspace.root
+    with serve(root, root / "ui.log") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def page(server: Server) -> Iterator[Page]:
+    with browse() as opened:
+        yield opened
+
+
+def partition_of(namespace: Namespace, content: str | bytes) -> str:
+    data = content.encode() if isinstance(content, str) else content
+    return namespace.partition_of(hashlib.sha256(data).hexdigest())
+
+
+def open_partition(page: Page, server: Server, asset: str, partition: str) -> None:
+    page.goto(f"{server.url}/assets/thesis/{asset}?view=partitions&partition={partition}")
+
+
+def test_the_asset_graph_shows_every_stage(page: Page, server: Server) -> None:
+    page.goto(f"{server.url}/locations/rag_assets/asset-groups/thesis/lineage")
+    for stage in (*STAGES, "evidence_packs", "citation_audits"):
+        expect(page.get_by_text(stage, exact=True).first).to_be_visible()
+
+
+def test_a_partition_shows_its_documents_and_a_preview(
+    page: Page, server: Server, namespace: Namespace
+) -> None:
+    open_partition(page, server, "parse_reports", partition_of(namespace, NOTE))
+    expect(page.get_by_role("cell", name="raw/evidence/roofs.md", exact=True)).to_be_visible()
+    expect(page.get_by_role("cell", name="markdown", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name="Roofs", exact=True)).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("raw/evidence/empty.md", b"", "The file is empty (0 bytes)"),
+        ("raw/evidence/broken.pdf", BROKEN, "The PDF cannot be opened"),
+    ],
+)
+def test_a_failed_document_is_seen_in_its_partition(
+    page: Page, server: Server, namespace: Namespace, name: str, content: bytes, said: str
+) -> None:
+    open_partition(page, server, "parse_reports", partition_of(namespace, content))
+    row = page.get_by_role("row").filter(has=page.get_by_role("cell", name=name, exact=True)).last
+    expect(row.get_by_role("cell", name="failed", exact=True)).to_be_visible()
+    expect(row.get_by_text(said)).to_be_visible()
+
+
+def test_failed_documents_are_told_on_the_checks_tab(page: Page, server: Server) -> None:
+    page.goto(f"{server.url}/assets/thesis/parse_reports?view=checks")
+    told = page.get_by_text(re.compile(r"broken\.pdf: failed.* · .*empty\.md: failed"))
+    expect(told).to_be_visible()
+    expect(page.get_by_text("Every file of raw/ could be read, parsed and named.")).to_be_visible()
+
+
+def test_every_sensor_runs_and_has_an_off_switch(page: Page, server: Server) -> None:
+    page.goto(f"{server.url}/automation")
+    for name in ("thesis_raw_files", "thesis_configuration", "questions", "drafts"):
+        expect(page.get_by_text(name, exact=True)).to_be_visible()
+    expect(page.locator("input[type=checkbox]:checked")).to_have_count(4)
+
+
+def test_a_partition_is_materialized_by_a_click(page: Page, server: Server) -> None:
+    open_partition(page, server, "chunks", "a")
+    page.get_by_role("button", name="Materialize").first.click()
+    page.get_by_role("dialog").get_by_role("button", name="Launch 1 run").click()
+    [run] = server.wait("the clicked run", lambda: finished_runs(server, "a"), 240)
+    assert run == {"status": "SUCCESS", "assetSelection": [{"path": ["thesis", "chunks"]}]}
+
+
+def finished_runs(server: Server, partition: str) -> list[dict[str, object]]:
+    tags = [{"key": "dagster/partition", "value": partition}]
+    found: list[dict[str, object]] = server.ask(RUNS, tags=tags)["runsOrError"]["results"]
+    return found
+
+
+def test_a_run_of_a_command_can_be_executed_again_from_the_ui(page: Page, server: Server) -> None:
+    page.goto(f"{server.url}/runs")
+    page.get_by_role("link", name=re.compile("^[0-9a-f]{8}$")).last.click()
+    expect(page.get_by_role("button", name=re.compile("Re-execute all"))).to_be_enabled()

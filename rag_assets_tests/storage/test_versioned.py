@@ -1,0 +1,88 @@
+import json
+import threading
+from pathlib import Path
+
+import pytest
+
+from rag_assets.model import DamagedFileError
+from rag_assets.storage import VersionedOutput, find_versions, read_json, write_version
+
+
+def write(root: Path, text: str, stem: str = "pack") -> VersionedOutput:
+    return write_version(
+        root / "outputs",
+        stem,
+        {".md": text, ".json": json.dumps({"text": text})},
+        root / "meta" / "version_log.jsonl",
+        root / "outputs.lock",
+        "a question 气孔",
+        lambda sentence: None,
+    )
+
+
+def log_of(root: Path) -> list[dict[str, str | None]]:
+    lines = (root / "meta/version_log.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines if line]
+
+
+def test_versions_are_numbered_and_never_overwritten(tmp_path: Path) -> None:
+    first, second = write(tmp_path, "one"), write(tmp_path, "two")
+    assert (first.version, second.version) == (1, 2)
+    assert first.files[".md"].read_text() == "one"
+    assert second.files[".json"].name == "pack_v002.json"
+    assert [(entry["from"], entry["to"]) for entry in log_of(tmp_path)] == [
+        (None, "v001"), ("v001", "v002"),
+    ]  # fmt: skip
+
+
+def test_number_of_a_version_of_which_a_part_was_removed_is_not_used_again(
+    tmp_path: Path,
+) -> None:
+    write(tmp_path, "one")
+    second = write(tmp_path, "two")
+    second.files[".md"].unlink()
+    third = write(tmp_path, "three")
+    assert third.version == 3
+    assert "two" in second.files[".json"].read_text()
+
+
+def test_concurrent_writers_get_different_numbers(tmp_path: Path) -> None:
+    found: list[VersionedOutput] = []
+    threads = [
+        threading.Thread(target=lambda n=n: found.append(write(tmp_path, f"text {n}")))
+        for n in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(output.version for output in found) == list(range(1, 9))
+    texts = {output.files[".md"].read_text() for output in found}
+    assert texts == {f"text {n}" for n in range(8)}
+    assert len(log_of(tmp_path)) == 8
+
+
+def test_stems_are_counted_apart_even_where_one_begins_like_the_other(tmp_path: Path) -> None:
+    write(tmp_path, "one", "pack")
+    assert write(tmp_path, "two", "pack_v001").version == 1
+    assert write(tmp_path, "three", "pack.").version == 1
+    assert [number for number, _ in find_versions(tmp_path / "outputs", "pack", ".md")] == [1]
+
+
+def test_half_written_line_of_the_log_harms_no_other(tmp_path: Path) -> None:
+    write(tmp_path, "one")
+    log = tmp_path / "meta/version_log.jsonl"
+    with log.open("ab") as handle:
+        handle.write(b'{"file": "outp')
+    write(tmp_path, "two")
+    lines = log.read_text(encoding="utf-8").splitlines()
+    assert json.loads(lines[0])["to"] == "v001"
+    assert json.loads(lines[2])["to"] == "v002"
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[1]", b"\xff\xfe"])
+def test_damaged_output_is_named(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "pack_v001.json"
+    path.write_bytes(data)
+    with pytest.raises(DamagedFileError, match=r"pack_v001\.json.*evidence pack"):
+        read_json(path, "evidence pack")

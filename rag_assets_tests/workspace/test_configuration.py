@@ -1,0 +1,90 @@
+from pathlib import Path
+
+import pytest
+
+from rag_assets.model import ConfigurationError, UsageError, WorkspaceError
+from rag_assets.workspace import Workspace
+from rag_assets_tests.laws.driver import make_workspace
+
+
+def configure(workspace: Workspace, text: str | bytes) -> Path:
+    path = workspace.namespace_file("lib")
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+def test_namespace_wins_over_workspace_over_defaults(workspace: Workspace) -> None:
+    (workspace.root / "config.yaml").write_text("retrieve: {top_k: 7, pool_k: 40}\n")
+    configure(workspace, "retrieve: {top_k: 5}\n")
+    retrieve = workspace.namespace("lib").settings.retrieve
+    assert (retrieve.top_k, retrieve.pool_k, retrieve.rrf_k) == (5, 40, 60)
+
+
+def test_places_of_a_namespace_replace_the_default_ones(workspace: Workspace) -> None:
+    configure(workspace, 'places: {"": {source_type: statute, citable: true}}\n')
+    assert list(workspace.namespace("lib").settings.places) == [""]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("chnk: {target_tokens: 9}\n", ["unknown key 'chnk'", "did you mean 'chunk'", "embed"]),
+        ("chunk: {target_token: 9}\n", ["'chunk.target_token'", "did you mean 'target_tokens'"]),
+        ("retrieve: {top_k: 0}\n", ["'retrieve.top_k'", "greater than or equal to 1", "got 0"]),
+        ("retrieve: {top_k: many}\n", ["'retrieve.top_k'", "got 'many'"]),
+        ("verify: {threshold: .nan}\n", ["'verify.threshold'"]),
+        ("hex_digits: 4\n", ["'hex_digits'", "got 4"]),
+        ("chunk: {min_tokens: 250}\n", ["'chunk'", "min_tokens <= target_tokens <= max_tokens"]),
+        ("verify: {weak_threshold: 0.9}\n", ["'verify.weak_threshold'", "verify.threshold"]),
+        ("[1, 2]\n", ["expected `key: value` lines", "list"]),
+        ("raw: [raw\n", ["line 2", "not valid YAML"]),
+        ("raw: [raw]\nraw: [b]\n", ["line 2", "'raw' stands twice"]),
+        ("chunk:\n  overlap: 0.0\n  overlap: 0.1\n", ["line 3", "'overlap' stands twice"]),
+        ("{[1]: 2}\n", ["a mapping or list is used as a key"]),
+        ("raw: [!!python/object/apply:os.getcwd []]\n", ["not valid YAML"]),
+        (b"raw: [\xff]\n", ["not UTF-8", "byte 6"]),
+        ("raw: [papers, /elsewhere/papers]\n", ["'papers'", "differ"]),
+    ],
+)
+def test_wrong_configuration_names_file_key_and_mend(
+    tmp_path: Path, text: str | bytes, words: list[str]
+) -> None:
+    workspace = make_workspace(tmp_path)
+    path = configure(workspace, text)
+    with pytest.raises(ConfigurationError) as caught:
+        workspace.namespace("lib")
+    message = str(caught.value)
+    assert str(path) in message
+    for word in words:
+        assert word in message
+
+
+def test_wrong_value_is_blamed_on_the_file_that_holds_it(workspace: Workspace) -> None:
+    config = workspace.root / "config.yaml"
+    config.write_text("retrieve: {top_k: 0}\n")
+    configure(workspace, "chunk: {overlap: 0.1}\n")
+    with pytest.raises(ConfigurationError) as caught:
+        workspace.namespace("lib")
+    assert str(caught.value).startswith(f"{config}: 'retrieve.top_k'")
+
+
+def test_empty_file_is_no_settings(workspace: Workspace) -> None:
+    configure(workspace, "\ufeff# nothing\n")
+    assert workspace.namespace("lib").settings.raw == ["raw"]
+
+
+def test_unknown_namespace_names_those_that_exist(workspace: Workspace) -> None:
+    with pytest.raises(UsageError, match=r"'other'.*known: lib.*rag namespace add other"):
+        workspace.namespace("other")
+
+
+@pytest.mark.parametrize("name", ["Thesis", "1st", "a-b", "evidence_packs", "论文", "a" * 41])
+def test_name_that_cannot_be_a_namespace_is_refused(workspace: Workspace, name: str) -> None:
+    workspace.namespace_file(name).write_text("{}\n")
+    with pytest.raises(ConfigurationError, match="cannot be a namespace"):
+        workspace.namespace(name)
+
+
+def test_folder_that_is_no_workspace_says_how_to_make_one(tmp_path: Path) -> None:
+    with pytest.raises(WorkspaceError, match="rag init"):
+        Workspace.open(tmp_path / "nowhere")
