@@ -59,8 +59,12 @@ def _ingest(workspace: Path) -> tuple[Cost, dict[str, Any]]:
     parts = {"start, imports, definitions": round(imports, 3), **events["steps_s"]}
     parts["Dagster between steps"] = events["between_steps_s"]
     parts["after the run"] = round(cost.started + cost.wall - events["end"], 3)
-    figures = {name: values for name, values in report["stages"].items()}
-    return cost, {**cost.to_json(), "parts_s": parts, "events": events["events"], "stages": figures}
+    return cost, {
+        **cost.to_json(),
+        "parts_s": parts,
+        "events": events["events"],
+        "stages": report["stages"],
+    }
 
 
 def _against_bare(ingest: dict[str, Any], bare: dict[str, Any], bare_cost: Cost) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from rag_assets.publishing.verifying import (
 from rag_assets.workspace import Namespace, Workspace, require_inventory, take_inventory
 
 _encoded: list[int] = []
-_call: Any = SentenceEmbedder._call  # noqa: SLF001 - where every text goes to the model
+_call: Any = SentenceEmbedder._call  # where every text goes to the model
 
 
 def _counted(self: SentenceEmbedder, texts: list[str], prompt: str) -> Any:
@@ -77,7 +77,7 @@ def _stages_alone(namespace: Namespace) -> dict[str, float]:
 def main(root: Path) -> None:
     from rag_assets.running import ingest
 
-    SentenceEmbedder._call = _counted  # type: ignore[method-assign]  # noqa: SLF001
+    SentenceEmbedder._call = _counted  # type: ignore[method-assign]
     namespace = Workspace.open(root).namespace("papers")
     with observe_parses() as parses:
         started = time.monotonic()

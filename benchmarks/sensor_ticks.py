@@ -28,7 +28,7 @@ def _make_files(folder: Path, count: int) -> int:
         path = folder / f"{number // _FILES_A_FOLDER:03d}" / f"note-{number:05d}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
         text = "".join(
-            f"Paragraph {paragraph} of note {number}: every file has its own bytes, 每个文件不同。\n\n"
+            f"Paragraph {paragraph} of note {number}: it has its own bytes, 每个文件不同。\n\n"
             for paragraph in range(_PARAGRAPHS)
         )
         written += path.write_text(f"# Note {number}\n\n{text}", encoding="utf-8")

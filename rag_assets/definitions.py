@@ -48,8 +48,12 @@ def _build(workspace: Workspace) -> dg.Definitions:
     indexes = [asset.key for asset in assets if asset.key.path[-1] == "search_index"]
     packs = build_evidence_packs_asset(workspace, indexes)
     audits = build_citation_audits_asset(workspace, indexes)
-    questions_job = dg.define_asset_job("answer_question", selection=[packs])
-    drafts_job = dg.define_asset_job("audit_draft", selection=[audits])
+    questions_job = dg.define_asset_job(
+        "answer_question", selection=[packs], description="One evidence pack for one question."
+    )
+    drafts_job = dg.define_asset_job(
+        "audit_draft", selection=[audits], description="One audit of one revision of a draft."
+    )
     return dg.Definitions(
         assets=[*assets, packs, audits],
         asset_checks=[*checks, *build_workspace_checks(workspace)],

@@ -6,7 +6,7 @@ import click
 
 from rag_assets.cli.failing import DONE, FAILED, REFUSED
 from rag_assets.cli.options import json_option, open_workspace, print_json, shown_progress
-from rag_assets.storage import read_json
+from rag_assets.storage import current_folder, read_json
 
 
 @click.command(
@@ -23,7 +23,9 @@ def verify_citations(draft: Path, as_json: bool) -> None:
 
     workspace = open_workspace()
     path = draft.absolute()
-    read_draft(path)  # what is wrong with the draft is said before a run is started
+    # What is wrong with the draft is said before a run is started.
+    for name in read_draft(path).namespaces:
+        current_folder(workspace.namespace(name).publications, name)
     if path.is_relative_to(workspace.drafts.absolute()):
         key = draft_key(path)
         with shown_progress() as progress:

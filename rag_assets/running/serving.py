@@ -30,6 +30,8 @@ def serve_ui(workspace: Workspace, port: int, *, with_sensors: bool) -> int:
     command = [sys.executable, "-m"]
     command += ["dagster", "dev"] if with_sensors else ["dagster_webserver"]
     command += ["-w", str(shipped_file("workspace.yaml")), "-h", "127.0.0.1", "-p", str(port)]
+    # Each sensor would say every five seconds that it looked; the UI shows its ticks.
+    command += ["--log-level", "warning"]
     # A shell that starts us in the background makes SIGINT ignored, and a child inherits that:
     # then nothing could end it but SIGKILL.
     previous = signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -25,9 +25,10 @@ from rag_assets.workspace.inventory import (
 from rag_assets.workspace.journal import Binding, Journal, Override, read_journal
 from rag_assets.workspace.layout import Namespace, Workspace
 from rag_assets.workspace.raw_files import describe_raw_files
-from rag_assets.workspace.scanning import Scan, SourceFile, scan_raw
+from rag_assets.workspace.scanning import Scan, scan_raw
 from rag_assets.workspace.settings import Settings
 from rag_assets.workspace.sidecar import Sidecar, read_sidecar
+from rag_assets.workspace.source_file import SourceFile
 from rag_assets.workspace.watching import Look, configuration_digest, look_at_raw
 
 __all__ = [

@@ -19,7 +19,8 @@ from rag_assets.workspace.journal import (
     read_journal,
 )
 from rag_assets.workspace.layout import Namespace
-from rag_assets.workspace.scanning import Scan, SourceFile, scan_raw
+from rag_assets.workspace.scanning import Scan, scan_raw
+from rag_assets.workspace.source_file import SourceFile
 
 _TEXT_FIELDS = [f.name for f in fields(SourceFile) if f.name not in {"citable", "size"}]
 

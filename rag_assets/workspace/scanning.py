@@ -17,6 +17,7 @@ from rag_assets.storage import write_text
 from rag_assets.workspace.layout import Namespace
 from rag_assets.workspace.settings import PlaceSettings, Settings
 from rag_assets.workspace.sidecar import SUFFIX, read_sidecar
+from rag_assets.workspace.source_file import SourceFile
 
 # A file changed so shortly before it was hashed could change again within the clock's grain:
 # its hash is used but not remembered.
@@ -24,51 +25,6 @@ _CLOCK_GRAIN_SECONDS = 1.0
 # A file that will not hold still is read this often before it is left for the next scan.
 _TRIES = 3
 _READ_BYTES = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class SourceFile:
-    """One file below a raw folder, as it was seen.
-
-    Args:
-        source_uri: `<root name>/<path>`, POSIX, never absolute.
-        file: where it can be read now (absolute; provenance).
-        status: `ok`, or `refused` with `reason_code` and `message`.
-        content_hash: SHA-256 of the bytes, empty when refused.
-        sidecar: canonical JSON of the sidecar without its password, empty when there is none.
-        sidecar_error: why the sidecar cannot be used, empty when it can.
-        password_hash: SHA-256 of the sidecar's password; it is a parse hint.
-    """
-
-    source_uri: str
-    file: str
-    status: str
-    source_type: str
-    source_subtype: str
-    citable: bool
-    reason_code: str = ""
-    message: str = ""
-    content_hash: str = ""
-    size: int = 0
-    sidecar: str = ""
-    sidecar_error: str = ""
-    password_hash: str = ""
-
-    @property
-    def content_fields(self) -> tuple[str | bool, ...]:
-        """Everything that later stages may depend on; the rest is provenance."""
-        return (
-            self.source_uri,
-            self.status,
-            self.source_type,
-            self.source_subtype,
-            self.citable,
-            self.reason_code,
-            self.content_hash,
-            self.sidecar,
-            self.sidecar_error,
-            self.password_hash,
-        )
 
 
 @dataclass(frozen=True, slots=True)

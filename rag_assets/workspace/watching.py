@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from rag_assets.model import hash_fields
 from rag_assets.workspace.inventory import current_overrides, read_inventory, sources_digest
 from rag_assets.workspace.layout import Namespace
-from rag_assets.workspace.scanning import SourceFile, scan_raw
+from rag_assets.workspace.scanning import scan_raw
+from rag_assets.workspace.source_file import SourceFile
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,11 @@ import re
 import tempfile
 from pathlib import Path
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from rag_assets.running import STAGES, materialize_stages
 from rag_assets.workspace import Namespace
-from rag_assets_tests.e2e.browsing import VIEW, Server, browse, serve
+from rag_assets_tests.e2e.browsing import SEE_MILLISECONDS, Server, browse, serve
 from rag_assets_tests.libraries import make_workspace
 
 REPOSITORY = Path(__file__).parents[2]
@@ -52,7 +52,7 @@ def take_pictures(
         page.get_by_role("cell", name=f"raw/{name}", exact=True).wait_for()
         page.get_by_text("16 Partitions Selected").wait_for()
 
-    open_reports("evidence/cool-pavements-2023.pdf")
+    open_reports("evidence/行道树与夏季热环境-2022.pdf")
     page.get_by_text("preview", exact=True).wait_for()
     page.screenshot(path=IMAGES / "partition-metadata.png")
 
@@ -64,13 +64,14 @@ def take_pictures(
     page.screenshot(path=IMAGES / "checks.png")
 
     # The nodes show what they hold only where the page is wide enough for all seven.
-    page.set_viewport_size({"width": 2600, "height": 760})
+    page.set_viewport_size({"width": 2600, "height": 640})
     page.goto(f"{server.url}/locations/rag_assets/asset-groups/thesis/lineage")
     page.get_by_text("Hide navigation").click()
     page.get_by_text("search_index", exact=True).first.wait_for()
-    page.wait_for_load_state("networkidle")
-    page.screenshot(path=IMAGES / "asset-graph.png")
-    page.set_viewport_size({"width": VIEW["width"], "height": VIEW["height"]})
+    expect(page.get_by_text("Loading", exact=False)).to_have_count(0, timeout=SEE_MILLISECONDS)
+    page.screenshot(
+        path=IMAGES / "asset-graph.png", clip={"x": 110, "y": 260, "width": 2380, "height": 280}
+    )
 
 
 if __name__ == "__main__":

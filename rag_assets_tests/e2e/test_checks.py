@@ -12,6 +12,7 @@ import pytest
 from click.testing import Result
 
 from rag_assets.chunking.stage import chunks_schema
+from rag_assets.embedding.words import WordTokenizer
 from rag_assets.evidence import ask, mark_retired
 from rag_assets.evidence.retirement import packs_without_publication
 from rag_assets.publishing.catalogue import catalogue_name
@@ -74,12 +75,16 @@ def test_every_check_passes_where_nothing_is_wrong(namespace: Namespace, rag: Ra
     )  # fmt: skip
 
 
+# The tokenizer of the hashing embedder sets no limit of its own.
+MODEL_READS = 1000
+
+
 def cut_short(row: dict[str, Any]) -> None:
     row["char_end"] -= 3
 
 
 def count_high(row: dict[str, Any]) -> None:
-    row["token_count"] = 10**6
+    row["token_count"] = MODEL_READS + 1
 
 
 @pytest.mark.parametrize(
@@ -90,8 +95,13 @@ def count_high(row: dict[str, Any]) -> None:
     ],
 )
 def test_wrong_chunks_stop_the_publication(
-    namespace: Namespace, rag: Rag, change: Callable[[dict[str, Any]], None], check: str
+    namespace: Namespace,
+    rag: Rag,
+    monkeypatch: pytest.MonkeyPatch,
+    change: Callable[[dict[str, Any]], None],
+    check: str,
 ) -> None:
+    monkeypatch.setattr(WordTokenizer, "limit", MODEL_READS)
     before = published_state(namespace)
     write_raw(namespace.workspace, "evidence/ponds.md", "# Ponds\n\nA pond cools the air.\n")
     change_chunks(namespace, change)

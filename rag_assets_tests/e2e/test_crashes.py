@@ -4,11 +4,13 @@ import json
 import shutil
 import signal
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
+from click.testing import Result
 
 from rag_assets.model import DamagedFileError
 from rag_assets.parsing import pool
@@ -183,8 +185,10 @@ def test_a_damaged_publication_says_which_folder_to_delete_and_is_built_again(
     assert published_state(namespace) == expected
 
 
-def test_the_commands_name_what_they_mended(namespace: Namespace) -> None:
-    """Through the front door: one ingest that meets five kinds of damage."""
+def test_the_commands_name_what_they_mended(
+    namespace: Namespace, rag: Callable[..., Result]
+) -> None:
+    """Through the front door: one ingest that meets four kinds of damage."""
     record = first(namespace, "data/thesis/chunks/*.parquet")
     for path in (record, namespace.inventory, namespace.publications / "current.json"):
         truncate(path)
@@ -199,7 +203,7 @@ def test_the_commands_name_what_they_mended(namespace: Namespace) -> None:
         "the last line was half-written (13 bytes",
     ):
         assert words in ran.stderr
-    again = run_rag("--workspace", namespace.workspace.root, "ingest", "--json")
+    again = rag("--workspace", namespace.workspace.root, "ingest", "--json")
     assert json.loads(again.stdout)["thesis"]["warnings"] == []
 
 

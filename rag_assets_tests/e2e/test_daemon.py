@@ -88,7 +88,7 @@ def test_a_pdf_that_is_being_copied_is_taken_once_it_rests_and_becomes_searchabl
 def test_a_question_that_is_dropped_is_answered(namespace: Namespace, server: Server) -> None:
     workspace = namespace.workspace
     (workspace.queries / "roofs.yaml").write_text("question: How cool is a green roof?\n")
-    pack = workspace.outputs / "evidence_pack_v1.md"
+    pack = workspace.outputs / "evidence_pack_v001.md"
     server.wait("the pack", pack.exists, TAKEN_SECONDS)
     assert "green roof was 7 degrees cooler" in pack.read_text(encoding="utf-8")
     server.wait("rest", says(server, "questions", "nothing new"), TAKEN_SECONDS)

@@ -9,6 +9,7 @@ import dagster as dg
 import pytest
 
 from rag_assets.evidence import read_question
+from rag_assets.running import open_instance
 from rag_assets.storage import read_pointer
 from rag_assets.workspace import Namespace, Workspace
 from rag_assets_tests.e2e.workspaces import NOTES, SETTINGS, outside_environment
@@ -48,7 +49,7 @@ def namespace(root: Path) -> Namespace:
 
 @pytest.fixture
 def instance(root: Path) -> Iterator[dg.DagsterInstance]:
-    with dg.DagsterInstance.from_config(str(root / "meta/dagster")) as opened:
+    with open_instance(Workspace.open(root)) as opened:
         yield opened
 
 
@@ -77,7 +78,7 @@ def test_a_registered_question_is_answered(root: Path, instance: dg.DagsterInsta
     instance.add_dynamic_partitions("questions", [key])
     done = materialize(root, "--select", "evidence_packs", "--partition", key)
     assert done.returncode == 0, done.stderr
-    assert "green roof" in (root / "outputs/evidence_pack_v1.md").read_text()
+    assert "green roof" in (root / "outputs/evidence_pack_v001.md").read_text()
 
 
 def test_an_unregistered_key_is_refused(root: Path) -> None:

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+import yaml
 
 from rag_assets.auditing import draft_key
 from rag_assets.evidence import read_question
-from rag_assets.workspace import Workspace
+from rag_assets.workspace import Workspace, shipped_file
 
 from .conftest import Ask, at, finish_run, publish_as_seen
 
@@ -164,3 +165,15 @@ def test_a_broken_configuration_is_said(ask: Ask, workspace: Workspace) -> None:
 def test_a_removed_workspace_is_said(ask: Ask, workspace: Workspace, tmp_path: Path) -> None:
     workspace.root.rename(tmp_path / "moved")
     assert "is not a workspace" in refused(ask("drafts"))
+
+
+@pytest.mark.usefixtures("published")
+def test_answers_leave_a_place_in_the_queue_for_new_evidence(
+    ask: Ask, workspace: Workspace
+) -> None:
+    shipped = yaml.safe_load(shipped_file("dagster.yaml").read_text())["run_coordinator"]["config"]
+    [limit] = shipped["tag_concurrency_limits"]
+    assert limit["limit"] < shipped["max_concurrent_runs"]
+    write_question(workspace, "q.yaml", "Do leaves cool?")
+    [run] = result(ask("questions")).run_requests or []
+    assert limit["key"] in run.tags
