@@ -74,9 +74,7 @@ def make_chunks(
         min(asked.least, most - repeated), min(asked.target, most - repeated), most - repeated
     )
     passages = [
-        passage
-        for parent in parents
-        for passage in _divide(parent, room, repeated, tokenizer)
+        passage for parent in parents for passage in _divide(parent, room, repeated, tokenizer)
     ]
     return [
         _as_chunk(order, passage, tokens)

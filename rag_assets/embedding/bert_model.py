@@ -204,10 +204,10 @@ def gelu(values: "Floats") -> "Floats":
     import numpy as np
 
     scaled = np.abs(values) / np.float32(math.sqrt(2))
-    step = 1 / (1 + np.float32(0.3275911) * scaled)
+    step: Any = 1 / (1 + np.float32(0.3275911) * scaled)
     series: Floats = np.zeros_like(values)
     for factor in (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592):
-        series = (series + np.float32(factor)) * step
+        series = np.multiply(series + np.float32(factor), step, dtype=np.float32)
     error: Floats = np.copysign(1 - series * np.exp(-(scaled * scaled)), values)
     found: Floats = np.float32(0.5) * values * (1 + error)
     return found

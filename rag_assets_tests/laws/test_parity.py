@@ -219,6 +219,9 @@ def test_clean_build_equals_a_history_with_every_event(tmp_path: Path) -> None:
     put_sidecar(workspace, "evidence/copy.md", doc_uid="kept", citable=False, tags=["屋顶"])
     build(namespace)
     (raw / "instruction/叶片.md").rename(raw / "evidence/叶片.md")
+    build(namespace)
+    # Nothing but a path changes: same bytes, uid, citability and metadata.
+    (raw / "evidence/叶片.md").rename(raw / "evidence/气孔.md")
     assert_parity(namespace, tmp_path)
 
 

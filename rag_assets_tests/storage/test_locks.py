@@ -79,9 +79,11 @@ def test_several_locks_asked_for_in_any_order_never_wait_in_a_circle(tmp_path: P
             with hold_locks(order, "records", lambda sentence: None):
                 done.append(1)
 
-    threads = [threading.Thread(target=work, args=(order,)) for order in (locks, locks[::-1])]
+    threads = [
+        threading.Thread(target=work, args=(order,), daemon=True) for order in (locks, locks[::-1])
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=60)
+        thread.join(timeout=20)
     assert len(done) == 20

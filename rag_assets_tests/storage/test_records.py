@@ -1,3 +1,4 @@
+import struct
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from rag_assets.storage import (
     read_entries,
     read_rows,
     refresh_record,
+    write_record,
 )
 
 SCHEMA = pa.schema([("content_hash", pa.string()), ("order", pa.int32()), ("text", pa.string())])
@@ -151,6 +153,21 @@ def test_altered_page_is_noticed_when_its_rows_are_read(record: Record) -> None:
     record.path.write_bytes(bytes(data))
     with pytest.raises(DamagedFileError, match=r"a\.parquet"):
         read_rows(record.path, SCHEMA, ["a1", "a2"])
+
+
+def test_altered_number_of_a_vector_is_noticed(tmp_path: Path) -> None:
+    # Vectors are stored as they are: only the checksum tells one number from another.
+    schema = pa.schema([("content_hash", pa.string()), ("vector", pa.list_(pa.float32(), 2))])
+    rows = pa.Table.from_pylist([{"content_hash": "a1", "vector": [0.5, 0.25]}], schema=schema)
+    path = tmp_path / "embeddings" / "a.parquet"
+    write_record(path, schema, {"a1": Entry("f", "d", 1)}, [rows])
+    numbers = struct.pack("<2f", 0.5, 0.25)
+    data = path.read_bytes()
+    place = data.index(numbers)
+    path.write_bytes(data[:place] + struct.pack("<2f", 0.5, 0.75) + data[place + len(numbers) :])
+    assert len(read_entries(path)) == 1
+    with pytest.raises(DamagedFileError, match=r"a\.parquet"):
+        read_rows(path, schema, ["a1"])
 
 
 def test_record_with_altered_pages_is_made_anew_as_the_error_says(record: Record) -> None:
