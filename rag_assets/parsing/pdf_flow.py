@@ -26,6 +26,8 @@ _MAX_INTERRUPTIONS = 60
 # Shorter runs are labels and headings, not the first half of an interrupted sentence.
 _MIN_SENTENCE_PART = 40
 
+# Characters of a line that is no heading and no cell of a table.
+_MIN_FULL_LINE = 20
 # Drop capitals are two to four lines high.
 _DROP_CAP_RATIO = 1.7
 # A short run that ends otherwise (a number, a dash) is a row of a table.
@@ -187,9 +189,29 @@ def _continues(before: Paragraph, after: Paragraph) -> bool:
             (is_prose or len(before.text) >= _MIN_SENTENCE_PART)
             and _LOWER_CASE_WORD.match(after.text)
         )
-    if not before.fills_last_line or not after.starts_at_edge or _LIST_MARK.match(after.text):
+    if _LIST_MARK.match(after.text):
+        return False
+    if not (before.fills_last_line and after.starts_at_edge) and not _is_next_line(before, after):
         return False
     return is_unspaced(before.text[-1]) == is_unspaced(after.text[0])
+
+
+def _is_next_line(before: Paragraph, after: Paragraph) -> bool:
+    """Tell whether `after` lies right below a full line of Chinese or Japanese.
+
+    Widely set lines come as blocks of their own, and where few of them share an edge, as in an
+    abstract over both columns, that edge is not known to the page.
+    """
+    left, _, right, bottom = before.box
+    height = before.size
+    return (
+        before.page == after.page
+        and len(before.text) >= _MIN_FULL_LINE
+        and is_unspaced(before.text[-1])
+        and left - _MAX_INDENT_EMS * height <= after.box[0] <= left + height / 2
+        and right >= after.box[2] - height
+        and -height <= after.box[1] - bottom <= height
+    )
 
 
 def _move_interruptions(paragraphs: list[Paragraph], main_size: float) -> None:

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 STAGE = "parse_reports"
+# Shown of a partition's first document in the UI.
+_PREVIEW_CHARACTERS = 800
 
 
 def reports_schema() -> "pa.Schema":
@@ -134,7 +136,6 @@ class _Partition:
         self.path = namespace.record(STAGE, partition)
         self.entries, self.mended = load_entries_or_mend(self.path, reports_schema(), notify)
         self.living = inventory.partition(namespace, partition)
-        self.expired = newest_expired(namespace)
         self.reports: dict[str, ParseReport] = {}
         self.jobs: dict[str, ParseJob] = {}
         for content, document in self.living.items():
@@ -197,7 +198,8 @@ class _Partition:
 
         schema = reports_schema()
         fresh = {c: self._entry(report) for c, report in self.reports.items()}
-        kept = {c: e for c, e in self.entries.items() if c not in fresh and c not in self.expired}
+        expired = newest_expired(self.namespace)
+        kept = {c: e for c, e in self.entries.items() if c not in fresh and c not in expired}
         rows = [
             {
                 **asdict(self.reports[c]),
@@ -281,14 +283,15 @@ def preview_parse(
     living: Mapping[str, LivingContent],
 ) -> str:
     """Return the beginning of the partition's first readable document as Markdown."""
-    from rag_assets.parsing.stored import read_parsed
+    from rag_assets.parsing.stored import read_beginning
 
     for content, document in living.items():
         entry = entries.get(content)
         if entry and entry.note["status"] == "ok":
-            parsed, _ = read_parsed(namespace.parsed_folder(partition) / entry.note["parsed_file"])
-            quoted = parsed.text[:800].replace("\n", "\n> ")
-            return f"**{document.first.source_uri}** — {parsed.title or 'no title'}\n\n> {quoted}"
+            path = namespace.parsed_folder(partition) / entry.note["parsed_file"]
+            title, beginning = read_beginning(path, _PREVIEW_CHARACTERS)
+            quoted = beginning.replace("\n", "\n> ")
+            return f"**{document.first.source_uri}** — {title or 'no title'}\n\n> {quoted}"
     return ""
 
 

@@ -81,6 +81,22 @@ def read_parsed(path: Path) -> tuple[ParsedDocument, ParseReport]:
     return document, report
 
 
+def read_beginning(path: Path, characters: int) -> tuple[str | None, str]:
+    """Return a stored parse's title and its first characters, without verifying the rest.
+
+    Raises:
+        DamagedFileError: the file is missing or truncated.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        (row,) = pq.read_table(path, columns=["title", "text"], partitioning=None).to_pylist()
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise DamagedFileError(_DAMAGED.format(path=path, problem=error)) from error
+    return row["title"], row["text"][:characters]
+
+
 def _restore_document(table: "pa.Table") -> ParsedDocument:
     (row,) = table.to_pylist()
     return ParsedDocument(
