@@ -220,7 +220,7 @@ def test_rule_at_the_top_is_not_front_matter() -> None:
 def test_unusable_draft_is_refused_by_name_with_the_mend(data: bytes, said: str) -> None:
     with pytest.raises(UsageError, match=said) as caught:
         parse_draft("chapter.md", data)
-    assert str(caught.value).startswith("chapter.md: ")
+    assert str(caught.value).startswith("chapter.md")
 
 
 def test_missing_draft_and_folder_are_refused(tmp_path: Path) -> None:
