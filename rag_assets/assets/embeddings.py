@@ -1,15 +1,12 @@
 """The asset `embeddings`: a vector for every chunk."""
 
-from collections.abc import Sequence
-
 import dagster as dg
 
-from rag_assets.assets.stage import build_stage_asset
+from rag_assets.assets.stage import StageCall, build_stage_asset
 from rag_assets.embedding import load_embedder, model_dimension, model_fingerprint
 from rag_assets.embedding.stage import EMBEDDING_VERSION, refresh_embeddings
-from rag_assets.model import Progress, StageOutcome
-from rag_assets.storage import Notify
-from rag_assets.workspace import Inventory, Namespace
+from rag_assets.model import StageOutcome
+from rag_assets.workspace import Namespace
 
 
 def build_embeddings_asset(declared: Namespace) -> dg.AssetsDefinition:
@@ -25,22 +22,15 @@ def build_embeddings_asset(declared: Namespace) -> dg.AssetsDefinition:
     )
 
 
-def _work(
-    _context: dg.AssetExecutionContext,
-    namespace: Namespace,
-    inventory: Inventory,
-    partitions: Sequence[str],
-    notify: Notify,
-    progress: Progress | None,
-) -> dict[str, StageOutcome]:
-    settings = namespace.settings.embed
+def _work(call: StageCall) -> dict[str, StageOutcome]:
+    settings = call.namespace.settings.embed
     return refresh_embeddings(
-        namespace,
-        inventory,
-        partitions,
+        call.namespace,
+        call.inventory,
+        call.partitions,
         model_fingerprint(settings),
         model_dimension(settings),
         lambda: load_embedder(settings),
-        notify,
-        on_progress=progress,
+        call.notify,
+        on_progress=call.on_progress,
     )

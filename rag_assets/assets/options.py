@@ -1,6 +1,5 @@
 """What a run was asked for beyond its assets, and what an asset finds when it starts."""
 
-from collections.abc import Callable
 from contextvars import ContextVar
 
 import dagster as dg
@@ -18,7 +17,6 @@ STATE_TAG = "rag/state"
 progress_reporter: ContextVar[Progress | None] = ContextVar("progress_reporter", default=None)
 
 OWNERS = ["team:library"]
-NamespaceSource = Callable[[], Namespace]
 
 
 def reopen_namespace(workspace: Workspace, name: str, hex_digits: int) -> Namespace:

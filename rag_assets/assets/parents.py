@@ -1,16 +1,13 @@
 """The asset `parents`: pages or sections, the passages that are shown whole."""
 
-from collections.abc import Sequence
-
 import dagster as dg
 
-from rag_assets.assets.stage import build_stage_asset
+from rag_assets.assets.stage import StageCall, build_stage_asset
 from rag_assets.chunking import PARENTS_VERSION
 from rag_assets.chunking.stage import refresh_parents
 from rag_assets.embedding import load_tokenizer
-from rag_assets.model import Progress, StageOutcome
-from rag_assets.storage import Notify
-from rag_assets.workspace import Inventory, Namespace
+from rag_assets.model import StageOutcome
+from rag_assets.workspace import Namespace
 
 
 def build_parents_asset(declared: Namespace) -> dg.AssetsDefinition:
@@ -27,15 +24,12 @@ def build_parents_asset(declared: Namespace) -> dg.AssetsDefinition:
     )
 
 
-def _work(
-    _context: dg.AssetExecutionContext,
-    namespace: Namespace,
-    inventory: Inventory,
-    partitions: Sequence[str],
-    notify: Notify,
-    progress: Progress | None,
-) -> dict[str, StageOutcome]:
-    tokenizer = load_tokenizer(namespace.settings.embed)
+def _work(call: StageCall) -> dict[str, StageOutcome]:
     return refresh_parents(
-        namespace, inventory, partitions, tokenizer, notify, on_progress=progress
+        call.namespace,
+        call.inventory,
+        call.partitions,
+        load_tokenizer(call.namespace.settings.embed),
+        call.notify,
+        on_progress=call.on_progress,
     )

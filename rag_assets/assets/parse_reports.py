@@ -1,16 +1,13 @@
 """The asset `parse_reports`: how the parse of every document went, and the parses."""
 
-from collections.abc import Sequence
-
 import dagster as dg
 
 from rag_assets.assets.options import RETRY_TAG, flag
-from rag_assets.assets.stage import build_stage_asset
-from rag_assets.model import Progress, StageOutcome
+from rag_assets.assets.stage import StageCall, build_stage_asset
+from rag_assets.model import StageOutcome
 from rag_assets.parsing.fingerprints import STAGE_VERSION
 from rag_assets.parsing.stage import refresh_parse_reports
-from rag_assets.storage import Notify
-from rag_assets.workspace import Inventory, Namespace
+from rag_assets.workspace import Namespace
 
 
 def build_parse_reports_asset(declared: Namespace) -> dg.AssetsDefinition:
@@ -27,19 +24,12 @@ def build_parse_reports_asset(declared: Namespace) -> dg.AssetsDefinition:
     )
 
 
-def _work(
-    context: dg.AssetExecutionContext,
-    namespace: Namespace,
-    inventory: Inventory,
-    partitions: Sequence[str],
-    notify: Notify,
-    progress: Progress | None,
-) -> dict[str, StageOutcome]:
+def _work(call: StageCall) -> dict[str, StageOutcome]:
     return refresh_parse_reports(
-        namespace,
-        inventory,
-        partitions,
-        notify,
-        retry=flag(context, RETRY_TAG),
-        on_progress=progress,
+        call.namespace,
+        call.inventory,
+        call.partitions,
+        call.notify,
+        retry=flag(call.context, RETRY_TAG),
+        on_progress=call.on_progress,
     )

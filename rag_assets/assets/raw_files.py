@@ -1,13 +1,10 @@
 """The asset `raw_files`: the living files of each partition."""
 
-from collections.abc import Sequence
-
 import dagster as dg
 
-from rag_assets.assets.stage import build_stage_asset
-from rag_assets.model import Progress, StageOutcome
-from rag_assets.storage import Notify
-from rag_assets.workspace import Inventory, Namespace, describe_raw_files
+from rag_assets.assets.stage import StageCall, build_stage_asset
+from rag_assets.model import StageOutcome
+from rag_assets.workspace import Namespace, describe_raw_files
 
 
 def build_raw_files_asset(declared: Namespace) -> dg.AssetsDefinition:
@@ -23,12 +20,5 @@ def build_raw_files_asset(declared: Namespace) -> dg.AssetsDefinition:
     )
 
 
-def _work(
-    _context: dg.AssetExecutionContext,
-    namespace: Namespace,
-    inventory: Inventory,
-    partitions: Sequence[str],
-    _notify: Notify,
-    _progress: Progress | None,
-) -> dict[str, StageOutcome]:
-    return describe_raw_files(namespace, inventory, partitions)
+def _work(call: StageCall) -> dict[str, StageOutcome]:
+    return describe_raw_files(call.namespace, call.inventory, call.partitions)

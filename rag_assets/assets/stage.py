@@ -1,6 +1,7 @@
 """The frame of a stage that is partitioned by content hash; each stage has a module of its own."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import dagster as dg
 
@@ -10,18 +11,20 @@ from rag_assets.model import Progress, StageOutcome
 from rag_assets.storage import Notify
 from rag_assets.workspace import Inventory, Namespace, require_inventory
 
-# What a stage's own module gives: (context, namespace, inventory, partitions, notify, progress).
-Work = Callable[
-    [
-        dg.AssetExecutionContext,
-        Namespace,
-        Inventory,
-        Sequence[str],
-        Notify,
-        Progress | None,
-    ],
-    dict[str, StageOutcome],
-]
+
+@dataclass(frozen=True, slots=True)
+class StageCall:
+    """What a stage works on in one run."""
+
+    context: dg.AssetExecutionContext
+    namespace: Namespace
+    inventory: Inventory
+    partitions: Sequence[str]
+    notify: Notify
+    on_progress: Progress | None
+
+
+Work = Callable[[StageCall], dict[str, StageOutcome]]
 
 
 def partitions_of(namespace: Namespace) -> dg.StaticPartitionsDefinition:
@@ -56,12 +59,14 @@ def build_stage_asset(
             declared.workspace, declared.name, declared.settings.hex_digits
         )
         outcomes = work(
-            context,
-            namespace,
-            require_inventory(namespace),
-            context.partition_keys,
-            context.log.info,
-            progress_reporter.get(),
+            StageCall(
+                context,
+                namespace,
+                require_inventory(namespace),
+                context.partition_keys,
+                context.log.info,
+                progress_reporter.get(),
+            )
         )
         report_partitions(context, outcomes)
 
