@@ -23,6 +23,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import psutil
 from processes import RAG, run
 from run_events import step_seconds
 
@@ -56,8 +57,11 @@ def main() -> None:
             up = time.time() - begun
             drops = [_drop(workspace, paper) for paper in papers]
         finally:
+            # The code server looks at the instance while it ends: the folder must outlive it.
+            family = psutil.Process(server.pid).children(recursive=True)
             server.send_signal(signal.SIGINT)
             server.wait(60)
+            psutil.wait_procs(family, timeout=60)
     median = statistics.median(drop["total_s"] for drop in drops)
     found = {"ui_up_s": round(up, 1), "median_s": round(median, 1), "drops": drops}
     for drop in drops:
