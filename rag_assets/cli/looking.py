@@ -23,8 +23,8 @@ from rag_assets.model import UsageError
 @click.option(
     "--status",
     "wanted",
-    metavar="STATUS",
-    help="Only these: published, pending, failed, withheld, refused or removed.",
+    type=click.Choice(["published", "pending", "failed", "withheld", "refused", "removed"]),
+    help="Only documents of this status.",
 )
 @json_option
 def documents(names: tuple[str, ...], wanted: str | None, as_json: bool) -> None:
@@ -41,7 +41,9 @@ def documents(names: tuple[str, ...], wanted: str | None, as_json: bool) -> None
     if as_json:
         print_json([dataclasses.asdict(line) for line in lines])
         return
-    if not lines:
+    if not lines and wanted:
+        click.echo(f"no documents are {wanted}.")
+    elif not lines:
         click.echo("no documents. Put files into raw/ and run `rag ingest`.")
     for line in lines:
         mark = "citable" if line.citable else "-"
