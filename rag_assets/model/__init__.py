@@ -1,13 +1,19 @@
 """The nouns: documents, passages, sources, verdicts, errors. Imports nothing of the package."""
 
 from rag_assets.model.documents import (
+    Attachment,
     Block,
     BlockKind,
+    Box,
     Chunk,
     PageSpan,
     Parent,
     ParsedDocument,
     ParseReport,
+    Section,
+    SectionCategory,
+    SectionSubtype,
+    SourceLine,
 )
 from rag_assets.model.errors import (
     CitationError,
@@ -34,8 +40,10 @@ from rag_assets.model.hashing import (
 from rag_assets.model.stages import DocumentStatus, Progress, StageOutcome
 
 __all__ = [
+    "Attachment",
     "Block",
     "BlockKind",
+    "Box",
     "Chunk",
     "CitationError",
     "ConfigurationError",
@@ -52,6 +60,10 @@ __all__ = [
     "PublicationError",
     "RagError",
     "RecordsMovedError",
+    "Section",
+    "SectionCategory",
+    "SectionSubtype",
+    "SourceLine",
     "StageOutcome",
     "StorageError",
     "UsageError",

@@ -1,11 +1,48 @@
 """The nouns of parsing and chunking. Offsets are code points, half-open, in the clean text."""
 
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import Literal
 
 from rag_assets.model.errors import FailureKind
 
-BlockKind = Literal["heading", "paragraph", "table", "code", "list", "row"]
+BlockKind = Literal[
+    "title",
+    "front",
+    "heading",
+    "unplaced_heading",
+    "paragraph",
+    "list",
+    "table",
+    "row",
+    "code",
+    "formula",
+    "caption",
+    "figure",
+    "reference",
+    "footnote",
+    "note",
+]
+"""What a block is. `front`: authors, affiliations and dates of a title page. `unplaced_heading`:
+looks like a heading but has no place in the section tree. `row`: one row of a sheet or csv.
+`figure`: the line that refers to an attachment. `note`: a speaker's or reviewer's note."""
+
+Box = tuple[float, float, float, float]
+"""(x0, y0, x1, y1) in points as the page is shown (rotation applied), origin top left."""
+
+SectionSubtype = Literal["references", "appendix", "acknowledgements"]
+
+
+class SectionCategory(IntEnum):
+    """What a section is about (spec 002 §2.1)."""
+
+    ABSTRACT = 0
+    INTRODUCTION = 1
+    METHOD = 2
+    EVALUATION = 3
+    CONCLUSION = 4
+    OTHER = 5
+    RELATED_WORK = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,14 +56,99 @@ class PageSpan:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A run of text with its place: `bbox` is (x0, y0, x1, y1) in points, origin top left."""
+    """A run of text with its place.
+
+    Args:
+        page: of its first character, from 1; None without pages.
+        bbox: around its lines on that page.
+        level: of a heading, from 1; of a list item its depth, from 1.
+        attachment_id: of the attachment that the block refers to, captions or renders.
+    """
 
     kind: BlockKind
     start: int
     end: int
     page: int | None = None
-    bbox: tuple[float, float, float, float] | None = None
+    bbox: Box | None = None
     level: int | None = None
+    attachment_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLine:
+    """A printed line and the clean text that it became: the map back to the source.
+
+    Args:
+        start: first clean character that comes from this line; `end` behind the last.
+        page: from 1.
+        bbox: of the line on its page.
+        printed: the line's characters as the file has them, None where they equal the clean text.
+    """
+
+    start: int
+    end: int
+    page: int
+    bbox: Box
+    printed: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A figure, image or table beside the text (spec 001).
+
+    Args:
+        attachment_id: `fig-001`, `tab-002`, `img-003`: unique in its document, by place.
+        kind: `figure` or `table` where a caption or the format says so, else `image`.
+        name: as the document calls it (`Figure 3`), or the file's name inside a package.
+        caption: text of the caption, None without.
+        start: span of its caption or of the reference `![name](attachment:id)` in the clean text.
+        page: from 1, None without pages.
+        bbox: of the figure or table itself, without its caption.
+        media_type: of the content, None where only the place is known (a drawing).
+        content_hash: SHA-256 of the content, which is stored beside the parse; None without.
+        content: the bytes, only between parser and store.
+    """
+
+    attachment_id: str
+    kind: Literal["figure", "table", "image"]
+    name: str | None = None
+    caption: str | None = None
+    start: int | None = None
+    end: int | None = None
+    page: int | None = None
+    bbox: Box | None = None
+    media_type: str | None = None
+    content_hash: str | None = None
+    content: bytes | None = field(default=None, repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The text under one heading, up to the next heading of any level.
+
+    Args:
+        order: position in the document, from 0. Sections partition the text.
+        title: as printed, numbering included; "" before the first heading.
+        level: depth in the tree, 0 for a chapter (`hierarchy_level` of spec 002).
+        path: titles from the outermost to this one.
+        category: own, or inherited from the nearest parent that has one.
+        subtype: of the section or of the one that contains it.
+        start: offset of the heading, or of the text; `end` where the next section begins.
+    """
+
+    order: int
+    title: str
+    level: int
+    path: tuple[str, ...]
+    category: SectionCategory
+    start: int
+    end: int
+    subtype: SectionSubtype | None = None
+
+    @property
+    def parent_title(self) -> str | None:
+        """Title of the section that contains this one, None for a chapter."""
+        return self.path[-2] if len(self.path) > 1 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +159,15 @@ class ParsedDocument:
         text: the clean text. Every offset below refers to it; blocks and pages are in order.
         media_type: as sniffed, for instance `application/pdf`.
         pages: empty for formats without pages. Page spans partition the text, from 0 to its end.
-        blocks: cover all visible text; a table row of a csv is one block of kind `row`.
+        blocks: cover all visible text and do not overlap.
+        lines: printed lines in the order of the clean text; empty for formats without pages.
+        sections: made of the blocks by `make_sections`, never by a parser.
+        attachments: figures, images and tables in the order of their place.
         title: what the document calls itself, None where it does not say.
+        authors: as printed, in order.
+        year: of publication, None where the document does not say.
+        doi: without `https://doi.org/`, lower case; None where it is not printed or stated.
+        abstract: (start, end) of its text, without its heading; None without.
         metadata: plain strings found in the document (author, subject, …).
         removed_templates: lines dropped because they repeat on most pages.
         warnings: sentences a person can act on.
@@ -48,11 +177,23 @@ class ParsedDocument:
     media_type: str
     pages: tuple[PageSpan, ...] = ()
     blocks: tuple[Block, ...] = ()
+    lines: tuple[SourceLine, ...] = ()
+    sections: tuple[Section, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
     title: str | None = None
+    authors: tuple[str, ...] = ()
+    year: int | None = None
+    doi: str | None = None
+    abstract: tuple[int, int] | None = None
     language: str | None = None
     metadata: dict[str, str] = field(default_factory=dict)
     removed_templates: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+
+    @property
+    def abstract_text(self) -> str | None:
+        """The abstract's text, None without."""
+        return None if self.abstract is None else self.text[slice(*self.abstract)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +208,8 @@ class ParseReport:
         parsed_file: name of the immutable parse below the partition's folder, None when failed.
         parsed_digest: SHA-256 of the parse's content; the fingerprint of all later stages.
         doc_id: SHA-256 of the normalised text (spec 001), of the bytes where there is no text.
+        textless_pages: pages without text of their own; with `pages` their share.
+        blobs: SHA-256 of every attachment's content, sorted.
         attempts: how often a resource failure was tried.
         seconds: wall time of the parse; provenance.
     """
@@ -87,10 +230,17 @@ class ParseReport:
     pages: int = 0
     characters: int = 0
     blocks: int = 0
+    headings: int = 0
+    sections: int = 0
+    tables: int = 0
+    figures: int = 0
+    references: int = 0
+    attachments: int = 0
     textless_pages: int = 0
     replacement_characters: int = 0
     removed_templates: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    blobs: tuple[str, ...] = ()
     attempts: int = 1
     seconds: float = 0.0
 

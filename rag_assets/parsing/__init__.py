@@ -7,6 +7,7 @@ from rag_assets.parsing.job import ParseJob
 from rag_assets.parsing.pool import observe_parses, parse_files
 from rag_assets.parsing.reasons import PARSE_REASONS
 from rag_assets.parsing.registry import all_parsers, parser_for, register_parser, unregister_parser
+from rag_assets.parsing.sections import make_sections
 from rag_assets.parsing.sniffing import sniff_media_type
 from rag_assets.parsing.stored import parsed_digest, read_parsed, write_parsed
 
@@ -16,6 +17,7 @@ __all__ = [
     "ParseJob",
     "Parser",
     "all_parsers",
+    "make_sections",
     "observe_parses",
     "parse_document",
     "parse_files",

@@ -1,10 +1,12 @@
 """Bytes to document: the one call that every parse goes through."""
 
+import dataclasses
 import re
 
-from rag_assets.model import ParsedDocument, ParseFailure
+from rag_assets.model import ParsedDocument, ParseFailure, hash_bytes
 from rag_assets.parsing.contract import ParseHints, Parser
 from rag_assets.parsing.registry import parser_for
+from rag_assets.parsing.sections import make_sections
 from rag_assets.parsing.sniffing import TEXT_EXTENSIONS, bare_extension, sniff_media_type
 from rag_assets.workspace.settings import ParseSettings
 
@@ -67,24 +69,40 @@ def parse_document(data: bytes, hints: ParseHints, settings: ParseSettings) -> P
     """
     check_size(len(data), settings)
     _, parser = choose_parser(data, hints)
-    return check_document(parser.parse(data, hints, settings), parser)
+    return finish_document(parser.parse(data, hints, settings), parser)
 
 
-def check_document(document: ParsedDocument, parser: Parser) -> ParsedDocument:
-    """Return `document` if it keeps the contract of ParsedDocument.
+def finish_document(document: ParsedDocument, parser: Parser) -> ParsedDocument:
+    """Return `document` checked, with its section tree and the hashes of its attachments.
 
     Raises:
-        ValueError: page spans do not partition the text, a block lies outside it, or the text
-            holds a NUL or a lone surrogate.
+        ValueError: page spans do not partition the text, a block or line lies outside it, blocks
+            overlap, or the text holds a NUL or a lone surrogate.
     """
+    _check_document(document, parser)
+    attachments = tuple(
+        item
+        if item.content is None
+        else dataclasses.replace(item, content_hash=hash_bytes(item.content))
+        for item in document.attachments
+    )
+    sections = make_sections(document.text, document.blocks, document.abstract)
+    return dataclasses.replace(document, attachments=attachments, sections=sections)
+
+
+def _check_document(document: ParsedDocument, parser: Parser) -> None:
     length = len(document.text)
     edges = [0, *(page.end for page in document.pages)]
     starts = [*(page.start for page in document.pages), length]
     if document.pages and (edges != starts or edges != sorted(edges)):
         raise ValueError(f"parser {parser.name}: page spans do not partition the text")
+    reached = 0
     for block in document.blocks:
-        if not 0 <= block.start < block.end <= length:
-            raise ValueError(f"parser {parser.name}: block {block} lies outside the text")
+        if not reached <= block.start < block.end <= length:
+            raise ValueError(f"parser {parser.name}: block {block} overlaps or lies outside")
+        reached = block.end
+    for line in document.lines:
+        if not 0 <= line.start < line.end <= length:
+            raise ValueError(f"parser {parser.name}: line {line} lies outside the text")
     if _UNSTORABLE.search(document.text):
         raise ValueError(f"parser {parser.name}: the text holds a NUL or a lone surrogate")
-    return document

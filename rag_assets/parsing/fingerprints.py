@@ -6,7 +6,7 @@ from rag_assets.parsing.sniffing import text_class
 from rag_assets.workspace.settings import ParseSettings
 
 # Changes when sniffing, the checks or the stored layout change what a parse is.
-STAGE_VERSION = "1"
+STAGE_VERSION = "2"
 
 
 def parse_fingerprint(

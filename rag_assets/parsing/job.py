@@ -7,6 +7,8 @@ from typing import Any
 
 from rag_assets.model import FailureKind, ParseFailure, ParseReport
 
+_PATHS = ("path", "output", "blobs")
+
 
 @dataclass(frozen=True, slots=True)
 class ParseJob:
@@ -18,6 +20,7 @@ class ParseJob:
         extension: of its name.
         password: from its sidecar.
         output: the parse's final place; a readable parse that stands there is taken as it is.
+        blobs: folder for the contents of attachments, by their hash.
         fingerprint: from `parse_fingerprint`; names `output`.
         stem: of its name, for parsers that declare `reads_stem`.
     """
@@ -27,17 +30,19 @@ class ParseJob:
     extension: str
     password: str | None
     output: Path
+    blobs: Path
     fingerprint: str
     stem: str = ""
 
     def to_message(self) -> dict[str, Any]:
         """Return the job as JSON-able values."""
-        return {**dataclasses.asdict(self), "path": str(self.path), "output": str(self.output)}
+        paths = {name: str(getattr(self, name)) for name in _PATHS}
+        return {**dataclasses.asdict(self), **paths}
 
     @classmethod
     def from_message(cls, message: dict[str, Any]) -> "ParseJob":
         """Return the job that `to_message` has written."""
-        paths = {"path": Path(message["path"]), "output": Path(message["output"])}
+        paths = {name: Path(message[name]) for name in _PATHS}
         return cls(**{**message, **paths})
 
 
@@ -74,5 +79,5 @@ def failed_report(
 
 def restore_report(fields: dict[str, Any]) -> ParseReport:
     """Return the report that `dataclasses.asdict` and JSON have made of one."""
-    lists = {name: tuple(fields[name]) for name in ("removed_templates", "warnings")}
+    lists = {name: tuple(fields[name]) for name in ("removed_templates", "warnings", "blobs")}
     return ParseReport(**{**fields, **lists})

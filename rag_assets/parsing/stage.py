@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 STAGE = "parse_reports"
+_LISTS = ("removed_templates", "warnings", "blobs")
 # Shown of a partition's first document in the UI.
 _PREVIEW_CHARACTERS = 800
 
@@ -67,6 +68,12 @@ def reports_schema() -> "pa.Schema":
         "pages",
         "characters",
         "blocks",
+        "headings",
+        "sections",
+        "tables",
+        "figures",
+        "references",
+        "attachments",
         "textless_pages",
         "replacement_characters",
         "attempts",
@@ -74,7 +81,7 @@ def reports_schema() -> "pa.Schema":
     return pa.schema(
         [pa.field(name, pa.string()) for name in texts]
         + [pa.field(name, pa.int64()) for name in counts]
-        + [pa.field(name, pa.list_(pa.string())) for name in ("removed_templates", "warnings")]
+        + [pa.field(name, pa.list_(pa.string())) for name in _LISTS]
         + [pa.field("seconds", pa.float64())]
     )
 
@@ -157,7 +164,9 @@ class _Partition:
             return True
         if entry.note["status"] == "ok":
             parsed = self.namespace.parsed_folder(self.partition) / entry.note["parsed_file"]
-            return not parsed.is_file() or parsed.stat().st_size != entry.note["parsed_bytes"]
+            if not parsed.is_file() or parsed.stat().st_size != entry.note["parsed_bytes"]:
+                return True
+            return not all(self.namespace.blob(name).is_file() for name in entry.note["blobs"])
         attempts_left = entry.note["attempts"] < self.namespace.settings.parse.max_attempts
         return entry.note["kind"] == "resource" and (retry or attempts_left)
 
@@ -166,13 +175,14 @@ class _Partition:
         output = self.namespace.parsed_folder(self.partition) / name
         entry = self.entries.get(document.content_hash)
         if entry is not None and entry.note.get("parsed_file") == name:
-            output.unlink(missing_ok=True)  # its size is not what was written: parse it anew
+            output.unlink(missing_ok=True)  # it or what it refers to is not whole: parse it anew
         return ParseJob(
             content_hash=document.content_hash,
             path=Path(document.first.file),
             extension=document.extension,
             password=_password(document),
             output=output,
+            blobs=self.namespace.blobs,
             fingerprint=fingerprint,
             stem=document.stem,
         )
@@ -203,8 +213,7 @@ class _Partition:
         rows = [
             {
                 **asdict(self.reports[c]),
-                "removed_templates": list(self.reports[c].removed_templates),
-                "warnings": list(self.reports[c].warnings),
+                **{name: list(getattr(self.reports[c], name)) for name in _LISTS},
             }
             for c in sorted(fresh)
         ]
@@ -227,6 +236,7 @@ class _Partition:
             "parsed_bytes": parsed.stat().st_size if parsed else 0,
             "pages": report.pages,
             "characters": report.characters,
+            "blobs": list(report.blobs),
             "parser": report.parser,
             "seconds": round(report.seconds, 3),
         }

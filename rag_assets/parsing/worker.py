@@ -12,6 +12,7 @@ import queue
 import resource
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -26,11 +27,11 @@ from rag_assets.model import (
     hash_bytes,
 )
 from rag_assets.parsing.contract import ParseHints
-from rag_assets.parsing.document import check_document, check_size, choose_parser
+from rag_assets.parsing.document import check_size, choose_parser, finish_document
 from rag_assets.parsing.job import ParseJob, Reader, failed_report
 from rag_assets.parsing.pdf_library import load_pymupdf
 from rag_assets.parsing.registry import all_parsers
-from rag_assets.parsing.stored import parsed_digest, read_parsed, write_parsed
+from rag_assets.parsing.stored import parsed_digest, read_parsed, write_blobs, write_parsed
 from rag_assets.storage import explained_errors
 from rag_assets.workspace.settings import ParseSettings
 
@@ -137,9 +138,10 @@ def _perform(job: ParseJob, settings: ParseSettings, channel: _Channel) -> tuple
         reader = Reader(media_type, parser.name, parser.version)
         # Told at once, so that a time-out or a crash can name the parser.
         channel.send("sniffed", **dataclasses.asdict(reader))
-        document = check_document(parser.parse(data, hints, settings), parser)
+        document = finish_document(parser.parse(data, hints, settings), parser)
         report = _describe(job, reader, document, data, time.perf_counter() - started)
         with explained_errors(job.output):
+            write_blobs(job.blobs, document)
             write_parsed(job.output, document, report)
     except ParseFailure as failure:
         return _failed(job, reader, failure, started)
@@ -210,6 +212,8 @@ def _read_bytes(job: ParseJob, settings: ParseSettings) -> bytes:
 def _describe(
     job: ParseJob, reader: Reader, document: ParsedDocument, data: bytes, seconds: float
 ) -> ParseReport:
+    kinds = Counter(block.kind for block in document.blocks)
+    attached = Counter(item.kind for item in document.attachments)
     return ParseReport(
         content_hash=job.content_hash,
         status="ok",
@@ -224,10 +228,19 @@ def _describe(
         pages=len(document.pages),
         characters=len(document.text),
         blocks=len(document.blocks),
+        headings=kinds["heading"],
+        sections=len(document.sections),
+        tables=max(kinds["table"], attached["table"]),
+        figures=attached["figure"],
+        references=kinds["reference"],
+        attachments=len(document.attachments),
         textless_pages=sum(page.start == page.end for page in document.pages),
         replacement_characters=document.text.count("\ufffd"),
         removed_templates=document.removed_templates,
         warnings=document.warnings,
+        blobs=tuple(
+            sorted({item.content_hash for item in document.attachments if item.content_hash})
+        ),
         seconds=seconds,
     )
 

@@ -52,6 +52,15 @@ class Namespace:
         """The Parquet file of one stage's partition."""
         return self.records / stage / f"{partition}.parquet"
 
+    @property
+    def blobs(self) -> Path:
+        """The folder of attachments' contents, by their hash."""
+        return self.records / "attachments"
+
+    def blob(self, content_hash: str) -> Path:
+        """Return where an attachment's content lies, by its SHA-256."""
+        return self.blobs / content_hash[:2] / content_hash
+
     def parsed_folder(self, partition: str) -> Path:
         """The folder of the immutable parses of one partition."""
         return self.records / "parsed" / partition

@@ -1,22 +1,25 @@
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from rag_assets.workspace.settings import ParseSettings
 
-DEFAULTS: dict[str, Any] = {
+SHIPPED = Path(__file__).resolve().parents[2] / "configs" / "rag.yaml"
+# Smaller than shipped, so that a test that goes wrong ends soon.
+LIMITS: dict[str, Any] = {
     "workers": 1,
     "seconds_per_document": 60.0,
     "megabytes_of_memory": 1024,
     "max_pages": 500,
     "max_megabytes": 50,
-    "max_attempts": 3,
-    "repeated_line_share": 0.6,
 }
 
 
 def make_settings(**changes: Any) -> ParseSettings:
-    return ParseSettings(**{**DEFAULTS, **changes})
+    shipped = yaml.safe_load(SHIPPED.read_text())["parse"]
+    return ParseSettings(**{**shipped, **LIMITS, **changes})
 
 
 @pytest.fixture

@@ -47,7 +47,7 @@ def test_every_nasty_pdf_gives_a_report(tmp_path: Path) -> None:
         content = hash_bytes(path.read_bytes())
         fingerprint = parse_fingerprint(content, ".pdf", None, settings)
         output = tmp_path / f"{content}.parquet"
-        jobs[content] = ParseJob(content, path, ".pdf", None, output, fingerprint)
+        jobs[content] = ParseJob(content, path, ".pdf", None, output, tmp_path, fingerprint)
     reports = list(parse_files(jobs.values(), settings))
     assert {report.content_hash for report in reports} == set(jobs)
     for report in reports:

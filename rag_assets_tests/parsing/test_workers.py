@@ -75,7 +75,7 @@ def make_job(tmp_path: Path) -> Make:
         path.write_bytes(data)
         fingerprint = parse_fingerprint(content, extension, None, make_settings())
         output = tmp_path / "out" / f"{content}-{fingerprint[:16]}.parquet"
-        return ParseJob(content, path, extension, None, output, fingerprint)
+        return ParseJob(content, path, extension, None, output, tmp_path, fingerprint)
 
     return make
 
@@ -230,7 +230,7 @@ import sys
 from pathlib import Path
 from rag_assets.parsing import ParseJob, parse_files
 from rag_assets_tests.parsing.conftest import make_settings
-good, slow = (ParseJob(h, Path(p), ".gz", None, Path(o), "") for h, p, o in
+good, slow = (ParseJob(h, Path(p), ".gz", None, Path(o), Path(o).parent, "") for h, p, o in
               (line.split("|") for line in sys.argv[1:]))
 for report in parse_files([good, slow], make_settings()):
     print(report.status, flush=True)
