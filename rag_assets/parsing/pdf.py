@@ -1,23 +1,29 @@
 """PDF by PyMuPDF: text in blocks with page and place."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import version
 from typing import Any
 
-from rag_assets.model import ParsedDocument, ParseFailure
+from rag_assets.model import Attachment, Block, ParsedDocument, ParseFailure
 from rag_assets.parsing.cleaning import clean_line
 from rag_assets.parsing.contract import ParseHints
 from rag_assets.parsing.language import guess_language
-from rag_assets.parsing.pdf_flow import flow_text
+from rag_assets.parsing.pdf_figures import place_attachments
+from rag_assets.parsing.pdf_flow import Flow, flow_text
+from rag_assets.parsing.pdf_front import find_abstract, mark_front_matter
 from rag_assets.parsing.pdf_furniture import remove_furniture
+from rag_assets.parsing.pdf_headings import Bookmark, mark_headings
 from rag_assets.parsing.pdf_library import load_pymupdf
 from rag_assets.parsing.pdf_lines import Page, read_page
-from rag_assets.parsing.pdf_title import find_title
+from rag_assets.parsing.pdf_outline import read_bookmarks
+from rag_assets.parsing.pdf_paragraphs import Paragraph, page_paragraphs
+from rag_assets.parsing.pdf_references import split_references
 from rag_assets.workspace.settings import ParseSettings
 
-PARSER_VERSION = "1"
+PARSER_VERSION = "2"
 
 _MEDIA_TYPE = "application/pdf"
 _METADATA_KEYS = ("author", "subject", "keywords", "creator", "producer", "creationDate", "modDate")
@@ -52,15 +58,23 @@ class PdfParser:
             _unlock(document, hints.password)
             pages = _read_pages(document, settings.max_pages)
             with _explained("The document information cannot be read"):
-                metadata = document.metadata or {}
-                repaired = bool(document.is_repaired)
+                source = _Source(
+                    document.metadata or {}, bool(document.is_repaired), read_bookmarks(document)
+                )
         pymupdf.TOOLS.store_shrink(100)
-        return _build(pages, metadata, repaired, settings)
+        return _build(pages, source, settings)
 
 
-def _build(
-    pages: list[Page], metadata: dict[str, Any], repaired: bool, settings: ParseSettings
-) -> ParsedDocument:
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What the file says beside its pages."""
+
+    metadata: dict[str, Any]
+    repaired: bool
+    bookmarks: Sequence[Bookmark]
+
+
+def _build(pages: list[Page], source: _Source, settings: ParseSettings) -> ParsedDocument:
     textless = sum(not page.blocks for page in pages)
     if textless == len(pages):
         raise ParseFailure(
@@ -69,9 +83,14 @@ def _build(
             "(OCR) on the file and put the result in its place.",
         )
     removed = remove_furniture(pages, settings.repeated_line_share)
+    paragraphs = [paragraph for page in pages for paragraph in page_paragraphs(page)]
     # After the heads are gone: a journal's name above the title is often the larger.
-    title = find_title(str(metadata.get("title") or ""), pages[0])
-    flow = flow_text(pages)
+    front = mark_front_matter(paragraphs, pages, source.metadata)
+    paragraphs, attachments = place_attachments(paragraphs, pages)
+    mark_headings(paragraphs, source.bookmarks)
+    paragraphs = split_references(paragraphs)
+    abstract = find_abstract(paragraphs)
+    flow = flow_text(paragraphs, [page.number for page in pages])
     if not flow.text:
         raise ParseFailure(
             "no_text_layer",
@@ -83,15 +102,42 @@ def _build(
         media_type=_MEDIA_TYPE,
         pages=flow.pages,
         blocks=flow.blocks,
-        title=title,
+        lines=flow.lines,
+        attachments=_located(attachments, flow.blocks),
+        title=front.title,
+        authors=front.authors,
+        year=front.year,
+        doi=front.doi,
+        abstract=_span_of(abstract, flow),
         language=guess_language(flow.text),
         metadata={
             key: value
             for key in _METADATA_KEYS
-            if (value := clean_line(str(metadata.get(key) or "")))
+            if (value := clean_line(str(source.metadata.get(key) or "")))
         },
         removed_templates=removed,
-        warnings=_warnings(flow.text, textless, len(pages), repaired),
+        warnings=_warnings(flow.text, textless, len(pages), source.repaired),
+    )
+
+
+def _span_of(paragraphs: Sequence[Paragraph], flow: Flow) -> tuple[int, int] | None:
+    """Return the span from the first to the last of `paragraphs` that stand together."""
+    if not paragraphs:
+        return None
+    spans = sorted(flow.spans[id(paragraph)] for paragraph in paragraphs)
+    return spans[0][0], spans[-1][1]
+
+
+def _located(attachments: Sequence[Attachment], blocks: Sequence[Block]) -> tuple[Attachment, ...]:
+    """Give each attachment the span of the first block that names it."""
+    spans: dict[str | None, tuple[int, int]] = {}
+    for block in blocks:
+        spans.setdefault(block.attachment_id, (block.start, block.end))
+    return tuple(
+        replace(item, start=spans[item.attachment_id][0], end=spans[item.attachment_id][1])
+        if item.attachment_id in spans
+        else item
+        for item in attachments
     )
 
 

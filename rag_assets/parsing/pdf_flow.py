@@ -1,35 +1,28 @@
-"""From printed lines to running text: paragraphs, divided words, sentences over a page end."""
+"""From paragraphs to the clean text: sentences over a page end, blocks, lines, pages."""
 
 import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
-from rag_assets.model import Block, PageSpan
+from rag_assets.model import Block, PageSpan, SourceLine
 from rag_assets.parsing.cleaning import ends_sentence, is_unspaced, join_texts
-from rag_assets.parsing.pdf_lines import Box, Line, Page, surrounding_box
+from rag_assets.parsing.pdf_paragraphs import Paragraph, is_drop_cap
 
 PARAGRAPH_BREAK = "\n\n"
 
 # Fonts closer than this are one size: hinting and scaling move sizes by a few tenths of a point.
 _SAME_SIZE_POINTS = 0.6
-# Between a heading and its text; sub- and superscripts change lines by less or are short.
-_HEADING_SIZE_STEP = 1.4
 # An indent is about one to two ems; more is a centred line or another column.
-_MIN_INDENT_EMS, _MAX_INDENT_EMS = 0.7, 4.0
-# Edges are compared in buckets of so many points, neighbours included.
-_EDGE_BUCKET = 3.0
-_MIN_EDGE_LINES, _MIN_EDGE_SHARE = 4, 0.15
+_MAX_INDENT_EMS = 4.0
 # Notes, captions and labels of figures that may stand between the halves of a sentence.
 _MAX_INTERRUPTIONS = 60
 # Shorter runs are labels and headings, not the first half of an interrupted sentence.
 _MIN_SENTENCE_PART = 40
-
+# Kinds of blocks in which a sentence may run on over a column or a page.
+_RUNNING = ("paragraph", "list", "footnote", "reference")
 # Characters of a line that is no heading and no cell of a table.
 _MIN_FULL_LINE = 20
-# Drop capitals are two to four lines high.
-_DROP_CAP_RATIO = 1.7
 # A short run that ends otherwise (a number, a dash) is a row of a table.
 _PROSE_ENDS = ",;:)]-\u2010\"'\u2019\u201d"
 _LIST_MARK = re.compile(
@@ -38,139 +31,38 @@ _LIST_MARK = re.compile(
 _LOWER_CASE_WORD = re.compile(r"[^\W\d_]{2,}|[a-zà-ÿ]\s")
 
 
-@dataclass(slots=True)
-class Paragraph:
-    """A run of lines that belong together, on one page."""
-
-    text: str
-    page: int
-    box: Box
-    size: float
-    upright: bool
-    fills_last_line: bool
-    starts_at_edge: bool
-
-
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """The clean text with its blocks and its pages."""
+    """The clean text with its blocks, printed lines and pages.
+
+    Args:
+        spans: for each paragraph, by `id`, its place in the text.
+    """
 
     text: str
     blocks: tuple[Block, ...]
+    lines: tuple[SourceLine, ...]
     pages: tuple[PageSpan, ...]
+    spans: dict[int, tuple[int, int]]
 
 
-def flow_text(pages: Sequence[Page]) -> Flow:
-    """Return the running text of `pages`.
+def flow_text(paragraphs: list[Paragraph], numbers: Sequence[int]) -> Flow:
+    """Return the running text of a document.
 
     Paragraphs stand apart by an empty line. A sentence that runs on in the next block, column or
     page is joined; notes and captions that interrupt it stand before or after it, on their page.
+
+    Args:
+        paragraphs: in reading order, their kinds known.
+        numbers: of all pages, in order.
     """
-    paragraphs = [paragraph for page in pages for paragraph in _page_paragraphs(page)]
-    _move_interruptions(paragraphs, _main_size(paragraphs))
-    return _assemble(paragraphs, [page.number for page in pages])
+    paragraphs = list(paragraphs)
+    _move_interruptions(paragraphs, main_size(paragraphs))
+    return _assemble(paragraphs, numbers)
 
 
-def _page_paragraphs(page: Page) -> list[Paragraph]:
-    upright = [line for block in page.blocks for line in block if line.upright]
-    left = _common_edges([line.box[0] for line in upright])
-    right = _common_edges([line.box[2] for line in upright])
-    paragraphs = []
-    for block in page.blocks:
-        for lines in _split_block(block):
-            first, last = lines[0], lines[-1]
-            paragraphs.append(
-                Paragraph(
-                    text=_join_lines(lines),
-                    page=page.number,
-                    box=surrounding_box([line.box for line in lines]),
-                    size=_line_sizes(lines).most_common(1)[0][0],
-                    upright=first.upright,
-                    fills_last_line=_bucket(last.box[2]) in right,
-                    starts_at_edge=_bucket(first.box[0]) in left,
-                )
-            )
-    return paragraphs
-
-
-def _line_sizes(lines: Sequence[Line]) -> Counter[float]:
-    sizes: Counter[float] = Counter()
-    for line in lines:
-        sizes[line.size] += len(line.text)
-    return sizes
-
-
-def _bucket(edge: float) -> int:
-    return round(edge / _EDGE_BUCKET)
-
-
-def _common_edges(edges: Sequence[float]) -> set[int]:
-    """Return the buckets at which columns begin or end: many lines share them."""
-    counts = Counter(_bucket(edge) for edge in edges)
-    enough = max(_MIN_EDGE_LINES, _MIN_EDGE_SHARE * len(edges))
-    return {
-        near
-        for bucket in counts
-        if counts[bucket - 1] + counts[bucket] + counts[bucket + 1] >= enough
-        for near in (bucket - 1, bucket, bucket + 1)
-    }
-
-
-def _split_block(block: Sequence[Line]) -> list[list[Line]]:
-    """Split a block where the font's size jumps or a new paragraph is indented."""
-    left = min(line.box[0] for line in block)
-    groups = [[block[0]]]
-    for before, line in pairwise(block):
-        if _is_drop_cap(line, before):
-            groups.append([line])
-        elif _is_drop_cap(before, line) or before.shares_row(line):
-            groups[-1].append(line)
-        elif _starts_paragraph(before, line, left):
-            groups.append([line])
-        else:
-            groups[-1].append(line)
-    return groups
-
-
-def _starts_paragraph(before: Line, line: Line, left: float) -> bool:
-    if before.upright != line.upright:
-        return True
-    if abs(before.size - line.size) >= _HEADING_SIZE_STEP:
-        return min(len(before.text), len(line.text)) > 3
-    indent = line.box[0] - left
-    return (
-        _MIN_INDENT_EMS * line.size <= indent <= _MAX_INDENT_EMS * line.size
-        and before.box[0] - left < _MIN_INDENT_EMS * line.size
-        and ends_sentence(before.text)
-    )
-
-
-def _join_lines(lines: Sequence[Line]) -> str:
-    if len(lines) == 1:
-        return lines[0].text
-    parts = [lines[0].text]
-    for before, line in pairwise(lines):
-        if _is_drop_cap(before, line):
-            parts.append(line.text)
-        elif before.shares_row(line):
-            parts += [" ", line.text]
-        else:
-            parts[-1], separator = join_texts(parts[-1], line.text)
-            parts += [separator, line.text]
-    return "".join(parts)
-
-
-def _is_drop_cap(before: Line | Paragraph, after: Line | Paragraph) -> bool:
-    """Tell whether `before` is the large first letter of the word that `after` goes on with."""
-    return (
-        len(before.text) == 1
-        and before.text.isupper()
-        and after.text[0].isalpha()
-        and before.size >= _DROP_CAP_RATIO * after.size
-    )
-
-
-def _main_size(paragraphs: Sequence[Paragraph]) -> float:
+def main_size(paragraphs: Sequence[Paragraph]) -> float:
+    """Return the font size of most characters, to half a point; 0.0 without paragraphs."""
     sizes: Counter[float] = Counter()
     for paragraph in paragraphs:
         sizes[round(paragraph.size * 2) / 2] += len(paragraph.text)
@@ -179,9 +71,11 @@ def _main_size(paragraphs: Sequence[Paragraph]) -> float:
 
 def _continues(before: Paragraph, after: Paragraph) -> bool:
     """Tell whether the sentence that `before` leaves open goes on in `after`."""
-    if not (before.upright and after.upright) or ends_sentence(before.text):
+    is_one_kind = before.kind == after.kind and before.kind in _RUNNING
+    is_one_font = abs(before.size - after.size) <= _SAME_SIZE_POINTS
+    if not (is_one_kind and is_one_font and before.upright and after.upright):
         return False
-    if abs(before.size - after.size) > _SAME_SIZE_POINTS:
+    if ends_sentence(before.text):
         return False
     if after.text[0].islower():
         is_prose = before.text[-1].isalpha() or before.text[-1] in _PROSE_ENDS
@@ -237,7 +131,11 @@ def _move_interruptions(paragraphs: list[Paragraph], main_size: float) -> None:
 
 
 def _is_body(paragraph: Paragraph, main_size: float) -> bool:
-    return paragraph.upright and paragraph.size > main_size - _SAME_SIZE_POINTS
+    return (
+        paragraph.upright
+        and paragraph.kind in _RUNNING
+        and paragraph.size > main_size - _SAME_SIZE_POINTS
+    )
 
 
 def _next_body(paragraphs: Sequence[Paragraph], index: int, main_size: float) -> int | None:
@@ -250,6 +148,7 @@ def _next_body(paragraphs: Sequence[Paragraph], index: int, main_size: float) ->
 def _assemble(paragraphs: Sequence[Paragraph], numbers: Sequence[int]) -> Flow:
     parts: list[str] = []
     blocks: list[Block] = []
+    lines: list[SourceLine] = []
     page_starts: dict[int, int] = {}
     position = 0
     for index, paragraph in enumerate(paragraphs):
@@ -258,15 +157,45 @@ def _assemble(paragraphs: Sequence[Paragraph], numbers: Sequence[int]) -> Flow:
         if index + 1 < len(paragraphs):
             after = paragraphs[index + 1]
             separator = PARAGRAPH_BREAK
-            if paragraph.page == after.page and _is_drop_cap(paragraph, after):
+            if paragraph.page == after.page and is_drop_cap(paragraph, after):
                 separator = ""
             elif _continues(paragraph, after):
                 text, separator = join_texts(text, after.text)
         end = position + len(text)
-        blocks.append(Block("paragraph", position, end, paragraph.page, paragraph.box))
+        blocks.append(
+            Block(
+                paragraph.kind,
+                position,
+                end,
+                paragraph.page,
+                paragraph.box,
+                paragraph.level,
+                paragraph.attachment_id,
+            )
+        )
+        lines += _source_lines(paragraph, text, position)
         parts += [text, separator]
         position = end + len(separator)
-    return Flow("".join(parts), tuple(blocks), _page_spans(page_starts, numbers, position))
+    spans = {
+        id(paragraph): (block.start, block.end)
+        for paragraph, block in zip(paragraphs, blocks, strict=True)
+    }
+    pages = _page_spans(page_starts, numbers, position)
+    return Flow("".join(parts), tuple(blocks), tuple(lines), pages, spans)
+
+
+def _source_lines(paragraph: Paragraph, text: str, offset: int) -> Sequence[SourceLine]:
+    return [
+        SourceLine(
+            offset + start,
+            offset + min(end, len(text)),
+            paragraph.page,
+            line.box,
+            None if line.printed == text[start:end] else line.printed,
+        )
+        for line, (start, end) in zip(paragraph.lines, paragraph.spans, strict=True)
+        if start < min(end, len(text))
+    ]
 
 
 def _page_spans(

@@ -1,22 +1,40 @@
 """Printed lines of a PDF page, as PyMuPDF finds them, in native order."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
+from rag_assets.model import Box
 from rag_assets.parsing.cleaning import clean_line
 from rag_assets.parsing.pdf_library import load_pymupdf
 
-Box = tuple[float, float, float, float]
+# Bit of PyMuPDF's span flags; fonts without it say so in their name (CMBX is TeX's bold).
+_BOLD_FLAG = 16
+_ITALIC_FLAG = 2
+_BOLD_NAME = re.compile(r"bold|black|heavy|demi|semibold|cmbx|-bd|medi\b|黑", re.IGNORECASE)
 
 
 @dataclass(slots=True)
 class Line:
-    """One printed line: `box` in points, origin top left; `size` of its main font in points."""
+    """One printed line, empty ones and those of white space left out.
+
+    Args:
+        text: cleaned.
+        printed: the same characters as the file has them.
+        box: on the page as shown.
+        size: of its main font in points; `bold`, `italic` and `font` are that font's too.
+        upright: False for sideways and vertical lines.
+    """
 
     text: str
+    printed: str
     box: Box
     size: float
+    bold: bool
+    italic: bool
+    font: str
     upright: bool
 
     def shares_row(self, other: "Line") -> bool:
@@ -64,22 +82,36 @@ def read_page(page: Any) -> Page:
 
 def _read_line(raw: dict[str, Any], matrix: Any) -> Line | None:
     spans = raw["spans"]
-    if len(spans) == 1:
-        text, size = clean_line(spans[0]["text"]), spans[0]["size"]
-    else:
-        text = clean_line("".join([span["text"] for span in spans]))
-        size = max(spans, key=_span_length)["size"] if text else 0.0
+    main = spans[0] if len(spans) == 1 else max(spans, key=_span_length)
+    printed = main["text"] if len(spans) == 1 else "".join([span["text"] for span in spans])
+    text = clean_line(printed)
     if not text:
         return None
     box, direction = raw["bbox"], raw["dir"]
     if matrix is not None:
         box, direction = _turn(box, direction, matrix)
     upright = raw["wmode"] == 0 and direction[0] > 0.9
-    return Line(text, (box[0], box[1], box[2], box[3]), size, upright)
+    font, flags = main["font"], main["flags"]
+    return Line(
+        text=text,
+        printed=printed,
+        box=(box[0], box[1], box[2], box[3]),
+        size=main["size"],
+        bold=bool(flags & _BOLD_FLAG) or is_bold_name(font),
+        italic=bool(flags & _ITALIC_FLAG),
+        font=font,
+        upright=upright,
+    )
+
+
+@cache
+def is_bold_name(font: str) -> bool:
+    """Tell whether a font's name says that it is bold."""
+    return _BOLD_NAME.search(font) is not None
 
 
 def _span_length(span: dict[str, Any]) -> int:
-    return len(span["text"])
+    return len(span["text"].strip())
 
 
 def _turn(box: Box, direction: tuple[float, float], matrix: Any) -> tuple[Box, tuple[float, float]]:
