@@ -15,14 +15,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rag_assets.auditing import audit_citations
     from rag_assets.evidence import ask
+    from rag_assets.previewing import KnowledgeSource
     from rag_assets.running import ingest
     from rag_assets.workspace import Workspace
 
 __version__ = "0.1.0"
-__all__ = ["Workspace", "__version__", "ask", "audit_citations", "ingest"]
+__all__ = ["KnowledgeSource", "Workspace", "__version__", "ask", "audit_citations", "ingest"]
 
 # Imported on first use: `rag --help` must not pay for Arrow and Lance.
 _HOMES = {
+    "KnowledgeSource": "rag_assets.previewing",
     "Workspace": "rag_assets.workspace",
     "ask": "rag_assets.evidence",
     "audit_citations": "rag_assets.auditing",

@@ -1,63 +1,82 @@
-"""Chunks: the passages of a parent that are embedded and searched."""
+"""Chunks: the passages of a document that are embedded and searched."""
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
-from rag_assets.chunking.packing import (
-    CHARACTERS_PER_TOKEN,
-    Bounds,
-    Unit,
-    best_cut,
-    pack,
-    price_inside,
-    price_of_end,
-    size_of,
-)
-from rag_assets.chunking.parents import locate_pages
-from rag_assets.chunking.sentences import (
-    next_visible,
-    split_sentences,
-)
+from rag_assets.chunking.boxes import BoxFinder
+from rag_assets.chunking.context import Told, tell
+from rag_assets.chunking.dividing import ParentDivider, Passage, halve, passage_sizes
+from rag_assets.chunking.outline import Outline
+from rag_assets.chunking.parents import locate_pages, make_parents, outline_for
 from rag_assets.chunking.tokenizer import Tokenizer
-from rag_assets.model import Chunk, Parent
+from rag_assets.model import BlockKind, Chunk, ChunkKind, Parent, ParsedDocument
 from rag_assets.workspace.settings import ChunkSettings
 
-CHUNKING_VERSION = "1"
+CHUNKING_VERSION = "2"
+
+_KIND_OF_BLOCK: dict[BlockKind, ChunkKind] = {
+    "title": "front",
+    "front": "front",
+    "heading": "heading",
+    "unplaced_heading": "heading",
+    "paragraph": "text",
+    "caption": "figure",
+    "list": "list",
+    "table": "table",
+    "row": "row",
+    "code": "code",
+    "formula": "formula",
+    "figure": "figure",
+    "reference": "reference",
+    "footnote": "footnote",
+    "note": "note",
+}
 
 
-@dataclass(frozen=True, slots=True)
-class _Passage:
-    """A chunk before it has its place in the document. Offsets are the document's."""
+def chunk_document(
+    document: ParsedDocument, settings: ChunkSettings, tokenizer: Tokenizer
+) -> tuple[list[Parent], list[Chunk]]:
+    """Return the parents and chunks of a document; nothing is stored.
 
-    parent: Parent
-    start: int
-    end: int
-    is_cut: bool
+    Args:
+        document: as parsed.
+        settings: sizes in tokens of `tokenizer`.
+        tokenizer: the embedding model's own.
 
-    @property
-    def text(self) -> str:
-        return self.parent.text[
-            self.start - self.parent.char_start : self.end - self.parent.char_start
-        ]
+    Raises:
+        ConfigurationError: the sizes contradict each other.
+    """
+    outline = outline_for(document, settings)
+    parents = make_parents(document, settings, tokenizer.count, outline)
+    return parents, make_chunks(document, parents, settings, tokenizer, outline)
 
 
 def make_chunks(
+    document: ParsedDocument,
     parents: Sequence[Parent],
     settings: ChunkSettings,
     tokenizer: Tokenizer,
+    outline: Outline | None = None,
 ) -> list[Chunk]:
-    """Pack the sentences of each parent into chunks of about `target_tokens` (spec 000 §4.3).
+    """Divide each parent into chunks of about `target_tokens` (spec 000 §4.3).
 
-    A chunk holds `min_tokens` to `max_tokens`, fewer only where its parent has no more, and never
-    more than `tokenizer.limit`. A sentence that is longer is cut at its best inner place, and the
-    chunks that hold its parts say so (`is_cut`). With `overlap` above 0 a chunk begins with the
-    last whole sentences of the one before, up to that share of the target.
+    A chunk lies in one section. It holds `min_tokens` to `max_tokens`, fewer only where its
+    section has no more in that parent, and never more than `tokenizer.limit`. Code, formulas,
+    lists, references, rows, figures and tables with their captions are whole where they fit; of
+    a larger table, groups of rows with the header in their context. A heading begins a chunk. A
+    sentence that is longer is cut at its best inner place, and the chunks that hold its parts
+    say so (`is_cut`). With `overlap` above 0 a chunk begins with the last whole sentences of the
+    one before, up to that share of the target. In mode `general` pieces between delimiters take
+    the place of all these units. In mode `qa` a question with its answer is one chunk, up to
+    `parent_tokens`.
 
     Args:
-        parents: of one document, in order.
+        document: as parsed.
+        parents: of this document, by `make_parents` with the same settings, in order.
         settings: sizes in tokens of `tokenizer`.
         tokenizer: the embedding model's own.
+        outline: of the same document and settings, where it is known.
 
     Returns:
         Chunks in order, numbered from 0. Every visible character of the parents is in at least
@@ -66,143 +85,97 @@ def make_chunks(
     Raises:
         ConfigurationError: the sizes contradict each other.
     """
-    asked = Bounds(settings.min_tokens, settings.target_tokens, settings.max_tokens)
-    most = min(asked.most, tokenizer.limit)
-    repeated = int(settings.overlap * min(asked.target, most))
-    # Repeated sentences come on top, so what is packed leaves room for them.
-    room = Bounds(
-        min(asked.least, most - repeated), min(asked.target, most - repeated), most - repeated
-    )
-    passages = [
-        passage for parent in parents for passage in _divide(parent, room, repeated, tokenizer)
-    ]
+    sizes = passage_sizes(settings, tokenizer.limit)
+    known = outline_for(document, settings) if outline is None else outline
+    divider = ParentDivider(known, settings, sizes, tokenizer)
+    divided = [passage for parent in parents for passage in divider.divide(parent)]
+    fitting = list(_fit(divided, tokenizer))
+    passages = [passage for passage, _ in fitting]
+    counts = [tokens for _, tokens in fitting]
+    told = tell(passages, counts, known, settings, tokenizer)
+    describer = _Describer(known)
     return [
-        _as_chunk(order, passage, tokens)
-        for order, (passage, tokens) in enumerate(_fit(passages, most, tokenizer))
+        describer.describe(order, passage, tokens, said)
+        for order, (passage, tokens, said) in enumerate(zip(passages, counts, told, strict=True))
     ]
 
 
-def _as_chunk(order: int, passage: _Passage, tokens: int) -> Chunk:
-    page_start, page_end = locate_pages(passage.parent.page_starts, passage.start, passage.end)
-    return Chunk(
-        order=order,
-        parent_label=passage.parent.label,
-        char_start=passage.start,
-        char_end=passage.end,
-        text=passage.text,
-        token_count=tokens,
-        page_start=page_start,
-        page_end=page_end,
-        section_path=passage.parent.section_path,
-        is_cut=passage.is_cut,
-    )
-
-
-def _divide(
-    parent: Parent, room: Bounds, repeated: int, tokenizer: Tokenizer
-) -> Iterator[_Passage]:
-    """Yield the passages of one parent, counted by the tokens of the parent as a whole."""
-    text, base = parent.text, parent.char_start
-    sentences = split_sentences(text, [offset - base for offset in parent.breaks])
-    token_starts = [start for start, _ in tokenizer.token_spans(text)]
-    units = _units(text, sentences, token_starts, room.most)
-    begin_before = 0
-    for first, behind in pack(units, room):
-        begin = _repeat_from(units, begin_before, first, repeated)
-        held = units[begin:behind]
-        yield _Passage(
-            parent,
-            base + held[0].start,
-            base + held[-1].end,
-            is_cut=any(unit.is_piece for unit in held),
-        )
-        begin_before = first
-
-
-def _repeat_from(units: Sequence[Unit], previous: int, first: int, most: int) -> int:
-    """Return the unit where a passage begins that repeats whole sentences before `first`.
-
-    The first unit of the passage before is never repeated: order by start stays total.
-    """
-    begin = first
-    while begin - 1 > previous and not units[begin - 1].is_piece:
-        candidate = units[begin - 1]
-        tokens = units[first].first_token - candidate.first_token
-        if size_of(tokens, units[first].start - candidate.start) > most:
-            break
-        begin -= 1
-    return begin
-
-
-def _units(
-    text: str,
-    sentences: Sequence[tuple[int, int]],
-    token_starts: Sequence[int],
-    most: int,
-) -> list[Unit]:
-    units = []
-    for index, (start, end) in enumerate(sentences):
-        following = sentences[index + 1][0] if index + 1 < len(sentences) else len(text)
-        price = price_of_end(text, start, end, following)
-        pieces = _pieces(text, start, end, token_starts, most)
-        for piece_start, piece_end in pieces:
-            units.append(
-                Unit(
-                    piece_start,
-                    piece_end,
-                    bisect_left(token_starts, piece_start),
-                    bisect_left(token_starts, piece_end),
-                    price if piece_end == end else price_inside(),
-                    is_piece=len(pieces) > 1,
-                )
-            )
-    return units
-
-
-def _pieces(
-    text: str, start: int, end: int, token_starts: Sequence[int], most: int
-) -> list[tuple[int, int]]:
-    """Cut a sentence into pieces of at most `most` tokens; a shorter one is its only piece."""
-    pieces = []
-    last_token = bisect_left(token_starts, end)
-    while True:
-        first_token = bisect_left(token_starts, start)
-        size = size_of(last_token - first_token, end - start)
-        if size <= most:
-            pieces.append((start, end))
-            return pieces
-        # Two pieces of about one size rather than a full one and a rest of a few words.
-        widest = most if size > 2 * most else min(most, size * 5 // 8)
-        high = min(start + widest * CHARACTERS_PER_TOKEN, end - 1)
-        if last_token - first_token > widest:
-            high = min(high, token_starts[first_token + widest])
-        high = max(high, start + 1)
-        stop = best_cut(text, start + (high - start) // 2, high)
-        stop = start + len(text[start:stop].rstrip())
-        pieces.append((start, stop))
-        start = next_visible(text, stop)
-
-
-def _fit(
-    passages: Sequence[_Passage], most: int, tokenizer: Tokenizer
-) -> Iterator[tuple[_Passage, int]]:
+def _fit(passages: Sequence[Passage], tokenizer: Tokenizer) -> Iterator[tuple[Passage, int]]:
     """Yield each passage with the true count of its own string, halved where that is too large.
 
     A tokenizer may read a part otherwise than the whole: a word that was cut, a first word.
     """
     for passage, tokens in zip(passages, tokenizer.count([p.text for p in passages]), strict=True):
-        if tokens <= most or passage.end - passage.start == 1:
+        if tokens <= passage.most or passage.end - passage.start == 1:
             yield passage, tokens
         else:
-            yield from _fit(_halves(passage), most, tokenizer)
+            yield from _fit(halve(passage), tokenizer)
 
 
-def _halves(passage: _Passage) -> list[_Passage]:
-    text = passage.text
-    middle = best_cut(text, len(text) // 4, max(len(text) // 2, len(text) // 4 + 1))
-    stop = len(text[:middle].rstrip())
-    start = next_visible(text, middle)
-    return [
-        _Passage(passage.parent, passage.start, passage.start + stop, is_cut=True),
-        _Passage(passage.parent, passage.start + start, passage.end, is_cut=True),
-    ]
+class _Describer:
+    """Says of passages of one document where they stand and what they are."""
+
+    def __init__(self, outline: Outline) -> None:
+        self._outline = outline
+        document = outline.document
+        self._blocks = document.blocks
+        self._page_starts = [(page.number, page.start) for page in document.pages]
+        self._boxes = BoxFinder(document)
+
+    def describe(self, order: int, passage: Passage, tokens: int, said: Told) -> Chunk:
+        """Return the chunk that a passage is."""
+        start, end = passage.start, passage.end
+        section = self._outline.section_at(start)
+        page_start, page_end = locate_pages(self._page_starts, start, end)
+        touched = self._touched(start, end)
+        return Chunk(
+            order=order,
+            parent_label=passage.parent.label,
+            char_start=start,
+            char_end=end,
+            text=passage.text,
+            token_count=tokens,
+            input_tokens=said.input_tokens,
+            page_start=page_start,
+            page_end=page_end,
+            kind=self._kind(passage, touched),
+            section_title=section.title,
+            parent_section=section.parent_title,
+            section_path=section.path,
+            hierarchy_level=section.level,
+            section_category=section.category,
+            section_subtype=section.subtype,
+            context=said.context,
+            prepared=said.prepared,
+            question=said.question,
+            boxes=self._boxes.find(start, end),
+            attachment_ids=tuple(
+                dict.fromkeys(
+                    identity
+                    for index in touched
+                    if (identity := self._blocks[index].attachment_id) is not None
+                )
+            ),
+            is_cut=passage.is_cut,
+        )
+
+    def _touched(self, start: int, end: int) -> range:
+        first = bisect_right(self._blocks, start, key=lambda block: block.end)
+        return range(first, bisect_left(self._blocks, end, key=lambda block: block.start))
+
+    def _kind(self, passage: Passage, touched: range) -> ChunkKind:
+        if passage.question is not None:
+            return "qa"
+        shares: Counter[ChunkKind] = Counter()
+        for block in (self._blocks[index] for index in touched):
+            held = min(block.end, passage.end) - max(block.start, passage.start)
+            shares[_KIND_OF_BLOCK[block.kind]] += held
+        headings = shares.pop("heading", 0)
+        section = self._outline.section_at(passage.start)
+        if not shares:
+            is_alone = headings and self._outline.is_heading_alone(section.order)
+            return "heading" if is_alone else "text"
+        kind = max(shares, key=lambda kind: shares[kind])
+        # Formats without a mark for entries have them as items or paragraphs.
+        is_entry = section.subtype == "references" and kind in {"list", "text"}
+        return "reference" if is_entry else kind

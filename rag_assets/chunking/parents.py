@@ -1,59 +1,69 @@
-"""Parents: the pages of a document, or its sections where it has no pages."""
+"""Parents: the pages of a document, its sections, or the document as a whole."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from rag_assets.chunking.packing import Bounds, Unit, best_cut, pack, price_of_end, size_of
-from rag_assets.chunking.sentences import breaks_within, next_visible, split_sentences
+from rag_assets.chunking.outline import HEAD_KINDS, Outline, Span, read_outline
+from rag_assets.chunking.packing import (
+    Bounds,
+    Unit,
+    best_cut,
+    pack,
+    price_of_end,
+    size_of,
+)
+from rag_assets.chunking.questions import find_pairs
+from rag_assets.chunking.sentences import next_visible
 from rag_assets.chunking.tokenizer import TokenCounter
-from rag_assets.model import Block, Parent, ParsedDocument
+from rag_assets.model import PageSpan, Parent, ParsedDocument
 from rag_assets.workspace.settings import ChunkSettings
 
-PARENTS_VERSION = "1"
+PARENTS_VERSION = "2"
 
 # Where a section is too long for one parent, its parts are wanted at this share of the upper
 # size, which leaves room to end at a paragraph, and not below the other.
 _WANTED_SHARE = 0.75
 _LEAST_SHARE = 0.25
 
-
-def sentence_breaks(document: ParsedDocument) -> list[int]:
-    """Return the offsets that end a sentence whatever stands there, ascending.
-
-    They are the bounds of headings, rows, list items, tables and code. Bounds of paragraphs are
-    not among them: a parser that joins a paragraph over a column or page end leaves no blank line
-    there, and the sentence goes on.
-    """
-    blocks = [block for block in document.blocks if block.kind != "paragraph"]
-    return sorted({offset for block in blocks for offset in (block.start, block.end)})
+_PageStarts = tuple[tuple[int, int], ...]
 
 
-def _breaks_inside(breaks: Sequence[int], start: int, end: int) -> tuple[int, ...]:
-    return tuple(start + offset for offset in breaks_within(breaks, start, end))
+def outline_for(document: ParsedDocument, settings: ChunkSettings) -> Outline:
+    """Return the outline of a document as the settings' mode wants it."""
+    return read_outline(document, find_pairs(document) if settings.mode == "qa" else ())
 
 
 def make_parents(
-    document: ParsedDocument, settings: ChunkSettings, count: TokenCounter
+    document: ParsedDocument,
+    settings: ChunkSettings,
+    count: TokenCounter,
+    outline: Outline | None = None,
 ) -> list[Parent]:
-    """Divide a document into its parents.
+    """Divide a document into its parents, by `settings.parents`.
 
-    With pages: one parent a page, `p003`. A sentence that runs over a page end stays whole and
-    belongs to the page where it begins; a page where none begins gives no parent. Without pages:
-    one parent a section, `s000`; a section above `settings.parent_tokens` becomes several. A
-    heading without text of its own joins the section below it.
+    `page`: one parent a page, `p003`. A sentence that runs over a page end stays whole and
+    belongs to the page where it begins; a page where none begins gives no parent. Without pages
+    as `section`: one parent a section, `s000`; a section above `settings.parent_tokens` becomes
+    several. A heading without text of its own joins the section below it. `document`: one
+    parent, `d000`, however long.
 
     Args:
         document: as parsed; pages partition its text.
-        settings: `parent_tokens` is read.
+        settings: `mode`, `parents` and `parent_tokens` are read.
         count: counts tokens (`Tokenizer.count`).
+        outline: of the same document and settings, where it is known.
 
     Returns:
         Parents in order. They are slices of the text, disjoint, and together hold every visible
         character.
     """
-    if document.pages:
-        return _page_parents(document)
-    return _section_parents(document, settings, count)
+    known = outline_for(document, settings) if outline is None else outline
+    if settings.parents == "document":
+        spans = iter([(known.sentences[0][0], known.sentences[-1][1])] if known.sentences else [])
+        return _as_parents(known, "d", spans)
+    if settings.parents == "page" and document.pages:
+        return _page_parents(known)
+    return _as_parents(known, "s", _section_spans(known, settings.parent_tokens, count))
 
 
 def locate_pages(
@@ -68,121 +78,131 @@ def locate_pages(
     """
     if not page_starts:
         return None, None
-    offsets = [offset for _, offset in page_starts]
-    first = bisect_right(offsets, start) - 1
-    last = bisect_right(offsets, max(start, end - 1)) - 1
+    first = bisect_right(page_starts, start, key=_offset) - 1
+    last = bisect_right(page_starts, max(start, end - 1), key=_offset) - 1
     return page_starts[max(0, first)][0], page_starts[max(0, last)][0]
 
 
-def _page_parents(document: ParsedDocument) -> list[Parent]:
-    text, pages = document.text, document.pages
-    offsets = [page.start for page in pages]
-    breaks = sentence_breaks(document)
-    sentences = split_sentences(text, breaks)
-    by_page: dict[int, list[tuple[int, int]]] = {}
-    for sentence in sentences:
+def _offset(page_start: tuple[int, int]) -> int:
+    return page_start[1]
+
+
+def _page_parents(outline: Outline) -> list[Parent]:
+    document = outline.document
+    offsets = [page.start for page in document.pages]
+    by_page: dict[int, list[Span]] = {}
+    for sentence in outline.sentences:
         # The last page that begins at or before the sentence; empty pages have no characters.
         by_page.setdefault(bisect_right(offsets, sentence[0]) - 1, []).append(sentence)
-    headings = _heading_paths(document)
-    parents = []
-    for order, (index, spans) in enumerate(by_page.items()):
-        start, end = spans[0][0], spans[-1][1]
-        touched = [
-            (page.number, page.start)
-            for page in pages[index : bisect_left(offsets, end)]
-            if next_visible(text, max(page.start, start)) < min(page.end, end)
-        ]
-        parents.append(
-            Parent(
-                label=f"p{pages[index].number:03d}",
-                order=order,
-                char_start=start,
-                char_end=end,
-                text=text[start:end],
-                page_starts=tuple(touched),
-                section_path=_path_at(headings, start),
-                breaks=_breaks_inside(breaks, start, end),
-            )
+    return [
+        _as_parent(
+            outline, f"p{document.pages[index].number:03d}", order, (spans[0][0], spans[-1][1])
         )
-    return parents
+        for order, (index, spans) in enumerate(by_page.items())
+    ]
 
 
-_Headings = list[tuple[int, tuple[str, ...]]]
+def _as_parents(outline: Outline, letter: str, spans: Iterator[Span]) -> list[Parent]:
+    return [
+        _as_parent(outline, f"{letter}{order:03d}", order, span) for order, span in enumerate(spans)
+    ]
 
 
-def _heading_paths(document: ParsedDocument) -> _Headings:
-    """Return (offset, path) for each heading, in order."""
-    open_headings: list[tuple[int, str]] = []
-    headings: _Headings = []
-    for block in document.blocks:
-        if block.kind != "heading":
-            continue
-        level = block.level or 1
-        while open_headings and open_headings[-1][0] >= level:
-            open_headings.pop()
-        title = " ".join(document.text[block.start : block.end].lstrip("#").split())
-        if title:
-            open_headings.append((level, title))
-        headings.append((block.start, tuple(title for _, title in open_headings)))
-    return headings
-
-
-def _path_at(headings: _Headings, offset: int) -> tuple[str, ...]:
-    index = bisect_right(headings, offset, key=lambda heading: heading[0]) - 1
-    return headings[index][1] if index >= 0 else ()
-
-
-def _sections(document: ParsedDocument) -> _Headings:
-    """Return (offset, path) for each section; a bare heading opens the section below it."""
-    blocks = [block for block in document.blocks if block.kind == "heading"]
-    sections: _Headings = [(0, ())]
-    previous: Block | None = None
-    for block, (start, path) in zip(blocks, _heading_paths(document), strict=True):
-        is_bare = (
-            previous is not None
-            and (previous.level or 1) < (block.level or 1)
-            and next_visible(document.text, previous.end) >= block.start
-        )
-        sections.append((sections.pop()[0] if is_bare else start, path))
-        previous = block
-    return sections
-
-
-def _section_parents(
-    document: ParsedDocument, settings: ChunkSettings, count: TokenCounter
-) -> list[Parent]:
-    text = document.text
-    breaks = sentence_breaks(document)
-    units = _units(text, split_sentences(text, breaks), settings.parent_tokens, count)
-    bounds = Bounds(
-        least=max(1, round(settings.parent_tokens * _LEAST_SHARE)),
-        target=max(1, round(settings.parent_tokens * _WANTED_SHARE)),
-        most=settings.parent_tokens,
+def _as_parent(outline: Outline, label: str, order: int, span: Span) -> Parent:
+    document = outline.document
+    start, end = span
+    return Parent(
+        label=label,
+        order=order,
+        char_start=start,
+        char_end=end,
+        text=document.text[start:end],
+        page_starts=_touched(document.text, document.pages, start, end),
+        section_path=outline.section_at(_first_below_headings(outline, start, end)).path,
     )
-    sections = _sections(document)
-    starts = [offset for offset, _ in sections] + [len(text)]
-    parents: list[Parent] = []
+
+
+def _first_below_headings(outline: Outline, start: int, end: int) -> int:
+    """Return where the text begins below the headings that a span begins with."""
+    offset = start
+    while (group := outline.group_at(offset)) is not None and group.kind in HEAD_KINDS:
+        below = next_visible(outline.document.text, group.end)
+        if below >= end:
+            break
+        offset = below
+    return offset
+
+
+def _touched(text: str, pages: Sequence[PageSpan], start: int, end: int) -> _PageStarts:
+    """Return (number, start) of the pages that hold something visible of the span."""
+    first = max(0, bisect_right(pages, start, key=lambda page: page.start) - 1)
+    behind = bisect_left(pages, end, key=lambda page: page.start)
+    return tuple(
+        (page.number, page.start)
+        for page in pages[first:behind]
+        if next_visible(text, max(page.start, start)) < min(page.end, end)
+    )
+
+
+def _section_starts(outline: Outline) -> list[int]:
+    """Return where parents of sections begin; a bare heading opens the section below it."""
+    starts: list[int] = []
+    is_alone = False
+    for order, section in enumerate(outline.sections):
+        if not is_alone:
+            starts.append(section.start)
+        is_alone = outline.is_heading_alone(order)
+    return starts
+
+
+def _section_spans(outline: Outline, most: int, count: TokenCounter) -> Iterator[Span]:
+    text = outline.document.text
+    units = _units(text, list(_pieces(outline)), most, count)
+    bounds = Bounds(
+        least=max(1, round(most * _LEAST_SHARE)),
+        target=max(1, round(most * _WANTED_SHARE)),
+        most=most,
+    )
     position = 0
-    for index, (_, path) in enumerate(sections):
-        stop = bisect_left(units, starts[index + 1], lo=position, key=lambda unit: unit.start)
+    for stop_at in [*_section_starts(outline)[1:], len(text)]:
+        stop = bisect_left(units, stop_at, lo=position, key=lambda unit: unit.start)
         for first, behind in _divide(units[position:stop], bounds):
-            start, end = units[position + first].start, units[position + behind - 1].end
-            parents.append(
-                Parent(
-                    label=f"s{len(parents):03d}",
-                    order=len(parents),
-                    char_start=start,
-                    char_end=end,
-                    text=text[start:end],
-                    section_path=path,
-                    breaks=_breaks_inside(breaks, start, end),
-                )
-            )
+            yield units[position + first].start, units[position + behind - 1].end
         position = stop
-    return parents
 
 
-def _divide(units: Sequence[Unit], bounds: Bounds) -> list[tuple[int, int]]:
+_Piece = tuple[int, int, Sequence[Span]]
+"""(start, end, parts): what is cut into its parts where it is too long, anywhere without."""
+
+
+def _pieces(outline: Outline) -> Iterator[_Piece]:
+    """Yield sentences, groups, and questions with their answers, in order."""
+    pairs = iter(outline.pairs)
+    pair = next(pairs, None)
+    reached = 0
+    for start, end in outline.sentences:
+        if start < reached:
+            continue
+        while pair is not None and pair.end <= start:
+            pair = next(pairs, None)
+        group = outline.group_at(start)
+        if pair is not None and pair.start <= start:
+            reached = pair.end
+            yield start, reached, ()
+        elif group is not None and start == group.start:
+            # A question may begin inside a group: it is not swallowed.
+            inside = pair is not None and pair.start < group.end
+            reached = pair.start if pair is not None and inside else group.end
+            yield (
+                start,
+                group.start + len(outline.document.text[start:reached].rstrip()),
+                (() if inside else group.parts),
+            )
+        else:
+            yield start, end, ()
+
+
+def _divide(units: Sequence[Unit], bounds: Bounds) -> list[Span]:
     """Keep a section whole where it fits into one parent, else pack it."""
     if not units:
         return []
@@ -192,25 +212,23 @@ def _divide(units: Sequence[Unit], bounds: Bounds) -> list[tuple[int, int]]:
     return pack(units, bounds)
 
 
-def _units(
-    text: str,
-    sentences: Sequence[tuple[int, int]],
-    most: int,
-    count: TokenCounter,
-) -> list[Unit]:
-    """Return the sentences, those above `most` tokens cut, with their running token counts."""
-    spans: list[tuple[int, int]] = []
+def _units(text: str, pieces: Sequence[_Piece], most: int, count: TokenCounter) -> list[Unit]:
+    """Return the pieces, those above `most` tokens cut, with their running token counts."""
+    spans: list[Span] = []
     sizes: list[int] = []
-    waiting = list(sentences)
+    waiting = list(pieces)
     while waiting:
-        tokens = count([text[start:end] for start, end in waiting])
-        again: list[tuple[int, int]] = []
-        for (start, end), size in zip(waiting, tokens, strict=True):
+        tokens = count([text[start:end] for start, end, _ in waiting])
+        again: list[_Piece] = []
+        for (start, end, parts), size in zip(waiting, tokens, strict=True):
             if size_of(size, end - start) <= most:
                 spans.append((start, end))
                 sizes.append(size)
-            else:
-                again += _cut_evenly(text, start, end, size_of(size, end - start), most)
+                continue
+            smaller: Sequence[Span] = parts if len(parts) > 1 else ()
+            if not smaller:
+                smaller = _cut_evenly(text, start, end, size_of(size, end - start), most)
+            again += [(first, last, ()) for first, last in smaller]
         waiting = again
     order = sorted(range(len(spans)), key=lambda index: spans[index])
     units: list[Unit] = []
@@ -224,7 +242,7 @@ def _units(
     return units
 
 
-def _cut_evenly(text: str, start: int, end: int, size: int, most: int) -> list[tuple[int, int]]:
+def _cut_evenly(text: str, start: int, end: int, size: int, most: int) -> list[Span]:
     """Cut a span of `size` tokens into parts that should be of at most `most`."""
     parts = size // most + 1
     width = max(1, (end - start) // parts)

@@ -39,6 +39,8 @@ _STOP = re.compile(
 _ALWAYS_LAST = frozenset("。！？｡؟۔।॥")
 _WORD_BEFORE = re.compile(r"[^\W\d_]+(?:\.[^\W\d_]+)*$")
 _NEXT = re.compile(r"""\s*+(?P<openers>["'“‘«「『（(\[【《〈〔]*+)(?P<word>[^\W_]*+)""")
+# "(b) The second case": the mark of an item inside running text, before a capital.
+_ITEM_MARK = re.compile(r"\s*+[(\[](?:[a-z]|[ivx]{1,4}|\d{1,2})[)\]]\s++(?=[A-Z])")
 _QUANTITY_BEFORE = re.compile(r"(?:[°µμΩ%/]|\d\s?)$")
 _LONGEST_ABBREVIATION = 24  # characters looked at before a full stop
 
@@ -155,7 +157,8 @@ def _ends_sentence(text: str, start: int, end: int, stop: re.Match[str]) -> bool
     word = following["word"] if following else ""
     behind = text[following.end("openers") : following.end("openers") + 1] if following else ""
     is_punctuated = bool(behind) and behind in ",;:，；：、)"
-    if is_punctuated or (word.islower() and word[0].islower()):
+    is_continued = is_punctuated or (word.islower() and word[0].islower())
+    if is_continued and not _ITEM_MARK.match(text, stop.end(), end):
         return False  # "pH" and "mRNA" may begin a sentence, "and" does not
     if mark != "." or not before:
         return True

@@ -7,16 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 from rag_assets.chunking.chunks import CHUNKING_VERSION, make_chunks
 from rag_assets.chunking.parents import PARENTS_VERSION, make_parents
+from rag_assets.chunking.preprocess import PREPROCESS_VERSION
+from rag_assets.chunking.rows import (
+    chunk_row,
+    chunks_schema,
+    digested_fields,
+    parent_row,
+    parents_schema,
+    restore_parent,
+)
 from rag_assets.chunking.tokenizer import Tokenizer
 from rag_assets.model import (
-    Chunk,
     DocumentStatus,
     Parent,
     Progress,
     StageOutcome,
     combine_digests,
     hash_fields,
-    hash_text,
 )
 from rag_assets.parsing.stage import parsed_contents, stage_lock
 from rag_assets.parsing.stored import read_parsed
@@ -36,49 +43,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def parents_schema() -> "pa.Schema":
-    """Return the schema of the record `parents`: the fields of Parent and the text's hash."""
-    import pyarrow as pa
-
-    page_start = pa.struct([("page", pa.int32()), ("start", pa.int64())])
-    return pa.schema(
-        [
-            ("content_hash", pa.string()),
-            ("order", pa.int32()),
-            ("label", pa.string()),
-            ("char_start", pa.int64()),
-            ("char_end", pa.int64()),
-            ("page_starts", pa.list_(page_start)),
-            ("section_path", pa.list_(pa.string())),
-            ("breaks", pa.list_(pa.int64())),
-            ("text", pa.string()),
-            ("hash", pa.string()),
-        ]
-    )
-
-
-def chunks_schema() -> "pa.Schema":
-    """Return the schema of the record `chunks`: the fields of Chunk and the text's hash."""
-    import pyarrow as pa
-
-    return pa.schema(
-        [
-            ("content_hash", pa.string()),
-            ("order", pa.int32()),
-            ("parent_label", pa.string()),
-            ("char_start", pa.int64()),
-            ("char_end", pa.int64()),
-            ("page_start", pa.int32()),
-            ("page_end", pa.int32()),
-            ("section_path", pa.list_(pa.string())),
-            ("token_count", pa.int32()),
-            ("is_cut", pa.bool_()),
-            ("text", pa.string()),
-            ("chunk_hash", pa.string()),
-        ]
-    )
-
-
 def refresh_parents(
     namespace: Namespace,
     inventory: Inventory,
@@ -90,7 +54,13 @@ def refresh_parents(
 ) -> dict[str, StageOutcome]:
     """Make the parents of every parsed content whose parse or rules changed."""
     settings = namespace.settings.chunk
-    rule = hash_fields(PARENTS_VERSION, settings.parent_tokens, tokenizer.fingerprint)
+    rule = hash_fields(
+        PARENTS_VERSION,
+        settings.mode == "qa",
+        settings.parents,
+        settings.parent_tokens,
+        tokenizer.fingerprint,
+    )
 
     def compute(partition: str, stale: Sequence[str]) -> Iterable[Computed]:
         import pyarrow as pa
@@ -100,10 +70,14 @@ def refresh_parents(
             name = parses[content].note["parsed_file"]
             document, _ = read_parsed(namespace.parsed_folder(partition) / name)
             parents = make_parents(document, settings, tokenizer.count)
-            rows = [_parent_row(content, parent) for parent in parents]
-            digest = combine_digests(hash_fields(*_parent_fields(row)) for row in rows)
+            rows = [parent_row(content, parent) for parent in parents]
             upstream = parses[content].digest
-            entry = Entry(hash_fields(rule, upstream), digest, len(rows), {"of": upstream})
+            # The chunks read the parse too: where it changes, so does what they are made of.
+            digest = combine_digests(
+                [upstream, *(hash_fields(*digested_fields(row)) for row in rows)]
+            )
+            note = {"of": upstream, "parsed_file": name}
+            entry = Entry(hash_fields(rule, upstream), digest, len(rows), note)
             yield content, entry, pa.Table.from_pylist(rows, schema=parents_schema())
 
     def wanted(partition: str) -> dict[str, str]:
@@ -123,15 +97,13 @@ def refresh_chunks(
     *,
     on_progress: Progress | None = None,
 ) -> dict[str, StageOutcome]:
-    """Cut the parents of every content whose parents or rules changed into chunks."""
+    """Cut every content whose parse, parents or rules changed into chunks.
+
+    A content whose parents are those of an earlier parse waits for its parents.
+    """
     settings = namespace.settings.chunk
     rule = hash_fields(
-        CHUNKING_VERSION,
-        settings.target_tokens,
-        settings.min_tokens,
-        settings.max_tokens,
-        settings.overlap,
-        tokenizer.fingerprint,
+        CHUNKING_VERSION, PREPROCESS_VERSION, settings.model_dump(), tokenizer.fingerprint
     )
 
     def compute(partition: str, stale: Sequence[str]) -> Iterable[Computed]:
@@ -141,17 +113,25 @@ def refresh_chunks(
         parents = read_rows(namespace.record("parents", partition), parents_schema(), stale)
         by_content: dict[str, list[Parent]] = {content: [] for content in stale}
         for row in parents.to_pylist():
-            by_content[row["content_hash"]].append(_parent_of(row))
+            by_content[row["content_hash"]].append(restore_parent(row))
         for content in stale:
-            chunks = make_chunks(by_content[content], settings, tokenizer)
-            rows = [_chunk_row(content, chunk) for chunk in chunks]
-            digest = combine_digests(hash_fields(*_chunk_fields(row)) for row in rows)
+            name = upstream[content].note["parsed_file"]
+            document, _ = read_parsed(namespace.parsed_folder(partition) / name)
+            chunks = make_chunks(document, by_content[content], settings, tokenizer)
+            rows = [chunk_row(content, chunk) for chunk in chunks]
+            digest = combine_digests(hash_fields(*digested_fields(row)) for row in rows)
             of = upstream[content].digest
             entry = Entry(hash_fields(rule, of), digest, len(rows), {"of": of})
             yield content, entry, pa.Table.from_pylist(rows, schema=chunks_schema())
 
     def wanted(partition: str) -> dict[str, str]:
-        return upstream_fingerprints(namespace, inventory, partition, "parents", rule)
+        parses = parsed_contents(namespace, inventory, partition)
+        parents = read_entries(namespace.record("parents", partition))
+        return {
+            content: hash_fields(rule, parents[content].digest)
+            for content, parse in parses.items()
+            if content in parents and parents[content].note["of"] == parse.digest
+        }
 
     stage = DocumentStage("chunks", chunks_schema(), wanted, compute)
     return stage.refresh(namespace, inventory, partitions, notify, on_progress)
@@ -264,56 +244,3 @@ class DocumentStage:
             for row in rows.slice(0, 3).to_pylist()
         ]
         return "\n\n".join([f"**{contents[first].first.source_uri}**", *shown])
-
-
-def _parent_row(content: str, parent: Parent) -> dict[str, Any]:
-    return {
-        "content_hash": content,
-        "order": parent.order,
-        "label": parent.label,
-        "char_start": parent.char_start,
-        "char_end": parent.char_end,
-        "page_starts": [{"page": page, "start": start} for page, start in parent.page_starts],
-        "section_path": list(parent.section_path),
-        "breaks": list(parent.breaks),
-        "text": parent.text,
-        "hash": hash_text(parent.text),
-    }
-
-
-def _parent_fields(row: Mapping[str, Any]) -> list[Any]:
-    return [value for name, value in row.items() if name not in {"content_hash", "text"}]
-
-
-def _parent_of(row: Mapping[str, Any]) -> Parent:
-    return Parent(
-        row["label"],
-        row["order"],
-        row["char_start"],
-        row["char_end"],
-        row["text"],
-        tuple((pair["page"], pair["start"]) for pair in row["page_starts"]),
-        tuple(row["section_path"]),
-        tuple(row["breaks"]),
-    )
-
-
-def _chunk_row(content: str, chunk: Chunk) -> dict[str, Any]:
-    return {
-        "content_hash": content,
-        "order": chunk.order,
-        "parent_label": chunk.parent_label,
-        "char_start": chunk.char_start,
-        "char_end": chunk.char_end,
-        "page_start": chunk.page_start,
-        "page_end": chunk.page_end,
-        "section_path": list(chunk.section_path),
-        "token_count": chunk.token_count,
-        "is_cut": chunk.is_cut,
-        "text": chunk.text,
-        "chunk_hash": hash_text(chunk.text),
-    }
-
-
-def _chunk_fields(row: Mapping[str, Any]) -> list[Any]:
-    return [value for name, value in row.items() if name not in {"content_hash", "text"}]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rag_assets.chunking.stage import chunks_schema, parents_schema
+from rag_assets.chunking.rows import chunks_schema, parents_schema
 from rag_assets.parsing.stage import parsed_contents
 from rag_assets.storage import read_rows
 from rag_assets.workspace import Inventory, Namespace
@@ -41,17 +41,17 @@ def _has_gap(text: str, spans: list[tuple[int, int]]) -> bool:
 
 
 def oversized_chunks(namespace: Namespace, inventory: Inventory, limit: int) -> Iterator[str]:
-    """Yield a sentence for every chunk of more tokens than the model reads."""
-    columns = ["content_hash", "order", "token_count"]
+    """Yield a sentence for every chunk that is more tokens than the model reads."""
+    columns = ["content_hash", "order", "input_tokens"]
     for partition in namespace.partition_keys:
         living = parsed_contents(namespace, inventory, partition)
         path = namespace.record("chunks", partition)
         if living:
             for row in read_rows(path, chunks_schema(), living, columns).to_pylist():
-                if row["token_count"] > limit:
+                if row["input_tokens"] > limit:
                     yield (
-                        f"{_name(inventory, row)} chunk {row['order']}: {row['token_count']} "
-                        f"tokens, the model reads {limit}"
+                        f"{_name(inventory, row)} chunk {row['order']}: {row['input_tokens']} "
+                        f"tokens with its context, the model reads {limit}"
                     )
 
 

@@ -60,6 +60,25 @@ def _one_line(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+@click.command(
+    help="List what can be read: media types with the parser that reads them and its version, "
+    "parsers of your own (entry points) included."
+)
+@json_option
+def parsers(as_json: bool) -> None:
+    """Print one line a media type."""
+    from rag_assets.parsing import describe_parsers
+
+    described = describe_parsers()
+    if as_json:
+        print_json([dataclasses.asdict(line) for line in described])
+        return
+    for line in described:
+        extensions = f" (.{', .'.join(line.extensions)})" if line.extensions else ""
+        click.echo(f"{line.parser:<18} {line.media_type}{extensions}")
+        click.echo(f"    {line.origin}, version {line.version}")
+
+
 @click.command(help="Say what is built, what is stale and what failed. Exit code 1 when stale.")
 @namespace_option
 @json_option

@@ -19,13 +19,17 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "index": ("stages", "Publish what the records hold."),
     "ingest": ("stages", "Everything from raw/ to a publication."),
     "query": ("questions", "Answer a question with an evidence pack."),
+    "chunks": ("previewing", "Preview how a file would be parsed and cut; store nothing."),
+    "export": ("exporting", "Write readable folders of what was parsed and cut."),
     "verify-citations": ("drafts", "Check that a draft's cited sources support it."),
     "documents": ("looking", "List documents with uid, status and reason."),
     "status": ("looking", "Say what is built, what is stale and what failed."),
     "sql": ("looking", "Ask the catalogues of all namespaces in SQL."),
     "meta": ("setup", "Override metadata of documents."),
+    "eval": ("evaluating", "Measure parsing and chunking on data of known truth."),
     "gc": ("keeping", "Remove what nothing refers to."),
     "ui": ("keeping", "Open the Dagster UI on the workspace."),
+    "parsers": ("looking", "List what can be read: media types, parsers, versions."),
     "doctor": ("keeping", "Say what is installed, what works and what is missing."),
 }
 

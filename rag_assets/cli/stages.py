@@ -14,6 +14,7 @@ from rag_assets.cli.options import (
     say,
     shown_progress,
 )
+from rag_assets.cli.previewing import show
 
 _ALL = ("inventory", "raw_files", "parse_reports", "parents", "chunks", "embeddings",
         "search_index")  # fmt: skip
@@ -97,7 +98,8 @@ def _summarise(
         totals: dict[str, int | float | str] = {}
         for part in found.values() if is_partitioned else [found]:
             for figure, value in part.items():
-                if isinstance(value, (int, float)) and not isinstance(value, bool):
+                is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+                if is_number and not figure.startswith("mean_"):
                     totals[figure] = round(float(totals.get(figure, 0)) + value, 3)
                     if isinstance(value, int):
                         totals[figure] = int(totals[figure])
@@ -116,14 +118,25 @@ def scan(names: tuple[str, ...], rehash: bool, as_json: bool) -> None:
     _run(names, _ALL[:1], as_json, rehash)
 
 
-@click.command(help="Scan raw/ and parse what changed.")
+@click.group(
+    invoke_without_command=True,
+    help="Scan raw/ and parse what changed; write meta/parse_quality_report.md. `rag parse show "
+    "FILE` looks at one file instead.",
+)
 @namespace_option
 @rehash_option
 @retry_option
 @json_option
-def parse(names: tuple[str, ...], rehash: bool, retry: bool, as_json: bool) -> None:
+@click.pass_context
+def parse(
+    ctx: click.Context, names: tuple[str, ...], rehash: bool, retry: bool, as_json: bool
+) -> None:
     """Run up to `parse_reports`."""
-    _run(names, _ALL[:3], as_json, rehash, retry)
+    if ctx.invoked_subcommand is None:
+        _run(names, _ALL[:3], as_json, rehash, retry)
+
+
+parse.add_command(show)
 
 
 @click.command(help="Scan, parse and cut what changed into parents and chunks.")

@@ -1,9 +1,11 @@
 """The stage `embeddings`: a vector for every chunk. The records themselves are the cache."""
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from rag_assets.chunking.stage import DocumentStage, chunks_schema, upstream_fingerprints
+from rag_assets.chunking import model_input
+from rag_assets.chunking.rows import chunks_schema
+from rag_assets.chunking.stage import DocumentStage, upstream_fingerprints
 from rag_assets.embedding.embedder import Embedder
 from rag_assets.model import (
     DamagedFileError,
@@ -24,7 +26,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # Counts as code: raise it when the string given to the model changes for the same chunk.
-EMBEDDING_VERSION = 1
+EMBEDDING_VERSION = 2
+
+# What `chunk_input` reads of a chunk.
+CHUNK_INPUTS = ("text", "context", "prepared", "question")
 
 
 def embeddings_schema(dimension: int) -> "pa.Schema":
@@ -41,9 +46,14 @@ def embeddings_schema(dimension: int) -> "pa.Schema":
     )
 
 
-def model_input(text: str) -> str:
-    """Return the string that the model is given for a chunk: its text, nothing around it."""
-    return text
+def chunk_input(row: Mapping[str, Any]) -> str:
+    """Return the string that the model is given for a row of `chunks`, before its own prompt.
+
+    Args:
+        row: with the columns `CHUNK_INPUTS`.
+    """
+    replaced = row["prepared"] if row["question"] is None else row["question"]
+    return model_input(row["text"], row["context"], replaced)
 
 
 def refresh_embeddings(
@@ -72,11 +82,12 @@ def refresh_embeddings(
 
         path = namespace.record("chunks", partition)
         upstream = read_entries(path)
-        rows = read_rows(path, chunks_schema(), stale, ["content_hash", "order", "text"])
+        columns = ["content_hash", "order", *CHUNK_INPUTS]
+        rows = read_rows(path, chunks_schema(), stale, columns)
         inputs = {}
         keys: list[str] = []
-        for text in rows["text"].to_pylist():
-            given = model_input(text)
+        for row in rows.select(CHUNK_INPUTS).to_pylist():
+            given = chunk_input(row)
             keys.append(hash_text(given))
             inputs[keys[-1]] = given
         vectors = _look_up(namespace, fingerprint, dimension, set(inputs), notify)

@@ -127,10 +127,12 @@ def make_pack(workspace: Workspace, question: Question) -> EvidencePack:
             readers.append(stack.enter_context(Reader(folder, name, folder.name)))
         settings, vectors, said = _encode(question.question, manifests, settings)
         warnings += said
-        filters = SearchFilters(citable_only=True)
+        filters = SearchFilters(citable_only=True, with_references=settings.references)
         hits = search(readers, question.question, vectors, settings, filters)
         parents = backfill_parents(readers, hits, top_k)
-    shown = ("citable = true", f"namespace in ({', '.join(names)})")
+    shown: tuple[str, ...] = ("citable = true", f"namespace in ({', '.join(names)})")
+    if not settings.references:
+        shown += ("source_subtype <> references",)
     items = tuple(_item(parent, question.question, shown, parents) for parent in parents)
     publications = {name: manifest["publication"] for name, manifest in manifests.items()}
     encoders = {name: m["embedder"]["fingerprint"] for name, m in manifests.items()}

@@ -227,6 +227,10 @@ class ParseReport:
     parsed_digest: str | None = None
     title: str | None = None
     language: str | None = None
+    authors: tuple[str, ...] = ()
+    year: int | None = None
+    doi: str | None = None
+    abstract: str | None = None
     pages: int = 0
     characters: int = 0
     blocks: int = 0
@@ -245,19 +249,48 @@ class ParseReport:
     seconds: float = 0.0
 
 
+ChunkKind = Literal[
+    "text",
+    "heading",
+    "front",
+    "list",
+    "table",
+    "row",
+    "code",
+    "formula",
+    "figure",
+    "reference",
+    "footnote",
+    "note",
+    "qa",
+]
+"""What most of a chunk is. `figure`: a figure's line with its caption. `qa`: a question with its
+answer. `heading`: a heading without text of its own, which stands in the context of the chunks
+below it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageBox:
+    """A rectangle on a page, as `Box`. `page` counts from 1."""
+
+    page: int
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
 @dataclass(frozen=True, slots=True)
 class Parent:
-    """A passage that is shown whole: a page, or a section where there are no pages.
+    """A passage that is shown whole: a page, a section or the document.
 
     Args:
-        label: `p003` (page 3) or `s012`; with the uid it makes the parent_id.
+        label: `p003` (page 3), `s012` or `d000`; with the uid it makes the parent_id.
         order: position in the document, from 0.
         char_start: offset of `text` in the document's clean text; `char_end` its end.
         page_starts: (page number, offset where that page begins) for every page the passage
             touches, first page first; empty without pages.
-        section_path: headings from the outermost to the nearest.
-        breaks: offsets in the document, inside this parent, that end a sentence whatever stands
-            there: the bounds of headings, rows, list items, tables and code.
+        section_path: headings above its first text, from the outermost to the nearest.
     """
 
     label: str
@@ -267,17 +300,28 @@ class Parent:
     text: str
     page_starts: tuple[tuple[int, int], ...] = ()
     section_path: tuple[str, ...] = ()
-    breaks: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A passage that is searched: sentences of one parent.
+    """A passage that is searched: a slice of one section in one parent.
 
     Args:
         order: position in the document, from 0; with the uid it makes the chunk_id.
         parent_label: `Parent.label` of the parent that contains it.
-        token_count: by the tokenizer of the namespace's model, without special tokens.
+        token_count: of `text` by the tokenizer of the namespace's model, without special tokens.
+        input_tokens: of the string that the model is given, counted the same way.
+        page_start: page of its first character, from 1; None without pages.
+        kind: what most of its characters are.
+        section_title: heading of its section as printed, "" before the first heading.
+        parent_section: heading of the section that contains that one, None for a chapter.
+        hierarchy_level: depth of its section, 0 for a chapter (spec 002 §2.2).
+        section_subtype: None for body text.
+        context: what the model is told before the text: headings, caption and header row.
+        prepared: what is embedded and indexed in place of `text` where `preprocess` changes it.
+        question: what is embedded in place of the text, of kind `qa` only.
+        boxes: rectangles around its printed lines, a block's column each; empty without pages.
+        attachment_ids: figures and tables that it holds or captions.
         is_cut: True where a sentence longer than the limit had to be cut inside.
     """
 
@@ -287,7 +331,19 @@ class Chunk:
     char_end: int
     text: str
     token_count: int
+    input_tokens: int = 0
     page_start: int | None = None
     page_end: int | None = None
+    kind: ChunkKind = "text"
+    section_title: str = ""
+    parent_section: str | None = None
     section_path: tuple[str, ...] = ()
+    hierarchy_level: int = 0
+    section_category: SectionCategory = SectionCategory.OTHER
+    section_subtype: SectionSubtype | None = None
+    context: str = ""
+    prepared: str | None = None
+    question: str | None = None
+    boxes: tuple[PageBox, ...] = ()
+    attachment_ids: tuple[str, ...] = ()
     is_cut: bool = False

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 _WHITE_SPACE = re.compile(r"\s+")
+_PIECE_CHARACTERS = 1_000_000
 
 
 def hash_bytes(data: bytes) -> str:
@@ -17,13 +18,18 @@ def hash_bytes(data: bytes) -> str:
 
 def hash_text(text: str) -> str:
     """Return the SHA-256 of `text` in UTF-8; a lone surrogate counts as itself."""
-    return hash_bytes(text.encode("utf-8", "surrogatepass"))
+    total = hashlib.sha256()
+    # Piece by piece: a long text is not copied whole.
+    for start in range(0, len(text), _PIECE_CHARACTERS):
+        piece = text[start : start + _PIECE_CHARACTERS]
+        total.update(piece.encode("utf-8", "surrogatepass"))
+    return total.hexdigest()
 
 
 def hash_fields(*fields: Any) -> str:
     """Return the SHA-256 of JSON-able values, each clearly apart from the next."""
     canonical = json.dumps(fields, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
-    return hash_bytes(canonical.encode("ascii"))
+    return hash_text(canonical)
 
 
 def combine_digests(digests: Iterable[str]) -> str:
@@ -37,7 +43,20 @@ def combine_digests(digests: Iterable[str]) -> str:
 
 def normalise_text(text: str) -> str:
     """Return `text` in NFKC with white space folded: the rule behind `doc_id`."""
-    return _WHITE_SPACE.sub(" ", unicodedata.normalize("NFKC", text)).strip()
+    # In pieces that end before white space, where neither rule looks across: at once, the words
+    # of 100 MB of text would need ten times its memory.
+    folded: list[str] = []
+    start = 0
+    while start < len(text):
+        gap = _WHITE_SPACE.search(text, start + _PIECE_CHARACTERS)
+        end = gap.start() if gap else len(text)
+        piece = _WHITE_SPACE.sub(" ", unicodedata.normalize("NFKC", text[start:end]))
+        if folded and folded[-1].endswith(" "):
+            piece = piece.removeprefix(" ")
+        if piece:
+            folded.append(piece)
+        start = end
+    return "".join(folded).strip()
 
 
 def document_id(text: str, data: bytes) -> str:

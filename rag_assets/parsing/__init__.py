@@ -1,22 +1,33 @@
 """Raw bytes become documents: sniffed, parsed in worker processes, stored once."""
 
 from rag_assets.parsing.contract import ParseHints, Parser
+from rag_assets.parsing.csv_records import CsvTable, read_csv_table
 from rag_assets.parsing.document import parse_document
+from rag_assets.parsing.encodings import decode_text
 from rag_assets.parsing.fingerprints import parse_fingerprint
 from rag_assets.parsing.job import ParseJob
 from rag_assets.parsing.pool import observe_parses, parse_files
 from rag_assets.parsing.reasons import PARSE_REASONS
-from rag_assets.parsing.registry import all_parsers, parser_for, register_parser, unregister_parser
+from rag_assets.parsing.registry import (
+    all_parsers,
+    describe_parsers,
+    parser_for,
+    register_parser,
+    unregister_parser,
+)
 from rag_assets.parsing.sections import make_sections
 from rag_assets.parsing.sniffing import sniff_media_type
 from rag_assets.parsing.stored import parsed_digest, read_parsed, write_parsed
 
 __all__ = [
     "PARSE_REASONS",
+    "CsvTable",
     "ParseHints",
     "ParseJob",
     "Parser",
     "all_parsers",
+    "decode_text",
+    "describe_parsers",
     "make_sections",
     "observe_parses",
     "parse_document",
@@ -24,6 +35,7 @@ __all__ = [
     "parse_fingerprint",
     "parsed_digest",
     "parser_for",
+    "read_csv_table",
     "read_parsed",
     "register_parser",
     "sniff_media_type",

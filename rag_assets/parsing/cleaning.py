@@ -22,7 +22,14 @@ _UNSPACED = (
     r"\ufe30-\ufe4f\uff01-\uff60\uffe0-\uffe6\U00020000-\U0003ffff"
 )
 _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+_GAP = re.compile(f"(?<=[{_UNSPACED}]) +(?=[{_UNSPACED}])")
 _HYPHENS = "-\u2010"
+# How a line ends whose hyphen is settled: divided there, or hyphenated anyway. Neither character
+# is in a cleaned line, and neither stays: what joins lines, and what ends a paragraph, takes them.
+DIVISION = "\u00ad"
+REAL_HYPHEN = "-\u2060"
+# `pre- and postoperative`: the hyphen stands for the rest of a word, nothing is joined.
+_CONJUNCTION = re.compile(r"(?:and|or|und|oder|bzw|et|ou|или)\b")
 _CLOSERS = "\"'”’»)]}）】》」』"
 _SENTENCE_ENDS = ".!?…。！？．"
 
@@ -31,6 +38,8 @@ def clean_line(text: str) -> str:
     """Return one printed line: ligatures expanded, white space folded, nothing unprintable."""
     if not text.isascii() or not text.isprintable():
         if _NEEDS_REPLACEMENT.search(text):
+            # Some programs print a hyphen and note it as a soft one too.
+            text = text.replace("-\u00ad", "-").replace("\u00ad-", "-")
             text = text.translate(_REPLACEMENTS)
         text = replace_surrogates(text)
     return " ".join(text.split())
@@ -52,18 +61,38 @@ def is_unspaced(character: str) -> bool:
     return _IS_UNSPACED.match(character) is not None
 
 
+def close_gaps(text: str) -> str:
+    """Return `text` without the blanks between characters of scripts that are set without them.
+
+    Text recognition puts them in: `气 候` is printed as `气候`.
+    """
+    return _GAP.sub("", text)
+
+
 def join_texts(before: str, after: str) -> tuple[str, str]:
     """Return (`before`, separator) for two runs of one sentence, the second on a new line.
 
-    A hyphen between lower-case letters is a division and goes; CJK is joined without a blank.
+    A settled hyphen is obeyed; else one between lower-case letters is a division and goes. CJK is
+    joined without a blank.
     """
     if not before or not after:
         return before, ""
-    if before[-1] in _HYPHENS and len(before) > 1 and before[-2].islower() and after[0].islower():
+    if before.endswith(DIVISION):
+        return before[: -len(DIVISION)], ""
+    if before.endswith(REAL_HYPHEN):
         return before[:-1], ""
+    if before[-1] in _HYPHENS and len(before) > 1 and before[-2].islower() and after[0].islower():
+        return (before, " ") if _CONJUNCTION.match(after) else (before[:-1], "")
     if is_unspaced(before[-1]) or is_unspaced(after[0]):
         return before, ""
     return before, " "
+
+
+def close_line(text: str) -> str:
+    """Return a line's text as it stands where nothing is joined to it: a settled hyphen is one."""
+    if text.endswith(DIVISION):
+        return text[: -len(DIVISION)] + "-"
+    return text[:-1] if text.endswith(REAL_HYPHEN) else text
 
 
 def ends_sentence(text: str) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from rag_assets.model import ParsedDocument
@@ -17,11 +18,13 @@ class ParseHints:
             text formats.
         password: from the sidecar, None where there is none.
         stem: of the file's name, "" unless the parser declares `reads_stem`.
+        answer: folder that holds what a cloud provider answered for this file, None without.
     """
 
     extension: str = ""
     password: str | None = None
     stem: str = ""
+    answer: Path | None = None
 
 
 @runtime_checkable

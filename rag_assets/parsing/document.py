@@ -5,12 +5,21 @@ import re
 
 from rag_assets.model import ParsedDocument, ParseFailure, hash_bytes
 from rag_assets.parsing.contract import ParseHints, Parser
-from rag_assets.parsing.registry import parser_for
+from rag_assets.parsing.markdown_syntax import plain_title
+from rag_assets.parsing.registry import parser_for, types_by_extension
 from rag_assets.parsing.sections import make_sections
-from rag_assets.parsing.sniffing import TEXT_EXTENSIONS, bare_extension, sniff_media_type
+from rag_assets.parsing.sniffing import (
+    BINARY_MEDIA_TYPE,
+    TEXT_EXTENSIONS,
+    bare_extension,
+    sniff_media_type,
+)
 from rag_assets.workspace.settings import ParseSettings
 
 _BYTES_PER_MEGABYTE = 1_000_000
+# What is taken for a broken PDF where the name promises one. A web page under that name is not:
+# it is what a site answered in place of the file, and its text says so.
+_NO_PDF = ("text/plain", "text/csv", BINARY_MEDIA_TYPE)
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -33,7 +42,7 @@ def check_size(size: int, settings: ParseSettings) -> None:
         )
 
 
-def choose_parser(data: bytes, hints: ParseHints) -> tuple[str, Parser]:
+def choose_parser(data: bytes, hints: ParseHints, settings: ParseSettings) -> tuple[str, Parser]:
     """Return the media type of a file and the parser for it.
 
     Raises:
@@ -41,8 +50,16 @@ def choose_parser(data: bytes, hints: ParseHints) -> tuple[str, Parser]:
     """
     media_type = sniff_media_type(data, hints.extension)
     extension = bare_extension(hints.extension)
+    if media_type.startswith("text/") or media_type == BINARY_MEDIA_TYPE:
+        media_type = types_by_extension().get(extension, media_type)
+    if extension == "pdf" and media_type in _NO_PDF:
+        raise ParseFailure(
+            "damaged_file",
+            "The file is named .pdf but holds no PDF: fetch it again from where it came, or give "
+            "it its true extension.",
+        )
     try:
-        return media_type, parser_for(media_type)
+        return media_type, parser_for(media_type, settings.parser)
     except ParseFailure as failure:
         if extension in TEXT_EXTENSIONS:
             raise ParseFailure(
@@ -68,7 +85,7 @@ def parse_document(data: bytes, hints: ParseHints, settings: ParseSettings) -> P
         ValueError: the parser broke its contract.
     """
     check_size(len(data), settings)
-    _, parser = choose_parser(data, hints)
+    _, parser = choose_parser(data, hints, settings)
     return finish_document(parser.parse(data, hints, settings), parser)
 
 
@@ -86,7 +103,15 @@ def finish_document(document: ParsedDocument, parser: Parser) -> ParsedDocument:
         else dataclasses.replace(item, content_hash=hash_bytes(item.content))
         for item in document.attachments
     )
-    sections = make_sections(document.text, document.blocks, document.abstract)
+    # Only Markdown keeps its marks in the clean text; its titles are shown without them.
+    title_of = plain_title if document.media_type == "text/markdown" else None
+    sections = make_sections(
+        document.text,
+        document.blocks,
+        document.abstract,
+        title_of=title_of,
+        document_title=document.title,
+    )
     return dataclasses.replace(document, attachments=attachments, sections=sections)
 
 

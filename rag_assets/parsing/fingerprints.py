@@ -1,8 +1,9 @@
 """What a parse depends on, as one hash: equal fingerprints, equal parses."""
 
 from rag_assets.model import hash_fields
-from rag_assets.parsing.registry import all_parsers
-from rag_assets.parsing.sniffing import text_class
+from rag_assets.parsing.pdf_providers import PDF_PROVIDERS
+from rag_assets.parsing.registry import all_parsers, types_by_extension
+from rag_assets.parsing.sniffing import bare_extension, text_class
 from rag_assets.workspace.settings import ParseSettings
 
 # Changes when sniffing, the checks or the stored layout change what a parse is.
@@ -20,10 +21,10 @@ def parse_fingerprint(
     """Return the SHA-256 of everything that can change the result of a parse.
 
     That is: the content; of the extension only what decides between text formats; the password;
-    the stem where a parser reads it; `repeated_line_share`; the limits of pages and size, which
-    refuse the same document every time; the versions of all parsers (which of them reads the
-    file is known only from its bytes). Limits of time and memory are not in it: they decide
-    whether a parse ends, not what it returns.
+    the stem where a parser reads it; `repeated_line_share`; `parser_options`; the limits of pages
+    and size, which refuse the same document every time; how PDF files are read; the versions of
+    all parsers (which of them reads the file is known only from its bytes). Limits of time and
+    memory are not in it: they decide whether a parse ends, not what it returns.
 
     Args:
         content_hash: SHA-256 of the bytes.
@@ -37,11 +38,24 @@ def parse_fingerprint(
     return hash_fields(
         STAGE_VERSION,
         content_hash,
-        text_class(extension),
+        types_by_extension().get(bare_extension(extension)) or text_class(extension),
         password_hash or "",
         stem if reads_stem else "",
         settings.repeated_line_share,
         settings.max_pages,
         settings.max_megabytes,
+        _pdf_reading(settings),
+        settings.parser_options,
         sorted((kind, parser.name, parser.version) for kind, parser in parsers.items()),
     )
+
+
+def _pdf_reading(settings: ParseSettings) -> list[object]:
+    """Return what decides how a PDF is read beside the parser's own version."""
+    chosen = PDF_PROVIDERS.get(settings.parser)
+    reading: list[object] = [settings.parser, chosen.version if chosen else ""]
+    if settings.parser == "mineru":
+        reading.append(settings.mineru.model_version)
+    if settings.ocr != "none":
+        reading += [settings.ocr, settings.ocr_languages, settings.ocr_dpi]
+    return reading

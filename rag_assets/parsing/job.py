@@ -7,7 +7,7 @@ from typing import Any
 
 from rag_assets.model import FailureKind, ParseFailure, ParseReport
 
-_PATHS = ("path", "output", "blobs")
+_PATHS = ("path", "output", "blobs", "answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,7 @@ class ParseJob:
         blobs: folder for the contents of attachments, by their hash.
         fingerprint: from `parse_fingerprint`; names `output`.
         stem: of its name, for parsers that declare `reads_stem`.
+        answer: folder of a cloud provider's answer, None where none was asked.
     """
 
     content_hash: str
@@ -33,16 +34,17 @@ class ParseJob:
     blobs: Path
     fingerprint: str
     stem: str = ""
+    answer: Path | None = None
 
     def to_message(self) -> dict[str, Any]:
         """Return the job as JSON-able values."""
-        paths = {name: str(getattr(self, name)) for name in _PATHS}
+        paths = {name: str(getattr(self, name)) for name in _PATHS if getattr(self, name)}
         return {**dataclasses.asdict(self), **paths}
 
     @classmethod
     def from_message(cls, message: dict[str, Any]) -> "ParseJob":
         """Return the job that `to_message` has written."""
-        paths = {name: Path(message[name]) for name in _PATHS}
+        paths = {name: Path(message[name]) for name in _PATHS if message[name]}
         return cls(**{**message, **paths})
 
 
@@ -79,5 +81,6 @@ def failed_report(
 
 def restore_report(fields: dict[str, Any]) -> ParseReport:
     """Return the report that `dataclasses.asdict` and JSON have made of one."""
-    lists = {name: tuple(fields[name]) for name in ("removed_templates", "warnings", "blobs")}
+    names = ("authors", "removed_templates", "warnings", "blobs")
+    lists = {name: tuple(fields[name]) for name in names}
     return ParseReport(**{**fields, **lists})

@@ -7,20 +7,34 @@ from functools import cached_property
 from importlib.metadata import version
 from typing import Any
 
-from rag_assets.model import Attachment, Block, ParsedDocument, ParseFailure
+from rag_assets.model import Attachment, Block, PageSpan, ParsedDocument, ParseFailure
 from rag_assets.parsing.cleaning import clean_line
 from rag_assets.parsing.contract import ParseHints
 from rag_assets.parsing.language import guess_language
 from rag_assets.parsing.pdf_figures import place_attachments
 from rag_assets.parsing.pdf_flow import Flow, flow_text
-from rag_assets.parsing.pdf_front import find_abstract, mark_front_matter
+from rag_assets.parsing.pdf_footnotes import mark_footnotes
+from rag_assets.parsing.pdf_formulas import merge_formulas
+from rag_assets.parsing.pdf_front import (
+    Abstract,
+    find_abstract,
+    first_page_lines,
+    mark_front_matter,
+)
 from rag_assets.parsing.pdf_furniture import remove_furniture
-from rag_assets.parsing.pdf_headings import Bookmark, mark_headings
+from rag_assets.parsing.pdf_headings import mark_headings
+from rag_assets.parsing.pdf_headings_bookmarks import Bookmark
+from rag_assets.parsing.pdf_hyphens import settle_hyphens
 from rag_assets.parsing.pdf_library import load_pymupdf
+from rag_assets.parsing.pdf_line_numbers import remove_line_numbers
 from rag_assets.parsing.pdf_lines import Page, read_page
+from rag_assets.parsing.pdf_lists import split_lists
+from rag_assets.parsing.pdf_ocr import is_scan, read_scan
+from rag_assets.parsing.pdf_order import order_page
 from rag_assets.parsing.pdf_outline import read_bookmarks
-from rag_assets.parsing.pdf_paragraphs import Paragraph, page_paragraphs
+from rag_assets.parsing.pdf_paragraphs import page_paragraphs
 from rag_assets.parsing.pdf_references import split_references
+from rag_assets.parsing.pdf_styles import find_body_style
 from rag_assets.workspace.settings import ParseSettings
 
 PARSER_VERSION = "2"
@@ -29,6 +43,10 @@ _MEDIA_TYPE = "application/pdf"
 _METADATA_KEYS = ("author", "subject", "keywords", "creator", "producer", "creationDate", "modDate")
 # More than a stray symbol: so many characters without a Unicode value make a text hard to find.
 _MAX_UNMAPPED_SHARE = 0.01
+_OCR_ADVICE = (
+    "set `ocr: tesseract` below `parse:` in config.yaml, or run text recognition (OCR) on the file "
+    "and put the result in its place"
+)
 
 
 class PdfParser:
@@ -56,10 +74,14 @@ class PdfParser:
             document = pymupdf.open(stream=data, filetype="pdf")
         with closing(document):
             _unlock(document, hints.password)
-            pages = _read_pages(document, settings.max_pages)
+            pages = _read_pages(document, settings)
             with _explained("The document information cannot be read"):
+                is_blank = not any(page.blocks for page in pages)
                 source = _Source(
-                    document.metadata or {}, bool(document.is_repaired), read_bookmarks(document)
+                    document.metadata or {},
+                    bool(document.is_repaired),
+                    is_blank and any(sheet.get_images() for sheet in document),
+                    read_bookmarks(document),
                 )
         pymupdf.TOOLS.store_shrink(100)
         return _build(pages, source, settings)
@@ -67,35 +89,43 @@ class PdfParser:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """What the file says beside its pages."""
+    """What the file says beside its pages. `has_pictures` is looked for only without text."""
 
     metadata: dict[str, Any]
     repaired: bool
+    has_pictures: bool
     bookmarks: Sequence[Bookmark]
 
 
 def _build(pages: list[Page], source: _Source, settings: ParseSettings) -> ParsedDocument:
     textless = sum(not page.blocks for page in pages)
+    if textless == len(pages) and not source.has_pictures:
+        return _without_text(pages)
     if textless == len(pages):
         raise ParseFailure(
             "no_text_layer",
-            f"None of the {len(pages)} pages holds text, only pictures: run text recognition "
-            "(OCR) on the file and put the result in its place.",
+            f"None of the {len(pages)} pages holds text, only pictures: {_OCR_ADVICE}.",
         )
-    removed = remove_furniture(pages, settings.repeated_line_share)
-    paragraphs = [paragraph for page in pages for paragraph in page_paragraphs(page)]
+    first_page = first_page_lines(pages)
+    removed = remove_line_numbers(pages) + remove_furniture(pages, settings.repeated_line_share)
+    for page in pages:
+        order_page(page)
+    settle_hyphens(pages)
+    body = find_body_style(pages)
+    paragraphs = [paragraph for page in pages for paragraph in page_paragraphs(page, body)]
     # After the heads are gone: a journal's name above the title is often the larger.
-    front = mark_front_matter(paragraphs, pages, source.metadata)
+    front = mark_front_matter(paragraphs, pages, source.metadata, first_page, removed)
     paragraphs, attachments = place_attachments(paragraphs, pages)
-    mark_headings(paragraphs, source.bookmarks)
-    paragraphs = split_references(paragraphs)
+    paragraphs = merge_formulas(paragraphs)
+    mark_footnotes(paragraphs, {page.number: page.height for page in pages})
+    paragraphs = mark_headings(paragraphs, source.bookmarks, body, front.title)
+    paragraphs = split_lists(split_references(paragraphs))
     abstract = find_abstract(paragraphs)
     flow = flow_text(paragraphs, [page.number for page in pages])
     if not flow.text:
         raise ParseFailure(
             "no_text_layer",
-            f"The {len(pages)} pages hold only running heads and page numbers: run text "
-            "recognition (OCR) on the file and put the result in its place.",
+            f"The {len(pages)} pages hold only running heads and page numbers: {_OCR_ADVICE}.",
         )
     return ParsedDocument(
         text=flow.text,
@@ -116,16 +146,16 @@ def _build(pages: list[Page], source: _Source, settings: ParseSettings) -> Parse
             if (value := clean_line(str(source.metadata.get(key) or "")))
         },
         removed_templates=removed,
-        warnings=_warnings(flow.text, textless, len(pages), source.repaired),
+        warnings=_warnings(flow.text, pages, textless, source.repaired),
     )
 
 
-def _span_of(paragraphs: Sequence[Paragraph], flow: Flow) -> tuple[int, int] | None:
-    """Return the span from the first to the last of `paragraphs` that stand together."""
-    if not paragraphs:
+def _span_of(abstract: Abstract, flow: Flow) -> tuple[int, int] | None:
+    """Return the span of the abstract, whose paragraphs stand together, without its heading."""
+    if not abstract.paragraphs:
         return None
-    spans = sorted(flow.spans[id(paragraph)] for paragraph in paragraphs)
-    return spans[0][0], spans[-1][1]
+    spans = sorted(flow.spans[id(paragraph)] for paragraph in abstract.paragraphs)
+    return spans[0][0] + abstract.skip, spans[-1][1]
 
 
 def _located(attachments: Sequence[Attachment], blocks: Sequence[Block]) -> tuple[Attachment, ...]:
@@ -141,8 +171,23 @@ def _located(attachments: Sequence[Attachment], blocks: Sequence[Block]) -> tupl
     )
 
 
-def _warnings(text: str, textless: int, page_count: int, repaired: bool) -> tuple[str, ...]:
+def _without_text(pages: Sequence[Page]) -> ParsedDocument:
+    """Return a document that holds neither text nor pictures: blank pages, or drawings alone."""
+    warning = (
+        f"None of the {len(pages)} pages holds text or a picture, only blank paper or drawings: "
+        "nothing of it can be found; look whether it is the right file."
+    )
+    return ParsedDocument(
+        text="",
+        media_type=_MEDIA_TYPE,
+        pages=tuple(PageSpan(page.number, 0, 0) for page in pages),
+        warnings=(warning,),
+    )
+
+
+def _warnings(text: str, pages: Sequence[Page], textless: int, repaired: bool) -> tuple[str, ...]:
     warnings = []
+    page_count, recognised = len(pages), sum(page.is_recognised for page in pages)
     if repaired:
         warnings.append(
             "The file was damaged and MuPDF repaired it: text may be missing; compare it with "
@@ -150,8 +195,12 @@ def _warnings(text: str, textless: int, page_count: int, repaired: bool) -> tupl
         )
     if textless:
         warnings.append(
-            f"{textless} of {page_count} pages hold no text: where they are scans, run text "
-            "recognition (OCR) on the file."
+            f"{textless} of {page_count} pages hold no text: where they are scans, {_OCR_ADVICE}."
+        )
+    if recognised:
+        warnings.append(
+            f"{recognised} of {page_count} pages were read from their pictures by Tesseract: look "
+            "at the page before you quote it."
         )
     unmapped = text.count("\ufffd")
     if unmapped > _MAX_UNMAPPED_SHARE * len(text):
@@ -181,21 +230,25 @@ def _unlock(document: Any, password: str | None) -> None:
     )
 
 
-def _read_pages(document: Any, max_pages: int) -> list[Page]:
+def _read_pages(document: Any, settings: ParseSettings) -> list[Page]:
     with _explained("The list of pages cannot be read"):
         page_count = document.page_count
     if page_count == 0:
         raise ParseFailure("no_pages", "The PDF has no pages: export it again from its source.")
-    if page_count > max_pages:
+    if page_count > settings.max_pages:
         raise ParseFailure(
             "page_limit",
-            f"The document has {page_count} pages, parse.max_pages allows {max_pages}: raise "
-            "the setting in config.yaml or split the document, then build again.",
+            f"The document has {page_count} pages, parse.max_pages allows {settings.max_pages}: "
+            "raise the setting in config.yaml or split the document, then build again.",
         )
     pages = []
     for index in range(page_count):
         with _explained(f"Page {index + 1} cannot be read"):
-            pages.append(read_page(document[index]))
+            sheet = document[index]
+            page = read_page(sheet)
+            if settings.ocr == "tesseract" and is_scan(sheet, page):
+                page = read_scan(sheet, settings)
+            pages.append(page)
     return pages
 
 
@@ -205,6 +258,8 @@ def _explained(what: str) -> Iterator[None]:
     pymupdf = load_pymupdf()
     try:
         yield
+    except ParseFailure:
+        raise
     except (RuntimeError, ValueError, IndexError, TypeError, pymupdf.mupdf.FzErrorBase) as error:
         if "alloc" in str(error):
             raise MemoryError(str(error)) from error

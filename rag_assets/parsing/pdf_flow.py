@@ -3,13 +3,14 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rag_assets.model import Block, PageSpan, SourceLine
-from rag_assets.parsing.cleaning import ends_sentence, is_unspaced, join_texts
+from rag_assets.parsing.cleaning import close_line, ends_sentence, is_unspaced, join_texts
 from rag_assets.parsing.pdf_paragraphs import Paragraph, is_drop_cap
 
 PARAGRAPH_BREAK = "\n\n"
+ITEM_BREAK = "\n"
 
 # Fonts closer than this are one size: hinting and scaling move sizes by a few tenths of a point.
 _SAME_SIZE_POINTS = 0.6
@@ -20,7 +21,9 @@ _MAX_INTERRUPTIONS = 60
 # Shorter runs are labels and headings, not the first half of an interrupted sentence.
 _MIN_SENTENCE_PART = 40
 # Kinds of blocks in which a sentence may run on over a column or a page.
-_RUNNING = ("paragraph", "list", "footnote", "reference")
+_RUNNING = ("paragraph", "list", "footnote")
+# A sentence runs through its displayed formulas: they stay where they are. A heading ends it.
+_IN_SENTENCES = ("formula", "heading", "title", "list")
 # Characters of a line that is no heading and no cell of a table.
 _MIN_FULL_LINE = 20
 # A short run that ends otherwise (a number, a dash) is a row of a table.
@@ -122,7 +125,8 @@ def _move_interruptions(paragraphs: list[Paragraph], main_size: float) -> None:
             if follower is not None and follower > index + 1:
                 after = paragraphs[follower]
                 between = paragraphs[index + 1 : follower]
-                if after.page <= before.page + 1 and _continues(before, after):
+                is_free = not any(item.kind in _IN_SENTENCES for item in between)
+                if is_free and after.page <= before.page + 1 and _continues(before, after):
                     earlier = [item for item in between if item.page == before.page]
                     later = [item for item in between if item.page != before.page]
                     paragraphs[index : follower + 1] = [*earlier, before, after, *later]
@@ -133,7 +137,7 @@ def _move_interruptions(paragraphs: list[Paragraph], main_size: float) -> None:
 def _is_body(paragraph: Paragraph, main_size: float) -> bool:
     return (
         paragraph.upright
-        and paragraph.kind in _RUNNING
+        and (paragraph.kind in _RUNNING or paragraph.kind == "reference")
         and paragraph.size > main_size - _SAME_SIZE_POINTS
     )
 
@@ -150,6 +154,7 @@ def _assemble(paragraphs: Sequence[Paragraph], numbers: Sequence[int]) -> Flow:
     blocks: list[Block] = []
     lines: list[SourceLine] = []
     page_starts: dict[int, int] = {}
+    spans: dict[int, tuple[int, int]] = {}
     position = 0
     for index, paragraph in enumerate(paragraphs):
         page_starts.setdefault(paragraph.page, position)
@@ -159,27 +164,33 @@ def _assemble(paragraphs: Sequence[Paragraph], numbers: Sequence[int]) -> Flow:
             separator = PARAGRAPH_BREAK
             if paragraph.page == after.page and is_drop_cap(paragraph, after):
                 separator = ""
-            elif _continues(paragraph, after):
+            elif after.is_continuation or _continues(paragraph, after):
                 text, separator = join_texts(text, after.text)
+            else:
+                text = close_line(text)
+                if paragraph.kind == after.kind == "list":
+                    separator = ITEM_BREAK
+        else:
+            text = close_line(text)
         end = position + len(text)
-        blocks.append(
-            Block(
-                paragraph.kind,
-                position,
-                end,
-                paragraph.page,
-                paragraph.box,
-                paragraph.level,
-                paragraph.attachment_id,
+        spans[id(paragraph)] = (position, end)
+        if paragraph.is_continuation and blocks:
+            blocks[-1] = replace(blocks[-1], end=end)
+        else:
+            blocks.append(
+                Block(
+                    paragraph.kind,
+                    position,
+                    end,
+                    paragraph.page,
+                    paragraph.box,
+                    paragraph.level,
+                    paragraph.attachment_id,
+                )
             )
-        )
         lines += _source_lines(paragraph, text, position)
         parts += [text, separator]
         position = end + len(separator)
-    spans = {
-        id(paragraph): (block.start, block.end)
-        for paragraph, block in zip(paragraphs, blocks, strict=True)
-    }
     pages = _page_spans(page_starts, numbers, position)
     return Flow("".join(parts), tuple(blocks), tuple(lines), pages, spans)
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from rag_assets.parsing.cleaning import clean_line
-from rag_assets.parsing.pdf_headings import Bookmark
+from rag_assets.parsing.pdf_headings_bookmarks import Bookmark
 
 
 def read_bookmarks(document: Any) -> tuple[Bookmark, ...]:

@@ -53,6 +53,8 @@ class WorkerProcess:
         package_root = str(Path(__file__).resolve().parents[2])
         search_path = [package_root, *filter(None, [os.environ.get("PYTHONPATH")])]
         environment = {
+            # Two cores a document are no faster for Tesseract, and slower beside other workers.
+            "OMP_THREAD_LIMIT": "1",
             **os.environ,
             "PYTHONPATH": os.pathsep.join(search_path),
             # Arenas and pools reserve address space that RLIMIT_AS would count as used.

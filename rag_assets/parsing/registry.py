@@ -1,26 +1,44 @@
 """Which parser reads which media type: built in, registered, or from an entry point."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
 from rag_assets.model import ConfigurationError, ParseFailure
 from rag_assets.parsing.contract import Parser
 from rag_assets.parsing.csv_rows import CsvParser
+from rag_assets.parsing.docx import DocxParser
+from rag_assets.parsing.html import HtmlParser
 from rag_assets.parsing.markdown import MarkdownParser
+from rag_assets.parsing.ods import OdsParser
+from rag_assets.parsing.office_protected import ProtectedOfficeParser
+from rag_assets.parsing.office_sniffing import DOC_TYPE, PPT_TYPE
 from rag_assets.parsing.pdf import PdfParser
+from rag_assets.parsing.pdf_providers import PDF_PROVIDERS
 from rag_assets.parsing.plaintext import TextParser
+from rag_assets.parsing.pptx import PptxParser
+from rag_assets.parsing.sheets_legacy import LegacySheetParser
+from rag_assets.parsing.xlsx import XlsxParser
 
 ENTRY_POINT_GROUP = "rag_assets.parsers"
 
 _registered: dict[str, Parser] = {}
+_MENDS = {
+    DOC_TYPE: "Open it in Word or LibreOffice and save it as .docx",
+    PPT_TYPE: "Open it in PowerPoint or LibreOffice and save it as .pptx",
+}
 
 
 def register_parser(parser: Parser) -> None:
     """Let `parser` read its media types in this process, before any other parser.
 
     Worker processes see only parsers from entry points (group `rag_assets.parsers`, the value a
-    parser or a class without arguments): a package that is installed beside this one.
+    parser, or a class or function that makes one without arguments): a package that is installed
+    beside this one.
+
+    Raises:
+        ConfigurationError: it is not a parser.
     """
     _check(parser, "register_parser")
     for media_type in parser.media_types:
@@ -34,61 +52,159 @@ def unregister_parser(parser: Parser) -> None:
             del _registered[media_type]
 
 
-def parser_for(media_type: str) -> Parser:
+def parser_for(media_type: str, pdf_parser: str = "pymupdf") -> Parser:
     """Return the parser of a media type.
+
+    Args:
+        media_type: as sniffed.
+        pdf_parser: `parse.parser`; any but `pymupdf` reads PDF files in place of what is
+            registered for them.
 
     Raises:
         ParseFailure: `unsupported_format`, with the media types that are supported.
         ConfigurationError: an installed entry point is not a parser.
     """
+    if media_type == "application/pdf" and pdf_parser in PDF_PROVIDERS:
+        return PDF_PROVIDERS[pdf_parser]
     parsers = all_parsers()
     if media_type not in parsers:
+        mend = _MENDS.get(media_type, "Convert the file")
         raise ParseFailure(
             "unsupported_format",
             f"Files of type {media_type} cannot be read; supported are "
-            f"{', '.join(sorted(parsers))}. Convert the file, or install a parser for it (entry "
+            f"{', '.join(sorted(parsers))}. {mend}, or install a parser for it (entry "
             f"point {ENTRY_POINT_GROUP}).",
         )
     return parsers[media_type]
 
 
 def all_parsers() -> Mapping[str, Parser]:
-    """Return every media type that can be read, with its parser."""
-    return {**_built_in(), **_installed(), **_registered}
+    """Return every media type that can be read, with its parser.
+
+    Registered parsers come before installed ones, those before the built-in ones.
+
+    Raises:
+        ConfigurationError: an installed entry point is not a parser; names it.
+    """
+    installed = {kind: parser for kind, (parser, _) in _installed().items()}
+    return {**_built_in(), **installed, **_registered}
+
+
+@dataclass(frozen=True, slots=True)
+class ParserLine:
+    """One media type that can be read.
+
+    Args:
+        extensions: that the parser claims for it, besides what the bytes show.
+        origin: `built in`, `registered`, or the entry point.
+    """
+
+    media_type: str
+    parser: str
+    version: str
+    extensions: tuple[str, ...]
+    origin: str
+
+
+def describe_parsers() -> list[ParserLine]:
+    """Return what can be read and by which parser, by parser and media type.
+
+    Raises:
+        ConfigurationError: an installed entry point is not a parser; names it.
+    """
+    claimed = types_by_extension()
+    points = {parser.name: origin for parser, origin in _installed().values()}
+    built_in = _built_in().values()
+    lines = []
+    for kind, parser in all_parsers().items():
+        origin = "built in" if parser in built_in else points.get(parser.name, "registered")
+        extensions = tuple(sorted(key for key, value in claimed.items() if value == kind))
+        lines.append(ParserLine(kind, parser.name, parser.version, extensions, origin))
+    return sorted(lines, key=lambda line: (line.parser, line.media_type))
+
+
+def types_by_extension() -> Mapping[str, str]:
+    """Return the media types that parsers give to extensions (bare, in lower case).
+
+    A parser may have an attribute `extensions` for formats that their bytes do not show: it
+    holds for text files and for binary files of no known format.
+    """
+    found: dict[str, str] = {}
+    for parser in all_parsers().values():
+        found |= {key.lower().lstrip("."): kind for key, kind in _extensions(parser).items()}
+    return found
+
+
+def _extensions(parser: Parser) -> Mapping[str, str]:
+    extensions: Mapping[str, str] = getattr(parser, "extensions", {})
+    return extensions
+
+
+def check_parser_options(options: Mapping[str, object]) -> None:
+    """Refuse options (`parse.parser_options`) of a parser that there is not.
+
+    Raises:
+        ConfigurationError: names the parser and those that there are.
+    """
+    names = {parser.name for parser in all_parsers().values()}
+    for name in options:
+        if name not in names:
+            raise ConfigurationError(
+                f"'parse.parser_options.{name}': no parser is called so; there are "
+                f"{', '.join(sorted(names))}. Install its package or remove the key."
+            )
 
 
 @cache
 def _built_in() -> dict[str, Parser]:
-    parsers: tuple[Parser, ...] = (PdfParser(), MarkdownParser(), TextParser(), CsvParser())
+    office: tuple[Parser, ...] = (DocxParser(), PptxParser(), XlsxParser(), LegacySheetParser())
+    parsers: tuple[Parser, ...] = (
+        PdfParser(), MarkdownParser(), HtmlParser(), TextParser(), CsvParser(), OdsParser(),
+        *office, ProtectedOfficeParser(office),
+    )  # fmt: skip
     return {media_type: parser for parser in parsers for media_type in parser.media_types}
 
 
 @cache
-def _installed() -> dict[str, Parser]:
-    found: dict[str, Parser] = {}
-    origins: dict[str, str] = {}
+def _installed() -> dict[str, tuple[Parser, str]]:
+    """Return the parsers of installed packages, each with its entry point."""
+    found: dict[str, tuple[Parser, str]] = {}
+    taken = {parser.name for parser in _built_in().values()}
     for entry_point in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda item: item.name):
-        parser = _load(entry_point)
+        origin = f"entry point {entry_point.name!r} ({entry_point.value})"
+        parser = _load(entry_point, origin)
+        if parser.name in taken:
+            raise ConfigurationError(
+                f"The parser of {origin} is called {parser.name!r}, as another parser: a report "
+                "could not tell them apart; give it a name of its own."
+            )
+        taken.add(parser.name)
         for media_type in parser.media_types:
             if media_type in found:
                 raise ConfigurationError(
-                    f"Two installed parsers read {media_type}: entry points "
-                    f"{origins[media_type]!r} and {entry_point.name!r}; uninstall one."
+                    f"Two installed parsers read {media_type}: {found[media_type][1]} and "
+                    f"{origin}; uninstall one."
                 )
-            found[media_type], origins[media_type] = parser, entry_point.name
+            found[media_type] = parser, origin
     return found
 
 
-def _load(entry_point: EntryPoint) -> Parser:
-    where = f"entry point {entry_point.name!r} ({entry_point.value})"
+def _load(entry_point: EntryPoint, where: str) -> Parser:
     try:
         loaded = entry_point.load()
-    except (ImportError, AttributeError) as error:
+        parser = loaded if _is_parser(loaded) else loaded() if callable(loaded) else loaded
+        return _check(parser, where)
+    except ConfigurationError:
+        raise
+    except Exception as error:  # whatever a foreign package raises, its entry point is named
         raise ConfigurationError(
-            f"The parser of {where} cannot be loaded ({error}): repair or uninstall its package."
+            f"The parser of {where} cannot be loaded ({type(error).__name__}: {error}): repair or "
+            "uninstall its package."
         ) from error
-    parser = loaded() if isinstance(loaded, type) else loaded
-    return _check(parser, where)
+
+
+def _is_parser(loaded: object) -> bool:
+    return not isinstance(loaded, type) and isinstance(loaded, Parser)
 
 
 def _check(parser: object, where: str) -> Parser:
@@ -96,5 +212,21 @@ def _check(parser: object, where: str) -> Parser:
         raise ConfigurationError(
             f"{where}: {parser!r} is no parser; it needs name, version, media_types, reads_stem "
             "and parse(data, hints, settings)."
+        )
+    for field in ("name", "version"):
+        value = getattr(parser, field)
+        if not isinstance(value, str) or not value:
+            raise ConfigurationError(f"{where}: {field} must be a text, got {value!r}.")
+    kinds = parser.media_types
+    if isinstance(kinds, str) or not kinds or not all("/" in str(kind) for kind in kinds):
+        raise ConfigurationError(
+            f"{where}: media_types must be a list of media types such as 'text/x-log', got "
+            f"{kinds!r}."
+        )
+    extensions = _extensions(parser)
+    if not isinstance(extensions, Mapping) or not set(extensions.values()) <= set(kinds):
+        raise ConfigurationError(
+            f"{where}: extensions must map extensions to media types of the parser, such as "
+            f"{{'log': {kinds[0]!r}}}, got {extensions!r}."
         )
     return parser

@@ -1,22 +1,30 @@
 """Which format a file is: its bytes decide, its name only between text formats."""
 
 from rag_assets.model import ParseFailure
+from rag_assets.parsing.csv_dialect import looks_like_table
+from rag_assets.parsing.encoding_evidence import wide_encoding_of, without_padding
+from rag_assets.parsing.html_sniffing import HTML_EXTENSIONS, is_html
+from rag_assets.parsing.office_sniffing import OLE_TYPE, ole_office_type, zip_office_type
 
 BINARY_MEDIA_TYPE = "application/octet-stream"
 
 # Adobe's own reader takes a PDF whose header starts within the first 1,024 bytes.
 _PDF_HEADER_WINDOW = 1024
+# Words of a PDF's body, which only a PDF holds.
+_PDF_MARKS = (b"endobj", b"startxref")
 # git looks for a NUL in the first 8,000 bytes to tell text from binary; so do we.
 _NUL_WINDOW = 8000
 _CONTROL_WINDOW = 65536
 # Uniformly random bytes hold 11 % of these control characters, prose none.
 _MAX_CONTROL_SHARE = 0.02
 _CONTROL_BYTES = bytes([*range(9), *range(14, 27), 28, 29, 30, 31, 127])
+# ISO-2022-KR says so at its beginning and shifts with SO and SI, controls everywhere else.
+_SHIFTED_TEXT_MARK = b"\x1b$)C"
 
 _TEXT_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 
 _SIGNATURES: tuple[tuple[bytes, str], ...] = (
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/x-ole-storage"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", OLE_TYPE),
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
     (b"GIF87a", "image/gif"),
@@ -76,7 +84,17 @@ _TEXT_TYPES = {
     "csv": "text/csv",
     "tsv": "text/csv",
 }
-TEXT_EXTENSIONS = frozenset({*_TEXT_TYPES, "txt", "text", "rst", "tex", "log"})
+# Names that ask for the source as it stands, HTML or not.
+_PLAIN_EXTENSIONS = frozenset({"txt", "text", "rst", "tex", "log"})
+TEXT_EXTENSIONS = frozenset({*_TEXT_TYPES, *_PLAIN_EXTENSIONS, *HTML_EXTENSIONS})
+# Names of formats that are never text: on a text file they are wrong, and the reader is told.
+_BINARY_EXTENSIONS = frozenset(
+    {
+        "bmp", "djvu", "doc", "docm", "docx", "epub", "gif", "jpeg", "jpg", "odp", "ods", "odt",
+        "pdf", "png", "ppt", "pptm", "pptx", "tif", "tiff", "webp", "xls", "xlsb", "xlsm", "xlsx",
+        "zip",
+    }
+)  # fmt: skip
 
 
 def bare_extension(extension: str) -> str:
@@ -85,9 +103,41 @@ def bare_extension(extension: str) -> str:
 
 
 def text_class(extension: str) -> str:
-    """Return the part of the extension that may change a parse: `md`, `csv`, `tsv` or ""."""
+    """Return the part of the extension that may change a parse.
+
+    That is `md`, `csv`, `tsv`, `txt`, `html`, the extension of a binary format (on a text file it
+    is wrong, which the parse says), or "".
+    """
     bare = bare_extension(extension)
-    return {"markdown": "md"}.get(bare, bare if bare in _TEXT_TYPES else "")
+    if bare in _PLAIN_EXTENSIONS:
+        return "txt"
+    if bare in HTML_EXTENSIONS:
+        return "html"
+    named = bare in _TEXT_TYPES or bare in _BINARY_EXTENSIONS
+    return {"markdown": "md"}.get(bare, bare if named else "")
+
+
+def foreign_name_warning(extension: str, data: bytes) -> tuple[str, ...]:
+    """Return a warning where a file's name says another format than the text that it holds.
+
+    Args:
+        extension: of the name, bare or not.
+        data: the whole file, which is text.
+    """
+    bare = bare_extension(extension)
+    if bare in _BINARY_EXTENSIONS:
+        promise = (
+            f"The file is named .{bare} but holds text and was read as text: give it its true "
+            "extension, or put the file here that its name promises."
+        )
+        return (promise,)
+    if bare in _PLAIN_EXTENSIONS and is_html(data, is_named_html=False):
+        page = (
+            f"The file is named .{bare} but holds an HTML page; its source was read as plain "
+            "text: rename it to .html to have its main content."
+        )
+        return (page,)
+    return ()
 
 
 def sniff_media_type(data: bytes, extension: str) -> str:
@@ -99,7 +149,8 @@ def sniff_media_type(data: bytes, extension: str) -> str:
 
     Returns:
         The type that the content shows; for text `text/markdown`, `text/csv` or `text/plain` by
-        the extension; `application/octet-stream` for other binary data, whatever its name says.
+        the extension, `text/html` or `text/csv` by the content where it is of none of those three;
+        `application/octet-stream` for other binary data, whatever its name says.
 
     Raises:
         ParseFailure: `empty_file`.
@@ -110,10 +161,17 @@ def sniff_media_type(data: bytes, extension: str) -> str:
         )
     if b"%PDF-" in data[:_PDF_HEADER_WINDOW]:
         return "application/pdf"
+    bare = bare_extension(extension)
+    if bare == "pdf" and any(mark in data for mark in _PDF_MARKS):
+        return "application/pdf"  # its head is lost; MuPDF looks for the rest
     binary = _binary_type(data)
     if binary is not None:
         return binary
-    return _TEXT_TYPES.get(bare_extension(extension), "text/plain")
+    if bare in _TEXT_TYPES or bare in _PLAIN_EXTENSIONS:
+        return _TEXT_TYPES.get(bare, "text/plain")
+    if is_html(data, is_named_html=bare in HTML_EXTENSIONS):
+        return "text/html"
+    return "text/csv" if looks_like_table(data) else "text/plain"
 
 
 def _binary_type(data: bytes) -> str | None:
@@ -122,7 +180,7 @@ def _binary_type(data: bytes) -> str | None:
     looks_like_text = _looks_like_text(data)
     for signature, media_type in _SIGNATURES:
         if data.startswith(signature) and not (looks_like_text and signature in _PROSE_LIKE):
-            return media_type
+            return ole_office_type(data) if media_type == OLE_TYPE else media_type
     return None if looks_like_text else _weakly_signed_type(data)
 
 
@@ -139,6 +197,9 @@ def _weakly_signed_type(data: bytes) -> str:
 
 
 def _zip_type(data: bytes) -> str:
+    office = zip_office_type(data)
+    if office is not None:
+        return office
     for name, media_type in _ZIP_MEMBERS:
         if name in data:
             return media_type
@@ -148,8 +209,13 @@ def _zip_type(data: bytes) -> str:
 def _looks_like_text(data: bytes) -> bool:
     if data.startswith(_TEXT_MARKS):
         return True
-    if b"\x00" in data[:_NUL_WINDOW]:
+    text, _ = without_padding(data)
+    sample = text[:_CONTROL_WINDOW]
+    if wide_encoding_of(sample) is not None:
+        return True
+    if b"\x00" in sample[:_NUL_WINDOW]:
         return False
-    sample = data[:_CONTROL_WINDOW]
     controls = len(sample) - len(sample.translate(None, _CONTROL_BYTES))
+    if _SHIFTED_TEXT_MARK in sample:
+        controls -= sample.count(b"\x0e") + sample.count(b"\x0f")
     return controls <= _MAX_CONTROL_SHARE * len(sample)

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from rag_assets.model import (
 )
 from rag_assets.parsing.fingerprints import parse_fingerprint
 from rag_assets.parsing.pool import ParseJob, parse_files
+from rag_assets.parsing.sending import send_to_provider
 from rag_assets.storage import (
     Entry,
     Notify,
@@ -40,7 +42,18 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 STAGE = "parse_reports"
-_LISTS = ("removed_templates", "warnings", "blobs")
+_LISTS = ("authors", "removed_templates", "warnings", "blobs")
+# What a person wants to know of a parse, in the tables of the UI and as plots over partitions.
+_SHOWN = (
+    "pages",
+    "characters",
+    "headings",
+    "tables",
+    "figures",
+    "references",
+    "textless_pages",
+    "replacement_characters",
+)
 # Shown of a partition's first document in the UI.
 _PREVIEW_CHARACTERS = 800
 
@@ -63,8 +76,11 @@ def reports_schema() -> "pa.Schema":
         "parsed_digest",
         "title",
         "language",
+        "doi",
+        "abstract",
     )
     counts = (
+        "year",
         "pages",
         "characters",
         "blocks",
@@ -117,7 +133,9 @@ def refresh_parse_reports(
         jobs = [job for part in open_partitions.values() for job in part.jobs.values()]
         for part in open_partitions.values():
             part.finish_if_complete()
-        for done, report in enumerate(parse_files(jobs, namespace.settings.parse), start=1):
+        ready, refused = send_to_provider(jobs, namespace, on_progress)
+        reports = chain(refused, parse_files(ready, namespace.settings.parse))
+        for done, report in enumerate(reports, start=1):
             if on_progress:
                 on_progress("parsing", done, len(jobs))
             part = open_partitions[namespace.partition_of(report.content_hash)]
@@ -180,7 +198,7 @@ class _Partition:
             content_hash=document.content_hash,
             path=Path(document.first.file),
             extension=document.extension,
-            password=_password(document),
+            password=password_of(document),
             output=output,
             blobs=self.namespace.blobs,
             fingerprint=fingerprint,
@@ -234,8 +252,7 @@ class _Partition:
             "attempts": report.attempts,
             "parsed_file": report.parsed_file,
             "parsed_bytes": parsed.stat().st_size if parsed else 0,
-            "pages": report.pages,
-            "characters": report.characters,
+            **{name: getattr(report, name) for name in _SHOWN},
             "blobs": list(report.blobs),
             "parser": report.parser,
             "seconds": round(report.seconds, 3),
@@ -252,14 +269,17 @@ class _Partition:
             )
             if content in self.entries
         )
+        totals = {
+            name: sum(int(document.figures[name]) for document in documents) for name in _SHOWN
+        }
         return StageOutcome(
             live_digest(self.entries, self.living),
             documents,
             {
                 "documents": len(documents),
                 "failed": sum(document.status == "failed" for document in documents),
-                "pages": sum(int(document.figures["pages"]) for document in documents),
-                "characters": sum(int(document.figures["characters"]) for document in documents),
+                **totals,
+                "mean_characters_a_page": totals["characters"] // max(1, totals["pages"]),
             },
             len(self.reports),
             self.seconds,
@@ -268,7 +288,8 @@ class _Partition:
         )
 
 
-def _password(document: LivingContent) -> str | None:
+def password_of(document: LivingContent) -> str | None:
+    """Return the password that a document's sidecar gives, None without one."""
     if not document.password_hash:
         return None
     sidecar = Path(f"{document.speaking_file}{SUFFIX}")
@@ -282,7 +303,7 @@ def _password(document: LivingContent) -> str | None:
 def _describe(document: LivingContent, entry: Entry) -> DocumentStatus:
     note = entry.note
     reason = f"{note['reason_code']}: {note['message']}" if note["reason_code"] else ""
-    figures = {key: note[key] for key in ("pages", "characters", "parser", "seconds")}
+    figures = {key: note[key] for key in (*_SHOWN, "parser", "seconds")}
     return DocumentStatus(document.first.source_uri, note["status"], reason, figures)
 
 

@@ -46,11 +46,19 @@ _PAGE_FIELDS, _BLOCK_FIELDS, _LINE_FIELDS, _SECTION_FIELDS = (
     _fields_of(model) for model in (PageSpan, Block, SourceLine, Section)
 )
 _ATTACHMENT_FIELDS = _fields_of(Attachment, "content")
+_NESTED = {
+    "pages": _PAGE_FIELDS,
+    "blocks": _BLOCK_FIELDS,
+    "lines": _LINE_FIELDS,
+    "sections": _SECTION_FIELDS,
+    "attachments": _ATTACHMENT_FIELDS,
+}
 
 
 def parsed_digest(document: ParsedDocument) -> str:
     """Return the SHA-256 over the content of a document: all its fields, attachments by hash."""
-    return hash_fields(_plain(document))
+    # Field by field: the JSON of a long document at once would be larger than the document.
+    return hash_fields(*((name, hash_fields(value)) for name, value in _plain_fields(document)))
 
 
 def write_parsed(path: Path, document: ParsedDocument, report: ParseReport) -> None:
@@ -66,11 +74,10 @@ def write_parsed(path: Path, document: ParsedDocument, report: ParseReport) -> N
     schema = _schema().with_metadata(
         {_REPORT_KEY: encoded.encode(), _REPORT_DIGEST_KEY: hash_text(encoded).encode()}
     )
-    row = _plain(document)
-    row["metadata"] = [
-        {"key": key, "value": value} for key, value in sorted(document.metadata.items())
+    arrays = [
+        _stored_array(value, schema.field(name).type) for name, value in _plain_fields(document)
     ]
-    table = pa.Table.from_pylist([row], schema=schema)
+    table = pa.Table.from_arrays(arrays, schema=schema)
     with replace_file(path) as temporary:
         pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
 
@@ -130,20 +137,39 @@ def read_beginning(path: Path, characters: int) -> tuple[str | None, str]:
     return row["title"], row["text"][:characters]
 
 
-def _plain(document: ParsedDocument) -> dict[str, Any]:
-    """Return the document as JSON-able values.
+def plain_document(document: ParsedDocument) -> dict[str, Any]:
+    """Return the document as JSON-able values; of nested fields a list for each of their fields.
 
     Written out, since `dataclasses.asdict` copies a paper's thousand lines five times slower.
     """
-    return {
-        **{name: getattr(document, name) for name in _SIMPLE},
-        "pages": _columns(document.pages, _PAGE_FIELDS),
-        "blocks": _columns(document.blocks, _BLOCK_FIELDS),
-        "lines": _columns(document.lines, _LINE_FIELDS),
-        "sections": _columns(document.sections, _SECTION_FIELDS),
-        "attachments": _columns(document.attachments, _ATTACHMENT_FIELDS),
-        "metadata": document.metadata,
-    }
+    return dict(_plain_fields(document))
+
+
+def _plain_fields(document: ParsedDocument) -> Iterator[tuple[str, Any]]:
+    """Yield name and JSON-able value of each field, in the order of the schema."""
+    for field in dataclasses.fields(ParsedDocument):
+        value = getattr(document, field.name)
+        names = _NESTED.get(field.name)
+        yield field.name, value if names is None else _columns(value, names)
+
+
+def _stored_array(value: Any, kind: "pa.DataType") -> "pa.Array":
+    """Return a field's value as an array of one row."""
+    import pyarrow as pa
+
+    if isinstance(value, dict) and pa.types.is_struct(kind):
+        # Each list on its own: rows of dictionaries would need many times the memory.
+        children = [
+            pa.ListArray.from_arrays(
+                pa.array([0, len(value[child.name])], pa.int32()),
+                pa.array(value[child.name], child.type.value_type),
+            )
+            for child in kind
+        ]
+        return pa.StructArray.from_arrays(children, fields=list(kind))
+    if isinstance(value, dict):
+        value = [{"key": key, "value": text} for key, text in sorted(value.items())]
+    return pa.array([value], kind)
 
 
 def _columns(items: Sequence[Any], names: Sequence[str]) -> dict[str, list[Any]]:

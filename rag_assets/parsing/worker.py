@@ -30,7 +30,7 @@ from rag_assets.parsing.contract import ParseHints
 from rag_assets.parsing.document import check_size, choose_parser, finish_document
 from rag_assets.parsing.job import ParseJob, Reader, failed_report
 from rag_assets.parsing.pdf_library import load_pymupdf
-from rag_assets.parsing.registry import all_parsers
+from rag_assets.parsing.registry import check_parser_options
 from rag_assets.parsing.stored import parsed_digest, read_parsed, write_blobs, write_parsed
 from rag_assets.storage import explained_errors
 from rag_assets.workspace.settings import ParseSettings
@@ -67,7 +67,7 @@ def main() -> None:
         return
     settings = ParseSettings.model_validate(opening["settings"])
     try:
-        all_parsers()
+        check_parser_options(settings.parser_options)
     except ConfigurationError as error:
         channel.send("trouble", error="ConfigurationError", message=str(error))
         return
@@ -133,8 +133,8 @@ def _perform(job: ParseJob, settings: ParseSettings, channel: _Channel) -> tuple
     reader = Reader()
     try:
         data = _read_bytes(job, settings)
-        hints = ParseHints(job.extension, job.password, job.stem)
-        media_type, parser = choose_parser(data, hints)
+        hints = ParseHints(job.extension, job.password, job.stem, job.answer)
+        media_type, parser = choose_parser(data, hints, settings)
         reader = Reader(media_type, parser.name, parser.version)
         # Told at once, so that a time-out or a crash can name the parser.
         channel.send("sniffed", **dataclasses.asdict(reader))
@@ -225,6 +225,10 @@ def _describe(
         parsed_digest=parsed_digest(document),
         title=document.title,
         language=document.language,
+        authors=document.authors,
+        year=document.year,
+        doi=document.doi,
+        abstract=document.abstract_text,
         pages=len(document.pages),
         characters=len(document.text),
         blocks=len(document.blocks),

@@ -1,15 +1,18 @@
 """`rag gc`: remove what nothing refers to. Nothing that a reader, a record or a person needs."""
 
 import os
+import shutil
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from rag_assets.chunking.stage import chunks_schema, parents_schema
+from rag_assets.chunking.rows import chunks_schema, parents_schema
 from rag_assets.embedding.stage import embeddings_schema
 from rag_assets.parsing.stage import STAGE, reports_schema, stage_lock
 from rag_assets.publishing.publish import publishing_lock
 from rag_assets.storage import (
+    Entry,
     Notify,
     hold_lock,
     prune_record,
@@ -59,6 +62,8 @@ def collect_garbage(namespace: Namespace, dimension: int, notify: Notify) -> Col
                 pruned = prune_record(path, lock, schema, lambda: newest_expired(namespace), notify)
                 gone += pruned if stage == STAGE else 0
         parses += _remove_parses(namespace, partition, notify)
+    _remove_attachments(namespace)
+    _remove_answers(namespace)
     with hold_lock(publishing_lock(namespace), f"the publication of {namespace.name}", notify):
         retired = retire_publications(
             namespace.publications, settings.keep_publications, settings.keep_hours
@@ -86,11 +91,36 @@ def _remove_parses(namespace: Namespace, partition: str, notify: Notify) -> int:
         entries = read_entries(namespace.record(STAGE, partition))
         named = {entry.note.get("parsed_file") for entry in entries.values()}
         for path in sorted(folder.glob("*.parquet")) if folder.is_dir() else ():
-            is_young = time.time() - path.stat().st_ctime < _YOUNG_SECONDS
-            if path.name not in named and not path.name.startswith(".") and not is_young:
+            is_hidden = path.name.startswith(".")
+            if path.name not in named and not is_hidden and not _is_young(path):
                 path.unlink()
                 removed += 1
     return removed
+
+
+def _named_in_records(namespace: Namespace) -> Iterator[tuple[str, Entry]]:
+    for partition in namespace.partition_keys:
+        yield from read_entries(namespace.record(STAGE, partition)).items()
+
+
+def _remove_attachments(namespace: Namespace) -> None:
+    """Remove contents of attachments that no record names (any more)."""
+    named = {blob for _, entry in _named_in_records(namespace) for blob in entry.note["blobs"]}
+    for path in sorted(namespace.blobs.glob("??/*")):
+        if path.name not in named and not path.name.startswith(".") and not _is_young(path):
+            path.unlink()
+
+
+def _remove_answers(namespace: Namespace) -> None:
+    """Remove a provider's answers for contents that no record names (any more)."""
+    contents = {content for content, _ in _named_in_records(namespace)}
+    for folder in sorted(namespace.answers.glob("*-*")):
+        if folder.name.partition("-")[0] not in contents and not _is_young(folder):
+            shutil.rmtree(folder)
+
+
+def _is_young(path: Path) -> bool:
+    return time.time() - path.stat().st_ctime < _YOUNG_SECONDS
 
 
 def _is_alive(process: int) -> bool:

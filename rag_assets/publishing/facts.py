@@ -226,8 +226,9 @@ def document_row(
         "source_type": first.source_type,
         "source_subtype": first.source_subtype or None,
         "citable": facts.citable,
-        "year": _year(fields),
-        "authors": list(fields.get("authors", [])),
+        "year": _year(fields, report),
+        "authors": list(fields.get("authors") or report["authors"] or []),
+        "abstract": report["abstract"],
         "tags": list(fields.get("tags", [])),
         "metadata": json.dumps(
             {
@@ -243,11 +244,16 @@ def document_row(
         "created_at": facts.created_at,
         "updated_at": facts.updated_at,
     }
-    return row | {name: fields.get(name) for name in DESCRIPTIVE}
+    stated = {name: fields.get(name) for name in DESCRIPTIVE}
+    return row | stated | {"doi": stated["doi"] or report["doi"]}
 
 
-def _year(fields: Mapping[str, Any]) -> int | None:
+def _year(fields: Mapping[str, Any], report: Mapping[str, Any]) -> int | None:
+    """Return the sidecar's year or that of its date, else the one that the document prints."""
     if "year" in fields:
         return int(fields["year"])
     date = str(fields.get("published_date") or "")
-    return int(date[:4]) if date[:4].isdigit() else None
+    if date[:4].isdigit():
+        return int(date[:4])
+    year = report.get("year")
+    return None if year is None else int(year)

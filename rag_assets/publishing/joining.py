@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rag_assets.chunking import locate_pages
-from rag_assets.chunking.stage import chunks_schema, parents_schema
+from rag_assets.chunking.rows import chunks_schema, parents_schema
 from rag_assets.embedding.stage import embeddings_schema
 from rag_assets.model import RecordsMovedError
 from rag_assets.publishing.facts import DocumentFacts, document_row, source_id, source_row
@@ -171,7 +171,11 @@ def _chunks(
         "citation_id": pa.array(_citation_ids(namespace.name, uids, chunks["chunk_hash"]), strings),
         "citable": spread([f.citable for f in facts], pa.bool_()),
         "source_type": spread([f.living.first.source_type for f in facts]),
-        "source_subtype": spread([f.living.first.source_subtype or None for f in facts]),
+        "source_subtype": pc.if_else(
+            pc.fill_null(pc.equal(chunks["section_subtype"].combine_chunks(), "references"), False),
+            "references",
+            spread([f.living.first.source_subtype or None for f in facts]),
+        ),
         "language": spread([f.language for f in facts]),
         "year": spread([document_row(namespace, f, 0, [])["year"] for f in facts], pa.int64()),
         "doc_title": spread([f.title for f in facts]),
@@ -179,22 +183,21 @@ def _chunks(
         "metadata": _same("{}", size),
         "created_at": spread([f.created_at for f in facts], pa.timestamp("us")),
         "updated_at": spread([f.updated_at for f in facts], pa.timestamp("us")),
+        "search_text": _search_texts(chunks),
         "vector": vectors["vector"],
     }
-    for name in (
-        "char_start",
-        "char_end",
-        "page_start",
-        "page_end",
-        "section_path",
-        "text",
-        "token_count",
-        "is_cut",
-    ):
-        columns[name] = chunks[name]
     schema = search_schema(dimension)
+    for name in set(schema.names) - columns.keys():
+        columns[name] = chunks[name]
     table = pa.table({name: columns[name] for name in schema.names})
     return table.sort_by([(name, "ascending") for name in row_order(CHUNKS)]).cast(schema)
+
+
+def _search_texts(chunks: pa.Table) -> pa.Array:
+    """Return what the text index holds: the context, then the text as it was preprocessed."""
+    texts = pc.coalesce(chunks["prepared"], chunks["text"])
+    contexts = chunks["context"]
+    return pc.if_else(pc.equal(contexts, ""), texts, _join(contexts, "\n", texts))
 
 
 def _same(value: str, size: int) -> pa.Array:

@@ -7,9 +7,10 @@ in it and the order of its rows.
 
 The tables hold at least the fields that spec 001 lists. Names that differ: `content` of
 `knowledge_chunks` is `text`; `source_spans` of its metadata are the columns `char_start` …
-`page_end`; keys are `namespace::doc_uid` and `namespace::chunk_id`, since the uid and not the
-text's hash names a document here; `sparse_vector` is the text index of the Lance table. Times are
-UTC without a zone.
+`page_end` with `boxes`, `attachments_ref` is `attachment_ids`; keys are `namespace::doc_uid` and
+`namespace::chunk_id`, since the uid and not the text's hash names a document here;
+`sparse_vector` is the text index of the Lance table. Times are UTC without a
+zone.
 """
 
 import hashlib
@@ -19,6 +20,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rag_assets.chunking.rows import boxes_type
 from rag_assets.model import DamagedFileError
 
 _CONTENT = "content"
@@ -107,14 +109,15 @@ DOCUMENTS = _schema(
         _text("source_type", "evidence, instruction, …"),
         _text("source_subtype", "null without"),
         _field("citable", pa.bool_(), "whether the document may be cited as evidence"),
-        _count("year", "year of publication"),
+        _count("year", "year of publication; the sidecar's, else as printed"),
         _text("publisher", "publisher"),
         _text("url", "where it can be read"),
         _text("doi", "digital object identifier"),
+        _text("abstract", "as the document prints it; null without"),
         _text("published_date", "as the sidecar gives it"),
         _text("captured_at", "as the sidecar gives it"),
         _text("accessed_at", "as the sidecar gives it"),
-        _field("authors", _STRINGS, "authors in order"),
+        _field("authors", _STRINGS, "authors in order; the sidecar's, else as printed"),
         _field("tags", _STRINGS, "tags"),
         _text("metadata", "JSON: mime_type, parser, attachments, …"),
         _count("pages", "pages; 0 for formats without"),
@@ -156,12 +159,12 @@ PARENTS = _schema(
     "parents",
     "parent_id",
     ["doc_uid", "order"],
-    "Passages that are shown whole: pages, or sections where there are no pages.",
+    "Passages that are shown whole: pages, sections or the document.",
     [
         _text("parent_id", "doc_uid:label"),
         _NAMESPACE,
         _text("doc_uid", "document"),
-        _text("label", "p003 for page 3, s012 for a section"),
+        _text("label", "p003 for page 3, s012 for a section, d000 for the document"),
         _count("order", "position in the document, from 0"),
         *_PLACE,
         _text("text", "that slice of the clean text"),
@@ -184,8 +187,23 @@ CHUNKS = _schema(
         _text("parent_id", "parent that contains the chunk"),
         _count("chunk_index", "position in the document, from 0"),
         *_PLACE,
+        _text("section_title", "heading of its section as printed; empty before the first"),
+        _text("parent_section", "heading of the section around that one; null for a chapter"),
+        _count("hierarchy_level", "depth of its section, 0 for a chapter (spec 002)"),
+        _count(
+            "section_category",
+            "0 abstract, 1 introduction, 2 method, 3 evaluation, 4 conclusion, 5 other, "
+            "6 related work (spec 002)",
+        ),
+        _text("section_subtype", "references, appendix or acknowledgements; null for body text"),
+        _text("kind", "what most of it is: text, table, list, code, reference, qa, …"),
         _text("text", "that slice of the clean text"),
-        _count("token_count", "by the namespace's model, without special tokens"),
+        _text("context", "what the model is told before the text: headings, header row"),
+        _text("question", "what is embedded in place of the text; null but for pairs"),
+        _count("token_count", "of the text by the namespace's model, without special tokens"),
+        _count("input_tokens", "of what the model is given, counted the same way"),
+        _field("boxes", boxes_type(), "rectangles around its lines on the pages, in points"),
+        _field("attachment_ids", _STRINGS, "figures and tables that it holds or captions"),
         _text("chunk_type", "child"),
         _text("status", "draft or published"),
         _count("version", "version of the document", _PROVENANCE),
@@ -194,7 +212,7 @@ CHUNKS = _schema(
         _text("citation_id", "kb:<namespace>__chunk-<hash16>: outlives edits (spec 004)"),
         _field("citable", pa.bool_(), "whether the chunk may be cited as evidence"),
         _text("source_type", "evidence, instruction, …"),
-        _text("source_subtype", "null without"),
+        _text("source_subtype", "references for entries of a bibliography, else the file's"),
         _text("language", "language code"),
         _count("year", "year of publication"),
         _text("doc_title", "title of the document"),
@@ -215,14 +233,18 @@ PUBLISHED_SCHEMAS: dict[str, pa.Schema] = {
 
 
 def search_schema(dimension: int) -> pa.Schema:
-    """Return the schema of the Lance table: the chunks and their vectors of `dimension` floats.
+    """Return the schema of the Lance table: chunks, what is indexed, vectors of `dimension` floats.
 
-    The vector is provenance: a batch changes its last bits. `input_hash` stands for it.
+    The vector is provenance: a batch changes its last bits. `input_hash` stands for it, and with
+    the text's own hash for what is indexed, which the catalogue does not hold.
     """
+    indexed = _text(
+        "search_text", "what the text index holds: context and text, preprocessed", _PROVENANCE
+    )
     vector = _field(
         "vector", pa.list_(pa.float32(), dimension), "of the model's input", _PROVENANCE
     )
-    return CHUNKS.append(vector)
+    return CHUNKS.append(indexed).append(vector)
 
 
 def schema_entry(schema: pa.Schema, name: str) -> str:
@@ -292,6 +314,9 @@ def _digest_column(total: Any, column: Any) -> None:
     if pa.types.is_list(column.type):
         total.update(_numbers(pc.fill_null(pc.list_value_length(column), 0)))
         _digest_column(total, pc.list_flatten(column))
+    elif pa.types.is_struct(column.type):
+        for values in column.flatten():
+            _digest_column(total, values)
     elif pa.types.is_string(column.type):
         filled = pc.fill_null(column, "").cast(pa.large_binary())
         lengths = pc.binary_length(filled)

@@ -24,7 +24,7 @@ from rag_assets.storage import explained_errors
 TABLE_NAME = "chunks.lance"
 
 # To be part of what names a publication: a change here changes what searches find.
-SEARCH_TABLE_VERSION = "1"
+SEARCH_TABLE_VERSION = "2"
 
 # `icu/split` cuts Chinese into words by ICU's dictionary and, unlike `icu`, separates possessives
 # and file names ("Einstein's", "foo_bar.py"). Words are kept as they are, so that a statute's or
@@ -40,6 +40,7 @@ TEXT_INDEX: dict[str, Any] = {
     "num_workers": 1,
 }
 _TEXT_INDEX_NAME = "text_idx"
+_INDEXED = "search_text"
 
 # Caches of one process, for all tables that it reads. The library's own default is 7 GiB; the
 # index of 20,000 rows takes some 10 MB.
@@ -124,7 +125,7 @@ def write_search_table(folder: Path, chunks: pa.Table) -> None:
     table = folder / TABLE_NAME
     with explained_errors(table):
         dataset = lance.write_dataset(ordered, str(table), mode="create", session=_new_session())
-        dataset.create_scalar_index("text", "INVERTED", name=_TEXT_INDEX_NAME, **TEXT_INDEX)
+        dataset.create_scalar_index(_INDEXED, "INVERTED", name=_TEXT_INDEX_NAME, **TEXT_INDEX)
         # An audit asks for one document after another; without it each filter reads a column.
         dataset.create_scalar_index("doc_uid", "BTREE")
 
@@ -176,7 +177,7 @@ class SearchTable:
         names = _with_id(columns)
 
         def scan(count: int) -> pa.Table:
-            match = MatchQuery(_encodable(query), "text")
+            match = MatchQuery(_encodable(query), _INDEXED)
             return self._dataset.scanner(
                 columns=[*names, "_score"],
                 full_text_query=match,
@@ -297,7 +298,7 @@ def check_search_table(folder: Path, expected_rows: int) -> None:
     """Prove that a search table holds its rows and that both searchers find them.
 
     The first, middle and last rows are looked for: by their own vector, which nothing may beat,
-    and by a word of their own text. Rows without a direction or without a word are passed over.
+    and by a word of what is indexed. Rows without a direction or without a word are passed over.
 
     Args:
         folder: of the publication, published or about to be.
@@ -330,7 +331,7 @@ def check_search_table(folder: Path, expected_rows: int) -> None:
                 raise DamagedFileError(
                     f"{table.path}: {chunk_id} is not found by its own vector. {mend}"
                 )
-        word = _WORD.search(row["text"])
+        word = _WORD.search(row[_INDEXED])
         if word and not table.search_text(word.group(), 1, where).num_rows:
             raise DamagedFileError(
                 f"{table.path}: {chunk_id} is not found by its word '{word.group()}'. {mend}"

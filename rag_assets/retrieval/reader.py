@@ -24,22 +24,29 @@ class SearchFilters:
     Args:
         citable_only: only chunks that may be cited as evidence.
         doc_uids: only chunks of these documents; None for all, empty for none.
+        with_references: also entries of bibliographies. Headings that stand alone are never
+            found: they are told with the text below them.
     """
 
     citable_only: bool = False
     doc_uids: tuple[str, ...] | None = None
+    with_references: bool = False
 
     @property
     def excludes_everything(self) -> bool:
         """Whether no row can pass."""
         return self.doc_uids is not None and not self.doc_uids
 
-    def condition(self) -> str | None:
-        """Return the SQL condition on the search table's columns, None without any."""
-        parts = ["citable = true"] if self.citable_only else []
+    def condition(self) -> str:
+        """Return the SQL condition on the search table's columns."""
+        parts = ["(kind IS NULL OR kind <> 'heading')"]
+        if not self.with_references:
+            parts.append("(section_subtype IS NULL OR section_subtype <> 'references')")
+        if self.citable_only:
+            parts.append("citable = true")
         if self.doc_uids:
             parts.append(f"doc_uid IN ({', '.join(map(quote_text, sorted(set(self.doc_uids))))})")
-        return " AND ".join(parts) or None
+        return " AND ".join(parts)
 
 
 EVERYTHING = SearchFilters()

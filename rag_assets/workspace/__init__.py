@@ -1,6 +1,6 @@
 """The user's folder: layout, configuration, inventory of raw/, identity journal."""
 
-from rag_assets.workspace.configuration import configs_folder
+from rag_assets.workspace.configuration import configs_folder, shipped_settings
 from rag_assets.workspace.creating import (
     add_namespace,
     create_workspace,
@@ -66,6 +66,7 @@ __all__ = [
     "scan_raw",
     "set_metadata",
     "shipped_file",
+    "shipped_settings",
     "slug",
     "sources_digest",
     "take_inventory",

@@ -182,3 +182,18 @@ def _check_order(settings: Settings, layers: Sequence[Layer]) -> None:
 def default_layer() -> Layer:
     """Return the shipped defaults."""
     return read_layer(configs_folder() / "rag.yaml")
+
+
+def shipped_settings(over: Path | None = None) -> Settings:
+    """Return the shipped settings, for work outside a workspace.
+
+    Args:
+        over: a file that is laid over them, as a workspace's config.yaml is.
+
+    Raises:
+        ConfigurationError: names the file, the key and the rule.
+    """
+    layers = [default_layer()]
+    if over is not None:
+        layers.append(read_layer(over))
+    return merge_layers(layers)

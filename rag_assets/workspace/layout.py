@@ -61,6 +61,11 @@ class Namespace:
         """Return where an attachment's content lies, by its SHA-256."""
         return self.blobs / content_hash[:2] / content_hash
 
+    @property
+    def answers(self) -> Path:
+        """The folder of what cloud providers have answered, a folder for each content."""
+        return self.records / "answers"
+
     def parsed_folder(self, partition: str) -> Path:
         """The folder of the immutable parses of one partition."""
         return self.records / "parsed" / partition

@@ -20,6 +20,21 @@ class PlaceSettings(_Section):
     citable: bool
 
 
+class MineruSettings(_Section):
+    """The cloud service MinerU: its limits, and how patient we are with it."""
+
+    url: str = Field(pattern=r"^https?://")
+    model_version: str = Field(min_length=1)
+    batch_files: int = Field(ge=1, le=200)
+    max_pages: Count
+    max_megabytes: Count
+    part_pages: Count
+    attempts: Count
+    backoff_seconds: float = Field(ge=0)
+    poll_seconds: float = Field(gt=0)
+    wait_seconds: float = Field(gt=0)
+
+
 class ParseSettings(_Section):
     """Limits and rules of parsing. Limits of time and memory do not change what a parse returns."""
 
@@ -30,16 +45,38 @@ class ParseSettings(_Section):
     max_megabytes: Count
     max_attempts: Count
     repeated_line_share: Share
+    parser: Literal["pymupdf", "pymupdf4llm", "mineru"]
+    ocr: Literal["none", "tesseract"]
+    ocr_languages: str = Field(pattern=r"^\w+(\+\w+)*$")
+    ocr_dpi: int = Field(ge=72, le=600)
+    mineru: MineruSettings
+    parser_options: dict[str, dict[str, bool | int | float | str]]
+
+
+class GeneralChunkSettings(_Section):
+    """Pieces between delimiters, joined up to a size."""
+
+    delimiter: str = Field(min_length=1)
+    max_tokens: int = Field(ge=16)
+    overlap: float = Field(ge=0, le=0.5)
+
+
+PreprocessRule = Literal["attachments", "citation_marks", "emails", "urls", "white_space"]
 
 
 class ChunkSettings(_Section):
     """Sizes in tokens of the embedding model's tokenizer."""
 
+    mode: Literal["parent_child", "general", "qa"]
     target_tokens: int = Field(ge=8)
     min_tokens: Count
     max_tokens: int = Field(ge=16)
     overlap: float = Field(ge=0, le=0.1)
+    parents: Literal["page", "section", "document"]
     parent_tokens: int = Field(ge=16)
+    context: Literal["headings", "none"]
+    preprocess: list[PreprocessRule]
+    general: GeneralChunkSettings
 
 
 class EmbedSettings(_Section):
@@ -62,6 +99,7 @@ class RetrieveSettings(_Section):
     """Search and fusion (spec 001)."""
 
     method: Literal["hybrid", "semantic", "lexical"]
+    references: bool
     pool_k: Count
     rrf_k: Count
     top_k: Count

@@ -2,10 +2,13 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, get_args
 
 from hypothesis import strategies as st
 
-from rag_assets.model import Block, PageSpan, ParsedDocument
+from rag_assets.model import Block, BlockKind, PageSpan, ParsedDocument
+from rag_assets.parsing.sections import make_sections
 from rag_assets.workspace.settings import ChunkSettings
 
 
@@ -33,15 +36,20 @@ class GreetingTokenizer(LetterTokenizer):
         return [tokens + 5 for tokens in super().count(texts)]
 
 
-def chunk_settings(**changes: float) -> ChunkSettings:
-    sizes = {
+def chunk_settings(**changes: Any) -> ChunkSettings:
+    settings = {
+        "mode": "parent_child",
         "target_tokens": 20,
         "min_tokens": 8,
         "max_tokens": 30,
         "overlap": 0.0,
+        "parents": "page",
         "parent_tokens": 60,
+        "context": "none",
+        "preprocess": [],
+        "general": {"delimiter": "\n\n", "max_tokens": 30, "overlap": 0.0},
     }
-    return ChunkSettings.model_validate({**sizes, **changes})
+    return ChunkSettings.model_validate({**settings, **changes})
 
 
 def pages_of(*texts: str) -> ParsedDocument:
@@ -62,7 +70,15 @@ def blocks_of(*parts: tuple[str, int | None] | str, separator: str = "\n\n") -> 
         blocks.append(Block(kind, at, at + len(text), level=level))
         texts.append(text)
         at += len(text) + len(separator)
-    return ParsedDocument(separator.join(texts), "text/markdown", blocks=tuple(blocks))
+    return with_sections(
+        ParsedDocument(separator.join(texts), "text/markdown", blocks=tuple(blocks))
+    )
+
+
+def with_sections(document: ParsedDocument) -> ParsedDocument:
+    """The document as `finish_document` returns it."""
+    sections = make_sections(document.text, document.blocks, document.abstract)
+    return replace(document, sections=sections)
 
 
 _PIECES = st.sampled_from(
@@ -98,19 +114,27 @@ any_texts = st.one_of(st.lists(_PIECES, max_size=60).map("".join), st.text(max_s
 
 @st.composite
 def any_documents(draw: st.DrawFn) -> ParsedDocument:
+    """Any text, with pages or without, cut into blocks of any kind at any place."""
     text = draw(any_texts)
-    cuts = sorted(draw(st.lists(st.integers(0, len(text)), max_size=5)))
-    bounds = list(zip([0, *cuts], [*cuts, len(text)], strict=True))
-    if draw(st.booleans()):
-        pages = tuple(PageSpan(number, *span) for number, span in enumerate(bounds, start=1))
-        return ParsedDocument(text, "application/pdf", pages=pages)
-    kinds = st.sampled_from(["heading", "paragraph", "row", "list"])
+    pages = tuple(PageSpan(number, *span) for number, span in enumerate(draw(_cuts(text)), start=1))
     blocks = tuple(
-        Block(draw(kinds), start, end, level=draw(st.integers(1, 3)))
-        for start, end in bounds
+        Block(draw(_KINDS), start, end, level=draw(st.integers(1, 3)))
+        for start, end in draw(_cuts(text))
         if start < end
     )
-    return ParsedDocument(text, "text/markdown", blocks=blocks)
+    is_paged = draw(st.booleans())
+    media_type = "application/pdf" if is_paged else "text/markdown"
+    found = ParsedDocument(text, media_type, pages=pages if is_paged else (), blocks=blocks)
+    return with_sections(found)
+
+
+_KINDS = st.sampled_from(get_args(BlockKind))
+
+
+@st.composite
+def _cuts(draw: st.DrawFn, text: str) -> list[tuple[int, int]]:
+    cuts = sorted(draw(st.lists(st.integers(0, len(text)), max_size=8)))
+    return list(zip([0, *cuts], [*cuts, len(text)], strict=True))
 
 
 def assert_covered_once(text: str, spans: Sequence[tuple[int, int]]) -> None:

@@ -1,13 +1,14 @@
 import itertools
 import random
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_assets.chunking import make_chunks, make_parents
-from rag_assets.model import Chunk, ConfigurationError, ParsedDocument
+from rag_assets.chunking import chunk_document, make_chunks
+from rag_assets.model import Block, BlockKind, Chunk, ConfigurationError, ParsedDocument
 from rag_assets_tests.chunking.fakes import (
     GreetingTokenizer,
     LetterTokenizer,
@@ -16,15 +17,14 @@ from rag_assets_tests.chunking.fakes import (
     blocks_of,
     chunk_settings,
     pages_of,
+    with_sections,
 )
 
 letters = LetterTokenizer()
 
 
 def chunks_of(document: ParsedDocument, **changes: float) -> list[Chunk]:
-    settings = chunk_settings(**changes)
-    parents = make_parents(document, settings, letters.count)
-    return make_chunks(parents, settings, letters)
+    return chunk_document(document, chunk_settings(**changes), letters)[1]
 
 
 def prose(sentences: int, seed: int = 0) -> str:
@@ -80,16 +80,14 @@ def test_a_cut_does_not_part_a_letter_from_its_accents() -> None:
 
 
 def test_a_chunk_never_exceeds_the_model() -> None:
-    parents = make_parents(pages_of(prose(30)), chunk_settings(), letters.count)
-    chunks = make_chunks(parents, chunk_settings(), LetterTokenizer(limit=11))
+    _, chunks = chunk_document(pages_of(prose(30)), chunk_settings(), LetterTokenizer(limit=11))
     assert max(chunk.token_count for chunk in chunks) <= 11
 
 
 def test_a_part_that_counts_more_than_it_did_in_the_whole_is_cut_again() -> None:
     text = ("abc " * 200).strip()
-    parents = make_parents(pages_of(text), chunk_settings(), letters.count)
     tokenizer = GreetingTokenizer()
-    chunks = make_chunks(parents, chunk_settings(), tokenizer)
+    _, chunks = chunk_document(pages_of(text), chunk_settings(), tokenizer)
     assert [tokenizer.count([chunk.text])[0] for chunk in chunks] == [c.token_count for c in chunks]
     assert max(chunk.token_count for chunk in chunks) <= 30
     assert_covered_once(text, [(c.char_start, c.char_end) for c in chunks])
@@ -143,13 +141,12 @@ def test_overlap_never_repeats_a_whole_chunk() -> None:
     assert (first.text, second.text[:9]) == ("Yes.", "Word word")
 
 
-def test_rows_are_not_cut_where_breaks_are_given() -> None:
+def test_rows_are_not_cut() -> None:
     rows = [f"row {n} with some cells and no stop" for n in range(30)]
     text = "\n".join(rows)
-    parents = make_parents(pages_of(text), chunk_settings(), letters.count)
-    breaks = tuple(text.index(row) for row in rows)
-    parents = [replace(parent, breaks=breaks) for parent in parents]
-    chunks = make_chunks(parents, chunk_settings(), letters)
+    starts = [text.index(row) for row in rows]
+    blocks = tuple(Block("row", at, at + len(row)) for at, row in zip(starts, rows, strict=True))
+    chunks = chunks_of(ParsedDocument(text, "text/csv", blocks=blocks))
     assert all(set(chunk.text.split("\n")) <= set(rows) for chunk in chunks)
     assert not any(chunk.is_cut for chunk in chunks)
 
@@ -169,17 +166,30 @@ def test_an_edit_changes_chunks_only_nearby(text: str, place: float) -> None:
 )
 def test_sizes_that_contradict_each_other_are_refused(changes: dict[str, float]) -> None:
     with pytest.raises(ConfigurationError, match="min_tokens <= target_tokens <= max_tokens"):
-        make_chunks([], chunk_settings(**changes), letters)
+        make_chunks(ParsedDocument("", "text/plain"), [], chunk_settings(**changes), letters)
 
 
-@given(any_documents(), st.sampled_from([0.0, 0.1]), st.sampled_from([9, 10_000]))
+_MODES = st.fixed_dictionaries(
+    {
+        "mode": st.sampled_from(["parent_child", "general", "qa"]),
+        "parents": st.sampled_from(["page", "section", "document"]),
+        "context": st.sampled_from(["none", "headings"]),
+        "preprocess": st.sampled_from([[], ["attachments", "urls", "white_space"]]),
+        "overlap": st.sampled_from([0.0, 0.1]),
+    }
+)
+
+
+@given(any_documents(), _MODES, st.sampled_from([9, 10_000]))
 def test_chunks_cover_their_parents_in_order(
-    document: ParsedDocument, overlap: float, limit: int
+    document: ParsedDocument, modes: dict[str, Any], limit: int
 ) -> None:
-    settings = chunk_settings(overlap=overlap)
+    settings = chunk_settings(**modes)
+    overlap = modes["overlap"] if modes["mode"] != "general" else 0.0
     tokenizer = LetterTokenizer(limit)
-    parents = {p.label: p for p in make_parents(document, settings, tokenizer.count)}
-    chunks = make_chunks(list(parents.values()), settings, tokenizer)
+    bounds = [(section.start, section.end) for section in document.sections]
+    found, chunks = chunk_document(document, settings, tokenizer)
+    parents = {parent.label: parent for parent in found}
     assert [chunk.order for chunk in chunks] == list(range(len(chunks)))
     assert [c.char_start for c in chunks] == sorted({c.char_start for c in chunks})
     assert [c.char_end for c in chunks] == sorted({c.char_end for c in chunks})
@@ -188,8 +198,12 @@ def test_chunks_cover_their_parents_in_order(
         assert chunk.text == document.text[chunk.char_start : chunk.char_end]
         assert parent.char_start <= chunk.char_start < chunk.char_end <= parent.char_end
         assert tokenizer.count([chunk.text]) == [chunk.token_count]
-        assert chunk.token_count <= min(30, limit)
-        assert len(chunk.text) <= 30 * 16 or limit == 9
+        most = 60 if chunk.kind == "qa" else 30
+        assert chunk.token_count <= (most if chunk.kind == "qa" else min(most, limit))
+        assert chunk.input_tokens <= limit
+        assert len(chunk.text) <= most * 16 or limit == 9
+        held = [s for s, e in bounds if s < chunk.char_end and e > chunk.char_start]
+        assert len(held) == 1
     if overlap == 0.0:
         assert_covered_once(document.text, [(c.char_start, c.char_end) for c in chunks])
     else:
@@ -208,6 +222,27 @@ def test_a_monotonous_page_gives_bounded_chunks(part: str) -> None:
 def test_thousands_of_headings_are_as_many_sections() -> None:
     document = blocks_of(*[(f"H{number}", 1) for number in range(5_000)], separator="\n")
     assert len(chunks_of(document)) == 5_000
+
+
+@pytest.mark.parametrize("kind", ["table", "code", "list", "row", "reference", "formula"])
+def test_nothing_but_one_kind_of_block_is_divided_without_loss(kind: BlockKind) -> None:
+    lines = [f"| {number} | some. Words 光 |" for number in range(3_000)]
+    text = "\n".join(lines)
+    block = Block(kind, 0, len(text))
+    document = with_sections(ParsedDocument(text, "text/html", blocks=(block,)))
+    chunks = chunks_of(document)
+    assert max(chunk.token_count for chunk in chunks) <= 30
+    assert_covered_once(text, [(c.char_start, c.char_end) for c in chunks])
+    assert {chunk.kind for chunk in chunks} == {kind}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_edit_in_one_section_leaves_the_chunks_of_the_others(seed: int) -> None:
+    parts = [part for n in range(12) for part in ((f"Section {n}", 1), prose(20, seed + n))]
+    changed = [*parts[:9], parts[9] + " One more sentence is here.", *parts[10:]]
+    before = [chunk.text for chunk in chunks_of(blocks_of(*parts))]
+    after = {chunk.text for chunk in chunks_of(blocks_of(*changed))}
+    assert sum(text in after for text in before) >= 0.9 * len(before)
 
 
 def test_an_empty_document_has_no_chunks() -> None:

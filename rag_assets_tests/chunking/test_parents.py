@@ -11,6 +11,7 @@ from rag_assets_tests.chunking.fakes import (
     blocks_of,
     chunk_settings,
     pages_of,
+    with_sections,
 )
 
 count = LetterTokenizer().count
@@ -40,6 +41,12 @@ def test_a_paragraph_that_the_parser_joined_over_a_page_end_stays_whole() -> Non
     assert [parent.text for parent in parents] == ["It runs on here."]
 
 
+def test_lines_of_code_belong_to_the_page_where_they_stand() -> None:
+    document = pages_of("x = 1\n", "y = 2")
+    code = replace(document, blocks=(Block("code", 0, 11, 1),))
+    assert [p.text for p in make_parents(code, chunk_settings(), count)] == ["x = 1", "y = 2"]
+
+
 def test_a_page_where_no_sentence_starts_gives_no_parent() -> None:
     document = pages_of("It runs ", "on and on ", "", " \n", "and ends. New.")
     first, second = make_parents(document, chunk_settings(), count)
@@ -49,11 +56,13 @@ def test_a_page_where_no_sentence_starts_gives_no_parent() -> None:
 
 def test_page_parents_know_the_headings_above_them() -> None:
     text = "Methods\n\nWe measured. Then\n\nwe wrote."
-    document = ParsedDocument(
-        text,
-        "application/pdf",
-        pages=(PageSpan(1, 0, 22), PageSpan(2, 22, len(text))),
-        blocks=(Block("heading", 0, 7, 1, level=1), Block("paragraph", 9, len(text))),
+    document = with_sections(
+        ParsedDocument(
+            text,
+            "application/pdf",
+            pages=(PageSpan(1, 0, 22), PageSpan(2, 22, len(text))),
+            blocks=(Block("heading", 0, 7, 1, level=1), Block("paragraph", 9, len(text))),
+        )
     )
     assert [p.section_path for p in make_parents(document, chunk_settings(), count)] == [
         ("Methods",),
@@ -63,7 +72,7 @@ def test_page_parents_know_the_headings_above_them() -> None:
 
 def test_sections_follow_the_headings() -> None:
     document = blocks_of(
-        "Before.", ("# One", 1), "Text one.", ("## Deep", 2), "Text two.", ("# Two", 1), "End."
+        "Before.", ("One", 1), "Text one.", ("Deep", 2), "Text two.", ("Two", 1), "End."
     )
     parents = make_parents(document, chunk_settings(), count)
     assert [(p.label, p.section_path) for p in parents] == [
@@ -72,7 +81,7 @@ def test_sections_follow_the_headings() -> None:
         ("s002", ("One", "Deep")),
         ("s003", ("Two",)),
     ]
-    assert parents[1].text == "# One\n\nText one."
+    assert parents[1].text == "One\n\nText one."
 
 
 def test_a_bare_heading_joins_the_section_below_it_but_not_the_one_beside_it() -> None:

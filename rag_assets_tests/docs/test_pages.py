@@ -96,11 +96,13 @@ def test_drawings_are_xml_with_a_title() -> None:
 
 def test_every_dependency_is_explained_once_with_its_licence() -> None:
     described = project()
-    text = read("docs/dependencies.md")
-    runtime, development = text.split("## Development")
+    extras = dict(described["optional-dependencies"])  # type: ignore[call-overload]
+    development = extras.pop("dev")
+    _, runtime_part, extras_part, development_part = read("docs/dependencies.md").split("\n## ")
     for part, declared in (
-        (runtime, described["dependencies"]),
-        (development, described["optional-dependencies"]["dev"]),  # type: ignore[index]
+        (runtime_part, described["dependencies"]),
+        (extras_part, [package for packages in extras.values() for package in packages]),
+        (development_part, development),
     ):
         rows = re.findall(r"^\| `([^`]+)` \| (.+?) \| (.+?) \| (.+?) \|$", part, re.MULTILINE)
         names = [row[0] for row in rows]

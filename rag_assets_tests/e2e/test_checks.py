@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from click.testing import Result
 
-from rag_assets.chunking.stage import chunks_schema
+from rag_assets.chunking.rows import chunks_schema
 from rag_assets.embedding.words import WordTokenizer
 from rag_assets.evidence import ask, mark_retired
 from rag_assets.evidence.retirement import packs_without_publication

@@ -11,12 +11,8 @@ from typing import Any
 
 import yaml
 
-from rag_assets.chunking.stage import (
-    chunks_schema,
-    parents_schema,
-    refresh_chunks,
-    refresh_parents,
-)
+from rag_assets.chunking.rows import chunks_schema, parents_schema
+from rag_assets.chunking.stage import refresh_chunks, refresh_parents
 from rag_assets.embedding import (
     HashingEmbedder,
     load_embedder,

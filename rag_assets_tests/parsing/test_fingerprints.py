@@ -41,7 +41,7 @@ def png_parser() -> Iterator[PngParser]:
 def test_a_rename_within_a_class_of_formats_changes_nothing(settings: ParseSettings) -> None:
     by_name = [
         parse_fingerprint(CONTENT, extension, None, settings, stem=stem)
-        for extension, stem in [(".pdf", "a"), (".PDF", "b"), ("", "c"), (".txt", "d")]
+        for extension, stem in [(".txt", "a"), (".TXT", "b"), (".log", "c"), ("text", "d")]
     ]
     assert len(set(by_name)) == 1
     assert parse_fingerprint(CONTENT, ".md", None, settings) == parse_fingerprint(
@@ -101,7 +101,7 @@ def test_a_registered_parser_reads_its_media_type(
 
 
 def test_an_unknown_media_type_names_what_is_supported() -> None:
-    with pytest.raises(ParseFailure, match="application/pdf, text/csv, text/markdown, text/plain"):
+    with pytest.raises(ParseFailure, match=r"application/pdf, .*text/csv, .*text/plain"):
         parser_for("video/mp4")
 
 

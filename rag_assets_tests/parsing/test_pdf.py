@@ -1,3 +1,4 @@
+import pymupdf
 import pytest
 
 from rag_assets.model import ParsedDocument, ParseFailure
@@ -23,10 +24,14 @@ def reason_of(data: bytes, hints: ParseHints = HINTS, **changes: object) -> Pars
     return caught.value
 
 
+# Without them, the first lines of a document are taken for its title and authors.
+TITLE = [(70, 40, "Light and Yield in Flow Reactors", 20), (70, 80, "1 Introduction", 14)]
+
+
 def test_divided_words_are_joined_and_true_hyphens_kept() -> None:
     lines = paragraph("The photo-", "catalyst of the group at Rutgers-", "Newark was tested twice.")
-    assert (
-        parse([lines]).text == "The photocatalyst of the group at Rutgers- Newark was tested twice."
+    assert parse([[*TITLE, *lines]]).text.endswith(
+        "\n\nThe photocatalyst of the group at Rutgers-Newark was tested twice."
     )
 
 
@@ -105,8 +110,9 @@ def test_repeated_lines_of_the_body_stay() -> None:
 
 
 def test_a_sentence_over_the_page_end_is_joined_and_the_page_start_known() -> None:
-    document = parse([paragraph("Light raises the yield of the"), paragraph("reaction by a half.")])
-    assert document.text == "Light raises the yield of the reaction by a half."
+    first = [*TITLE, *paragraph("Light raises the yield of the")]
+    document = parse([first, paragraph("reaction by a half.")])
+    assert document.text.endswith("\n\nLight raises the yield of the reaction by a half.")
     first, second = document.pages
     assert document.text[second.start :] == "reaction by a half."
     assert first.end == second.start
@@ -135,6 +141,7 @@ def test_a_chinese_sentence_over_the_page_end_is_joined() -> None:
 def test_a_footnote_does_not_cut_the_sentence_that_runs_on() -> None:
     sentence = "This sentence is long enough to be prose and runs over the end of the"
     first = [
+        *TITLE,
         *paragraph("Another sentence stands here first.", sentence),
         (70, 700, "1 A note in small print.", 7),
     ]
@@ -170,7 +177,29 @@ def test_language_is_told_for_english_and_chinese() -> None:
 
 
 def test_pictures_alone_are_no_text_layer() -> None:
-    assert reason_of(make_pdf([[], []])).reason_code == "no_text_layer"
+    with pymupdf.open() as document:
+        dot = pymupdf.Pixmap(pymupdf.csRGB, pymupdf.IRect(0, 0, 8, 8), False)
+        document.new_page().insert_image((0, 0, 80, 80), pixmap=dot)
+        data = document.tobytes()
+    assert reason_of(data).reason_code == "no_text_layer"
+
+
+def test_blank_pages_are_a_document_without_text_that_says_so(settings: ParseSettings) -> None:
+    document = parse_document(make_pdf([[], []]), HINTS, settings)
+    assert document.text == ""
+    assert [page.number for page in document.pages] == [1, 2]
+    assert "blank paper or drawings" in document.warnings[0]
+
+
+@pytest.mark.parametrize("data", [b"potato salad\n", b"\x00\x01\x02" * 50])
+def test_what_is_no_pdf_under_a_pdf_s_name_is_damaged(data: bytes) -> None:
+    assert reason_of(data).reason_code == "damaged_file"
+
+
+def test_a_pdf_that_lost_its_head_is_still_read(settings: ParseSettings) -> None:
+    data = make_pdf([paragraph("Words that stay.")])
+    headless = data[data.index(b"\n") + 1 :]
+    assert parse_document(headless, HINTS, settings).text == "Words that stay."
 
 
 def test_password_failures_name_the_sidecar(settings: ParseSettings) -> None:

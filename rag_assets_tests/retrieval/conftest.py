@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from rag_assets.publishing.catalogue import catalogue_name, write_catalogue
+from rag_assets.publishing.schemas import CHUNKS
 from rag_assets.publishing.search_table import check_search_table, write_search_table
 from rag_assets.retrieval import Reader
 from rag_assets_tests.publishing.made_up_tables import DIMENSION, chunk_table, published_tables
@@ -21,7 +22,7 @@ def make_publication(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Publi
         table = chunk_table(rows, dimension)
         write_search_table(folder, table)
         check_search_table(folder, len(rows))
-        tables = published_tables(rows, namespace) | {"chunks": table.drop_columns(["vector"])}
+        tables = published_tables(rows, namespace) | {"chunks": table.select(CHUNKS.names)}
         write_catalogue(folder / catalogue_name("first"), tables)
         readers.append(Reader(folder, namespace, "first"))
         return readers[-1]

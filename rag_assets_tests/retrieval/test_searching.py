@@ -13,7 +13,7 @@ from rag_assets_tests.retrieval.publications import PublicationMaker
 def configured(
     method: Literal["hybrid", "semantic", "lexical"] = "hybrid", pool_k: int = 50
 ) -> RetrieveSettings:
-    return RetrieveSettings(method=method, pool_k=pool_k, rrf_k=60, top_k=10)
+    return RetrieveSettings(method=method, references=False, pool_k=pool_k, rrf_k=60, top_k=10)
 
 
 @pytest.fixture(scope="module")

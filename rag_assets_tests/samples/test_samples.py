@@ -22,7 +22,7 @@ from rag_assets.auditing import (
     read_draft,
     verify_citations,
 )
-from rag_assets.chunking import make_chunks, make_parents
+from rag_assets.chunking import chunk_document, model_input
 from rag_assets.embedding import load_embedder, load_tokenizer
 from rag_assets.evidence.question import read_question
 from rag_assets.parsing import ParseHints, parse_document
@@ -234,9 +234,10 @@ class SampleLibrary:
     def _read(self, path: Path, model: MiniLM) -> CitedDocument:
         hints = ParseHints(extension=path.suffix)
         document = parse_document(path.read_bytes(), hints, SETTINGS.parse)
-        parents = make_parents(document, SETTINGS.chunk, model.tokenizer.count)
-        chunks = make_chunks(parents, SETTINGS.chunk, model.tokenizer)
-        vectors = model.encode_passages([chunk.text for chunk in chunks])
+        _, chunks = chunk_document(document, SETTINGS.chunk, model.tokenizer)
+        vectors = model.encode_passages(
+            [model_input(chunk.text, chunk.context, chunk.prepared) for chunk in chunks]
+        )
         uid = slug(path.name)
         passages = [
             Passage(

@@ -1,0 +1,153 @@
+"""What the model is told before a chunk's text: where it stands, and the header of its table."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rag_assets.chunking.dividing import Passage
+from rag_assets.chunking.outline import Outline
+from rag_assets.chunking.preprocess import preprocess
+from rag_assets.chunking.sentences import next_visible
+from rag_assets.chunking.tokenizer import Tokenizer
+from rag_assets.workspace.settings import ChunkSettings
+
+# The larger part of what a model reads is the text's own.
+_LARGEST_SHARE = 0.5
+# Of a path, the nearest headings; more are a mistake of a parser, and each costs a count.
+_MOST_TITLES = 8
+
+
+def model_input(text: str, context: str = "", prepared: str | None = None) -> str:
+    """Return the string that a model is given for a chunk, before its own prompt.
+
+    Args:
+        text: of the chunk.
+        context: stands on lines of its own before it; "" is none.
+        prepared: what is given in place of the text; None for the text.
+    """
+    given = text if prepared is None else prepared
+    return f"{context}\n{given}" if context else given
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the model is told of a passage. Fields as in `Chunk`."""
+
+    context: str
+    prepared: str | None
+    question: str | None
+    input_tokens: int
+
+
+def tell(
+    passages: Sequence[Passage],
+    token_counts: Sequence[int],
+    outline: Outline,
+    settings: ChunkSettings,
+    tokenizer: Tokenizer,
+) -> list[Told]:
+    """Return what the model is given for each passage, never more than it reads.
+
+    The text stays whole; the context gives way, the outermost heading first, then the caption,
+    then the nearest heading, then the header row.
+
+    Args:
+        passages: at most `tokenizer.limit` tokens each, questions with answers excepted.
+        token_counts: of their texts.
+        outline: of their document.
+        settings: `context` and `preprocess`.
+        tokenizer: the embedding model's own.
+    """
+    rules = settings.preprocess
+    largest = int(tokenizer.limit * _LARGEST_SHARE)
+    prepared = [_changed(passage.text, preprocess(passage.text, rules)) for passage in passages]
+    asked = [_question(passage, settings, tokenizer) for passage in passages]
+    parts = [_parts(outline, passage, settings) for passage in passages]
+    given = [
+        question if question is not None else replaced
+        for question, replaced in zip(asked, prepared, strict=True)
+    ]
+    told: list[Told | None] = [None] * len(passages)
+    waiting = list(range(len(passages)))
+    while waiting:
+        contexts = {index: preprocess(_joined(parts[index]), rules) for index in waiting}
+        inputs = [model_input(passages[i].text, contexts[i], given[i]) for i in waiting]
+        plain = [i for i in waiting if not contexts[i] and given[i] is None]
+        known = {i: token_counts[i] for i in plain}
+        counted = tokenizer.count(
+            [text for i, text in zip(waiting, inputs, strict=True) if i not in known]
+        )
+        rest = iter(counted)
+        again = []
+        for index in waiting:
+            size = known[index] if index in known else next(rest)
+            if parts[index] and size > min(tokenizer.limit, token_counts[index] + largest):
+                parts[index].remove(min(parts[index]))
+                again.append(index)
+            else:
+                told[index] = Told(contexts[index], prepared[index], asked[index], size)
+        waiting = again
+    return [item for item in told if item is not None]
+
+
+def _changed(text: str, cleaned: str) -> str | None:
+    return None if cleaned == text else cleaned
+
+
+def _question(passage: Passage, settings: ChunkSettings, tokenizer: Tokenizer) -> str | None:
+    """Return what is embedded for a question with its answer: as much as the model reads."""
+    if passage.question is None:
+        return None
+    question = preprocess(passage.question, settings.preprocess)
+    while len(question) > 1 and tokenizer.count([question])[0] > tokenizer.limit:
+        spans = tokenizer.token_spans(question)
+        end = spans[tokenizer.limit - 1][1] if len(spans) > tokenizer.limit else len(question) // 2
+        question = question[:end].rstrip()
+    return question
+
+
+_Part = tuple[int, int, str]
+"""(worth, place among the parts, text): the least worth goes first."""
+
+_CAPTION_WORTH, _NEAREST_WORTH, _HEADER_WORTH = 1000, 1001, 1002
+
+
+def _parts(outline: Outline, passage: Passage, settings: ChunkSettings) -> list[_Part]:
+    titles = _titles_above(outline, passage, settings)
+    parts: list[_Part] = [
+        (depth if depth + 1 < len(titles) else _NEAREST_WORTH, depth, title)
+        for depth, title in enumerate(titles)
+    ]
+    group = outline.group_at(passage.start) if settings.mode != "qa" else None
+    if group is not None and group.body is not None and passage.start >= group.body:
+        is_below = " ".join(passage.text.split()).endswith(group.caption)
+        if group.caption and not is_below:
+            parts.append((_CAPTION_WORTH, _CAPTION_WORTH, group.caption))
+        parts.append((_HEADER_WORTH, _HEADER_WORTH, group.header))
+    return parts
+
+
+def _titles_above(outline: Outline, passage: Passage, settings: ChunkSettings) -> tuple[str, ...]:
+    """Return the headings to tell of a passage; the one that it begins with is not above it.
+
+    Where none are wanted they are those that stand alone right above it: chunks of their own,
+    which are not searched.
+    """
+    section = outline.section_at(passage.start)
+    heading = next_visible(outline.document.text, section.start)
+    has_own = bool(section.title) and passage.start <= heading < passage.end
+    if settings.context == "headings":
+        return (section.path[:-1] if has_own else section.path)[-_MOST_TITLES:]
+    if not has_own:
+        return ()
+    alone = 0
+    while alone < _MOST_TITLES and outline.is_heading_alone(section.order - alone - 1):
+        alone += 1
+    return section.path[-1 - alone : -1]
+
+
+def _joined(parts: Sequence[_Part]) -> str:
+    """Return the path on one line, caption and header row each on one of its own."""
+    ordered = sorted(parts, key=lambda part: part[1])
+    path = " › ".join(text for worth, place, text in ordered if place < _CAPTION_WORTH)
+    below = [text for worth, place, text in ordered if place >= _CAPTION_WORTH]
+    return "\n".join([path, *below] if path else below)

@@ -1,0 +1,50 @@
+"""`rag export parsed|chunks`: readable folders of what was made."""
+
+from pathlib import Path
+
+import click
+
+from rag_assets.cli.options import namespace_option, open_namespaces, open_workspace
+
+_folder = click.argument("folder", required=False, type=click.Path(path_type=Path))
+
+
+@click.group(help="Write readable folders of what was parsed and cut.")
+def export() -> None:
+    """Hold the commands of this group."""
+
+
+@export.command(
+    help="Write Markdown, JSON and figures of every published document, a folder each. FOLDER: "
+    "by default `parsed` in the workspace."
+)
+@_folder
+@namespace_option
+def parsed(folder: Path | None, names: tuple[str, ...]) -> None:
+    """Export the parses of each namespace."""
+    from rag_assets.publishing.exporting import export_parsed
+
+    place = folder or open_workspace().root / "parsed"
+    for namespace in open_namespaces(names):
+        count, problems = export_parsed(namespace, place / namespace.name)
+        for problem in problems:
+            click.echo(problem, err=True)
+        click.echo(f"{namespace.name}: {count} documents in {place / namespace.name}")
+
+
+@export.command(
+    help="Write parents.jsonl, chunks.jsonl and chunk_manifest.json of the publication. FOLDER: "
+    "by default `chunks` in the workspace."
+)
+@_folder
+@namespace_option
+def chunks(folder: Path | None, names: tuple[str, ...]) -> None:
+    """Export the parents and chunks of each namespace."""
+    from rag_assets.publishing.exporting import export_chunks
+
+    place = folder or open_workspace().root / "chunks"
+    for namespace in open_namespaces(names):
+        parents, count = export_chunks(namespace, place / namespace.name)
+        click.echo(
+            f"{namespace.name}: {parents} parents and {count} chunks in {place / namespace.name}"
+        )

@@ -1,0 +1,103 @@
+"""`rag chunks FILE`, `rag parse show FILE`: what a file becomes, without storing anything."""
+
+import dataclasses
+from pathlib import Path
+
+import click
+
+from rag_assets.cli.failing import DONE
+from rag_assets.cli.options import json_option, open_namespaces, print_json
+from rag_assets.model import UsageError
+from rag_assets.workspace import Settings, shipped_settings
+
+_file = click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+_namespace = click.option(
+    "--namespace", "-n", "name", metavar="NAME",
+    help="Use this namespace's settings; without it the shipped ones.",
+)  # fmt: skip
+_password = click.option("--password", help="Of a protected file.")
+
+
+def _settings(name: str | None) -> Settings:
+    return open_namespaces((name,))[0].settings if name else shipped_settings()
+
+
+@click.command(
+    help="Preview how FILE would be parsed and cut: chunks with place, span, section, size. "
+    "Stores nothing."
+)
+@_file
+@_namespace
+@_password
+@click.option(
+    "--html", "page", type=click.Path(dir_okay=False, path_type=Path), metavar="OUT",
+    help="Write the preview as a page to OUT instead of printing it.",
+)  # fmt: skip
+@click.option("--whole", is_flag=True, help="Print chunks whole instead of their beginning.")
+@json_option
+def chunks(
+    file: Path, name: str | None, password: str | None, page: Path | None, whole: bool,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Print or write the preview."""
+    from rag_assets.previewing import KnowledgeSource, render_html, render_lines
+
+    settings = _settings(name)
+    preview = KnowledgeSource(file, password=password).chunk(settings=settings)
+    if page is not None:
+        page.write_text(render_html(preview, settings.chunk.max_tokens), encoding="utf-8")
+        click.echo(f"{len(preview.chunks)} chunks in {page}")
+    if as_json:
+        print_json(
+            {
+                "report": dataclasses.asdict(preview.report),
+                "parents": [dataclasses.asdict(parent) for parent in preview.parents],
+                "chunks": [dataclasses.asdict(chunk) for chunk in preview.chunks],
+            }
+        )
+    elif page is None:
+        for line in render_lines(preview, whole=whole):
+            click.echo(line)
+    click.get_current_context().exit(DONE)
+
+
+@click.command(
+    help="Draw the blocks that were found on a page of FILE (a PDF): order, kind, level. Without "
+    "--page: list all blocks as text."
+)
+@_file
+@_namespace
+@_password
+@click.option("--page", "number", type=click.IntRange(1), metavar="N", help="The page, from 1.")
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), metavar="OUT",
+    help="The PNG to write; by default the file's name with the page's number.",
+)  # fmt: skip
+@click.option("--dpi", type=click.IntRange(30, 600), default=110, show_default=True,
+              help="Dots per inch of the picture.")  # fmt: skip
+def show(
+    file: Path, name: str | None, password: str | None, number: int | None, output: Path | None,
+    dpi: int,
+) -> None:  # fmt: skip
+    """Write the picture of a page, or print the blocks."""
+    from rag_assets.parsing.pdf_drawing import draw_page
+    from rag_assets.previewing import KnowledgeSource
+
+    document = KnowledgeSource(file, password=password).parse(_settings(name))
+    if number is None:
+        for order, block in enumerate(document.blocks):
+            place = f"page {block.page} " if block.page else ""
+            level = f" {block.level}" if block.level else ""
+            text = " ".join(document.text[block.start : block.end].split())
+            click.echo(f"{order:>5} {place}{block.kind}{level}: {text}")
+        return
+    if document.media_type != "application/pdf":
+        raise UsageError(
+            f"{file} is {document.media_type}; only pages of a PDF can be drawn. Leave --page out "
+            "to list its blocks."
+        )
+    if number > len(document.pages):
+        raise UsageError(f"{file} has {len(document.pages)} pages; --page {number} is not there.")
+    target = output or Path(f"{file.stem}-page-{number}.png")
+    target.write_bytes(draw_page(file.read_bytes(), document, number, dpi, password))
+    click.echo(f"{target}")

@@ -1,0 +1,358 @@
+"""`rag eval chunking`: how much of an answer the best chunks hold, and how texts are cut."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rag_assets.chunking import chunk_document, model_input
+from rag_assets.embedding import (
+    EmbeddingTokenizer,
+    load_embedder,
+    load_query_encoder,
+    load_tokenizer,
+    model_fingerprint,
+)
+from rag_assets.evaluation.passage_questions import (
+    PassageSet,
+    Span,
+    place_references,
+    read_passage_set,
+)
+from rag_assets.evaluation.report import (
+    EvaluationReport,
+    Figure,
+    ReportTable,
+    mean,
+    settings_digest,
+    share,
+)
+from rag_assets.evaluation.span_scores import (
+    CutText,
+    Recovered,
+    describe_cuts,
+    intersection,
+    score_spans,
+    sentence_spans,
+    total,
+    touching,
+    union,
+)
+from rag_assets.evaluation.splitters import split_fixed, split_recursively, split_words
+from rag_assets.evaluation.vectors import VectorCache
+from rag_assets.evaluation.word_search import WordSearch
+from rag_assets.model import Chunk, ParsedDocument, Progress
+from rag_assets.parsing import ParseHints, parse_document
+from rag_assets.workspace import Settings
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+TOP_K = 5
+"""Passages that are looked at for a question, as in Chroma's report."""
+_BASELINE_SIZE = 200  # tokens or words: what most comparisons take, and our own target
+
+OWN, FIXED, RECURSIVE, WINDOWS = "rag-assets", "fixed", "recursive", "word windows, BM25"
+
+
+@dataclass(frozen=True, slots=True)
+class _Corpus:
+    """A corpus as parsed, with its questions.
+
+    Args:
+        references: of each question, in characters of the clean text.
+        lost_characters: of each question's references that the clean text does not hold.
+    """
+
+    name: str
+    document: ParsedDocument
+    token_spans: tuple[Span, ...]
+    questions: tuple[str, ...]
+    references: tuple[tuple[Span, ...], ...]
+    lost_characters: tuple[int, ...]
+
+    @property
+    def text(self) -> str:
+        return self.document.text
+
+
+@dataclass(frozen=True, slots=True)
+class _Splitting:
+    """How one way to split cuts a corpus.
+
+    Args:
+        inputs: what the embedder is given for each chunk.
+        tokens: of each chunk.
+    """
+
+    spans: tuple[Span, ...]
+    inputs: tuple[str, ...]
+    tokens: tuple[int, ...]
+
+
+Rank = Callable[[int, int], list[int]]
+"""(question, most) → the best chunks of its corpus by index."""
+
+
+def evaluate_chunking(
+    folder: Path,
+    settings: Settings,
+    *,
+    cache: Path | None = None,
+    on_progress: Progress | None = None,
+) -> EvaluationReport:
+    """Chunk each corpus, find the five nearest chunks of every question, score their characters.
+
+    Questions are asked of their own corpus alone. Baselines stand in the same run, over the same
+    clean text, with the same embedder: runs of 200 tokens, the recursive splitter at 200 tokens,
+    windows of 200 words under BM25.
+
+    Args:
+        folder: holds `corpora/<name>.md` and `questions.jsonl`, see `PassageSet`.
+        settings: of parsing, chunking and embedding.
+        cache: folder for vectors, by hash; a second run encodes nothing.
+
+    Raises:
+        UsageError: the folder holds something else.
+        ParseFailure: a corpus cannot be parsed.
+        ConfigurationError: no such model on this machine.
+    """
+    tokenizer = load_tokenizer(settings.embed)
+    corpora = _read(read_passage_set(folder), settings, tokenizer)
+    started = time.process_time()
+    own = {corpus.name: _cut_own(corpus, settings, tokenizer) for corpus in corpora}
+    chunk_seconds = time.process_time() - started
+    ways: dict[str, dict[str, _Splitting]] = {
+        OWN: own,
+        f"{FIXED} {_BASELINE_SIZE} tokens": {
+            corpus.name: _cut(corpus, split_fixed(corpus.token_spans, _BASELINE_SIZE), tokenizer)
+            for corpus in corpora
+        },
+        f"{RECURSIVE} {_BASELINE_SIZE} tokens": {
+            corpus.name: _cut(
+                corpus,
+                split_recursively(corpus.text, corpus.token_spans, _BASELINE_SIZE),
+                tokenizer,
+            )
+            for corpus in corpora
+        },
+        WINDOWS: {
+            corpus.name: _cut(corpus, split_words(corpus.text, _BASELINE_SIZE), tokenizer)
+            for corpus in corpora
+        },
+    }
+    vectors = VectorCache(
+        cache, model_fingerprint(settings.embed), lambda: load_embedder(settings.embed)
+    )
+    questions = [question for corpus in corpora for question in corpus.questions]
+    encoded = load_query_encoder(settings.embed).encode_queries(questions)
+    sentences = {corpus.name: sentence_spans(corpus.document) for corpus in corpora}
+    scored: dict[str, dict[str, list[Recovered]]] = {}
+    figures: dict[str, dict[str, Figure]] = {}
+    for name, cuts in ways.items():
+        if name != WINDOWS:
+            _encode(name, cuts, vectors, on_progress)
+        scored[name] = {}
+        first = 0
+        for corpus in corpora:
+            cut = cuts[corpus.name]
+            asked = encoded[first : first + len(corpus.questions)]
+            first += len(corpus.questions)
+            rank = _by_words(corpus, cut) if name == WINDOWS else _by_meaning(cut, asked, vectors)
+            scored[name][corpus.name] = _score(corpus, cut, rank)
+        figures[name] = {
+            **_means([each for of in scored[name].values() for each in of]),
+            "precision_omega": _precision_omega(corpora, cuts),
+            **describe_cuts(
+                [
+                    CutText(corpus.text, cuts[corpus.name].spans, sentences[corpus.name],
+                            cuts[corpus.name].tokens)
+                    for corpus in corpora
+                ]
+            ),
+        }  # fmt: skip
+    by_corpus = {
+        name: {corpus: _means(each) for corpus, each in of.items()} for name, of in scored.items()
+    }
+    return _report(corpora, settings, figures, by_corpus, chunk_seconds)
+
+
+def _read(passages: PassageSet, settings: Settings, tokenizer: EmbeddingTokenizer) -> list[_Corpus]:
+    corpora = []
+    for name, path in passages.corpora.items():
+        data = path.read_bytes()
+        document = parse_document(data, ParseHints(path.suffix), settings.parse)
+        source = data.decode("utf-8")
+        asked = [question for question in passages.questions if question.corpus == name]
+        placed = [
+            place_references(source, document.text, question.references) for question in asked
+        ]
+        corpora.append(
+            _Corpus(
+                name,
+                document,
+                tuple(tokenizer.token_spans(document.text)),
+                tuple(question.question for question in asked),
+                tuple(tuple(span for span in spans if span is not None) for spans in placed),
+                tuple(
+                    sum(
+                        len(reference.content)
+                        for reference, span in zip(question.references, spans, strict=True)
+                        if span is None
+                    )
+                    for question, spans in zip(asked, placed, strict=True)
+                ),
+            )
+        )
+    return corpora
+
+
+def _cut_own(corpus: _Corpus, settings: Settings, tokenizer: EmbeddingTokenizer) -> _Splitting:
+    _, chunks = chunk_document(corpus.document, settings.chunk, tokenizer)
+    return _Splitting(
+        tuple((chunk.char_start, chunk.char_end) for chunk in chunks),
+        tuple(_input_of(chunk) for chunk in chunks),
+        tuple(chunk.token_count for chunk in chunks),
+    )
+
+
+def _input_of(chunk: Chunk) -> str:
+    """Return what a build gives the model for a chunk."""
+    if chunk.question is not None:
+        return chunk.question
+    return model_input(chunk.text, chunk.context, chunk.prepared)
+
+
+def _cut(corpus: _Corpus, spans: Sequence[Span], tokenizer: EmbeddingTokenizer) -> _Splitting:
+    texts = tuple(corpus.text[start:end] for start, end in spans)
+    return _Splitting(tuple(spans), texts, tuple(tokenizer.count(texts)))
+
+
+def _encode(
+    name: str,
+    cuts: Mapping[str, _Splitting],
+    vectors: VectorCache,
+    on_progress: Progress | None,
+) -> None:
+    """Encode all chunks of one way to split in one call."""
+    inputs = [text for cut in cuts.values() for text in cut.inputs]
+    vectors.encode(
+        inputs,
+        None
+        if on_progress is None
+        else lambda done, total: on_progress(f"vectors of {name}", done, total),
+    )
+
+
+def _by_meaning(cut: _Splitting, asked: "NDArray[np.float32]", vectors: VectorCache) -> Rank:
+    scores = asked @ vectors.encode(cut.inputs).T
+
+    def rank(question: int, most: int) -> list[int]:
+        # Stable, so that equal scores keep the order of the text.
+        order: list[int] = (-scores[question]).argsort(kind="stable")[:most].tolist()
+        return order
+
+    return rank
+
+
+def _by_words(corpus: _Corpus, cut: _Splitting) -> Rank:
+    search = WordSearch(cut.inputs)
+    return lambda question, most: search.rank(corpus.questions[question], most)
+
+
+def _score(corpus: _Corpus, cut: _Splitting, rank: Rank) -> list[Recovered]:
+    scores = []
+    for index, references in enumerate(corpus.references):
+        found = [cut.spans[chunk] for chunk in rank(index, TOP_K)]
+        score = score_spans(references, found)
+        # What the clean text has lost can never be found: it counts as missed.
+        known = total(union(references))
+        kept = share(known, known + corpus.lost_characters[index]) or 0.0
+        scores.append(
+            Recovered(score.recall * kept, score.precision, score.iou * kept, score.hit_iou * kept)
+        )
+    return scores
+
+
+def _means(scores: Sequence[Recovered]) -> dict[str, Figure]:
+    return {
+        "recall": mean([score.recall for score in scores]),
+        "precision": mean([score.precision for score in scores]),
+        "iou": mean([score.iou for score in scores]),
+        "hit_iou": mean([score.hit_iou for score in scores]),
+        "questions": len(scores),
+    }
+
+
+def _precision_omega(corpora: Sequence[_Corpus], cuts: Mapping[str, _Splitting]) -> float | None:
+    """Return the precision of a search that finds just the chunks that touch a reference."""
+    values = []
+    for corpus in corpora:
+        spans = cuts[corpus.name].spans
+        for references in map(union, corpus.references):
+            held = touching(spans, references)
+            values.append(share(total(intersection(references, union(held))), total(held)) or 0.0)
+    return mean(values)
+
+
+def _report(
+    corpora: Sequence[_Corpus],
+    settings: Settings,
+    figures: Mapping[str, Mapping[str, Figure]],
+    by_corpus: Mapping[str, Mapping[str, Mapping[str, Figure]]],
+    chunk_seconds: float,
+) -> EvaluationReport:
+    own = dict(figures[OWN])
+    questions, chunks = own.pop("questions"), own.pop("chunks")
+    found = ("recall", "precision", "iou", "hit_iou", "precision_omega")
+    cut = ("chunks", "coverage", "overlap", "duplicate_rate", "cut_share", "tokens_min",
+           "tokens_max", "tokens_mean", "tokens_std")  # fmt: skip
+    tables = [
+        ReportTable(
+            f"Characters of the answers in the {TOP_K} nearest chunks",
+            ("chunks by", *found),
+            tuple((name, *(each[key] for key in found)) for name, each in figures.items()),
+        ),
+        ReportTable(
+            "How the texts are cut (lengths in tokens)",
+            ("chunks by", "chunks", "coverage", "overlap", "duplicates", "cut inside", "min",
+             "max", "mean", "std"),
+            tuple((name, *(each[key] for key in cut)) for name, each in figures.items()),
+        ),
+        ReportTable(
+            "Recall and IoU by corpus",
+            ("chunks by", *(f"{corpus.name} {key}" for corpus in corpora
+                            for key in ("recall", "IoU"))),
+            tuple(
+                (name, *(of[corpus.name][key] for corpus in corpora for key in ("recall", "iou")))
+                for name, of in by_corpus.items()
+            ),
+        ),
+    ]  # fmt: skip
+    details: dict[str, Any] = {
+        "top_k": TOP_K,
+        "by_corpus": by_corpus[OWN],
+        "baselines": {
+            name: {**each, "by_corpus": by_corpus[name]}
+            for name, each in figures.items()
+            if name != OWN
+        },
+    }
+    counts = {
+        "corpora": len(corpora),
+        "questions": int(questions or 0),
+        "references": sum(len(each) for corpus in corpora for each in corpus.references),
+        "unplaced_characters": sum(sum(corpus.lost_characters) for corpus in corpora),
+        "characters": sum(len(corpus.text) for corpus in corpora),
+        "chunks": int(chunks or 0),
+    }
+    return EvaluationReport(
+        "chunking",
+        settings_digest(settings),
+        {**own, "chunking_seconds": chunk_seconds},
+        counts,
+        tuple(tables),
+        details,
+    )

@@ -1,0 +1,131 @@
+"""What every evaluation returns: figures under stable names, counts, tables; text and JSON."""
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rag_assets import __version__
+from rag_assets.model import hash_fields
+from rag_assets.workspace import Settings
+
+Figure = float | int | str | None
+"""A cell: None is a figure that the rows give no occasion for, shown as a dash."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportTable:
+    """Rows under heads; columns of figures to the right, columns of words to the left.
+
+    Args:
+        title: one line above it.
+        heads: name of each column.
+        rows: cells, as many a row as there are heads.
+    """
+
+    title: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[Figure, ...], ...]
+
+    def render(self) -> str:
+        """Return the table as lines of text."""
+        cells = [self.heads, *([_shown(value) for value in row] for row in self.rows)]
+        widths = [max(_width(row[column]) for row in cells) for column in range(len(self.heads))]
+        words = [
+            all(isinstance(row[column], str | None) for row in self.rows)
+            for column in range(len(self.heads))
+        ]
+        lines = [
+            "  ".join(
+                _padded(cell, width, to_the_left=is_text)
+                for cell, width, is_text in zip(row, widths, words, strict=True)
+            ).rstrip()
+            for row in cells
+        ]
+        return "\n".join([self.title, *(f"  {line}" for line in lines)])
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationReport:
+    """The outcome of one evaluation.
+
+    Args:
+        evaluation: `headings`, `survival` or `chunking`.
+        settings_digest: from `settings_digest`.
+        metrics: figures by name; they stand at the top level of the JSON.
+        counts: what the figures were counted over.
+        tables: for a person.
+        details: for a program, by name, beside the metrics.
+        failures: sentences; with any of them the evaluation has failed.
+    """
+
+    evaluation: str
+    settings_digest: str
+    metrics: Mapping[str, Figure]
+    counts: Mapping[str, int]
+    tables: tuple[ReportTable, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+    failures: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON-able values: the metrics by name, then how they came to be."""
+        return {
+            **self.metrics,
+            "evaluation": self.evaluation,
+            "version": __version__,
+            "settings_digest": self.settings_digest,
+            "counts": dict(self.counts),
+            "failures": list(self.failures),
+            **self.details,
+        }
+
+    def render(self) -> str:
+        """Return the report as text for a terminal."""
+        width = max((len(name) for name in self.metrics), default=0)
+        counted = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in
+                            self.counts.items())  # fmt: skip
+        origin = f"rag-assets {__version__}, settings {self.settings_digest[:12]}"
+        parts = [
+            f"{self.evaluation}: {counted}; {origin}",
+            "\n".join(f"  {name:<{width}}  {_shown(value)}" for name, value in
+                      self.metrics.items()),
+            *(table.render() for table in self.tables),
+            "\n".join(f"failed: {sentence}" for sentence in self.failures),
+        ]  # fmt: skip
+        return "\n\n".join(part for part in parts if part)
+
+
+def settings_digest(settings: Settings) -> str:
+    """Return the SHA-256 of all settings that an evaluation ran with."""
+    return hash_fields(settings.model_dump(mode="json"))
+
+
+def share(part: float, whole: float) -> float | None:
+    """Return part ÷ whole, None where there is no whole."""
+    return part / whole if whole else None
+
+
+def mean(values: Sequence[float]) -> float | None:
+    """Return the mean, None of nothing."""
+    return share(sum(values), len(values))
+
+
+def _shown(value: Figure) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}"
+    return str(value)
+
+
+def _padded(cell: str, width: int, *, to_the_left: bool) -> str:
+    blanks = " " * (width - _width(cell))
+    return cell + blanks if to_the_left else blanks + cell
+
+
+def _width(text: str) -> int:
+    """Return the columns that a text takes on a terminal: two for each wide character."""
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in text
+    )

@@ -1,0 +1,62 @@
+"""Vectors of texts, kept by hash in a folder so that the next run need not encode them again."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rag_assets.embedding import Embedder, EncodeProgress
+from rag_assets.model import hash_text
+from rag_assets.storage import replace_file
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class VectorCache:
+    """Encodes texts, each once.
+
+    Args:
+        folder: where vectors stand between runs, one file a model; None keeps them in memory.
+        fingerprint: of the model; vectors of another model are never used.
+        load: loads the model; called only when there is something to encode.
+    """
+
+    def __init__(self, folder: Path | None, fingerprint: str, load: Callable[[], Embedder]) -> None:
+        self._file = folder / f"vectors-{fingerprint[:16]}.npz" if folder else None
+        self._load = load
+        self._vectors: dict[str, NDArray[np.float32]] = {}
+        if self._file is not None and self._file.is_file():
+            self._read(self._file)
+
+    def encode(
+        self, texts: Sequence[str], on_progress: EncodeProgress | None = None
+    ) -> "NDArray[np.float32]":
+        """Return one vector a text, shape (len(texts), dimension), each of length 1."""
+        import numpy as np
+
+        keys = [hash_text(text) for text in texts]
+        missing = {
+            key: text for key, text in zip(keys, texts, strict=True) if key not in self._vectors
+        }
+        if missing:
+            encoded = self._load().encode_passages(list(missing.values()), on_progress)
+            self._vectors.update(zip(missing, encoded, strict=True))
+            self._write()
+        return np.stack([self._vectors[key] for key in keys])
+
+    def _read(self, file: Path) -> None:
+        import numpy as np
+
+        with np.load(file, allow_pickle=False) as stored:
+            self._vectors.update(zip(stored["keys"].tolist(), stored["vectors"], strict=True))
+
+    def _write(self) -> None:
+        import numpy as np
+
+        if self._file is None:
+            return
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        with replace_file(self._file) as path, path.open("wb") as out:
+            np.savez(out, keys=np.array(list(self._vectors)), vectors=np.stack(
+                list(self._vectors.values())))  # fmt: skip

@@ -1,0 +1,158 @@
+"""How a delimited text is written: delimiter, quotes, escapes. And whether a text is one."""
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+# The dialect shows in the first records; a longer look changes no answer.
+_SAMPLE_RECORDS = 100
+_SAMPLE_CHARACTERS = 200_000
+_SAMPLE_CELLS = 20_000
+# A text that is not named as a table needs more: prose may have two lines with a comma each.
+_MIN_RECORDS_OF_A_TABLE = 3
+
+_DELIMITERS = ",;\t|"
+_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
+_SEPARATOR_LINE = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)
+_NUMBER_OR_DATE = re.compile(r"[-+]?[\d.,:/\-%]+")
+_QUOTED_BY = {quote: re.compile(rf"(?:^|[,;\t|]){quote}", re.MULTILINE) for quote in "\"'"}
+# A quotation mark that is escaped, and not the last character of its cell.
+_BACKSLASH_QUOTE = re.compile(r'\\"(?![,;\t|\r\n]|$)')
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How cells stand in a line.
+
+    Args:
+        delimiter: one character.
+        quote: the quotation mark around cells; "" where marks are plain characters.
+        escape: a backslash where it protects quotation marks, else "".
+        skipped_lines: lines before the table that say how it is written (`sep=;`).
+    """
+
+    delimiter: str
+    quote: str = '"'
+    escape: str = ""
+    skipped_lines: int = 0
+
+    def reader(self, lines: Iterable[str]) -> Iterator[list[str]]:
+        """Return the standard library's reader for this dialect."""
+        return csv.reader(
+            lines,
+            delimiter=self.delimiter,
+            quotechar=self.quote or None,
+            quoting=csv.QUOTE_MINIMAL if self.quote else csv.QUOTE_NONE,
+            escapechar=self.escape or None,
+        )
+
+
+def split_lines(text: str) -> Iterator[str]:
+    r"""Yield the lines of a text with their ends; `\n`, `\r\n` and `\r` end a line."""
+    return (match.group() for match in _LINE.finditer(text))
+
+
+def find_dialect(text: str, *, prefer_tab: bool = False) -> Dialect:
+    """Return the dialect that cuts most of the first records into the same number of clean cells.
+
+    Follows the idea of van den Burg, Nazabal, Sutton (Wrangling messy CSV files by detecting row
+    and type patterns, 2019): a pattern score times the share of cells that look like values.
+
+    Args:
+        text: the decoded file.
+        prefer_tab: whether a tab wins a tie, as the name `.tsv` says.
+    """
+    separator = _SEPARATOR_LINE.match(text)
+    sample = text[:_SAMPLE_CHARACTERS]
+    quote, escape = _find_quoting(sample)
+    if separator:
+        return Dialect(separator.group(1), quote, escape, skipped_lines=1)
+    candidates = "\t,;|" if prefer_tab else _DELIMITERS
+    dialects = [Dialect(delimiter, quote, escape) for delimiter in candidates]
+    return max(dialects, key=lambda dialect: _score(sample, dialect))
+
+
+def looks_like_table(data: bytes) -> bool:
+    """Tell whether a text that no name calls a table is one all the same.
+
+    Every record must have the same number of cells, two by tab or three by comma or semicolon.
+
+    Args:
+        data: the whole file, in an encoding that holds ASCII as it is.
+    """
+    # Delimiters and quotation marks are ASCII: which letters stand between them does not matter.
+    sample = data[:_SAMPLE_CHARACTERS].decode("latin-1").removeprefix("ï»¿")
+    if len(sample) < len(data):
+        sample = sample[: sample.rfind("\n") + 1]
+    quote, escape = _find_quoting(sample)
+    for delimiter, cells in (("\t", 2), (",", 3), (";", 3)):
+        records = [record for record in _read_sample(sample, Dialect(delimiter, quote, escape))
+                   if record]  # fmt: skip
+        widths = {len(record) for record in records}
+        if len(records) < _MIN_RECORDS_OF_A_TABLE or len(widths) > 1 or min(widths) < cells:
+            continue
+        filled = [record for record in records if record[0].strip()]
+        # In prose a blank follows the comma, in indented text the first cell is empty.
+        parted = sum(cell.startswith(" ") for record in records for cell in record[1:])
+        if len(filled) == len(records) and parted * 4 <= len(records) * (min(widths) - 1):
+            return True
+    return False
+
+
+def _find_quoting(sample: str) -> tuple[str, str]:
+    double, single = (len(_QUOTED_BY[quote].findall(sample)) for quote in "\"'")
+    quote = "'" if single > 2 and not double and _closes(sample) else '"'
+    escape = "\\" if quote == '"' and double and _BACKSLASH_QUOTE.search(sample) else ""
+    return quote, escape
+
+
+def _closes(sample: str) -> bool:
+    """Tell whether cells that begin with an apostrophe end with one, too."""
+    opened = len(re.findall(r"(?:^|[,;\t|])'", sample, re.MULTILINE))
+    closed = len(re.findall(r"'(?=[,;\t|]|\r?$)", sample, re.MULTILINE))
+    return closed >= opened
+
+
+def _score(sample: str, dialect: Dialect) -> float:
+    """Return 0 where most records have one cell, at most 1."""
+    records = [record for record in _read_sample(sample, dialect) if record]
+    if not records:
+        return 0.0
+    width, count = Counter(map(len, records)).most_common(1)[0]
+    if width < 2:
+        return 0.0
+    cells = [cell for record in records for cell in record if cell]
+    clean = sum(_is_clean(cell) for cell in cells) / len(cells) if cells else 0.0
+    return count / len(records) * (0.5 + 0.5 * clean)
+
+
+def _is_clean(cell: str) -> bool:
+    if _NUMBER_OR_DATE.fullmatch(cell):
+        return True
+    return not any(mark in cell and f"{mark} " not in cell for mark in _DELIMITERS)
+
+
+def _read_sample(sample: str, dialect: Dialect) -> list[list[str]]:
+    allow_long_cells(len(sample))
+    records: list[list[str]] = []
+    cells = 0
+    try:
+        for record in islice(dialect.reader(split_lines(sample)), _SAMPLE_RECORDS):
+            records.append(record)
+            cells += len(record)
+            if cells > _SAMPLE_CELLS:
+                break
+    except csv.Error:
+        return []
+    return records
+
+
+def allow_long_cells(characters: int) -> None:
+    """Raise the csv module's limit of 131,072 characters a cell, which is meant for streams.
+
+    A whole file is in memory here, and its size has its own limit.
+    """
+    csv.field_size_limit(max(csv.field_size_limit(), characters))

@@ -1,0 +1,200 @@
+"""The service's four calls, each tried again where trouble passes."""
+
+import logging
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import requests
+import tenacity
+
+from rag_assets.model import ParseFailure
+from rag_assets.storage import replace_file
+from rag_assets.workspace.settings import MineruSettings
+
+API_KEY_VARIABLE = "MINERU_API_KEY"
+# Seconds without a byte from the other side after which a call is tried again.
+_SILENCE_SECONDS = 60.0
+_LONGEST_BACKOFF_SECONDS = 60.0
+_PIECE_BYTES = 1 << 20
+_RETRIED_STATUS = (408, 425, 429, 500, 502, 503, 504)
+_REFUSED_STATUS = (401, 403)
+
+_Answer = TypeVar("_Answer")
+_log = logging.getLogger(__name__)
+
+
+class _PassingError(Exception):
+    """Trouble that may be gone at the next try."""
+
+    def __init__(self, message: str, wait_seconds: float = 0.0) -> None:
+        super().__init__(message)
+        self.wait_seconds = wait_seconds
+
+
+class MineruService:
+    """One key's access to the service. Its calls may be made from several threads."""
+
+    def __init__(self, settings: MineruSettings, key: str) -> None:
+        self._settings = settings
+        self._authorization = {"Authorization": f"Bearer {key}"}
+
+    def request_uploads(self, files: Sequence[tuple[str, str]]) -> tuple[str, list[str]]:
+        """Ask for a place for each file.
+
+        Args:
+            files: (name, data_id), at most `batch_files`.
+
+        Returns:
+            The batch's id and a URL a file, in order.
+
+        Raises:
+            ParseFailure: `provider_refused` or `provider_failed`.
+        """
+        body: dict[str, Any] = {
+            "files": [{"name": name, "data_id": data_id} for name, data_id in files],
+            "model_version": self._settings.model_version,
+            "enable_formula": True,
+            "enable_table": True,
+        }
+
+        def ask() -> tuple[str, list[str]]:
+            data = self._call("POST", "file-urls/batch", body)
+            urls = [str(url) for url in data["file_urls"]]
+            if len(urls) != len(files):
+                raise _PassingError(f"{len(urls)} upload URLs for {len(files)} files")
+            return str(data["batch_id"]), urls
+
+        return self._retried("asking for upload URLs", ask)
+
+    def upload(self, url: str, path: Path) -> None:
+        """PUT a file; the service begins with it by itself.
+
+        Raises:
+            ParseFailure: `provider_refused` or `provider_failed`.
+        """
+
+        def put() -> None:
+            # The URL is signed for a request without Content-Type: a stream sends none.
+            with path.open("rb") as stream:
+                _check(requests.put(url, data=stream, timeout=_SILENCE_SECONDS))
+
+        self._retried(f"uploading {path.name}", put)
+
+    def results(self, batch: str) -> list[dict[str, Any]]:
+        """Return the state of every file of a batch: `data_id`, `state`, `full_zip_url`.
+
+        Raises:
+            ParseFailure: `provider_refused` or `provider_failed`.
+        """
+
+        def ask() -> list[dict[str, Any]]:
+            found = self._call("GET", f"extract-results/batch/{batch}")["extract_result"]
+            return list(found)
+
+        return self._retried(f"asking for batch {batch}", ask)
+
+    def download(self, url: str, target: Path) -> None:
+        """Fetch an answer to `target`, whole or not at all; a broken zip is fetched again.
+
+        Raises:
+            ParseFailure: `provider_refused` or `provider_failed`.
+        """
+
+        def fetch() -> None:
+            with replace_file(target) as temporary:
+                with requests.get(url, stream=True, timeout=_SILENCE_SECONDS) as answer:
+                    _check(answer)
+                    with temporary.open("wb") as stream:
+                        for piece in answer.iter_content(_PIECE_BYTES):
+                            stream.write(piece)
+                _check_zip(temporary)
+
+        self._retried(f"downloading {target.name}", fetch)
+
+    def _call(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
+        url = f"{self._settings.url.rstrip('/')}/{path}"
+        answer = requests.request(
+            method, url, json=body, headers=self._authorization, timeout=_SILENCE_SECONDS
+        )
+        _check(answer)
+        content = answer.json()
+        if content.get("code") != 0:
+            raise ParseFailure(
+                "provider_refused",
+                f"MinerU refused the request ({content.get('msg', 'no reason given')}): see "
+                "https://mineru.net/apiManage/docs for its error codes, then run with --retry.",
+                kind="resource",
+            )
+        return content["data"]
+
+    def _retried(self, what: str, call: Callable[[], _Answer]) -> _Answer:
+        settings = self._settings
+        backoff = tenacity.wait_random_exponential(
+            multiplier=settings.backoff_seconds, max=_LONGEST_BACKOFF_SECONDS
+        )
+
+        def wait(state: tenacity.RetryCallState) -> float:
+            error = state.outcome.exception() if state.outcome else None
+            asked = error.wait_seconds if isinstance(error, _PassingError) else 0.0
+            return max(backoff(state), min(asked, _LONGEST_BACKOFF_SECONDS))
+
+        try:
+            for attempt in tenacity.Retrying(
+                stop=tenacity.stop_after_attempt(settings.attempts),
+                wait=wait,
+                retry=tenacity.retry_if_exception_type((_PassingError, *_TRANSPORT_ERRORS)),
+                before_sleep=tenacity.before_sleep_log(_log, logging.INFO),
+                reraise=True,
+            ):
+                with attempt:
+                    return call()
+        except (_PassingError, *_TRANSPORT_ERRORS) as error:
+            raise ParseFailure(
+                "provider_failed",
+                f"MinerU: {what} failed {settings.attempts} times ({error}). Look whether the "
+                "service and the network are up, then run with --retry.",
+                kind="resource",
+            ) from error
+        raise AssertionError("tenacity ends with a result or an error")
+
+
+# Broken connections and answers that are not what the protocol says; both may pass.
+_TRANSPORT_ERRORS = (
+    requests.ConnectionError,
+    requests.Timeout,
+    requests.exceptions.ChunkedEncodingError,
+    requests.exceptions.ContentDecodingError,
+    requests.exceptions.JSONDecodeError,
+)
+
+
+def _check(answer: requests.Response) -> None:
+    if answer.status_code in _RETRIED_STATUS:
+        asked = answer.headers.get("Retry-After", "")
+        raise _PassingError(f"HTTP {answer.status_code}", float(asked) if asked.isdigit() else 0.0)
+    if answer.status_code in _REFUSED_STATUS:
+        raise ParseFailure(
+            "provider_refused",
+            f"MinerU does not accept the key (HTTP {answer.status_code}): put a valid one into "
+            f"{API_KEY_VARIABLE} (https://mineru.net/apiManage/token), then run with --retry.",
+            kind="resource",
+        )
+    if not answer.ok:
+        raise ParseFailure(
+            "provider_failed",
+            f"MinerU answered HTTP {answer.status_code}: see https://mineru.net/apiManage/docs, "
+            "then run with --retry.",
+            kind="resource",
+        )
+
+
+def _check_zip(path: Path) -> None:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            broken = archive.testzip()
+    except (zipfile.BadZipFile, EOFError) as error:
+        raise _PassingError(f"the zip is broken: {error}") from error
+    if broken is not None:
+        raise _PassingError(f"the zip is broken at {broken}")

@@ -1,0 +1,279 @@
+"""Pieces of an office document in reading order become clean text, blocks and attachments."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from rag_assets.model import Attachment, Block, BlockKind, Box, PageSpan, SectionCategory
+from rag_assets.parsing.cleaning import clean_line
+from rag_assets.parsing.section_titles import category_of_title, subtype_of_title
+
+# A caption that is not styled as one: its label, then a mark or, in Chinese, a blank.
+_LABEL_WORDS = (
+    r"(?P<figure>fig(?:ure|\.)?|abb(?:ildung|\.)?|figura|рис(?:унок|\.)?|图|圖|図)"
+    r"|(?P<table>tab(?:le|elle|leau|\.)?|tabla|tabela|таблица|табл\.?|表)"
+)
+_LABEL = re.compile(
+    rf"(?:{_LABEL_WORDS})\s*(?:[A-Z]?\d[\d.\-–]*|[IVX]+\b|[一二三四五六七八九十]+)", re.IGNORECASE
+)
+_UNSTYLED_CAPTION = re.compile(
+    rf"(?:{_LABEL.pattern})(?:\s*[.:：|—–]|\s*$|(?<=[\d一二三四五六七八九十])[\s\u3000]+(?=[\u3400-\u9fff]))",
+    re.IGNORECASE,
+)
+# Captions of a few lines; a longer paragraph that begins so is text about the figure.
+_MAX_CAPTION_CHARACTERS = 400
+_MAX_NAME_CHARACTERS = 120
+_CAPTIONABLE = ("figure", "table")
+_REFERENCE_KINDS = ("paragraph", "list")
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """An image of a package: its name or description, and its content where it is embedded."""
+
+    name: str
+    media_type: str | None = None
+    content: bytes | None = field(default=None, repr=False)
+
+
+@dataclass(slots=True, eq=False)
+class Piece:
+    """A block before its offsets are known.
+
+    Args:
+        text: its clean text; of a figure "", its line is written once it has a number.
+        indent: blanks before a list item that lies in another.
+        opens: True where a list begins, though another may end right before it.
+        caption: of a figure or table, where it is not to be found beside it.
+        size: of its letters in half points where all are alike, None where they differ.
+        is_bold: whether all of it is bold.
+        note: kind and id of a note that is referred to here; such a piece only holds the place.
+    """
+
+    kind: BlockKind
+    text: str
+    level: int | None = None
+    page: int | None = None
+    bbox: Box | None = None
+    indent: int = 0
+    opens: bool = False
+    picture: Picture | None = None
+    caption: "Piece | None" = None
+    attachment_id: str | None = None
+    note: tuple[str, str] | None = None
+    size: int | None = None
+    is_bold: bool = False
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether it is no text and cannot stand in a cell of a table."""
+        return self.picture is not None or self.note is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """The clean text with everything that has a place in it."""
+
+    text: str
+    blocks: tuple[Block, ...]
+    pages: tuple[PageSpan, ...]
+    attachments: tuple[Attachment, ...]
+    abstract: tuple[int, int] | None
+
+
+def clean_inline(text: str) -> str:
+    """Return the text of a paragraph: soft hyphens gone, blanks folded, line breaks kept once."""
+    lines = (clean_line(line) for line in text.replace("\u00ad", "").splitlines())
+    return "\n".join(line for line in lines if line)
+
+
+def is_captioned(text: str) -> bool:
+    """Tell whether a line begins as a caption does: `Figure 3`, `表 1`."""
+    return _LABEL.match(text) is not None
+
+
+def markdown_table(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows of equal or unequal width as a Markdown pipe table, "" where no cell is filled.
+
+    Args:
+        rows: cells as plain text; the first row that is not empty is the header.
+    """
+    filled = [
+        [" ".join(cell.split()).replace("|", r"\|") for cell in row]
+        for row in rows
+        if any(cell.strip() for cell in row)
+    ]
+    if not filled:
+        return ""
+    width = max(map(len, filled))
+    lines = [_table_line([*row, *[""] * (width - len(row))]) for row in filled]
+    return "\n".join([lines[0], _table_line(["---"] * width), *lines[1:]])
+
+
+def _table_line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def flow_pieces(pieces: Sequence[Piece], page_count: int = 0) -> Flow:
+    """Return the text of `pieces` in their order.
+
+    Captions are bound to the figure or table beside them, paragraphs under a title like
+    "References" become references, attachments are numbered by place.
+
+    Args:
+        pieces: their pages ascend.
+        page_count: 0 for formats without pages.
+    """
+    pieces = [piece for piece in pieces if piece.text or piece.picture]
+    _bind_captions(pieces)
+    _mark_references(pieces)
+    _number(pieces)
+    spans: list[tuple[int, int]] = []
+    parts: list[str] = []
+    length = 0
+    before: Piece | None = None
+    starts = [0] * page_count
+    page = 1
+    for piece in pieces:
+        separator = _separator(before, piece)
+        length += len(separator)
+        while page_count and piece.page is not None and page < piece.page:
+            starts[page] = length
+            page += 1
+        indent = " " * piece.indent
+        parts += (separator, indent, piece.text)
+        spans.append((length + len(indent), length + len(indent) + len(piece.text)))
+        length = spans[-1][1]
+        before = piece
+    text = "".join(parts)
+    starts[page:] = [length] * (page_count - page)
+    ends = [*starts[1:], length]
+    return Flow(
+        text,
+        tuple(
+            Block(piece.kind, *span, piece.page, piece.bbox, piece.level, piece.attachment_id)
+            for piece, span in zip(pieces, spans, strict=True)
+        ),
+        tuple(
+            PageSpan(number, start, end)
+            for number, (start, end) in enumerate(zip(starts, ends, strict=False), 1)
+        )[:page_count],
+        _attachments(pieces, spans),
+        _abstract(pieces, spans),
+    )
+
+
+def _separator(before: Piece | None, piece: Piece) -> str:
+    if before is None:
+        return ""
+    return "\n" if before.kind == piece.kind == "list" and not piece.opens else "\n\n"
+
+
+def _bind_captions(pieces: Sequence[Piece]) -> None:
+    bound = {id(piece.caption) for piece in pieces}
+    for index, piece in enumerate(pieces):
+        if piece.kind not in ("caption", "paragraph") or id(piece) in bound:
+            continue
+        if piece.kind == "paragraph" and (
+            len(piece.text) > _MAX_CAPTION_CHARACTERS or not _UNSTYLED_CAPTION.match(piece.text)
+        ):
+            continue
+        holder = _holder(pieces, index)
+        if holder is not None:
+            piece.kind = "caption"
+            holder.caption = piece
+
+
+def _holder(pieces: Sequence[Piece], index: int) -> Piece | None:
+    """Return the figure or table beside a caption: of its own kind first, the usual side first."""
+    label = _LABEL.match(pieces[index].text)
+    is_table = label is not None and label["table"] is not None
+    sides = (index + 1, index - 1) if is_table else (index - 1, index + 1)
+    beside = [
+        pieces[side]
+        for side in sides
+        if 0 <= side < len(pieces)
+        and pieces[side].kind in _CAPTIONABLE
+        and pieces[side].caption is None
+        and pieces[side].page == pieces[index].page
+    ]
+    wanted = "table" if is_table else "figure"
+    return next((piece for piece in beside if piece.kind == wanted), next(iter(beside), None))
+
+
+def _mark_references(pieces: Sequence[Piece]) -> None:
+    level: int | None = None
+    for piece in pieces:
+        if piece.kind == "heading":
+            is_open = level is not None and (piece.level or 1) > level
+            if not is_open:
+                is_list = subtype_of_title(piece.text) == "references"
+                level = (piece.level or 1) if is_list else None
+        elif level is not None and piece.kind in _REFERENCE_KINDS:
+            piece.kind, piece.level, piece.indent = "reference", None, 0
+
+
+def _number(pieces: Sequence[Piece]) -> None:
+    counts: dict[str, int] = {}
+    for piece in pieces:
+        if piece.kind not in _CAPTIONABLE:
+            continue
+        prefix = "tab" if piece.kind == "table" else "fig" if piece.caption else "img"
+        counts[prefix] = counts.get(prefix, 0) + 1
+        piece.attachment_id = f"{prefix}-{counts[prefix]:03}"
+        if piece.caption is not None:
+            piece.caption.attachment_id = piece.attachment_id
+        if piece.picture is not None:
+            name = re.sub(r"[\[\]]", "", _name(piece) or "")
+            piece.text = f"![{name}](attachment:{piece.attachment_id})"
+
+
+def _name(piece: Piece) -> str | None:
+    label = _LABEL.match(piece.caption.text) if piece.caption else None
+    if label is not None:
+        return label[0].strip(" .-–")
+    if piece.picture is None:
+        return None
+    name = " ".join(piece.picture.name.split())
+    return name if len(name) <= _MAX_NAME_CHARACTERS else f"{name[: _MAX_NAME_CHARACTERS - 1]}…"
+
+
+def _attachments(
+    pieces: Sequence[Piece], spans: Sequence[tuple[int, int]]
+) -> tuple[Attachment, ...]:
+    places = {id(piece): span for piece, span in zip(pieces, spans, strict=True)}
+    attachments = []
+    for piece in pieces:
+        if piece.kind not in _CAPTIONABLE or piece.attachment_id is None:
+            continue
+        start, end = places[id(piece.caption or piece)]
+        picture = piece.picture or Picture("")
+        attachments.append(
+            Attachment(
+                piece.attachment_id,
+                "table" if piece.kind == "table" else "figure" if piece.caption else "image",
+                _name(piece),
+                piece.caption.text if piece.caption else None,
+                start,
+                end,
+                piece.page,
+                piece.bbox,
+                picture.media_type,
+                content=picture.content,
+            )
+        )
+    return tuple(attachments)
+
+
+def _abstract(pieces: Sequence[Piece], spans: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
+    """Return the span of the text under the first heading that names an abstract."""
+    inside: list[tuple[int, int]] = []
+    is_open = False
+    for piece, span in zip(pieces, spans, strict=True):
+        if piece.kind == "heading":
+            if inside:
+                break
+            is_open = category_of_title(piece.text) is SectionCategory.ABSTRACT
+        elif is_open and piece.kind in ("paragraph", "list"):
+            inside.append(span)
+    return (inside[0][0], inside[-1][1]) if inside else None

@@ -1,0 +1,128 @@
+"""One source and its stateless preview (spec 001)."""
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from rag_assets.chunking import chunk_document
+from rag_assets.embedding import load_tokenizer
+from rag_assets.model import (
+    Chunk,
+    ConfigurationError,
+    Parent,
+    ParsedDocument,
+    ParseFailure,
+    ParseReport,
+    UsageError,
+    hash_bytes,
+)
+from rag_assets.parsing import ParseJob, parse_files, read_parsed
+from rag_assets.workspace import Settings, shipped_settings
+from rag_assets.workspace.settings import ChunkSettings
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkPreview:
+    """What a source becomes: the parse with its report, its parents and chunks, in order."""
+
+    name: str
+    document: ParsedDocument
+    report: ParseReport
+    parents: Sequence[Parent]
+    chunks: Sequence[Chunk]
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeSource:
+    """A file, or content that is not in a file.
+
+    Args:
+        source_uri: a path; with `content` any name, whose extension decides between text formats.
+        content: taken instead of the file's.
+        password: of a protected file.
+    """
+
+    source_uri: str | Path
+    content: str | bytes | None = None
+    password: str | None = None
+
+    def chunk(
+        self,
+        chunk_config: ChunkSettings | Mapping[str, Any] | None = None,
+        *,
+        settings: Settings | None = None,
+    ) -> ChunkPreview:
+        """Parse and cut the source as a build would, in a worker under the same limits.
+
+        Args:
+            chunk_config: the settings below `chunk:`; a mapping changes only the keys it names.
+            settings: of a namespace; without it the shipped ones.
+
+        Raises:
+            ParseFailure: the source cannot be read; its reason code and message say why.
+            UsageError: there is no such file.
+            ConfigurationError: `chunk_config` names a key or value that is not allowed.
+        """
+        chosen = settings or shipped_settings()
+        chunking = _chunk_settings(chosen.chunk, chunk_config)
+        document, report = self._parse(chosen)
+        parents, chunks = chunk_document(document, chunking, load_tokenizer(chosen.embed))
+        return ChunkPreview(Path(self.source_uri).name, document, report, parents, chunks)
+
+    def parse(self, settings: Settings | None = None) -> ParsedDocument:
+        """Parse the source in a worker, under the limits of a build.
+
+        Raises:
+            ParseFailure: the source cannot be read.
+            UsageError: there is no such file.
+        """
+        return self._parse(settings or shipped_settings())[0]
+
+    def _parse(self, settings: Settings) -> tuple[ParsedDocument, ParseReport]:
+        given = Path(self.source_uri)
+        with tempfile.TemporaryDirectory(prefix="rag-preview-") as folder:
+            path, data = given, self._read(given)
+            if self.content is not None:
+                path = Path(folder) / "content"
+                path.write_bytes(data)
+            job = ParseJob(
+                content_hash=hash_bytes(data),
+                path=path,
+                extension=given.suffix,
+                password=self.password,
+                output=Path(folder) / "parse.parquet",
+                blobs=Path(folder) / "attachments",
+                fingerprint="preview",
+                stem=given.stem,
+            )
+            (report,) = parse_files([job], settings.parse)
+            if report.status != "ok":
+                raise ParseFailure(
+                    report.reason_code or "parser_crashed", f"{given.name}: {report.message}"
+                )
+            return read_parsed(job.output)
+
+    def _read(self, path: Path) -> bytes:
+        if self.content is not None:
+            return self.content.encode() if isinstance(self.content, str) else self.content
+        try:
+            return path.read_bytes()
+        except OSError as error:
+            raise UsageError(f"{path} cannot be read ({error.strerror}): name a file.") from error
+
+
+def _chunk_settings(
+    base: ChunkSettings, changes: ChunkSettings | Mapping[str, Any] | None
+) -> ChunkSettings:
+    if isinstance(changes, ChunkSettings):
+        return changes
+    try:
+        return ChunkSettings.model_validate({**base.model_dump(), **(changes or {})})
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise ConfigurationError(f"chunk_config: '{key}': {first['msg']}") from error

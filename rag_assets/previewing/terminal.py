@@ -1,0 +1,55 @@
+"""A preview as lines for a terminal."""
+
+import statistics
+from collections.abc import Iterator
+
+from rag_assets.model import Chunk
+from rag_assets.previewing.source import ChunkPreview
+
+_SHOWN_CHARACTERS = 240
+
+
+def render_lines(preview: ChunkPreview, *, whole: bool = False) -> Iterator[str]:
+    """Yield the summary, then for each chunk its place, size, section and text.
+
+    Args:
+        whole: show chunks whole instead of their beginning.
+    """
+    document, chunks = preview.document, preview.chunks
+    yield f"{preview.name}: {document.title or 'no title'}"
+    yield (
+        f"{len(document.text)} characters, {len(document.pages)} pages, "
+        f"{len(document.sections)} sections, {len(preview.parents)} parents, {len(chunks)} chunks"
+    )
+    if chunks:
+        sizes = [chunk.token_count for chunk in chunks]
+        yield (
+            f"tokens a chunk: {min(sizes)} to {max(sizes)}, median {statistics.median(sizes):g}; "
+            f"{sum(chunk.is_cut for chunk in chunks)} hold part of a sentence"
+        )
+    yield from (f"warning: {warning}" for warning in document.warnings)
+    for chunk in chunks:
+        yield ""
+        yield describe_place(chunk)
+        if chunk.section_path:
+            yield f"  {' > '.join(chunk.section_path)}"
+        text = chunk.text if whole else _beginning(chunk.text)
+        yield from (f"  | {line}" for line in text.split("\n"))
+
+
+def describe_place(chunk: Chunk) -> str:
+    """Return a chunk's number, place, span, kind and size in one line."""
+    place = chunk.parent_label
+    if chunk.page_start is not None and chunk.page_end != chunk.page_start:
+        place += f" (pages {chunk.page_start} to {chunk.page_end})"
+    cut = ", cut inside a sentence" if chunk.is_cut else ""
+    return (
+        f"[{chunk.order}] {place} · {chunk.char_start}–{chunk.char_end} · {chunk.kind} · "
+        f"{chunk.token_count} tokens{cut}"
+    )
+
+
+def _beginning(text: str) -> str:
+    if len(text) <= _SHOWN_CHARACTERS:
+        return text
+    return text[:_SHOWN_CHARACTERS].rstrip() + " …"

@@ -1,0 +1,69 @@
+"""Text recognition through Tesseract, where its Debian packages are installed."""
+
+import shutil
+from pathlib import Path
+
+import pymupdf
+import pytest
+
+from rag_assets.model import ParseFailure
+from rag_assets.parsing import ParseHints, parse_document, parse_fingerprint
+from rag_assets.parsing.pdf_ocr import _language_data
+from rag_assets_tests.parsing.conftest import make_settings
+
+needs_tesseract = pytest.mark.skipif(
+    shutil.which("tesseract") is None,
+    reason="Tesseract is not installed: apt-get install tesseract-ocr tesseract-ocr-chi-sim",
+)
+
+
+def scan(text: str, font: str = "helv") -> bytes:
+    """Return a PDF whose only page is a picture of `text`."""
+    with pymupdf.open() as source, pymupdf.open() as target:
+        source.new_page(width=400, height=80).insert_text((20, 45), text, fontsize=18, fontname=font)
+        picture = source[0].get_pixmap(dpi=150)
+        page = target.new_page(width=400, height=80)
+        page.insert_image(page.rect, pixmap=picture)
+        return target.tobytes()
+
+
+@needs_tesseract
+def test_a_scanned_page_is_read_and_said_to_be_read_from_its_picture() -> None:
+    settings = make_settings(ocr="tesseract", ocr_languages="eng")
+    document = parse_document(scan("Planted roofs cool rooms"), ParseHints(".pdf"), settings)
+    assert document.text == "Planted roofs cool rooms"
+    assert any("Tesseract" in warning for warning in document.warnings)
+    assert document.lines[0].page == 1
+
+
+@needs_tesseract
+def test_a_scanned_chinese_page_is_read_without_gaps() -> None:
+    settings = make_settings(ocr="tesseract", ocr_languages="chi_sim")
+    data = scan("光照提高了产量", "china-s")
+    assert "光照提高了产量" in parse_document(data, ParseHints(".pdf"), settings).text
+
+
+def test_without_recognition_a_scan_is_reported_with_what_to_do() -> None:
+    with pytest.raises(ParseFailure, match="ocr: tesseract") as caught:
+        parse_document(scan("Words"), ParseHints(".pdf"), make_settings())
+    assert caught.value.reason_code == "no_text_layer"
+
+
+def test_a_language_that_is_not_installed_is_named_with_its_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TESSDATA_PREFIX", str(tmp_path))
+    _language_data.cache_clear()
+    settings = make_settings(ocr="tesseract", ocr_languages="chi_tra")
+    with pytest.raises(ParseFailure, match="tesseract-ocr-chi-tra") as caught:
+        parse_document(scan("Words"), ParseHints(".pdf"), settings)
+    _language_data.cache_clear()
+    assert (caught.value.reason_code, caught.value.kind) == ("missing_extra", "resource")
+
+
+def test_recognition_changes_the_fingerprint_of_a_parse() -> None:
+    def of(**changes: object) -> str:
+        return parse_fingerprint("ab", ".pdf", None, make_settings(**changes))
+
+    assert of() == of(ocr_languages="eng")
+    assert len({of(), of(ocr="tesseract"), of(ocr="tesseract", ocr_languages="eng")}) == 3

@@ -1,0 +1,181 @@
+from rag_assets.model import Attachment, Block, ParsedDocument
+from rag_assets.parsing import ParseHints, parse_document
+from rag_assets_tests.parsing.conftest import make_settings
+from rag_assets_tests.parsing.made_up_layouts import (
+    Draw,
+    cells,
+    front,
+    make_layout,
+    prose,
+    rule,
+    text,
+)
+from rag_assets_tests.parsing.test_any_bytes import assert_keeps_the_contract
+
+COLUMNS = (80.0, 200.0, 300.0)
+ROWS = [
+    ("Solvent", "Yield", "Time"),
+    ("water", "12 %", "3 h"),
+    ("ethanol", "45 %", "2 h"),
+    ("a|b mix", "61 %", "1 h"),
+]
+MARKDOWN = (
+    "| Solvent | Yield | Time |\n"
+    "| --- | --- | --- |\n"
+    "| water | 12 % | 3 h |\n"
+    "| ethanol | 45 % | 2 h |\n"
+    "| a\\|b mix | 61 % | 1 h |"
+)
+
+
+def parse(*pages: list[Draw]) -> ParsedDocument:
+    document = parse_document(make_layout(pages), ParseHints(".pdf"), make_settings())
+    assert_keeps_the_contract(document)
+    return document
+
+
+def texts_of(document: ParsedDocument, kind: str) -> list[str]:
+    return [document.text[b.start : b.end] for b in document.blocks if b.kind == kind]
+
+
+def block_of(document: ParsedDocument, kind: str) -> Block:
+    return next(block for block in document.blocks if block.kind == kind)
+
+
+def table_page(*, ruled: bool, caption_y: float = 190.0) -> list[Draw]:
+    rules = [rule(75, 350, 198), rule(75, 350, 214), rule(75, 350, 262)] if ruled else []
+    return [
+        front(),
+        prose(70, 110),
+        text(80, caption_y, "Table 1. Yields by solvent."),
+        *rules,
+        cells(COLUMNS, 210, ROWS),
+        prose(70, 300),
+    ]
+
+
+def test_a_table_without_rules_becomes_markdown() -> None:
+    document = parse(table_page(ruled=False))
+    assert texts_of(document, "table") == [MARKDOWN]
+    assert texts_of(document, "caption") == ["Table 1. Yields by solvent."]
+
+
+def test_a_ruled_table_becomes_markdown() -> None:
+    assert texts_of(parse(table_page(ruled=True)), "table") == [MARKDOWN]
+
+
+def test_a_table_below_or_above_its_caption_stands_in_the_order_of_the_print() -> None:
+    above = parse(table_page(ruled=True, caption_y=280.0))
+    assert texts_of(above, "table") == [MARKDOWN]
+    assert block_of(above, "table").start < block_of(above, "caption").start
+    below = parse(table_page(ruled=True))
+    assert block_of(below, "caption").start < block_of(below, "table").start
+
+
+def test_a_table_is_an_attachment_with_its_caption_and_place() -> None:
+    document = parse(table_page(ruled=True))
+    (table,) = document.attachments
+    assert (table.attachment_id, table.kind, table.name) == ("tab-001", "table", "Table 1")
+    assert table.caption == "Table 1. Yields by solvent."
+    assert table.page == 1
+    assert table.bbox is not None
+    assert 195 < table.bbox[1] < table.bbox[3] < 265
+    assert {b.attachment_id for b in document.blocks if b.kind in ("table", "caption")} == {
+        "tab-001"
+    }
+
+
+def test_no_cell_is_a_paragraph_or_heading() -> None:
+    document = parse(table_page(ruled=True))
+    body = " ".join(texts_of(document, "paragraph") + texts_of(document, "heading"))
+    assert "ethanol" not in body
+    assert document.text.count("ethanol") == 1
+
+
+def test_cells_that_wrap_over_lines_are_one_cell() -> None:
+    rows = [
+        ("Solvent", "Remark", "Time"),
+        ("water", "clear at first,", "3 h"),
+        ("", "then it grows dim", ""),
+        ("ethanol", "clear throughout", "2 h"),
+    ]
+    page = [
+        front(),
+        prose(70, 110),
+        text(80, 190, "Table 1. Remarks."),
+        cells(COLUMNS, 210, rows),
+    ]
+    page[-1] = lambda sheet: [  # type: ignore[assignment,return-value]
+        sheet.insert_text((left, 210 + y), cell, fontsize=9)
+        for y, row in zip((0, 16, 26, 42), rows, strict=True)
+        for left, cell in zip(COLUMNS, row, strict=True)
+        if cell
+    ]
+    (table,) = texts_of(parse(page), "table")
+    assert "| water | clear at first, then it grows dim | 3 h |" in table
+
+
+def test_text_below_a_table_is_not_part_of_it() -> None:
+    document = parse(table_page(ruled=False))
+    (table,) = texts_of(document, "table")
+    assert "Light raises" not in table
+
+
+def test_small_print_below_a_table_is_a_note_of_it() -> None:
+    page = [*table_page(ruled=True), text(80, 272, "* Mean of three runs.", size=7)]
+    document = parse(page)
+    (note,) = [block for block in document.blocks if block.kind == "footnote"]
+    assert document.text[note.start : note.end] == "* Mean of three runs."
+    assert note.attachment_id == "tab-001"
+
+
+def test_a_sentence_about_a_table_is_no_caption() -> None:
+    lines = ("Table 1 shows the yields of all of the solvents in this", "set of runs, by the hour.")
+    document = parse([front(), prose(70, 110), prose(70, 190, lines)])
+    assert texts_of(document, "caption") == []
+    assert document.attachments == ()
+
+
+def test_a_table_over_both_columns_leaves_the_columns_alone() -> None:
+    narrow = ("Light raises the yield of the cell", "when the lamp stands close to the", "glass.")
+    rows = [("Solvent", "Yield", "Time"), ("water", "12 %", "3 h"), ("ethanol", "45 %", "2 h")]
+    page = [
+        front(),
+        text(70, 120, "Table 1. Yields by solvent, over both of the columns of this page."),
+        rule(60, 540, 126),
+        cells((80, 270, 450), 140, rows),
+        rule(60, 540, 174),
+        *[prose(60, 220 + 50 * row, narrow) for row in range(5)],
+        *[prose(320, 220 + 50 * row, narrow) for row in range(5)],
+    ]
+    document = parse(page)
+    (table,) = texts_of(document, "table")
+    assert table.splitlines()[0] == "| Solvent | Yield | Time |"
+    assert table.splitlines()[-1] == "| ethanol | 45 % | 2 h |"
+
+
+def test_a_chinese_table_is_found_by_its_caption() -> None:
+    rows = [("溶剂", "产率"), ("水", "12"), ("乙醇", "45")]
+    page: list[Draw] = [
+        front(),
+        prose(70, 110),
+        text(80, 190, "表1 各溶剂的产率", font="china-s"),
+        lambda sheet: [  # type: ignore[list-item,return-value]
+            sheet.insert_text((x, 210 + 14 * n), cell, fontsize=9, fontname="china-s")
+            for n, row in enumerate(rows)
+            for x, cell in zip((80, 200), row, strict=True)
+        ],
+    ]
+    document = parse(page)
+    assert texts_of(document, "table") == [
+        "| 溶剂 | 产率 |\n| --- | --- |\n| 水 | 12 |\n| 乙醇 | 45 |"
+    ]
+    assert [(item.kind, item.name) for item in document.attachments] == [("table", "表1")]
+
+
+def test_attachments_keep_the_contract_of_their_order() -> None:
+    document = parse(table_page(ruled=True), table_page(ruled=False))
+    assert [item.attachment_id for item in document.attachments] == ["tab-001", "tab-002"]
+    starts = [item.start for item in document.attachments]
+    assert all(isinstance(item, Attachment) for item in document.attachments)
+    assert starts == sorted(start for start in starts if start is not None)

@@ -1,0 +1,119 @@
+import random
+
+import pymupdf
+import pytest
+from hypothesis import given
+from hypothesis import settings as rules
+from hypothesis import strategies as st
+
+from rag_assets.model import ParsedDocument, SourceLine
+from rag_assets.parsing import ParseHints, parse_document
+from rag_assets.parsing.cleaning import clean_line
+from rag_assets.parsing.printed import align, boxes_of, printed_span, printed_text
+from rag_assets_tests.parsing.conftest import make_settings
+from rag_assets_tests.parsing.made_up_pdfs import make_pdf, paragraph
+from rag_assets_tests.parsing.test_pdf import TITLE
+from rag_assets_tests.parsing.test_real_papers import files_below
+
+PRINTED = st.text(
+    st.sampled_from(
+        [*"abefilst-, .|", "\ufb01", "\ufb03", "\xad", "\u00a0", "\t", "\x02", "光", "²"]
+    ),
+    max_size=40,
+)
+
+
+@given(PRINTED)
+@rules(max_examples=400, deadline=None)
+def test_every_clean_character_has_its_printed_ones(printed: str) -> None:
+    clean = clean_line(printed)
+    places = align(clean, printed)
+    assert len(places) == len(clean)
+    reached = 0
+    for character, (start, end) in zip(clean, places, strict=True):
+        assert reached <= start <= end <= len(printed)
+        reached = start
+        if character == " ":
+            assert not clean_line(printed[start:end])
+        else:
+            assert character in clean_line(printed[start:end])
+    if clean:
+        whole = printed[places[0][0] : places[-1][1]]
+        assert clean_line(whole).strip("- ") == clean.strip("- ")
+
+
+@given(PRINTED, st.data())
+@rules(max_examples=200, deadline=None)
+def test_a_span_of_a_line_cuts_the_print_that_reads_the_same(
+    printed: str, data: st.DataObject
+) -> None:
+    clean = clean_line(printed)
+    if not clean:
+        return
+    start = data.draw(st.integers(0, len(clean) - 1))
+    end = data.draw(st.integers(start + 1, len(clean)))
+    line = SourceLine(10, 10 + len(clean), 1, (0, 0, 1, 1), printed)
+    first, last = printed_span(line, "x" * 10 + clean, 10 + start, 10 + end)
+    cut = clean_line(printed[first:last]).replace("-", "")
+    assert clean[start:end].replace("-", "").strip() in cut
+
+
+def parse(*pages: list[object]) -> ParsedDocument:
+    data = make_pdf(pages)  # type: ignore[arg-type]
+    return parse_document(data, ParseHints(".pdf"), make_settings())
+
+
+def test_the_print_of_a_joined_word_has_its_hyphen() -> None:
+    document = parse([*TITLE, *paragraph("The photo-", "catalyst works.")])
+    start = document.text.index("photocatalyst")
+    assert printed_text(document, start, start + len("photocatalyst")) == "photo-\ncatalyst"
+    assert printed_text(document, start + 2, start + 4) == "ot"
+
+
+def test_boxes_cover_the_lines_of_a_span_and_no_more() -> None:
+    document = parse([*TITLE, *paragraph("First line here,", "second line there,", "third line.")])
+    start = document.text.index("second")
+    ((page, box),) = boxes_of(document, start, start + 6)
+    assert page == 1
+    assert 100 < box[1] < 113 < box[3] < 126
+    whole = boxes_of(document, document.text.index("First"), len(document.text))
+    assert len(whole) == 1
+    assert whole[0][1][3] > 120
+
+
+def test_a_span_over_two_pages_has_boxes_on_both() -> None:
+    document = parse(
+        [*TITLE, *paragraph("Light raises the yield of the")], paragraph("reaction by a half.")
+    )
+    start = document.text.index("Light raises")
+    assert [page for page, _ in boxes_of(document, start, len(document.text))] == [1, 2]
+
+
+@pytest.mark.slow
+def test_boxes_cover_every_word_of_random_spans_of_real_papers() -> None:
+    random_numbers = random.Random(7)
+    missed: list[str] = []
+    total = 0
+    for path in random_numbers.sample(files_below("papers", "*.pdf"), 12):
+        data = path.read_bytes()
+        document = parse_document(data, ParseHints(".pdf"), make_settings())
+        # As the parser reads: no glyph numbers for characters without a Unicode value.
+        flags = pymupdf.TEXTFLAGS_WORDS & ~pymupdf.TEXT_CID_FOR_UNKNOWN_UNICODE
+        with pymupdf.open(stream=data) as pdf:
+            words = {page.number + 1: page.get_text("words", flags=flags) for page in pdf}
+        for _ in range(20):
+            start = random_numbers.randrange(max(1, len(document.text) - 400))
+            boxes = boxes_of(document, start, start + 400)
+            covered = {
+                word[4]
+                for page, box in boxes
+                for word in words[page]
+                if box[0] - 1 <= (word[0] + word[2]) / 2 <= box[2] + 1
+                and box[1] - 1 <= (word[1] + word[3]) / 2 <= box[3] + 1
+            }
+            known = "".join(clean_line(word) for word in covered)
+            for word in printed_text(document, start, start + 400).split()[1:-1]:
+                total += 1
+                if clean_line(word) not in known:
+                    missed.append(f"{path.name}: {word}")
+    assert len(missed) <= 0.002 * total, missed[:20]

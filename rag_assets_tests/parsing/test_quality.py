@@ -1,0 +1,43 @@
+from pathlib import Path
+
+from rag_assets.parsing.quality import write_quality_report
+from rag_assets_tests.libraries import build, make_workspace
+
+
+def test_the_report_says_what_was_read_and_what_was_not(tmp_path: Path) -> None:
+    files = {
+        "evidence/a.md": "# Light\n\nLight helps plants.\n",
+        "evidence/b.md": "",
+        "evidence/表.csv": "x,y\n1,2\n",
+    }
+    workspace = make_workspace(tmp_path, files)
+    build(workspace.namespace("thesis"))
+    text = write_quality_report(workspace).read_text(encoding="utf-8")
+    assert "3 documents: 2 read, 1 not." in text
+    assert "**empty_file** (1)" in text
+    assert "raw/evidence/b.md: " in text
+    assert "| raw/evidence/a.md | markdown |" in text
+    assert "1 of 2 have headings (50 %)." in text
+
+
+def test_an_unchanged_library_rewrites_no_report(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, {"evidence/a.md": "Light helps."})
+    build(workspace.namespace("thesis"))
+    path = write_quality_report(workspace)
+    before = path.stat()
+    assert write_quality_report(workspace).stat() == before
+
+
+def test_a_namespace_that_cannot_be_read_is_named_and_hides_no_other(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, {"evidence/a.md": "Light helps."})
+    build(workspace.namespace("thesis"))
+    (tmp_path / "namespaces" / "broken.yaml").write_text("hex_digit: 1\n")
+    text = write_quality_report(workspace).read_text(encoding="utf-8")
+    assert "## broken\n\nIts reports cannot be read: " in text
+    assert "raw/evidence/a.md" in text
+
+
+def test_a_name_with_a_bar_stays_in_its_cell(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, {"evidence/a|b.md": "Light helps."})
+    build(workspace.namespace("thesis"))
+    assert "| raw/evidence/a\\|b.md | markdown |" in write_quality_report(workspace).read_text()

@@ -1,0 +1,25 @@
+from pathlib import Path
+
+from rag_assets.publishing.search_table import write_search_table
+from rag_assets.retrieval import Reader, SearchFilters
+from rag_assets_tests.publishing.made_up_tables import chunk_row, chunk_table
+
+
+def found(folder: Path, filters: SearchFilters) -> list[str]:
+    with Reader(folder, "thesis", "made-up") as reader:
+        return sorted(hit.chunk_id for hit, _ in reader.search_text("roofs", 10, filters))
+
+
+def test_references_are_found_only_when_asked_for_and_bare_headings_never(tmp_path: Path) -> None:
+    entry = {"section_subtype": "references", "source_subtype": "references", "kind": "reference"}
+    rows = [
+        chunk_row("a", 0, "Green roofs cool."),
+        chunk_row("a", 1, "3 Roofs", kind="heading"),
+        chunk_row("a", 2, "Li (2020). Roofs and heat.", **entry),
+        chunk_row("a", 3, "More roofs.", section_subtype="appendix", kind="text"),
+    ]
+    write_search_table(tmp_path, chunk_table(rows))
+    assert found(tmp_path, SearchFilters()) == ["a:0", "a:3"]
+    assert found(tmp_path, SearchFilters(with_references=True)) == ["a:0", "a:2", "a:3"]
+    only = SearchFilters(with_references=True, doc_uids=("b",))
+    assert found(tmp_path, only) == []
