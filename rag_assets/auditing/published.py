@@ -10,7 +10,7 @@ import numpy as np
 from rag_assets.auditing.library import CitedDocument, CitedDocumentRef, Passage
 from rag_assets.embedding import Embedder, EmbeddingTokenizer, load_embedder, load_tokenizer
 from rag_assets.evidence.models import publication_model
-from rag_assets.retrieval import Reader
+from rag_assets.retrieval import NOT_EVIDENCE, Reader
 from rag_assets.storage import current_folder, read_manifest, read_pointer
 from rag_assets.workspace import Workspace
 
@@ -67,6 +67,8 @@ class PublishedLibrary:
             table["vector"].combine_chunks().flatten().to_numpy().reshape(len(table), -1)
         )
         rows: Sequence[Mapping[str, Any]] = table.drop_columns(["vector"]).to_pylist()
+        # Words without a statement: the labels of a diagram, a heading, the title of a source.
+        said = [row.get("kind") not in NOT_EVIDENCE for row in rows]
         passages = tuple(
             Passage(
                 row["chunk_id"],
@@ -81,7 +83,8 @@ class PublishedLibrary:
                 row["citation_id"],
                 vector,
             )
-            for row, vector in zip(rows, matrix, strict=True)
+            for row, vector, is_said in zip(rows, matrix, said, strict=True)
+            if is_said
         )
         return CitedDocument(ref.namespace, ref.doc_uid, ref.title, ref.citable, passages)
 

@@ -28,6 +28,7 @@ _KIND_OF_BLOCK: dict[BlockKind, ChunkKind] = {
     "code": "code",
     "formula": "formula",
     "figure": "figure",
+    "drawing": "drawing",
     "reference": "reference",
     "footnote": "footnote",
     "note": "note",

@@ -138,7 +138,8 @@ class ParentDivider:
             first = bisect_left(self._references, low)
             cuts.update(self._references[first : bisect_left(self._references, high)])
             for group in self._outline.groups_within(low, high):
-                if group.kind == "table" and not self._fits(group, low, high, tokens):
+                is_split = group.kind == "table" and not self._fits(group, low, high, tokens)
+                if is_split or group.kind == "drawing":
                     cuts.update((group.start, group.end))
         first = max(0, bisect_right(self._pair_starts, low) - 1)
         for pair in pairs[first : bisect_left(self._pair_starts, high)]:

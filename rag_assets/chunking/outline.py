@@ -13,7 +13,9 @@ from rag_assets.model import Block, BlockKind, ParsedDocument, Section, SectionC
 HEAD_KINDS = frozenset({"heading", "unplaced_heading"})
 
 _BY_LINE = frozenset({"table", "code", "formula"})
-_ALONE = frozenset({"heading", "unplaced_heading", "code", "formula", "reference", "row"})
+_ALONE = frozenset(
+    {"heading", "unplaced_heading", "code", "formula", "drawing", "reference", "row"}
+)
 _PICTURED = frozenset({"table", "figure"})
 _RULE_ROW = re.compile(r"\s*\|?(?:\s*:?-{1,}:?\s*\|)+(?:\s*:?-{1,}:?\s*)?\s*")
 _LINE = re.compile(r"[^\n]*\S[^\n]*")

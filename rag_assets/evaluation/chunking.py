@@ -1,7 +1,8 @@
 """`rag eval chunking`: how much of an answer the best chunks hold, and how texts are cut."""
 
+import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from rag_assets.embedding import (
     load_tokenizer,
     model_fingerprint,
 )
+from rag_assets.evaluation.corpus_search import METHODS, CorpusSearch, SearchedChunk
 from rag_assets.evaluation.passage_questions import (
     PassageSet,
     Span,
@@ -41,7 +43,6 @@ from rag_assets.evaluation.span_scores import (
 )
 from rag_assets.evaluation.splitters import split_fixed, split_recursively, split_words
 from rag_assets.evaluation.vectors import VectorCache
-from rag_assets.evaluation.word_search import WordSearch
 from rag_assets.model import Chunk, ParsedDocument, Progress
 from rag_assets.parsing import ParseHints, parse_document
 from rag_assets.workspace import Settings
@@ -54,7 +55,9 @@ TOP_K = 5
 """Passages that are looked at for a question, as in Chroma's report."""
 _BASELINE_SIZE = 200  # tokens or words: what most comparisons take, and our own target
 
-OWN, FIXED, RECURSIVE, WINDOWS = "rag-assets", "fixed", "recursive", "word windows, BM25"
+OWN, FIXED, RECURSIVE, WINDOWS = "rag-assets", "fixed", "recursive", "windows"
+
+_FOUND = ("recall", "precision", "iou", "hit_iou")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +90,17 @@ class _Splitting:
         tokens: of each chunk.
     """
 
-    spans: tuple[Span, ...]
+    chunks: tuple[SearchedChunk, ...]
     inputs: tuple[str, ...]
     tokens: tuple[int, ...]
 
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        return tuple((chunk.start, chunk.end) for chunk in self.chunks)
 
-Rank = Callable[[int, int], list[int]]
-"""(question, most) → the best chunks of its corpus by index."""
+
+_Scores = dict[str, dict[str, list[Recovered]]]
+"""Method → corpus → one score a question."""
 
 
 def evaluate_chunking(
@@ -103,15 +110,17 @@ def evaluate_chunking(
     cache: Path | None = None,
     on_progress: Progress | None = None,
 ) -> EvaluationReport:
-    """Chunk each corpus, find the five nearest chunks of every question, score their characters.
+    """Chunk each corpus, find the five best chunks for every question, score their characters.
 
-    Questions are asked of their own corpus alone. Baselines stand in the same run, over the same
-    clean text, with the same embedder: runs of 200 tokens, the recursive splitter at 200 tokens,
-    windows of 200 words under BM25.
+    Each corpus gets a search table of its own, and a question is put to that of its corpus with
+    the product's search: `recall` and the like are by the configured method, those of every
+    method stand beside. Baselines stand in the same run, over the same clean text, with the same
+    embedder and search: runs of 200 tokens, the recursive splitter at 200 tokens, windows of 200
+    words.
 
     Args:
         folder: holds `corpora/<name>.md` and `questions.jsonl`, see `PassageSet`.
-        settings: of parsing, chunking and embedding.
+        settings: of parsing, chunking, embedding and retrieval.
         cache: folder for vectors, by hash; a second run encodes nothing.
 
     Raises:
@@ -138,7 +147,7 @@ def evaluate_chunking(
             )
             for corpus in corpora
         },
-        WINDOWS: {
+        f"{WINDOWS} {_BASELINE_SIZE} words": {
             corpus.name: _cut(corpus, split_words(corpus.text, _BASELINE_SIZE), tokenizer)
             for corpus in corpora
         },
@@ -149,21 +158,13 @@ def evaluate_chunking(
     questions = [question for corpus in corpora for question in corpus.questions]
     encoded = load_query_encoder(settings.embed).encode_queries(questions)
     sentences = {corpus.name: sentence_spans(corpus.document) for corpus in corpora}
-    scored: dict[str, dict[str, list[Recovered]]] = {}
+    scored: dict[str, _Scores] = {}
     figures: dict[str, dict[str, Figure]] = {}
     for name, cuts in ways.items():
-        if name != WINDOWS:
-            _encode(name, cuts, vectors, on_progress)
-        scored[name] = {}
-        first = 0
-        for corpus in corpora:
-            cut = cuts[corpus.name]
-            asked = encoded[first : first + len(corpus.questions)]
-            first += len(corpus.questions)
-            rank = _by_words(corpus, cut) if name == WINDOWS else _by_meaning(cut, asked, vectors)
-            scored[name][corpus.name] = _score(corpus, cut, rank)
+        _encode(name, cuts, vectors, on_progress)
+        scored[name] = _search(corpora, cuts, vectors, encoded, settings)
         figures[name] = {
-            **_means([each for of in scored[name].values() for each in of]),
+            **_overall(scored[name], settings.retrieve.method),
             "precision_omega": _precision_omega(corpora, cuts),
             **describe_cuts(
                 [
@@ -174,7 +175,14 @@ def evaluate_chunking(
             ),
         }  # fmt: skip
     by_corpus = {
-        name: {corpus: _means(each) for corpus, each in of.items()} for name, of in scored.items()
+        name: {
+            corpus.name: _overall(
+                {method: {corpus.name: of[corpus.name]} for method, of in scores.items()},
+                settings.retrieve.method,
+            )
+            for corpus in corpora
+        }
+        for name, scores in scored.items()
     }
     return _report(corpora, settings, figures, by_corpus, chunk_seconds)
 
@@ -212,7 +220,17 @@ def _read(passages: PassageSet, settings: Settings, tokenizer: EmbeddingTokenize
 def _cut_own(corpus: _Corpus, settings: Settings, tokenizer: EmbeddingTokenizer) -> _Splitting:
     _, chunks = chunk_document(corpus.document, settings.chunk, tokenizer)
     return _Splitting(
-        tuple((chunk.char_start, chunk.char_end) for chunk in chunks),
+        tuple(
+            SearchedChunk(
+                chunk.char_start,
+                chunk.char_end,
+                chunk.text,
+                model_input(chunk.text, chunk.context, chunk.prepared),
+                chunk.kind,
+                chunk.section_subtype,
+            )
+            for chunk in chunks
+        ),
         tuple(_input_of(chunk) for chunk in chunks),
         tuple(chunk.token_count for chunk in chunks),
     )
@@ -227,7 +245,10 @@ def _input_of(chunk: Chunk) -> str:
 
 def _cut(corpus: _Corpus, spans: Sequence[Span], tokenizer: EmbeddingTokenizer) -> _Splitting:
     texts = tuple(corpus.text[start:end] for start, end in spans)
-    return _Splitting(tuple(spans), texts, tuple(tokenizer.count(texts)))
+    chunks = tuple(
+        SearchedChunk(*span, text, text) for span, text in zip(spans, texts, strict=True)
+    )
+    return _Splitting(chunks, texts, tuple(tokenizer.count(texts)))
 
 
 def _encode(
@@ -246,42 +267,62 @@ def _encode(
     )
 
 
-def _by_meaning(cut: _Splitting, asked: "NDArray[np.float32]", vectors: VectorCache) -> Rank:
-    scores = asked @ vectors.encode(cut.inputs).T
-
-    def rank(question: int, most: int) -> list[int]:
-        # Stable, so that equal scores keep the order of the text.
-        order: list[int] = (-scores[question]).argsort(kind="stable")[:most].tolist()
-        return order
-
-    return rank
-
-
-def _by_words(corpus: _Corpus, cut: _Splitting) -> Rank:
-    search = WordSearch(cut.inputs)
-    return lambda question, most: search.rank(corpus.questions[question], most)
-
-
-def _score(corpus: _Corpus, cut: _Splitting, rank: Rank) -> list[Recovered]:
-    scores = []
-    for index, references in enumerate(corpus.references):
-        found = [cut.spans[chunk] for chunk in rank(index, TOP_K)]
-        score = score_spans(references, found)
-        # What the clean text has lost can never be found: it counts as missed.
-        known = total(union(references))
-        kept = share(known, known + corpus.lost_characters[index]) or 0.0
-        scores.append(
-            Recovered(score.recall * kept, score.precision, score.iou * kept, score.hit_iou * kept)
-        )
+def _search(
+    corpora: Sequence[_Corpus],
+    cuts: Mapping[str, _Splitting],
+    vectors: VectorCache,
+    encoded: "NDArray[np.float32]",
+    settings: Settings,
+) -> _Scores:
+    """Ask every question by every method; `encoded` has the questions of all corpora in order."""
+    scores: _Scores = {method: {} for method in METHODS}
+    first = 0
+    for corpus in corpora:
+        cut = cuts[corpus.name]
+        asked = encoded[first : first + len(corpus.questions)].tolist()
+        first += len(corpus.questions)
+        with tempfile.TemporaryDirectory(prefix="rag-eval-") as folder:
+            table = CorpusSearch(
+                Path(folder),
+                corpus.name,
+                cut.chunks,
+                vectors.encode(cut.inputs),
+                settings.retrieve,
+            )
+            for method in METHODS:
+                scores[method][corpus.name] = [
+                    _score(corpus, index, cut.spans, table.rank(question, vector, method, TOP_K))
+                    for index, (question, vector) in enumerate(
+                        zip(corpus.questions, asked, strict=True)
+                    )
+                ]
     return scores
+
+
+def _score(corpus: _Corpus, question: int, spans: Sequence[Span], found: list[int]) -> Recovered:
+    references = corpus.references[question]
+    score = score_spans(references, [spans[chunk] for chunk in found])
+    # What the clean text has lost can never be found: it counts as missed.
+    known = total(union(references))
+    kept = share(known, known + corpus.lost_characters[question]) or 0.0
+    return Recovered(score.recall * kept, score.precision, score.iou * kept, score.hit_iou * kept)
+
+
+def _overall(scores: _Scores, configured: str) -> dict[str, Figure]:
+    """Return the means by the configured method under their plain names, then by every method."""
+    by_method = {
+        method: _means([score for each in of.values() for score in each])
+        for method, of in scores.items()
+    }
+    return {
+        **by_method[configured],
+        **{f"{method}_{key}": means[key] for method, means in by_method.items() for key in _FOUND},
+    }
 
 
 def _means(scores: Sequence[Recovered]) -> dict[str, Figure]:
     return {
-        "recall": mean([score.recall for score in scores]),
-        "precision": mean([score.precision for score in scores]),
-        "iou": mean([score.iou for score in scores]),
-        "hit_iou": mean([score.hit_iou for score in scores]),
+        **{key: mean([getattr(score, key) for score in scores]) for key in _FOUND},
         "questions": len(scores),
     }
 
@@ -306,14 +347,23 @@ def _report(
 ) -> EvaluationReport:
     own = dict(figures[OWN])
     questions, chunks = own.pop("questions"), own.pop("chunks")
-    found = ("recall", "precision", "iou", "hit_iou", "precision_omega")
+    method = settings.retrieve.method
+    recalls = tuple(f"{each}_recall" for each in METHODS)
     cut = ("chunks", "coverage", "overlap", "duplicate_rate", "cut_share", "tokens_min",
            "tokens_max", "tokens_mean", "tokens_std")  # fmt: skip
     tables = [
         ReportTable(
-            f"Characters of the answers in the {TOP_K} nearest chunks",
-            ("chunks by", *found),
-            tuple((name, *(each[key] for key in found)) for name, each in figures.items()),
+            f"Characters of the answers in the {TOP_K} best chunks, {method} search",
+            ("chunks by", *_FOUND, "precision_omega"),
+            tuple(
+                (name, *(each[key] for key in (*_FOUND, "precision_omega")))
+                for name, each in figures.items()
+            ),
+        ),
+        ReportTable(
+            "Recall by searcher",
+            ("chunks by", *METHODS),
+            tuple((name, *(each[key] for key in recalls)) for name, each in figures.items()),
         ),
         ReportTable(
             "How the texts are cut (lengths in tokens)",
@@ -321,18 +371,22 @@ def _report(
              "max", "mean", "std"),
             tuple((name, *(each[key] for key in cut)) for name, each in figures.items()),
         ),
-        ReportTable(
-            "Recall and IoU by corpus",
-            ("chunks by", *(f"{corpus.name} {key}" for corpus in corpora
-                            for key in ("recall", "IoU"))),
-            tuple(
-                (name, *(of[corpus.name][key] for corpus in corpora for key in ("recall", "iou")))
-                for name, of in by_corpus.items()
-            ),
+        *(
+            ReportTable(
+                f"In {corpus.name}: recall by searcher; {method} search",
+                ("chunks by", *METHODS, "precision", "iou", "hit_iou"),
+                tuple(
+                    (name, *(of[corpus.name][key]
+                             for key in (*recalls, "precision", "iou", "hit_iou")))
+                    for name, of in by_corpus.items()
+                ),
+            )
+            for corpus in corpora
         ),
     ]  # fmt: skip
     details: dict[str, Any] = {
         "top_k": TOP_K,
+        "method": method,
         "by_corpus": by_corpus[OWN],
         "baselines": {
             name: {**each, "by_corpus": by_corpus[name]}

@@ -19,13 +19,15 @@ BlockKind = Literal[
     "formula",
     "caption",
     "figure",
+    "drawing",
     "reference",
     "footnote",
     "note",
 ]
 """What a block is. `front`: authors, affiliations and dates of a title page. `unplaced_heading`:
 looks like a heading but has no place in the section tree. `row`: one row of a sheet or csv.
-`figure`: the line that refers to an attachment. `note`: a speaker's or reviewer's note."""
+`figure`: the line that refers to an attachment. `drawing`: the labels inside a diagram. `note`:
+a speaker's or reviewer's note."""
 
 Box = tuple[float, float, float, float]
 """(x0, y0, x1, y1) in points as the page is shown (rotation applied), origin top left."""
@@ -259,14 +261,15 @@ ChunkKind = Literal[
     "code",
     "formula",
     "figure",
+    "drawing",
     "reference",
     "footnote",
     "note",
     "qa",
 ]
-"""What most of a chunk is. `figure`: a figure's line with its caption. `qa`: a question with its
-answer. `heading`: a heading without text of its own, which stands in the context of the chunks
-below it."""
+"""What most of a chunk is. `figure`: a figure's line with its caption. `drawing`: labels inside
+a diagram, which state nothing by themselves. `qa`: a question with its answer. `heading`: a
+heading without text of its own, which stands in the context of the chunks below it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,9 @@ from rag_assets.parsing.document import parse_document
 from rag_assets.parsing.encodings import decode_text
 from rag_assets.parsing.fingerprints import parse_fingerprint
 from rag_assets.parsing.job import ParseJob
+from rag_assets.parsing.pdf_drawing import draw_page, draw_spans, render_attachment
 from rag_assets.parsing.pool import observe_parses, parse_files
+from rag_assets.parsing.printed import boxes_of, printed_span, printed_text
 from rag_assets.parsing.reasons import PARSE_REASONS
 from rag_assets.parsing.registry import (
     all_parsers,
@@ -26,8 +28,11 @@ __all__ = [
     "ParseJob",
     "Parser",
     "all_parsers",
+    "boxes_of",
     "decode_text",
     "describe_parsers",
+    "draw_page",
+    "draw_spans",
     "make_sections",
     "observe_parses",
     "parse_document",
@@ -35,9 +40,12 @@ __all__ = [
     "parse_fingerprint",
     "parsed_digest",
     "parser_for",
+    "printed_span",
+    "printed_text",
     "read_csv_table",
     "read_parsed",
     "register_parser",
+    "render_attachment",
     "sniff_media_type",
     "unregister_parser",
     "write_parsed",

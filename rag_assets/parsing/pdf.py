@@ -162,7 +162,8 @@ def _located(attachments: Sequence[Attachment], blocks: Sequence[Block]) -> tupl
     """Give each attachment the span of the first block that names it."""
     spans: dict[str | None, tuple[int, int]] = {}
     for block in blocks:
-        spans.setdefault(block.attachment_id, (block.start, block.end))
+        if block.kind != "drawing":
+            spans.setdefault(block.attachment_id, (block.start, block.end))
     return tuple(
         replace(item, start=spans[item.attachment_id][0], end=spans[item.attachment_id][1])
         if item.attachment_id in spans

@@ -165,21 +165,29 @@ def _is_label(
     word = label["figure"] or label["table"] or label["other"]
     if word[0].islower():
         return False
-    rest = label["rest"]
-    delimiter = _DELIMITER.match(rest)
     stands_out = line.bold or line.size < main_size - _SAME_SIZE_POINTS or _has_bold_lead(line)
-    if not delimiter:
-        if _SENTENCE_WORDS.match(rest):
-            return False
-        if rest and not (rest[0].isspace() or is_unspaced(rest.lstrip()[:1] or "x")):
-            return False
-        first = rest.lstrip()[:1]
-        if not first and following and not stands_out:
-            # A label on a line of its own stands over its title, not at the end of a sentence.
-            return before is None or ends_sentence(before.text)
-        if first.islower() and not stands_out:
+    rest = label["rest"]
+    if not _DELIMITER.match(rest):
+        if not rest.strip() and following and not stands_out:
+            return _stands_over(line, following[0], before)
+        if not _goes_on_as_title(rest, stands_out):
             return False
     return before is None or _stands_apart(line, before, stands_out)
+
+
+def _stands_over(line: Line, title: Line, before: Line | None) -> bool:
+    """Tell whether a label on a line of its own stands over its title, in no sentence."""
+    if before is None or ends_sentence(before.text) or line.shares_row(title):
+        return True
+    return line.box[1] - before.box[3] > line.size
+
+
+def _goes_on_as_title(rest: str, stands_out: bool) -> bool:
+    """Tell whether what follows a name without delimiter is a title, not the rest of a sentence."""
+    first = rest.lstrip()[:1]
+    if _SENTENCE_WORDS.match(rest) or (first.islower() and not stands_out):
+        return False
+    return not rest or rest[0].isspace() or is_unspaced(first)
 
 
 def _has_bold_lead(line: Line) -> bool:

@@ -26,6 +26,7 @@ _COLOURS: dict[str, _Colour] = {
     "formula": (0.8, 0.55, 0.0),
     "caption": (0.95, 0.45, 0.0),
     "figure": (0.55, 0.45, 0.1),
+    "drawing": (0.7, 0.6, 0.3),
     "reference": (0.35, 0.5, 0.35),
     "footnote": (0.5, 0.25, 0.1),
 }

@@ -353,16 +353,17 @@ def _attachment(item: _Item, kind: Literal["figure", "table", "image"], number: 
 
 
 def _blocks(item: _Item, attachment: Attachment) -> list[Paragraph]:
-    """Return the paragraphs of an attachment: reference or table, labels, caption, notes."""
+    """Return the paragraphs of an attachment: labels, reference or table, caption, notes."""
     blocks: list[Paragraph] = []
     if item.kind == "table" and item.content is not None:
         blocks.append(_rendered(item.content, "table", item.page))
     elif item.box is not None:
         blocks.append(_reference(item.box, attachment))
-        if item.content is not None:
-            blocks.append(_rendered(item.content, "figure", item.page))
     if item.caption is not None:
         blocks.insert(len(blocks) if item.is_before else 0, item.caption.paragraph)
+    if item.kind != "table" and item.content is not None:
+        # First, so that the figure's line and its caption stand together.
+        blocks.insert(0, _rendered(item.content, "drawing", item.page))
     blocks += item.notes
     for block in blocks:
         block.attachment_id = attachment.attachment_id
@@ -383,7 +384,9 @@ def _reference(box: Box, attachment: Attachment) -> Paragraph:
     )
 
 
-def _rendered(content: TableText, kind: Literal["table", "figure", "code"], page: int) -> Paragraph:
+def _rendered(
+    content: TableText, kind: Literal["table", "drawing", "code"], page: int
+) -> Paragraph:
     return Paragraph(
         content.lines,
         content.text,

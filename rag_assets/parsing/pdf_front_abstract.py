@@ -204,7 +204,7 @@ def _unheaded(paragraphs: Sequence[Paragraph]) -> list[int]:
     follower: Paragraph | None = None
     for index in range(title + 1, len(paragraphs)):
         item = paragraphs[index]
-        if item.kind in ("front", "title", "footnote", "figure", "caption", "table"):
+        if item.kind in ("front", "title", "footnote", "figure", "drawing", "caption", "table"):
             continue
         is_cut = bool(taken) and not ends_sentence(paragraphs[taken[-1]].text)
         is_end = (

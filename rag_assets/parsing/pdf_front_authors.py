@@ -42,8 +42,8 @@ _SURNAMES = frozenset(
     "严施洪温俞章鲁葛倪樊兰左齐耿焦向柳邢岳骆甘祝路莫游辛欧上司诸东"
 )
 _DEGREE = re.compile(
-    r"(?:\b(?:MD|PhD|MSc|BSc|MS|RN|BSN|MSN|MM|MMed|MPhil)(?:[a-h](?![a-z])[,∗*\d]*)+)|"
-    r"\b(?:M\.?\s?D|MM|MMed|MPhil|Ph\.?\s?D|M\.?\s?Sc|B\.?\s?Sc|D\.?\s?Sc|MPH|MBBS|MBChB|FRCP|"
+    r"(?:\b(?:MD|PhD|MSc|BSc|MS|RN|BSN|MSN|MM|MB|MMed|MPhil)(?:[a-h](?![a-z])[,∗*\d]*)+)|"
+    r"\b(?:M\.?\s?D|MM|MB|MMed|MPhil|Ph\.?\s?D|M\.?\s?Sc|B\.?\s?Sc|D\.?\s?Sc|MPH|MBBS|MBChB|FRCP|"
     r"FRCS|FACS|RN|"
     r"BA|BS|MA|MS|MBA|DVM|DDS|DMD|PharmD|Pharm\.?D|DPhil|Dr\.?\s?(?:med|rer|Ing)\.?|MSN|BSN|EdD|"
     r"MRCP|"

@@ -13,6 +13,8 @@ _MAX_RULE_POINTS = 2.5
 _MIN_RULE_POINTS = 15.0
 # What reaches further beyond the page is a clipped background, not where ink is.
 _MAX_OUTSIDE_POINTS = 30.0
+# Icons and logos have fewer pixels on their shorter side.
+_MIN_PICTURE_PIXELS = 100
 # A map or a scatter plot may hold a hundred thousand paths; so many show its place.
 _MAX_GRAPHICS = 20_000
 
@@ -63,7 +65,7 @@ def read_graphics(page: Any, texts: Iterable[str]) -> list[Graphic]:
     Raises:
         RuntimeError: MuPDF cannot read the page.
     """
-    if not any(map(CAPTION_START.match, texts)) and not page.get_images():
+    if not any(map(CAPTION_START.match, texts)) and not _has_picture(page):
         return []
     pymupdf = load_pymupdf()
     matrix = page.rotation_matrix if page.rotation else None
@@ -82,6 +84,11 @@ def read_graphics(page: Any, texts: Iterable[str]) -> list[Graphic]:
             if len(found) >= _MAX_GRAPHICS:
                 break
     return found
+
+
+def _has_picture(page: Any) -> bool:
+    """Tell whether a page lists an image that is larger than an icon."""
+    return any(min(image[2], image[3]) >= _MIN_PICTURE_PIXELS for image in page.get_images())
 
 
 def _graphic(kind: str, box: Sequence[float], width: float, height: float) -> Graphic | None:

@@ -19,6 +19,8 @@ _NOT_SECTIONS = re.compile(
 # Ligatures, hyphens and symbols make so many letters of a title differ.
 _MIN_SIMILARITY = 0.85
 _MIN_SIMILAR_LETTERS = 8
+# Comparing costs: a page of text has fewer short lines, a hostile one thousands.
+_MAX_COMPARED = 60
 # With fewer matches an outline tells of something else than the printed headings.
 _MIN_MATCHED_SHARE = 0.5
 
@@ -52,9 +54,7 @@ def match_bookmarks(
     Returns:
         Whether the outline is one of printed headings.
     """
-    by_page: dict[int, list[Candidate]] = defaultdict(list)
-    for candidate in candidates:
-        by_page[candidate.paragraph.page].append(candidate)
+    printed = _Printed(candidates)
     folded_title = fold_title(title or "")
     matched = wanted = 0
     root = _root(bookmarks)
@@ -74,7 +74,7 @@ def match_bookmarks(
             ancestors.pop()
         ancestors.append(bookmark.level)
         wanted += 1
-        found = _find(bookmark, folded, by_page)
+        found = printed.find(bookmark, folded)
         if found is None and bookmark is root:
             ancestors.pop()
         if found is not None:
@@ -92,22 +92,36 @@ def _root(bookmarks: Sequence[Bookmark]) -> Bookmark | None:
     return first if all(item.level > first.level for item in bookmarks[1:]) else None
 
 
-def _find(bookmark: Bookmark, folded: str, by_page: dict[int, list[Candidate]]) -> Candidate | None:
-    if bookmark.page is None:
+class _Printed:
+    """The candidates by page and by the letters of their titles."""
+
+    def __init__(self, candidates: Sequence[Candidate]) -> None:
+        self._by_page: dict[int, list[Candidate]] = defaultdict(list)
+        self._by_letters: dict[tuple[int, str], list[Candidate]] = defaultdict(list)
+        for candidate in candidates:
+            page = candidate.paragraph.page
+            self._by_page[page].append(candidate)
+            for letters in {fold_title(candidate.title), fold_title(candidate.text)}:
+                self._by_letters[page, letters].append(candidate)
+
+    def find(self, bookmark: Bookmark, folded: str) -> Candidate | None:
+        """Return what a bookmark names, on its page or next to it; None where nothing does."""
+        if bookmark.page is None:
+            return None
+        for page in (bookmark.page, bookmark.page + 1, bookmark.page - 1):
+            same = [item for item in self._by_letters[page, folded] if not item.is_bookmarked]
+            if not same and len(folded) >= _MIN_SIMILAR_LETTERS:
+                same = [
+                    item
+                    for item in self._by_page[page][:_MAX_COMPARED]
+                    if not item.is_bookmarked and _is_similar(item, folded)
+                ]
+            if len(same) > 1 and bookmark.top is not None and page == bookmark.page:
+                top = bookmark.top
+                return min(same, key=lambda item: _distance(item, top))
+            if same:
+                return next((item for item in same if item.run_in is None), same[0])
         return None
-    for page in (bookmark.page, bookmark.page + 1, bookmark.page - 1):
-        free = [item for item in by_page.get(page, ()) if not item.is_bookmarked]
-        same = [item for item in free if fold_title(item.title or item.text) == folded]
-        if not same:
-            same = [item for item in free if fold_title(item.text) == folded]
-        if not same and len(folded) >= _MIN_SIMILAR_LETTERS:
-            same = [item for item in free if _is_similar(item, folded)]
-        if len(same) > 1 and bookmark.top is not None and page == bookmark.page:
-            top = bookmark.top
-            return min(same, key=lambda item: _distance(item, top))
-        if same:
-            return next((item for item in same if item.run_in is None), same[0])
-    return None
 
 
 def _distance(candidate: Candidate, top: float) -> tuple[float, bool]:

@@ -45,6 +45,9 @@ _BARE_NUMBER = re.compile(
     re.IGNORECASE,
 )
 
+# What may stand between a heading and its text without being that text.
+_INTERRUPTIONS = ("caption", "figure", "drawing", "table", "footnote", "front")
+
 
 @dataclass(slots=True)
 class Candidate:
@@ -216,7 +219,7 @@ def _candidate(index: int, paragraph: Paragraph, text: str, main: Line) -> Candi
         text,
         title,
         number,
-        (size, font, is_all_capitals(title)),
+        (size, font, is_all_capitals(text)),
         main.bold,
         main.italic,
         False,
@@ -295,5 +298,5 @@ def _mark_followed(
 
 def _next_in_text(paragraphs: Sequence[Paragraph], index: int) -> Iterator[int]:
     for position in range(index + 1, min(index + 4, len(paragraphs))):
-        if paragraphs[position].kind not in ("caption", "figure", "table", "footnote", "front"):
+        if paragraphs[position].kind not in _INTERRUPTIONS:
             yield position

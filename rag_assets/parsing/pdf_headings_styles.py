@@ -5,7 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rag_assets.parsing.pdf_headings_candidates import Candidate
-from rag_assets.parsing.pdf_headings_words import is_back_title, is_reference_title
+from rag_assets.parsing.pdf_headings_words import (
+    is_back_title,
+    is_contents_title,
+    is_reference_title,
+)
 from rag_assets.parsing.pdf_paragraphs import Paragraph
 from rag_assets.parsing.pdf_styles import BodyStyle, Style, style_of
 
@@ -88,12 +92,18 @@ def _in_body(headings: Sequence[Candidate], last_page: int) -> list[Candidate]:
     kept: list[Candidate] = []
     looks: set[tuple[Style, bool]] = set()
     in_references = False
+    has_contents = False
     for place, item in enumerate(headings):
         if place < start and item.paragraph.page <= front:
             continue
         look = item.style, item.run_in is not None
         if in_references and look not in looks and not item.is_bookmarked and not item.is_top:
             continue
+        # Each chapter of a thesis may begin with a list of its own sections.
+        is_contents = is_contents_title(item.title)
+        if is_contents and has_contents:
+            continue
+        has_contents = has_contents or is_contents
         in_references = is_reference_title(item.title)
         looks.add(look)
         kept.append(item)

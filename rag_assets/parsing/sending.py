@@ -46,9 +46,9 @@ def send_to_provider(
             list(conversions.values()),
             settings.mineru,
             key.get_secret_value(),
-            lambda done, total: on_progress("converting by MinerU", done, total)
-            if on_progress
-            else None,
+            lambda done, total: (
+                on_progress("converting by MinerU", done, total) if on_progress else None
+            ),
         )
     reports = []
     for job in jobs:

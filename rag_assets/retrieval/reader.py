@@ -17,6 +17,13 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 
+# Chunks that state nothing: headings alone, told with the text below them, and the labels inside
+# a diagram.
+WORDLESS_KINDS = ("heading", "drawing")
+# Nor is the title of somebody else's work evidence for what its citing document says.
+NOT_EVIDENCE = (*WORDLESS_KINDS, "reference")
+
+
 @dataclass(frozen=True, slots=True)
 class SearchFilters:
     """What a search is confined to; applied before it, so that it still fills its pool.
@@ -24,8 +31,8 @@ class SearchFilters:
     Args:
         citable_only: only chunks that may be cited as evidence.
         doc_uids: only chunks of these documents; None for all, empty for none.
-        with_references: also entries of bibliographies. Headings that stand alone are never
-            found: they are told with the text below them.
+        with_references: also entries of bibliographies. What says nothing by itself is never
+            found (`WORDLESS_KINDS`).
     """
 
     citable_only: bool = False
@@ -39,7 +46,8 @@ class SearchFilters:
 
     def condition(self) -> str:
         """Return the SQL condition on the search table's columns."""
-        parts = ["(kind IS NULL OR kind <> 'heading')"]
+        wordless = ", ".join(map(quote_text, WORDLESS_KINDS))
+        parts = [f"(kind IS NULL OR kind NOT IN ({wordless}))"]
         if not self.with_references:
             parts.append("(section_subtype IS NULL OR section_subtype <> 'references')")
         if self.citable_only:

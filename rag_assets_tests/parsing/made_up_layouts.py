@@ -49,7 +49,7 @@ def rule(left: float, right: float, y: float) -> Draw:
 
 def picture(left: float, top: float, right: float, bottom: float, *, broken: bool = False) -> Draw:
     def draw(page: Any) -> None:
-        pixels = pymupdf.Pixmap(pymupdf.csRGB, pymupdf.IRect(0, 0, 40, 40))
+        pixels = pymupdf.Pixmap(pymupdf.csRGB, pymupdf.IRect(0, 0, 120, 120))
         pixels.clear_with(120)
         place = pymupdf.Rect(left, top, right, bottom)
         xref = page.insert_image(place, pixmap=pixels, keep_proportion=False)

@@ -20,7 +20,9 @@ needs_tesseract = pytest.mark.skipif(
 def scan(text: str, font: str = "helv") -> bytes:
     """Return a PDF whose only page is a picture of `text`."""
     with pymupdf.open() as source, pymupdf.open() as target:
-        source.new_page(width=400, height=80).insert_text((20, 45), text, fontsize=18, fontname=font)
+        source.new_page(width=400, height=80).insert_text(
+            (20, 45), text, fontsize=18, fontname=font
+        )
         picture = source[0].get_pixmap(dpi=150)
         page = target.new_page(width=400, height=80)
         page.insert_image(page.rect, pixmap=picture)

@@ -78,6 +78,18 @@ def test_metadata_that_the_page_does_not_print_are_not_believed() -> None:
     assert parse(first_page(), title="Template for authors of all sorts").title == TITLE
 
 
+def test_metadata_that_print_holds_in_part_choose_among_the_large_lines() -> None:
+    lines = [
+        (70, 90, "Four Counties Survey of Wildlife", 24),
+        (70, 130, "Counting earthworms under wheat: a record", 18),
+        *paragraph(*BODY, y=200),
+        *paragraph(*BODY, y=260),
+    ]
+    assert parse(lines).title == "Four Counties Survey of Wildlife"
+    stated = "Counting earthworms under wheat"
+    assert parse(lines, title=stated).title == "Counting earthworms under wheat: a record"
+
+
 def test_thesis_cover_gives_the_title_behind_its_label() -> None:
     cover = [
         (150, 100, "Master thesis", 30),
@@ -151,11 +163,7 @@ def test_of_two_abstracts_the_one_in_the_language_of_the_text_is_taken() -> None
         (70, 250, "摘要", 13),
         *paragraph(*abstract, y=270),
         (70, 310, "1 引言", 14),
-        *[
-            item
-            for index in range(12)
-            for item in paragraph(*body, y=330 + 30 * index)
-        ],
+        *[item for index in range(12) for item in paragraph(*body, y=330 + 30 * index)],
     ]
     text = parse(lines).abstract_text
     assert text is not None

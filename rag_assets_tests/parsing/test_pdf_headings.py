@@ -348,9 +348,10 @@ def test_bookmarks_name_headings_in_plain_type() -> None:
     ]
 
 
-def test_bookmark_of_the_title_shifts_no_level() -> None:
+@pytest.mark.parametrize("root", [TITLE[0][1], "manuscript_final.docx"])
+def test_bookmark_of_the_title_shifts_no_level(root: str) -> None:
     parts = [TITLE, head("Introduction"), body(), head("Setup"), body(), head("Results"), body()]
-    toc = [(1, TITLE[0][1], 1), (2, "Introduction", 1), (2, "Setup", 1), (2, "Results", 1)]
+    toc = [(1, root, 1), (2, "Introduction", 1), (2, "Setup", 1), (2, "Results", 1)]
     assert {level for level, _ in headings_of(parse(parts, toc))} == {1}
 
 

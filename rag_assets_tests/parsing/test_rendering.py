@@ -1,7 +1,9 @@
 from rag_assets.model import Attachment, Block, PageSpan, ParsedDocument
 from rag_assets.parsing.rendering import render_markdown
 
-TEXT = "On roofs\n\nMethods\n\nWe built.\n\n- one\n- two\n\n![Figure 1](attachment:fig-001)\n\nx = 1"
+TEXT = (
+    "On roofs\n\nMethods\n\nWe built.\n\n- one\n- two\n\n![Figure 1](attachment:fig-001)\n\nx = 1"
+)
 
 
 def block(kind: str, part: str, page: int, level: int | None = None) -> Block:

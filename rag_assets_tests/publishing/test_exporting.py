@@ -8,7 +8,10 @@ from rag_assets.parsing import read_parsed
 from rag_assets.publishing.exporting import export_chunks, export_parsed
 from rag_assets_tests.libraries import build, make_workspace
 
-FILES = {"evidence/roofs.md": "# Roofs\n\nPlanted roofs cool rooms.\n", "evidence/z.csv": "a,b\n1,2\n"}
+FILES = {
+    "evidence/roofs.md": "# Roofs\n\nPlanted roofs cool rooms.\n",
+    "evidence/z.csv": "a,b\n1,2\n",
+}
 
 
 def test_every_published_document_gets_a_folder(tmp_path: Path) -> None:
