@@ -1,14 +1,13 @@
 """Raw bytes become documents: sniffed, parsed in worker processes, stored once."""
 
 from rag_assets.parsing.contract import ParseHints, Parser
-from rag_assets.parsing.csv_records import CsvTable, read_csv_table
 from rag_assets.parsing.document import parse_document
-from rag_assets.parsing.encodings import decode_text
 from rag_assets.parsing.fingerprints import parse_fingerprint
 from rag_assets.parsing.job import ParseJob
-from rag_assets.parsing.pdf_drawing import draw_page, draw_spans, render_attachment
+from rag_assets.parsing.pdf.drawing import draw_page, draw_spans, render_attachment
+from rag_assets.parsing.pdf.printed import boxes_of, printed_span, printed_text
+from rag_assets.parsing.plain.encodings import decode_text
 from rag_assets.parsing.pool import observe_parses, parse_files
-from rag_assets.parsing.printed import boxes_of, printed_span, printed_text
 from rag_assets.parsing.reasons import PARSE_REASONS
 from rag_assets.parsing.registry import (
     all_parsers,
@@ -18,6 +17,7 @@ from rag_assets.parsing.registry import (
     unregister_parser,
 )
 from rag_assets.parsing.sections import make_sections
+from rag_assets.parsing.sheets.csv_records import CsvTable, read_csv_table
 from rag_assets.parsing.sniffing import sniff_media_type
 from rag_assets.parsing.stored import parsed_digest, read_parsed, write_parsed
 

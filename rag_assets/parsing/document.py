@@ -5,7 +5,7 @@ import re
 
 from rag_assets.model import ParsedDocument, ParseFailure, hash_bytes
 from rag_assets.parsing.contract import ParseHints, Parser
-from rag_assets.parsing.markdown_syntax import plain_title
+from rag_assets.parsing.plain.markdown_syntax import plain_title
 from rag_assets.parsing.registry import parser_for, types_by_extension
 from rag_assets.parsing.sections import make_sections
 from rag_assets.parsing.sniffing import (

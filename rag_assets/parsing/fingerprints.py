@@ -1,7 +1,7 @@
 """What a parse depends on, as one hash: equal fingerprints, equal parses."""
 
 from rag_assets.model import hash_fields
-from rag_assets.parsing.pdf_providers import PDF_PROVIDERS
+from rag_assets.parsing.pdf.providers import PDF_PROVIDERS
 from rag_assets.parsing.registry import all_parsers, types_by_extension
 from rag_assets.parsing.sniffing import bare_extension, text_class
 from rag_assets.workspace.settings import ParseSettings

@@ -7,19 +7,19 @@ from importlib.metadata import EntryPoint, entry_points
 
 from rag_assets.model import ConfigurationError, ParseFailure
 from rag_assets.parsing.contract import Parser
-from rag_assets.parsing.csv_rows import CsvParser
-from rag_assets.parsing.docx import DocxParser
-from rag_assets.parsing.html import HtmlParser
-from rag_assets.parsing.markdown import MarkdownParser
-from rag_assets.parsing.ods import OdsParser
-from rag_assets.parsing.office_protected import ProtectedOfficeParser
-from rag_assets.parsing.office_sniffing import DOC_TYPE, PPT_TYPE
-from rag_assets.parsing.pdf import PdfParser
-from rag_assets.parsing.pdf_providers import PDF_PROVIDERS
-from rag_assets.parsing.plaintext import TextParser
-from rag_assets.parsing.pptx import PptxParser
-from rag_assets.parsing.sheets_legacy import LegacySheetParser
-from rag_assets.parsing.xlsx import XlsxParser
+from rag_assets.parsing.html.parser import HtmlParser
+from rag_assets.parsing.office.docx import DocxParser
+from rag_assets.parsing.office.pptx import PptxParser
+from rag_assets.parsing.office.protected import ProtectedOfficeParser
+from rag_assets.parsing.office.sniffing import DOC_TYPE, PPT_TYPE
+from rag_assets.parsing.pdf.parser import PdfParser
+from rag_assets.parsing.pdf.providers import PDF_PROVIDERS
+from rag_assets.parsing.plain.markdown import MarkdownParser
+from rag_assets.parsing.plain.plaintext import TextParser
+from rag_assets.parsing.sheets.csv_rows import CsvParser
+from rag_assets.parsing.sheets.legacy import LegacySheetParser
+from rag_assets.parsing.sheets.ods import OdsParser
+from rag_assets.parsing.sheets.xlsx import XlsxParser
 
 ENTRY_POINT_GROUP = "rag_assets.parsers"
 

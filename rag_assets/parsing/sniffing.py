@@ -1,10 +1,10 @@
 """Which format a file is: its bytes decide, its name only between text formats."""
 
 from rag_assets.model import ParseFailure
-from rag_assets.parsing.csv_dialect import looks_like_table
-from rag_assets.parsing.encoding_evidence import wide_encoding_of, without_padding
-from rag_assets.parsing.html_sniffing import HTML_EXTENSIONS, is_html
-from rag_assets.parsing.office_sniffing import OLE_TYPE, ole_office_type, zip_office_type
+from rag_assets.parsing.html.sniffing import HTML_EXTENSIONS, is_html
+from rag_assets.parsing.office.sniffing import OLE_TYPE, ole_office_type, zip_office_type
+from rag_assets.parsing.plain.encoding_evidence import wide_encoding_of, without_padding
+from rag_assets.parsing.sheets.csv_dialect import looks_like_table
 
 BINARY_MEDIA_TYPE = "application/octet-stream"
 

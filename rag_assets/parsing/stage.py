@@ -16,8 +16,8 @@ from rag_assets.model import (
     hash_fields,
 )
 from rag_assets.parsing.fingerprints import parse_fingerprint
+from rag_assets.parsing.mineru.sending import send_to_provider
 from rag_assets.parsing.pool import ParseJob, parse_files
-from rag_assets.parsing.sending import send_to_provider
 from rag_assets.storage import (
     Entry,
     Notify,

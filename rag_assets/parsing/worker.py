@@ -29,7 +29,7 @@ from rag_assets.model import (
 from rag_assets.parsing.contract import ParseHints
 from rag_assets.parsing.document import check_size, choose_parser, finish_document
 from rag_assets.parsing.job import ParseJob, Reader, failed_report
-from rag_assets.parsing.pdf_library import load_pymupdf
+from rag_assets.parsing.pdf.library import load_pymupdf
 from rag_assets.parsing.registry import check_parser_options
 from rag_assets.parsing.stored import parsed_digest, read_parsed, write_blobs, write_parsed
 from rag_assets.storage import explained_errors

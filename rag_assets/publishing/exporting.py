@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rag_assets.model import Attachment, DamagedFileError, ParsedDocument, ParseFailure, hash_bytes
-from rag_assets.parsing.pdf_drawing import render_attachment
+from rag_assets.parsing.pdf.drawing import render_attachment
 from rag_assets.parsing.rendering import render_json, render_markdown
 from rag_assets.parsing.stage import password_of
 from rag_assets.parsing.stored import read_parsed

@@ -9,7 +9,7 @@ from hypothesis import settings as rules
 from hypothesis import strategies as st
 
 from rag_assets.model import ParseFailure
-from rag_assets.parsing.encodings import declared_encoding, decode_text
+from rag_assets.parsing.plain.encodings import declared_encoding, decode_text
 from rag_assets.parsing.sniffing import sniff_media_type
 from rag_assets_tests.parsing.test_real_papers import DATA
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rag_assets.model import ParsedDocument, ParseFailure
 from rag_assets.parsing import ParseHints, parse_document, sniff_media_type
-from rag_assets.parsing.html_dom import parse_page, visible_pieces
+from rag_assets.parsing.html.dom import parse_page, visible_pieces
 from rag_assets_tests.parsing.conftest import make_settings
 from rag_assets_tests.parsing.test_any_bytes import assert_keeps_the_contract, parse_or_known_reason
 from rag_assets_tests.parsing.test_real_papers import DATA

@@ -1,7 +1,7 @@
 import pytest
 
 from rag_assets.model import ParseFailure
-from rag_assets.parsing.pptx_layout import reading_order
+from rag_assets.parsing.office.pptx_layout import reading_order
 from rag_assets_tests.parsing.made_up_office import (
     blocks_of,
     make_png,

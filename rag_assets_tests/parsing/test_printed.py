@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rag_assets.model import ParsedDocument, SourceLine
 from rag_assets.parsing import ParseHints, parse_document
 from rag_assets.parsing.cleaning import clean_line
-from rag_assets.parsing.printed import align, boxes_of, printed_span, printed_text
+from rag_assets.parsing.pdf.printed import align, boxes_of, printed_span, printed_text
 from rag_assets_tests.parsing.conftest import make_settings
 from rag_assets_tests.parsing.made_up_pdfs import make_pdf, paragraph
 from rag_assets_tests.parsing.test_pdf import TITLE

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rag_assets.model import ParseFailure, hash_bytes
-from rag_assets.parsing.pdf_library import load_pymupdf
+from rag_assets.parsing.pdf.library import load_pymupdf
 from rag_assets.storage import write_text
 from rag_assets.workspace.settings import MineruSettings
 

@@ -1,0 +1,1 @@
+"""Web pages: the main content with its structure."""

@@ -1,0 +1,1 @@
+"""Word and PowerPoint files, and the safe opening of office packages."""

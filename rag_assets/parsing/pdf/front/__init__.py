@@ -1,0 +1,1 @@
+"""What a paper says of itself: title, authors, dates, abstract."""

@@ -1,0 +1,1 @@
+"""Which paragraphs of a PDF are headings, and of what level."""

@@ -1,0 +1,275 @@
+"""PDF by PyMuPDF: text in blocks with page and place."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib.metadata import version
+from typing import Any
+
+from rag_assets.model import Attachment, Block, PageSpan, ParsedDocument, ParseFailure
+from rag_assets.parsing.cleaning import clean_line
+from rag_assets.parsing.contract import ParseHints
+from rag_assets.parsing.language import guess_language
+from rag_assets.parsing.pdf.floats.figures import place_attachments
+from rag_assets.parsing.pdf.flow import Flow, flow_text
+from rag_assets.parsing.pdf.footnotes import mark_footnotes
+from rag_assets.parsing.pdf.formulas import merge_formulas
+from rag_assets.parsing.pdf.front.matter import (
+    Abstract,
+    find_abstract,
+    first_page_lines,
+    mark_front_matter,
+)
+from rag_assets.parsing.pdf.furniture import remove_furniture
+from rag_assets.parsing.pdf.headings.bookmarks import Bookmark
+from rag_assets.parsing.pdf.headings.marking import mark_headings
+from rag_assets.parsing.pdf.hyphens import settle_hyphens
+from rag_assets.parsing.pdf.library import load_pymupdf
+from rag_assets.parsing.pdf.line_numbers import remove_line_numbers
+from rag_assets.parsing.pdf.lines import Page, read_page
+from rag_assets.parsing.pdf.lists import split_lists
+from rag_assets.parsing.pdf.ocr import is_scan, read_scan
+from rag_assets.parsing.pdf.order import order_page
+from rag_assets.parsing.pdf.outline import read_bookmarks
+from rag_assets.parsing.pdf.paragraphs import page_paragraphs
+from rag_assets.parsing.pdf.references import split_references
+from rag_assets.parsing.pdf.styles import find_body_style
+from rag_assets.workspace.settings import ParseSettings
+
+PARSER_VERSION = "2"
+
+_MEDIA_TYPE = "application/pdf"
+_METADATA_KEYS = ("author", "subject", "keywords", "creator", "producer", "creationDate", "modDate")
+# More than a stray symbol: so many characters without a Unicode value make a text hard to find.
+_MAX_UNMAPPED_SHARE = 0.01
+_OCR_ADVICE = (
+    "set `ocr: tesseract` below `parse:` in config.yaml, or run text recognition (OCR) on the file "
+    "and put the result in its place"
+)
+
+
+class PdfParser:
+    """Reads PDF files (spec 000 §4: division hyphens, white space, repeated heads and feet)."""
+
+    name = "pdf"
+    media_types = (_MEDIA_TYPE,)
+    reads_stem = False
+
+    @cached_property
+    def version(self) -> str:
+        """Own version and that of PyMuPDF, whose order of text decides the offsets."""
+        return f"{PARSER_VERSION}+pymupdf-{version('pymupdf')}"
+
+    def parse(self, data: bytes, hints: ParseHints, settings: ParseSettings) -> ParsedDocument:
+        """Return the text of a PDF with pages, blocks and title.
+
+        Raises:
+            ParseFailure: `damaged_file`, `no_pages`, `no_text_layer`, `page_limit`,
+                `password_required`, `password_wrong`.
+            MemoryError: MuPDF asked for more memory than the process may have.
+        """
+        pymupdf = load_pymupdf()
+        with _explained("The PDF cannot be opened"):
+            document = pymupdf.open(stream=data, filetype="pdf")
+        with closing(document):
+            _unlock(document, hints.password)
+            pages = _read_pages(document, settings)
+            with _explained("The document information cannot be read"):
+                is_blank = not any(page.blocks for page in pages)
+                source = _Source(
+                    document.metadata or {},
+                    bool(document.is_repaired),
+                    is_blank and any(sheet.get_images() for sheet in document),
+                    read_bookmarks(document),
+                )
+        pymupdf.TOOLS.store_shrink(100)
+        return _build(pages, source, settings)
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What the file says beside its pages. `has_pictures` is looked for only without text."""
+
+    metadata: dict[str, Any]
+    repaired: bool
+    has_pictures: bool
+    bookmarks: Sequence[Bookmark]
+
+
+def _build(pages: list[Page], source: _Source, settings: ParseSettings) -> ParsedDocument:
+    textless = sum(not page.blocks for page in pages)
+    if textless == len(pages) and not source.has_pictures:
+        return _without_text(pages)
+    if textless == len(pages):
+        raise ParseFailure(
+            "no_text_layer",
+            f"None of the {len(pages)} pages holds text, only pictures: {_OCR_ADVICE}.",
+        )
+    first_page = first_page_lines(pages)
+    removed = remove_line_numbers(pages) + remove_furniture(pages, settings.repeated_line_share)
+    for page in pages:
+        order_page(page)
+    settle_hyphens(pages)
+    body = find_body_style(pages)
+    paragraphs = [paragraph for page in pages for paragraph in page_paragraphs(page, body)]
+    # After the heads are gone: a journal's name above the title is often the larger.
+    front = mark_front_matter(paragraphs, pages, source.metadata, first_page, removed)
+    paragraphs, attachments = place_attachments(paragraphs, pages)
+    paragraphs = merge_formulas(paragraphs)
+    mark_footnotes(paragraphs, {page.number: page.height for page in pages})
+    paragraphs = mark_headings(paragraphs, source.bookmarks, body, front.title)
+    paragraphs = split_lists(split_references(paragraphs))
+    abstract = find_abstract(paragraphs)
+    flow = flow_text(paragraphs, [page.number for page in pages])
+    if not flow.text:
+        raise ParseFailure(
+            "no_text_layer",
+            f"The {len(pages)} pages hold only running heads and page numbers: {_OCR_ADVICE}.",
+        )
+    return ParsedDocument(
+        text=flow.text,
+        media_type=_MEDIA_TYPE,
+        pages=flow.pages,
+        blocks=flow.blocks,
+        lines=flow.lines,
+        attachments=_located(attachments, flow.blocks),
+        title=front.title,
+        authors=front.authors,
+        year=front.year,
+        doi=front.doi,
+        abstract=_span_of(abstract, flow),
+        language=guess_language(flow.text),
+        metadata={
+            key: value
+            for key in _METADATA_KEYS
+            if (value := clean_line(str(source.metadata.get(key) or "")))
+        },
+        removed_templates=removed,
+        warnings=_warnings(flow.text, pages, textless, source.repaired),
+    )
+
+
+def _span_of(abstract: Abstract, flow: Flow) -> tuple[int, int] | None:
+    """Return the span of the abstract, whose paragraphs stand together, without its heading."""
+    if not abstract.paragraphs:
+        return None
+    spans = sorted(flow.spans[id(paragraph)] for paragraph in abstract.paragraphs)
+    return spans[0][0] + abstract.skip, spans[-1][1]
+
+
+def _located(attachments: Sequence[Attachment], blocks: Sequence[Block]) -> tuple[Attachment, ...]:
+    """Give each attachment the span of the first block that names it."""
+    spans: dict[str | None, tuple[int, int]] = {}
+    for block in blocks:
+        if block.kind != "drawing":
+            spans.setdefault(block.attachment_id, (block.start, block.end))
+    return tuple(
+        replace(item, start=spans[item.attachment_id][0], end=spans[item.attachment_id][1])
+        if item.attachment_id in spans
+        else item
+        for item in attachments
+    )
+
+
+def _without_text(pages: Sequence[Page]) -> ParsedDocument:
+    """Return a document that holds neither text nor pictures: blank pages, or drawings alone."""
+    warning = (
+        f"None of the {len(pages)} pages holds text or a picture, only blank paper or drawings: "
+        "nothing of it can be found; look whether it is the right file."
+    )
+    return ParsedDocument(
+        text="",
+        media_type=_MEDIA_TYPE,
+        pages=tuple(PageSpan(page.number, 0, 0) for page in pages),
+        warnings=(warning,),
+    )
+
+
+def _warnings(text: str, pages: Sequence[Page], textless: int, repaired: bool) -> tuple[str, ...]:
+    warnings = []
+    page_count, recognised = len(pages), sum(page.is_recognised for page in pages)
+    if repaired:
+        warnings.append(
+            "The file was damaged and MuPDF repaired it: text may be missing; compare it with "
+            "the original or save it anew."
+        )
+    if textless:
+        warnings.append(
+            f"{textless} of {page_count} pages hold no text: where they are scans, {_OCR_ADVICE}."
+        )
+    if recognised:
+        warnings.append(
+            f"{recognised} of {page_count} pages were read from their pictures by Tesseract: look "
+            "at the page before you quote it."
+        )
+    unmapped = text.count("\ufffd")
+    if unmapped > _MAX_UNMAPPED_SHARE * len(text):
+        warnings.append(
+            f"{unmapped} of {len(text)} characters have no Unicode value in the file: search "
+            "will miss them; look for another edition or run text recognition (OCR)."
+        )
+    return tuple(warnings)
+
+
+def _unlock(document: Any, password: str | None) -> None:
+    with _explained("The encryption cannot be read"):
+        if not document.needs_pass:
+            return
+        opened = bool(password) and document.authenticate(password)
+    if opened:
+        return
+    if password:
+        raise ParseFailure(
+            "password_wrong",
+            "The password in the sidecar does not open the file: correct `password:` in "
+            "<file>.meta.yaml.",
+        )
+    raise ParseFailure(
+        "password_required",
+        "The file is protected: write `password: …` into <file>.meta.yaml beside it.",
+    )
+
+
+def _read_pages(document: Any, settings: ParseSettings) -> list[Page]:
+    with _explained("The list of pages cannot be read"):
+        page_count = document.page_count
+    if page_count == 0:
+        raise ParseFailure("no_pages", "The PDF has no pages: export it again from its source.")
+    if page_count > settings.max_pages:
+        raise ParseFailure(
+            "page_limit",
+            f"The document has {page_count} pages, parse.max_pages allows {settings.max_pages}: "
+            "raise the setting in config.yaml or split the document, then build again.",
+        )
+    pages = []
+    for index in range(page_count):
+        with _explained(f"Page {index + 1} cannot be read"):
+            sheet = document[index]
+            page = read_page(sheet)
+            if settings.ocr == "tesseract" and is_scan(sheet, page):
+                page = read_scan(sheet, settings)
+            pages.append(page)
+    return pages
+
+
+@contextmanager
+def _explained(what: str) -> Iterator[None]:
+    """Turn what PyMuPDF raises into a reason code; memory is the worker's affair."""
+    pymupdf = load_pymupdf()
+    try:
+        yield
+    except ParseFailure:
+        raise
+    except (RuntimeError, ValueError, IndexError, TypeError, pymupdf.mupdf.FzErrorBase) as error:
+        if "alloc" in str(error):
+            raise MemoryError(str(error)) from error
+        raise ParseFailure(
+            "damaged_file",
+            f"{what} ({_first_line(error)}): open the file in a PDF program, save it anew and "
+            "replace it.",
+        ) from error
+
+
+def _first_line(error: BaseException) -> str:
+    return clean_line(str(error).partition("\n")[0]) or type(error).__name__

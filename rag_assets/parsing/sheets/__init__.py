@@ -1,0 +1,1 @@
+"""Tables: csv, xlsx, xls, ods; every row can stand alone."""

@@ -1,0 +1,186 @@
+"""Excel workbooks (xlsx, xlsm): sheets in order, every row a line that can stand alone."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import version
+from itertools import chain
+from xml.parsers.expat import EXPAT_VERSION
+
+from rag_assets.model import ParsedDocument, ParseFailure
+from rag_assets.parsing.contract import ParseHints
+from rag_assets.parsing.language import guess_language
+from rag_assets.parsing.office.package import OfficePackage, relationship_id
+from rag_assets.parsing.office.sniffing import XLSX_TYPE
+from rag_assets.parsing.sheets.extras import ExtrasReader
+from rag_assets.parsing.sheets.formats import NumberFormat, built_in_format, compile_format
+from rag_assets.parsing.sheets.layout import Row
+from rag_assets.parsing.sheets.merged import fill_merged, find_merged
+from rag_assets.parsing.sheets.rows import write_tables
+from rag_assets.parsing.sheets.text import TextBuilder
+from rag_assets.parsing.sheets.xml import (
+    CellReader,
+    SparseRow,
+    column_letters,
+    read_shared_strings,
+)
+from rag_assets.workspace.settings import ParseSettings
+
+PARSER_VERSION = "1"
+
+_CORE_PROPERTIES = ("creator", "subject", "description", "keywords", "created", "modified")
+
+
+@dataclass(frozen=True, slots=True)
+class _Sheet:
+    name: str
+    part: str
+    kind: str
+    is_hidden: bool
+
+
+class XlsxParser:
+    """Reads Excel workbooks with and without macros, which are never looked at."""
+
+    name = "xlsx"
+    media_types = (XLSX_TYPE,)
+    reads_stem = False
+
+    @cached_property
+    def version(self) -> str:
+        """Own version and those of the XML libraries."""
+        return f"{PARSER_VERSION}+{EXPAT_VERSION}+lxml-{version('lxml')}"
+
+    def parse(self, data: bytes, _hints: ParseHints, settings: ParseSettings) -> ParsedDocument:
+        """Return each sheet as a heading, its rows, its notes, its drawing's texts and pictures.
+
+        Raises:
+            ParseFailure: `damaged_file`, `hostile_file`, `size_limit`, `empty_file`.
+        """
+        package = OfficePackage(data, settings)
+        workbook = package.main_part("xl/workbook.xml")
+        sheets = _list_sheets(package, workbook)
+        reader = CellReader(_read_strings(package, workbook), _read_formats(package, workbook))
+        builder = TextBuilder()
+        extras = ExtrasReader(package, builder)
+        for sheet in sheets:
+            builder.open_sheet(sheet.name)
+            if sheet.kind != "chartsheet":
+                rows = fill_merged(
+                    reader.rows(package.pieces(sheet.part), sheet.part),
+                    find_merged(package.pieces(sheet.part)),
+                )
+                write_tables(part_tables(rows), builder, name_column)
+            extras.add_extras(sheet.part)
+        text = builder.text()
+        if not text:
+            raise no_filled_cell()
+        metadata = _read_properties(package)
+        hidden = [sheet.name for sheet in sheets if sheet.is_hidden]
+        return ParsedDocument(
+            text=text,
+            media_type=XLSX_TYPE,
+            blocks=tuple(builder.blocks),
+            attachments=tuple(extras.attachments),
+            title=metadata.get("title"),
+            authors=tuple(filter(None, [metadata.get("creator")])),
+            language=guess_language(text),
+            metadata={**metadata, "sheets": "; ".join(sheet.name for sheet in sheets)},
+            warnings=(*describe_hidden(hidden), *_uncomputed(reader), *extras.warnings),
+        )
+
+
+def part_tables(rows: Iterable[tuple[int, SparseRow]]) -> Iterator[Row]:
+    """Yield the rows, with an empty one where the sheet has blank rows."""
+    above = 0
+    for number, row in rows:
+        if above and number > above + 1:
+            yield []
+        above = number
+        yield row
+
+
+def name_column(index: int) -> str:
+    """Return how a column without header is called: as the sheet's edge shows it."""
+    return f"column {column_letters(index)}"
+
+
+def no_filled_cell() -> ParseFailure:
+    """Return the failure of a workbook without text."""
+    return ParseFailure("empty_file", "No sheet has a filled cell: remove the workbook or fill it.")
+
+
+def describe_hidden(hidden: Sequence[str]) -> list[str]:
+    """Return a warning that names the hidden sheets, none without."""
+    warning = (
+        f"Hidden sheets are searched like the others ({', '.join(hidden)}): delete them from a "
+        "copy of the workbook where that is not wanted."
+    )
+    return [warning] if hidden else []
+
+
+def _uncomputed(reader: CellReader) -> list[str]:
+    warning = (
+        f"{reader.uncomputed} formulas have no stored result and are missing here: open the "
+        "workbook in its own program and save it."
+    )
+    return [warning] if reader.uncomputed else []
+
+
+def _list_sheets(package: OfficePackage, workbook: str) -> list[_Sheet]:
+    relationships = package.relationships(workbook)
+    sheets = []
+    for element in package.tree(workbook).iter("{*}sheet"):
+        target = relationships.get(relationship_id(element) or "")
+        if target is None or target.is_external:
+            continue
+        name = " ".join(element.get("name", "").split()) or "Sheet"
+        is_hidden = element.get("state", "visible") != "visible"
+        sheets.append(_Sheet(name, target.target, target.kind, is_hidden))
+    if not sheets:
+        raise ParseFailure(
+            "damaged_file",
+            "The workbook lists no sheet: open it in its own program, save it anew and replace it.",
+        )
+    return sheets
+
+
+def _read_strings(package: OfficePackage, workbook: str) -> list[str]:
+    parts = package.related(workbook, "sharedStrings")
+    return list(
+        chain.from_iterable(read_shared_strings(package.pieces(part), part) for part in parts)
+    )
+
+
+def _read_formats(package: OfficePackage, workbook: str) -> list[NumberFormat]:
+    """Return what shows numbers, by the index of the cell's style."""
+    from_1904 = any(
+        properties.get("date1904") in {"1", "true"}
+        for properties in package.tree(workbook).iter("{*}workbookPr")
+    )
+    formats: list[NumberFormat] = []
+    for part in package.related(workbook, "styles"):
+        root = package.tree(part)
+        codes = {
+            int(element.get("numFmtId", "0")): element.get("formatCode", "General")
+            for element in root.iter("{*}numFmt")
+            if element.get("numFmtId", "0").isdecimal()
+        }
+        for styles in root.iter("{*}cellXfs"):
+            for style in styles:
+                identifier = style.get("numFmtId", "0")
+                number = int(identifier) if identifier.isdecimal() else 0
+                code = codes.get(number) or built_in_format(number)
+                formats.append(compile_format(code, from_1904=from_1904))
+    return formats
+
+
+def _read_properties(package: OfficePackage) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for part in package.related("", "core-properties"):
+        for element in package.tree(part):
+            name = str(element.tag).rpartition("}")[2]
+            value = " ".join((element.text or "").split())
+            if value and name in {"title", *_CORE_PROPERTIES}:
+                found[name] = value
+    return found
