@@ -1,6 +1,7 @@
 """From records to a publication: living rows joined with identity, checked, seen all at once."""
 
 from rag_assets.publishing.collecting import Collected, collect_garbage
+from rag_assets.publishing.exporting import export_chunks, export_parsed
 from rag_assets.publishing.facts import DocumentFacts
 from rag_assets.publishing.overview import DocumentLine, describe_namespace, list_documents
 from rag_assets.publishing.publish import PUBLISHING_VERSION, PublishOutcome, collect, publish
@@ -16,6 +17,8 @@ __all__ = [
     "collect",
     "collect_garbage",
     "describe_namespace",
+    "export_chunks",
+    "export_parsed",
     "list_documents",
     "publish",
 ]

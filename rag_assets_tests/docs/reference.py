@@ -94,24 +94,29 @@ def list_keys() -> list[tuple[str, str, str]]:
     in the lines above it.
     """
     keys: list[tuple[str, str, str]] = []
-    section, section_said, above = "", False, []
+    sections: list[tuple[str, bool]] = []  # name, and whether a comment was said of it as a whole
+    above: list[str] = []
+    behind = -1  # column of the comment behind the key before
     for line in CONFIGURATION.read_text(encoding="utf-8").splitlines():
         if not line.strip():
-            above = []
+            above, behind = [], -1
         elif match := re.fullmatch(r"\s*#\s?(.*)", line):
-            above.append(match[1])
+            if line.index("#") == behind:
+                name, value, said = keys[-1]
+                keys[-1] = (name, value, f"{said} {match[1].strip()}")
+            else:
+                above.append(match[1])
         elif match := re.fullmatch(r"""( *)("[^"]*"|[\w/]+):\s*(.*?)(?:\s+#\s*(.*))?""", line):
             indent, name, value, comment = match.groups()
+            del sections[len(indent) // 2 :]
+            path = ".".join([*(section for section, _ in sections), name])
             said = comment or " ".join(above)
-            if not indent and not value:
-                section = name
-                if above:  # said of the whole section: its keys need no more
-                    keys.append((name, "", said))
-                section_said, above = bool(above), []
-                continue
-            section_said = section_said and bool(indent)
-            if comment or above or not section_said:
-                keys.append((f"{section}.{name}" if indent else name, value, said))
+            is_told = any(told for _, told in sections)
+            if said or (value and not is_told):
+                keys.append((path, value, said))
+                behind = line.index("#") if comment else -1
+            if not value:
+                sections.append((name, bool(said)))
             above = []
         else:
             raise ValueError(f"{CONFIGURATION.name}: a line that the reference cannot read: {line}")

@@ -61,8 +61,8 @@ def test_every_setting_has_a_comment_and_stands_in_the_reference() -> None:
 
 def _dotted(values: Mapping[str, Any]) -> Iterator[str]:
     for key, value in values.items():
-        if isinstance(value, dict) and key != "places":
-            yield from (f"{key}.{below}" for below in value)
+        if isinstance(value, dict) and value and key != "places":
+            yield from (f"{key}.{below}" for below in _dotted(value))
         else:
             yield key
 
