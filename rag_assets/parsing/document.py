@@ -52,7 +52,7 @@ def choose_parser(data: bytes, hints: ParseHints, settings: ParseSettings) -> tu
     extension = bare_extension(hints.extension)
     if media_type.startswith("text/") or media_type == BINARY_MEDIA_TYPE:
         media_type = types_by_extension().get(extension, media_type)
-    if extension == "pdf" and media_type in _NO_PDF:
+    if extension == "pdf" and media_type in _NO_PDF and data.strip():
         raise ParseFailure(
             "damaged_file",
             "The file is named .pdf but holds no PDF: fetch it again from where it came, or give "

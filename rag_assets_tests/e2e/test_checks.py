@@ -84,7 +84,7 @@ def cut_short(row: dict[str, Any]) -> None:
 
 
 def count_high(row: dict[str, Any]) -> None:
-    row["token_count"] = MODEL_READS + 1
+    row["input_tokens"] = MODEL_READS + 1
 
 
 @pytest.mark.parametrize(

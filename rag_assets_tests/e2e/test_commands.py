@@ -50,7 +50,9 @@ LAST_ASSET = {
 
 def test_no_command_is_left_out_here() -> None:
     tested = {*STAGES, "init", "namespace", "query", "verify-citations", "documents", "status"}
-    assert set(COMMANDS) == tested | {"sql", "meta", "gc", "doctor", "ui"}, "`ui` has its own tests"
+    looking = {"chunks", "export", "parsers", "sql", "meta", "gc", "doctor"}
+    elsewhere = {"eval", "ui"}  # rag_assets_tests/evaluation, test_ui.py
+    assert set(COMMANDS) == tested | looking | elsewhere
 
 
 @pytest.mark.parametrize("command", STAGES)
@@ -95,6 +97,53 @@ def test_looking_commands_print_lines_for_people(library: Path, rag: Rag) -> Non
     assert rag(*at, "namespace", "list").stdout == "thesis\traw\n"
     assert "MB freed" in rag(*at, "gc").stdout
     assert "BAD" not in rag(*at, "doctor").stdout
+
+
+def test_a_file_is_previewed_and_nothing_is_stored(
+    library: Path, rag: Rag, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    source = library / "raw" / next(iter(NOTES))
+    ran = rag("chunks", str(source), "--json")
+    assert ran.exit_code == 0, ran.output
+    preview = document_of(ran)
+    assert preview["report"]["status"] == "ok"
+    assert preview["chunks"]
+    assert "tokens" in rag("chunks", str(source), "--whole").stdout
+    assert rag("chunks", str(source), "--html", "page.html").exit_code == 0
+    assert preview["chunks"][0]["kind"] in Path("page.html").read_text(encoding="utf-8")
+    listed = rag("parse", "show", str(source))
+    assert "heading 1: " in listed.stdout
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_a_page_is_drawn_with_its_blocks(rag: Rag, tmp_path: Path) -> None:
+    import pymupdf
+
+    with pymupdf.open() as document:
+        document.new_page().insert_text((72, 72), "Planted roofs cool rooms.")
+        document.save(tmp_path / "roofs.pdf")
+    target = tmp_path / "page.png"
+    ran = rag("parse", "show", str(tmp_path / "roofs.pdf"), "--page", "1", "-o", str(target))
+    assert ran.exit_code == 0, ran.output
+    assert target.read_bytes().startswith(b"\x89PNG")
+    beyond = rag("parse", "show", str(tmp_path / "roofs.pdf"), "--page", "9")
+    assert beyond.exit_code == 3
+    assert "has 1 pages" in beyond.output
+
+
+def test_what_was_built_is_exported_as_folders(library: Path, rag: Rag, tmp_path: Path) -> None:
+    at = ("--workspace", library)
+    assert rag(*at, "export", "parsed", str(tmp_path / "parsed")).exit_code == 0
+    assert rag(*at, "export", "chunks", str(tmp_path / "chunks")).exit_code == 0
+    assert (tmp_path / "parsed/thesis/roofs/roofs.md").is_file()
+    assert (tmp_path / "chunks/thesis/chunk_manifest.json").is_file()
+
+
+def test_parsers_are_listed_with_their_media_types(rag: Rag) -> None:
+    ran = rag("parsers", "--json")
+    assert ran.exit_code == 0, ran.output
+    assert "application/pdf" in ran.stdout
 
 
 def test_a_question_gets_a_pack_that_can_be_cited(library: Path, rag: Rag) -> None:

@@ -55,10 +55,28 @@ def test_answers_are_found_and_every_splitter_stands_beside(
     assert written["by_corpus"].keys() == {"one", "two"}
     assert written["by_corpus"]["one"]["questions"] == 3
     assert set(written["baselines"]) == {
-        "fixed 200 tokens", "recursive 200 tokens", "word windows, BM25"
+        "fixed 200 tokens", "recursive 200 tokens", "windows 200 words"
     }  # fmt: skip
     assert written["counts"]["unplaced_characters"] == 0
     assert "rag-assets" in report.render()
+
+
+@pytest.mark.parametrize("method", ["semantic", "lexical", "hybrid"])
+def test_plain_names_are_by_the_configured_method(folder: Path, method: str) -> None:
+    over = folder / "method.yaml"
+    # One candidate a searcher: the three find different amounts.
+    over.write_text(f"embed: {{kind: hashing}}\nretrieve: {{method: {method}, pool_k: 1}}\n")
+    row = {"question": "eggs of hens", "corpus": "one", "references": []}
+    text = "# Birds\n\n" + "\n\n".join(f"{fact} " * 20 for fact in FACTS.values())
+    (folder / "corpora/one.md").write_text(text)
+    row["references"] = [{"content": text[9:], "start": 9, "end": len(text)}]
+    (folder / "questions.jsonl").write_text(json.dumps(row))
+    written = evaluate_chunking(folder, shipped_settings(over)).to_json()
+    assert written["method"] == method
+    for name in ("recall", "precision", "iou", "hit_iou"):
+        assert written[name] == written[f"{method}_{name}"] > 0
+        assert written["by_corpus"]["one"][name] == written[name]
+    assert written["lexical_recall"] <= written["hybrid_recall"]
 
 
 def test_second_run_encodes_nothing(

@@ -16,7 +16,6 @@ from rag_assets.evaluation.span_scores import (
     union,
 )
 from rag_assets.evaluation.splitters import split_fixed, split_recursively, split_words
-from rag_assets.evaluation.word_search import WordSearch
 from rag_assets.model import Block, ParsedDocument
 from rag_assets.parsing import make_sections
 
@@ -121,18 +120,6 @@ def test_windows_hold_so_many_words() -> None:
     assert [text[start:end] for start, end in split_words(text, 2)] == [
         "one  two", "three\nfour", "five"
     ]  # fmt: skip
-
-
-def test_word_search_prefers_rare_words_and_ignores_stop_words() -> None:
-    search = WordSearch(["the hen and the egg", "hen hen hen", "the the the light"])
-    assert search.rank("the light", 1) == [2]
-    assert search.rank("an egg of a hen", 2) == [0, 1]
-    assert search.rank("nothing known", 3) == [0, 1, 2]
-
-
-def test_word_search_weighs_a_rare_word_above_one_that_is_everywhere() -> None:
-    search = WordSearch(["hen hen hen hen", "lamp x y z", "hen x", "hen y"])
-    assert search.rank("hen lamp", 1) == [1]
 
 
 def reference(source: str, content: str) -> SpanReference:

@@ -39,7 +39,9 @@ def found_by(table: SearchTable, query: str, where: str | None = None) -> set[st
         ("DIOXIDE", "leaf-2021:0"),
         ("Einstein", "leaf-2021:1"),
         ("O'Brien", "leaf-2021:1"),
-        ("the", "leaf-2021:0"),
+        ("narrow", "leaf-2021:0"),
+        ("saving waters", "leaf-2021:2"),
+        ("budgets", "rubric:0"),
         ("二氧化碳", "叶片-2020:0"),
         ("气孔导度", "叶片-2020:0"),
         ("违约责任", "叶片-2020:1"),
@@ -51,9 +53,32 @@ def test_words_of_both_languages_are_found(table: SearchTable, query: str, chunk
     assert chunk_id in found_by(table, query)
 
 
-def test_words_are_not_stemmed(table: SearchTable) -> None:
-    assert found_by(table, "narrow") == set()
-    assert found_by(table, "budgets") == {"rubric:0"}
+def test_words_that_every_english_text_has_find_nothing(table: SearchTable) -> None:
+    assert found_by(table, "what is the of a with by") == set()
+
+
+def test_negations_are_words(tmp_path: Path) -> None:
+    rows = [chunk_row("a", 0, "No, it does not."), chunk_row("b", 0, "Yes, it does.")]
+    write_search_table(tmp_path, chunk_table(rows))
+    table = SearchTable(tmp_path)
+    assert found_by(table, "not") == found_by(table, "no") == {"a:0"}
+
+
+@pytest.mark.parametrize("term", ["foo_bar.py", "CO2", "R2D2-17", "§230(c)", "民法典第577条"])
+def test_exact_terms_are_told_from_their_neighbours(tmp_path: Path, term: str) -> None:
+    others = ["foo_baz.rb", "NO2", "R2D2-18", "§231(d)", "民法典第578条"]
+    rows = [
+        chunk_row("one", index, f"As {text} says.") for index, text in enumerate([*others, term])
+    ]
+    write_search_table(tmp_path, chunk_table(rows))
+    best = SearchTable(tmp_path).search_text(term, 1, columns=["text"]).to_pylist()
+    assert best[0]["text"] == f"As {term} says."
+
+
+def test_rows_of_common_words_pass_the_check(tmp_path: Path) -> None:
+    rows = [chunk_row("a", 0, "This is what they were."), chunk_row("b", 0, "The leaf of it.")]
+    write_search_table(tmp_path, chunk_table(rows))
+    check_search_table(tmp_path, 2)
 
 
 def test_vector_of_a_row_finds_the_row_first(table: SearchTable) -> None:
