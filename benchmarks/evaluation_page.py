@@ -22,6 +22,7 @@ HEADINGS = {
     "reference_count_accuracy": "references", "pages_per_second": "pages/s",
 }  # fmt: skip
 FOUND = ("recall", "precision", "iou", "hit_iou", "precision_omega")
+SEARCHERS = {f"{method}_recall": method for method in ("semantic", "lexical", "hybrid")}
 CUT = ("coverage", "overlap", "duplicate_rate", "cut_share", "tokens_min", "tokens_max",
        "tokens_mean", "tokens_std")  # fmt: skip
 
@@ -70,17 +71,16 @@ def survival(written: Mapping[str, Any]) -> Iterator[str]:
 
 def chunking(written: Mapping[str, Any]) -> Iterator[str]:
     rows = {"rag-assets": written, **written["baselines"]}
-    yield table(("chunks by", *FOUND), rows, FOUND)
+    yield table((f"chunks by ({written['method']} search)", *FOUND), rows, FOUND)
+    yield table(("recall by searcher", *SEARCHERS.values()), rows, SEARCHERS)
     yield table(("chunks by", *CUT), rows, CUT)
-    corpora = list(written["by_corpus"])
-    by_corpus = {
-        name: {corpus: of[corpus]["recall"] for corpus in corpora}
-        for name, of in {
-            "rag-assets": written["by_corpus"],
-            **{name: each["by_corpus"] for name, each in written["baselines"].items()},
-        }.items()
-    }
-    yield table(("recall by corpus", *corpora), by_corpus, corpora)
+    for key, searcher in SEARCHERS.items():
+        corpora = list(written["by_corpus"])
+        by_corpus = {
+            name: {corpus: each["by_corpus"][corpus][key] for corpus in corpora}
+            for name, each in rows.items()
+        }
+        yield table((f"recall by corpus, {searcher}", *corpora), by_corpus, corpora)
 
 
 TABLES = {"headings": headings, "survival": survival, "chunking": chunking}

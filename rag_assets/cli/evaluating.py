@@ -112,9 +112,9 @@ def survival(folder: Path, out: Path | None, config: Path | None, use_passwords:
 
 
 @eval.command(
-    help="Chunk the texts in DIR/corpora, find the five nearest chunks of each question in "
-    "DIR/questions.jsonl and score the characters of its references that they hold, beside "
-    "fixed-size and recursive splitters and BM25 over windows of words."
+    help="Chunk the texts in DIR/corpora, search them for each question in DIR/questions.jsonl "
+    "and score the characters of its references that the five best chunks hold, beside "
+    "fixed-size, recursive and word-window splitters."
 )
 @click.argument("folder", metavar="DIR", type=click.Path(
     exists=True, file_okay=False, path_type=Path))  # fmt: skip
