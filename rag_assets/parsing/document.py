@@ -20,6 +20,9 @@ _BYTES_PER_MEGABYTE = 1_000_000
 # What is taken for a broken PDF where the name promises one. A web page under that name is not:
 # it is what a site answered in place of the file, and its text says so.
 _NO_PDF = ("text/plain", "text/csv", BINARY_MEDIA_TYPE)
+# A few words under a PDF's name are what a failed download left.
+_PROSE_WINDOW = 4096
+_MIN_PROSE_LETTERS = 200
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -52,7 +55,7 @@ def choose_parser(data: bytes, hints: ParseHints, settings: ParseSettings) -> tu
     extension = bare_extension(hints.extension)
     if media_type.startswith("text/") or media_type == BINARY_MEDIA_TYPE:
         media_type = types_by_extension().get(extension, media_type)
-    if extension == "pdf" and media_type in _NO_PDF and data.strip():
+    if extension == "pdf" and media_type in _NO_PDF and data.strip() and not _is_prose(data):
         raise ParseFailure(
             "damaged_file",
             "The file is named .pdf but holds no PDF: fetch it again from where it came, or give "
@@ -69,6 +72,14 @@ def choose_parser(data: bytes, hints: ParseHints, settings: ParseSettings) -> tu
                 f"{failure.message}",
             ) from failure
         raise
+
+
+def _is_prose(data: bytes) -> bool:
+    """Tell whether a file that is no PDF holds a text worth reading, not a rest or garbage."""
+    letters = sum(
+        character.isalpha() for character in data[:_PROSE_WINDOW].decode("utf-8", "ignore")
+    )
+    return letters >= _MIN_PROSE_LETTERS and b"\x00" not in data[:_PROSE_WINDOW]
 
 
 def parse_document(data: bytes, hints: ParseHints, settings: ParseSettings) -> ParsedDocument:

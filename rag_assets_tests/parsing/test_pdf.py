@@ -191,6 +191,19 @@ def test_blank_pages_are_a_document_without_text_that_says_so(settings: ParseSet
     assert "blank paper or drawings" in document.warnings[0]
 
 
+def test_pages_of_nothing_but_one_repeated_line_keep_it(settings: ParseSettings) -> None:
+    pages = [[(70, 40, f"Original page {number}", 10)] for number in range(1, 6)]
+    document = parse_document(make_pdf(pages), HINTS, settings)
+    assert "Original page 4" in document.text
+    assert document.removed_templates == ()
+
+
+def test_a_text_under_a_pdf_s_name_is_read_with_a_warning(settings: ParseSettings) -> None:
+    document = parse_document(b"Planted roofs cool the rooms below. " * 20, HINTS, settings)
+    assert document.media_type == "text/plain"
+    assert ".pdf" in document.warnings[0]
+
+
 @pytest.mark.parametrize("data", [b"potato salad\n", b"\x00\x01\x02" * 50])
 def test_what_is_no_pdf_under_a_pdf_s_name_is_damaged(data: bytes) -> None:
     assert reason_of(data).reason_code == "damaged_file"

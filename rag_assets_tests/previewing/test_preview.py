@@ -7,9 +7,7 @@ from rag_assets.model import ConfigurationError, ParseFailure, UsageError
 from rag_assets.previewing import render_html, render_lines
 from rag_assets.workspace import shipped_settings
 
-TEXT = (
-    "# Roofs\n\nPlanted roofs cool the rooms below. They hold\n\n## Costs\n\n<b>Dear</b>.\n"
-)
+TEXT = "# Roofs\n\nPlanted roofs cool the rooms below. They hold\n\n## Costs\n\n<b>Dear</b>.\n"
 
 
 def test_a_preview_holds_what_a_build_would_make() -> None:

@@ -12,7 +12,7 @@ from rag_assets.parsing.pdf.lines import Page, read_page
 from rag_assets.workspace.settings import ParseSettings
 
 # A scan may carry a page number or a library's stamp as text: so few characters are no text layer.
-_MOST_STAMP_CHARACTERS = 60
+MOST_STAMP_CHARACTERS = 60
 
 
 def is_scan(sheet: Any, page: Page) -> bool:
@@ -23,7 +23,7 @@ def is_scan(sheet: Any, page: Page) -> bool:
         page: what was read of it.
     """
     characters = sum(len(line.text) for block in page.blocks for line in block)
-    return characters <= _MOST_STAMP_CHARACTERS and bool(sheet.get_images())
+    return characters <= MOST_STAMP_CHARACTERS and bool(sheet.get_images())
 
 
 def read_scan(sheet: Any, settings: ParseSettings) -> Page:

@@ -29,7 +29,7 @@ from rag_assets.parsing.pdf.library import load_pymupdf
 from rag_assets.parsing.pdf.line_numbers import remove_line_numbers
 from rag_assets.parsing.pdf.lines import Page, read_page
 from rag_assets.parsing.pdf.lists import split_lists
-from rag_assets.parsing.pdf.ocr import is_scan, read_scan
+from rag_assets.parsing.pdf.ocr import MOST_STAMP_CHARACTERS, is_scan, read_scan
 from rag_assets.parsing.pdf.order import order_page
 from rag_assets.parsing.pdf.outline import read_bookmarks
 from rag_assets.parsing.pdf.paragraphs import page_paragraphs
@@ -76,11 +76,11 @@ class PdfParser:
             _unlock(document, hints.password)
             pages = _read_pages(document, settings)
             with _explained("The document information cannot be read"):
-                is_blank = not any(page.blocks for page in pages)
+                is_thin = _characters(pages) <= MOST_STAMP_CHARACTERS * len(pages)
                 source = _Source(
                     document.metadata or {},
                     bool(document.is_repaired),
-                    is_blank and any(sheet.get_images() for sheet in document),
+                    is_thin and any(sheet.get_images() for sheet in document),
                     read_bookmarks(document),
                 )
         pymupdf.TOOLS.store_shrink(100)
@@ -89,7 +89,7 @@ class PdfParser:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """What the file says beside its pages. `has_pictures` is looked for only without text."""
+    """What the file says beside its pages. `has_pictures` is looked for where text is scarce."""
 
     metadata: dict[str, Any]
     repaired: bool
@@ -107,7 +107,7 @@ def _build(pages: list[Page], source: _Source, settings: ParseSettings) -> Parse
             f"None of the {len(pages)} pages holds text, only pictures: {_OCR_ADVICE}.",
         )
     first_page = first_page_lines(pages)
-    removed = remove_line_numbers(pages) + remove_furniture(pages, settings.repeated_line_share)
+    removed = _remove_templates(pages, source.has_pictures, settings)
     for page in pages:
         order_page(page)
     settle_hyphens(pages)
@@ -122,11 +122,6 @@ def _build(pages: list[Page], source: _Source, settings: ParseSettings) -> Parse
     paragraphs = split_lists(split_references(paragraphs))
     abstract = find_abstract(paragraphs)
     flow = flow_text(paragraphs, [page.number for page in pages])
-    if not flow.text:
-        raise ParseFailure(
-            "no_text_layer",
-            f"The {len(pages)} pages hold only running heads and page numbers: {_OCR_ADVICE}.",
-        )
     return ParsedDocument(
         text=flow.text,
         media_type=_MEDIA_TYPE,
@@ -148,6 +143,32 @@ def _build(pages: list[Page], source: _Source, settings: ParseSettings) -> Parse
         removed_templates=removed,
         warnings=_warnings(flow.text, pages, textless, source.repaired),
     )
+
+
+def _remove_templates(
+    pages: Sequence[Page], has_pictures: bool, settings: ParseSettings
+) -> tuple[str, ...]:
+    """Take line numbers, heads and feet out of the pages, unless they are all that is there.
+
+    Raises:
+        ParseFailure: `no_text_layer`: beside them the pages hold only pictures.
+    """
+    before = [[list(block) for block in page.blocks] for page in pages]
+    removed = remove_line_numbers(pages) + remove_furniture(pages, settings.repeated_line_share)
+    if any(page.blocks for page in pages):
+        return removed
+    if has_pictures:
+        raise ParseFailure(
+            "no_text_layer",
+            f"The {len(pages)} pages hold only running heads and page numbers: {_OCR_ADVICE}.",
+        )
+    for page, blocks in zip(pages, before, strict=True):
+        page.blocks = blocks
+    return ()
+
+
+def _characters(pages: Sequence[Page]) -> int:
+    return sum(len(line.text) for page in pages for block in page.blocks for line in block)
 
 
 def _span_of(abstract: Abstract, flow: Flow) -> tuple[int, int] | None:

@@ -171,7 +171,7 @@ def _body_size(pages: Sequence[Page]) -> float:
     if sizes.total() < _SHORT_CHARACTERS:
         # A title may be longer than all the text below it.
         return max(min(sizes), 1.0)
-    return max(sizes.most_common(1)[0][0], 1.0)
+    return max(sizes.most_common(1)[0][0], 1.0) if sizes else 1.0
 
 
 def _runs(page: Page) -> list[_Run]:

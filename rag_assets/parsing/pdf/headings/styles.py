@@ -65,7 +65,10 @@ def accept_styles(
         else:
             chosen = _accept_group(group, sentences[style], body, evidence)
         accepted.update(id(item) for item in chosen)
-    return _in_body([item for item in candidates if id(item) in accepted], paragraphs[-1].page)
+    return _in_body(
+        [item for item in candidates if id(item) in accepted],
+        paragraphs[-1].page if paragraphs else 0,
+    )
 
 
 def _count_numbered(candidates: Sequence[Candidate]) -> int:
