@@ -12,7 +12,7 @@ from rag_assets.model import Block, BlockKind, ParsedDocument, Section, SectionC
 # What begins a passage and never ends one.
 HEAD_KINDS = frozenset({"heading", "unplaced_heading"})
 
-_BY_LINE = frozenset({"table", "code", "formula"})
+_BY_LINE = frozenset({"table", "code", "formula", "drawing"})
 _ALONE = frozenset(
     {"heading", "unplaced_heading", "code", "formula", "drawing", "reference", "row"}
 )

@@ -42,6 +42,8 @@ _NEXT = re.compile(r"""\s*+(?P<openers>["'“‘«「『（(\[【《〈〔]*+)(?
 # "(b) The second case": the mark of an item inside running text, before a capital.
 _ITEM_MARK = re.compile(r"\s*+[(\[](?:[a-z]|[ivx]{1,4}|\d{1,2})[)\]]\s++(?=[A-Z])")
 _QUANTITY_BEFORE = re.compile(r"(?:[°µμΩ%/]|\d\s?)$")
+# The page number behind a row of dots, with more text behind it.
+_ENTRY_PAGE = re.compile(r"[ \t]*+\d{1,4}(?=\s)")
 _LONGEST_ABBREVIATION = 24  # characters looked at before a full stop
 
 # A sentence so far of nothing but a list or heading number: "1.", "2.1.", "## IV.", "- a."
@@ -129,11 +131,20 @@ def _split_passage(text: str, start: int, end: int, spans: list[tuple[int, int]]
     for stop in _STOP.finditer(text, start, end):
         if stop.start() < letter or stop.end() == end:
             continue  # no word yet: it says nothing
-        if _ends_sentence(text, start, end, stop):
-            spans.append((start, stop.end()))
-            start = next_visible(text, stop.end())
+        cut = stop.end() if _ends_sentence(text, start, end, stop) else _end_of_entry(stop, end)
+        if cut is not None:
+            spans.append((start, cut))
+            start = next_visible(text, cut)
             letter = _next_letter(text, start, end)
     spans.append((start, end))
+
+
+def _end_of_entry(stop: re.Match[str], end: int) -> int | None:
+    """Return where a line of a table of contents ends: behind the page that its dots lead to."""
+    if " " not in stop["mark"] and "\t" not in stop["mark"]:
+        return None
+    page = _ENTRY_PAGE.match(stop.string, stop.end(), end)
+    return page.end() if page else None
 
 
 def _next_letter(text: str, start: int, end: int) -> int:

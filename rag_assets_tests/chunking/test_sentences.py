@@ -99,6 +99,18 @@ def test_a_row_of_dots_is_no_row_of_sentences() -> None:
     assert sentences("Contents . . . . . 3") == ["Contents . . . . . 3"]
 
 
+def test_lines_of_a_table_of_contents_are_sentences_of_their_own() -> None:
+    first, second = "2.1 The state of the art . . . . 24", "2.1.1 Copies . . . . . . . . . 31"
+    assert sentences(f"{first} {second}\n3 The end") == [first, second, "3 The end"]
+
+
+def test_an_item_with_a_letter_in_brackets_begins_a_sentence() -> None:
+    assert sentences("(a) One is plain. (b) The second is not.") == [
+        "(a) One is plain.",
+        "(b) The second is not.",
+    ]
+
+
 @given(any_texts, st.lists(st.integers(0, 300), max_size=5))
 def test_sentences_hold_every_visible_character_once(text: str, breaks: list[int]) -> None:
     assert_covered_once(text, split_sentences(text, breaks))
