@@ -13,6 +13,7 @@ from rag_assets.publishing import (
     PUBLISHING_VERSION,
     DocumentFacts,
     PublishOutcome,
+    plot_publication,
     publish,
 )
 from rag_assets.workspace import Namespace
@@ -55,6 +56,7 @@ def build_search_index_asset(declared: Namespace) -> dg.AssetsDefinition:
                 **outcome.counts,
                 **warnings_metadata(outcome.warnings),
                 "table": document_table([describe_facts(fact) for fact in outcome.facts]),
+                "plots": dg.MetadataValue.md(plot_publication(namespace)),
                 "preview": dg.MetadataValue.md(_preview(outcome)),
             },
             data_version=dg.DataVersion(outcome.publication),

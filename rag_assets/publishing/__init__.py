@@ -4,6 +4,7 @@ from rag_assets.publishing.collecting import Collected, collect_garbage
 from rag_assets.publishing.exporting import export_chunks, export_parsed
 from rag_assets.publishing.facts import DocumentFacts
 from rag_assets.publishing.overview import DocumentLine, describe_namespace, list_documents
+from rag_assets.publishing.plots import plot_publication
 from rag_assets.publishing.publish import PUBLISHING_VERSION, PublishOutcome, collect, publish
 from rag_assets.publishing.publish import STAGES as PUBLISHED_STAGES
 
@@ -20,5 +21,6 @@ __all__ = [
     "export_chunks",
     "export_parsed",
     "list_documents",
+    "plot_publication",
     "publish",
 ]

@@ -54,7 +54,11 @@ def join_tables(
         ),
         "parse_reports": _table(
             [
-                {**{name: f.report.get(name) for name in PARSE_REPORTS.names}, "doc_uid": f.doc_uid}
+                {
+                    **{name: f.report.get(name) for name in PARSE_REPORTS.names},
+                    "doc_uid": f.doc_uid,
+                    "reference_entries": f.report.get("references"),
+                }
                 for f in facts
                 if f.report
             ],

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 # How often a build that another run overtakes is begun again.
 _TRIES = 5
 # Counts as code: raise it when the same inputs give another publication.
-PUBLISHING_VERSION = 2
+PUBLISHING_VERSION = 3
 STAGES = ("parse_reports", "parents", "chunks", "embeddings")
 
 

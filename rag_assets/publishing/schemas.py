@@ -145,6 +145,13 @@ PARSE_REPORTS = _schema(
         _count("pages", "pages; 0 for formats without"),
         _count("characters", "code points of clean text"),
         _count("blocks", "blocks"),
+        _count("headings", "headings"),
+        _count("sections", "sections of the section tree"),
+        _count("tables", "tables"),
+        _count("figures", "figures"),
+        # `references` alone is a word of SQL.
+        _count("reference_entries", "entries of the list of references"),
+        _count("attachments", "figures, images and tables"),
         _count("textless_pages", "pages without text"),
         _count("replacement_characters", "U+FFFD in the text"),
         _text("language", "language code"),
