@@ -42,7 +42,7 @@ from rag_assets.evaluation.span_scores import (
     union,
 )
 from rag_assets.evaluation.splitters import split_fixed, split_recursively, split_words
-from rag_assets.evaluation.vectors import VectorCache
+from rag_assets.evaluation.vectors import VectorCache, name_progress
 from rag_assets.model import Chunk, ParsedDocument, Progress
 from rag_assets.parsing import ParseHints, parse_document
 from rag_assets.workspace import Settings
@@ -161,7 +161,8 @@ def evaluate_chunking(
     scored: dict[str, _Scores] = {}
     figures: dict[str, dict[str, Figure]] = {}
     for name, cuts in ways.items():
-        _encode(name, cuts, vectors, on_progress)
+        inputs = [text for cut in cuts.values() for text in cut.inputs]
+        vectors.encode(inputs, name_progress(f"vectors of {name}", on_progress))
         scored[name] = _search(corpora, cuts, vectors, encoded, settings)
         figures[name] = {
             **_overall(scored[name], settings.retrieve.method),
@@ -249,22 +250,6 @@ def _cut(corpus: _Corpus, spans: Sequence[Span], tokenizer: EmbeddingTokenizer) 
         SearchedChunk(*span, text, text) for span, text in zip(spans, texts, strict=True)
     )
     return _Splitting(chunks, texts, tuple(tokenizer.count(texts)))
-
-
-def _encode(
-    name: str,
-    cuts: Mapping[str, _Splitting],
-    vectors: VectorCache,
-    on_progress: Progress | None,
-) -> None:
-    """Encode all chunks of one way to split in one call."""
-    inputs = [text for cut in cuts.values() for text in cut.inputs]
-    vectors.encode(
-        inputs,
-        None
-        if on_progress is None
-        else lambda done, total: on_progress(f"vectors of {name}", done, total),
-    )
 
 
 def _search(

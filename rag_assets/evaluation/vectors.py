@@ -5,12 +5,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rag_assets.embedding import Embedder, EncodeProgress
-from rag_assets.model import hash_text
+from rag_assets.model import Progress, hash_text
 from rag_assets.storage import replace_file
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+def name_progress(what: str, on_progress: Progress | None) -> EncodeProgress | None:
+    """Return `on_progress` as the encoder calls it, told `what` is being encoded."""
+    if on_progress is None:
+        return None
+    return lambda done, total: on_progress(what, done, total)
 
 
 class VectorCache:
