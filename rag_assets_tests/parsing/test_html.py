@@ -260,7 +260,7 @@ def test_html_is_known_by_its_content(data: bytes, extension: str, expected: str
 
 @pytest.mark.parametrize("extension", [".pdf", ".docx"])
 def test_a_text_with_a_foreign_name_is_read_and_said(extension: str) -> None:
-    document = parse("Only some words, nothing else.", extension)
+    document = parse("Only some words, nothing else. " * 20, extension)
     assert document.media_type == "text/plain"
     assert f"is named {extension} but holds text" in document.warnings[0]
 
