@@ -1,5 +1,6 @@
 """The Dagster instance of a workspace, and its definitions."""
 
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,11 +8,13 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from rag_assets.model import StorageError
-from rag_assets.storage import explained_errors
+from rag_assets.storage import explained_errors, hold_lock
 from rag_assets.workspace import Workspace
 
 if TYPE_CHECKING:
     import dagster as dg
+
+_log = logging.getLogger(__name__)
 
 
 def prepare_environment(workspace: Workspace) -> None:
@@ -34,8 +37,12 @@ def open_instance(workspace: Workspace) -> "Iterator[dg.DagsterInstance]":
     prepare_environment(workspace)
     home = workspace.dagster_home
     try:
-        with explained_errors(home), dg.DagsterInstance.get() as instance:
-            yield instance
+        with explained_errors(home):
+            # Two processes that meet an empty history would both write its first version.
+            with hold_lock(workspace.locks / "dagster.lock", "Dagster's run history", _log.info):
+                opened = dg.DagsterInstance.get()
+            with opened as instance:
+                yield instance
     except OperationalError as error:
         raise StorageError(
             f"{home}: Dagster's run history cannot be written ({error.orig}). Is the disk full? "
