@@ -193,6 +193,14 @@ class ParsedDocument:
     warnings: tuple[str, ...] = ()
 
     @property
+    def is_markdown(self) -> bool:
+        """Whether the clean text holds Markdown's own marks: a Markdown file, or a converter's."""
+        return "markdown" in (
+            self.media_type.removeprefix("text/"),
+            self.metadata.get("text_format"),
+        )
+
+    @property
     def abstract_text(self) -> str | None:
         """The abstract's text, None without."""
         return None if self.abstract is None else self.text[slice(*self.abstract)]

@@ -114,8 +114,8 @@ def finish_document(document: ParsedDocument, parser: Parser) -> ParsedDocument:
         else dataclasses.replace(item, content_hash=hash_bytes(item.content))
         for item in document.attachments
     )
-    # Only Markdown keeps its marks in the clean text; its titles are shown without them.
-    title_of = plain_title if document.media_type == "text/markdown" else None
+    # Markdown keeps its marks in the clean text; its titles are shown without them.
+    title_of = plain_title if document.is_markdown else None
     sections = make_sections(
         document.text,
         document.blocks,

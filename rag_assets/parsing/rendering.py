@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from rag_assets.model import Block, ParsedDocument
 from rag_assets.parsing.stored import plain_document
 
-_MARKDOWN = "text/markdown"
 _DEEPEST_HEADING = 6
 _ATTACHMENT = re.compile(r"\]\(attachment:([^)\s]+)\)")
 # Kinds that follow each other without a blank line where they stand so in the text.
@@ -25,7 +24,7 @@ def render_markdown(document: ParsedDocument, files: Mapping[str, str] | None = 
         files: attachment id → path of its file, for the links of figures; others stay
             `attachment:` links.
     """
-    if document.media_type == _MARKDOWN:
+    if document.is_markdown:
         return _link(document.text, files or {})
     title_levels = 1 if any(block.kind == "title" for block in document.blocks) else 0
     parts: list[str] = []

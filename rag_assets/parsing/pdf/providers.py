@@ -126,6 +126,7 @@ def _join_pages(sources: list[str], title: str | None) -> ParsedDocument:
         blocks=tuple(blocks),
         title=title,
         language=guess_language(text),
+        metadata={"text_format": "markdown"},
     )
 
 
