@@ -41,7 +41,7 @@ $(STAMP): pyproject.toml constraints.txt
 	  echo "No environment could be made. On Debian and Ubuntu: apt-get install python3-venv" >&2; \
 	  exit 1; }
 	$(BIN)/python -m pip install --quiet $(TORCH)
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev,openai,vertex]'
 	@touch $@
 
 demo: $(DEMO_STAMP)

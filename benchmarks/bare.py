@@ -38,11 +38,10 @@ def main(raw: Path, records: Path) -> None:
     from sentence_transformers import SentenceTransformer
 
     lap("import sentence_transformers")
-    from rag_assets.embedding.model_folder import model_folder
-    from rag_assets.workspace.settings import EmbedSettings
+    from rag_assets.embedding.bundled_files import bundled_folder
 
-    settings = EmbedSettings(kind="sentence_transformers", model="all-MiniLM-L6-v2", batch_size=32)
-    model = SentenceTransformer(str(model_folder(settings)), device="cpu", local_files_only=True)
+    folder = bundled_folder("all-MiniLM-L6-v2")
+    model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
     lap("load the model")
     model.encode(texts, show_progress_bar=False)
     lap("encode")

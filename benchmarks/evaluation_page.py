@@ -3,7 +3,9 @@
     rag eval headings FILE.jsonl... --compare pymupdf4llm=READINGS.jsonl --json headings.json
     rag eval survival DIR --json survival.json
     rag eval chunking DIR --json chunking.json
-    python benchmarks/evaluation_page.py headings.json survival.json chunking.json
+    rag eval retrieval DIR --json retrieval.json
+    rag eval qasper papers.jsonl --json qasper.json
+    python benchmarks/evaluation_page.py headings.json survival.json chunking.json ...
 
 Each file's `evaluation` says which block it fills; blocks without a file stay as they are.
 """
@@ -83,7 +85,61 @@ def chunking(written: Mapping[str, Any]) -> Iterator[str]:
         yield table((f"recall by corpus, {searcher}", *corpora), by_corpus, corpora)
 
 
-TABLES = {"headings": headings, "survival": survival, "chunking": chunking}
+def retrieval(written: Mapping[str, Any]) -> Iterator[str]:
+    sets = written.get("sets") or {"all": written}
+    rows = {
+        name: {
+            **each,
+            "interval": ends(each, "ndcg_at_10"),
+            "best_ndcg": each.get(f"{each.get('best_part')}_ndcg_at_10"),
+            "gain_interval": ends(each, "gain_over_best_part"),
+        }
+        for name, each in sets.items()
+    }
+    heads = ("set", "nDCG@10", "95 %", "R@10", "R@100", "MRR@10", "hit@1", "best part",
+             "its nDCG@10", "gain", "95 %", "whole is")  # fmt: skip
+    keys = ("ndcg_at_10", "interval", "recall_at_10", "recall_at_100", "mrr_at_10", "hit_at_1",
+            "best_part", "best_ndcg", "gain_over_best_part", "gain_interval",
+            "against_best_part")  # fmt: skip
+    yield table(heads, rows, keys)
+    ending = "_ndcg_at_10"
+    parts = list(
+        dict.fromkeys(
+            key.removesuffix(ending)
+            for each in sets.values()
+            for key in each
+            if key.endswith(ending)
+        )
+    )
+    alone = {
+        name: {"whole": each["ndcg_at_10"], **{part: each.get(part + ending) for part in parts}}
+        for name, each in sets.items()
+    }
+    yield table(("nDCG@10 of each part alone", "whole", *parts), alone, ("whole", *parts))
+    times = ("search_p50_ms", "search_p95_ms", "encode_p50_ms", "encode_p95_ms")
+    heads = ("milliseconds", "search p50", "p95", "encoding a question p50", "p95")
+    yield table(heads, sets, times)
+
+
+def qasper(written: Mapping[str, Any]) -> Iterator[str]:
+    rows = {name: {**each, "interval": ends(each, "gain")} for name, each in
+            written["ways"].items()}  # fmt: skip
+    yield table(
+        ("search within the paper", "nDCG@10", "R@5", "MRR@10", "to the first row", "95 %"),
+        rows,
+        ("ndcg_at_10", "recall_at_5", "mrr_at_10", "gain", "interval"),
+    )
+
+
+def ends(row: Mapping[str, Any], key: str) -> str | None:
+    low, high = row.get(f"{key}_low"), row.get(f"{key}_high")
+    return None if low is None or high is None else f"{low:.3f} … {high:.3f}"
+
+
+TABLES = {
+    "headings": headings, "survival": survival, "chunking": chunking, "retrieval": retrieval,
+    "qasper": qasper,
+}  # fmt: skip
 
 
 def table(heads: Sequence[str], rows: Mapping[str, Mapping[str, Any]], keys: Sequence[str]) -> str:

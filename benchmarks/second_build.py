@@ -9,7 +9,7 @@ from typing import Any
 from rag_assets.chunking.stage import refresh_chunks, refresh_parents
 from rag_assets.chunking.verifying import oversized_chunks, uncovered_parents
 from rag_assets.embedding import load_embedder, load_tokenizer, model_dimension, model_fingerprint
-from rag_assets.embedding.sentence_model import SentenceEmbedder
+from rag_assets.embedding.bert_torch import BertEmbedder
 from rag_assets.embedding.stage import refresh_embeddings
 from rag_assets.parsing.pool import observe_parses
 from rag_assets.parsing.stage import refresh_parse_reports
@@ -23,12 +23,12 @@ from rag_assets.publishing.verifying import (
 from rag_assets.workspace import Namespace, Workspace, require_inventory, take_inventory
 
 _encoded: list[int] = []
-_call: Any = SentenceEmbedder._call  # where every text goes to the model
+_call: Any = BertEmbedder._encode_batch  # where every text goes to the model
 
 
-def _counted(self: SentenceEmbedder, texts: list[str], prompt: str) -> Any:
-    _encoded.append(len(texts))
-    return _call(self, texts, prompt)
+def _counted(self: BertEmbedder, ids: list[list[int]]) -> Any:
+    _encoded.append(len(ids))
+    return _call(self, ids)
 
 
 def _stages_alone(namespace: Namespace) -> dict[str, float]:
@@ -77,7 +77,7 @@ def _stages_alone(namespace: Namespace) -> dict[str, float]:
 def main(root: Path) -> None:
     from rag_assets.running import ingest
 
-    SentenceEmbedder._call = _counted  # type: ignore[method-assign]
+    BertEmbedder._encode_batch = _counted  # type: ignore[method-assign]
     namespace = Workspace.open(root).namespace("papers")
     with observe_parses() as parses:
         started = time.monotonic()

@@ -8,6 +8,10 @@ The command line is `rag`; the assets stand in `rag_assets.definitions`. From Py
     ingest(workspace.namespace("thesis"))
     outcome = ask(workspace, "Does light increase the yield?")
     audit = audit_citations(workspace, workspace.drafts / "chapter-2.md").audit
+
+With the names of a knowledge library (docs/library.md)::
+
+    from rag_assets import ContextBuilder, KnowledgeConfig, KnowledgeRetriever, KnowledgeSource
 """
 
 from typing import TYPE_CHECKING, Any
@@ -15,16 +19,37 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rag_assets.auditing import audit_citations
     from rag_assets.evidence import ask
-    from rag_assets.previewing import KnowledgeSource
+    from rag_assets.knowledge import (
+        ContextBuilder,
+        KnowledgeConfig,
+        KnowledgeRetriever,
+        KnowledgeScope,
+        KnowledgeSource,
+    )
     from rag_assets.running import ingest
     from rag_assets.workspace import Workspace
 
 __version__ = "0.1.0"
-__all__ = ["KnowledgeSource", "Workspace", "__version__", "ask", "audit_citations", "ingest"]
+__all__ = [
+    "ContextBuilder",
+    "KnowledgeConfig",
+    "KnowledgeRetriever",
+    "KnowledgeScope",
+    "KnowledgeSource",
+    "Workspace",
+    "__version__",
+    "ask",
+    "audit_citations",
+    "ingest",
+]
 
 # Imported on first use: `rag --help` must not pay for Arrow and Lance.
 _HOMES = {
-    "KnowledgeSource": "rag_assets.previewing",
+    "ContextBuilder": "rag_assets.knowledge",
+    "KnowledgeConfig": "rag_assets.knowledge",
+    "KnowledgeRetriever": "rag_assets.knowledge",
+    "KnowledgeScope": "rag_assets.knowledge",
+    "KnowledgeSource": "rag_assets.knowledge",
     "Workspace": "rag_assets.workspace",
     "ask": "rag_assets.evidence",
     "audit_citations": "rag_assets.auditing",

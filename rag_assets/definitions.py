@@ -6,17 +6,23 @@ import dagster as dg
 
 from rag_assets.assets import (
     DRAFTS,
+    EVALUATION_SETS,
     QUESTIONS,
     build_citation_audits_asset,
     build_evidence_packs_asset,
     build_namespace_assets,
+    build_retrieval_evaluations_asset,
 )
 from rag_assets.checks import build_namespace_checks, build_workspace_checks
 from rag_assets.sensors import build_namespace_sensors, build_workspace_sensors
 from rag_assets.workspace import Workspace
 
 # The name of each workspace asset's dynamic partitions.
-DYNAMIC_PARTITIONS = {"evidence_packs": str(QUESTIONS.name), "citation_audits": str(DRAFTS.name)}
+DYNAMIC_PARTITIONS = {
+    "evidence_packs": str(QUESTIONS.name),
+    "citation_audits": str(DRAFTS.name),
+    "retrieval_evaluations": str(EVALUATION_SETS.name),
+}
 
 
 def build_definitions(workspace: Workspace) -> dg.Definitions:
@@ -48,14 +54,18 @@ def _build(workspace: Workspace) -> dg.Definitions:
     indexes = [asset.key for asset in assets if asset.key.path[-1] == "search_index"]
     packs = build_evidence_packs_asset(workspace, indexes)
     audits = build_citation_audits_asset(workspace, indexes)
+    evaluations = build_retrieval_evaluations_asset(workspace)
     questions_job = dg.define_asset_job(
         "answer_question", selection=[packs], description="One evidence pack for one question."
     )
     drafts_job = dg.define_asset_job(
         "audit_draft", selection=[audits], description="One audit of one revision of a draft."
     )
+    evaluations_job = dg.define_asset_job(
+        "evaluate_retrieval", selection=[evaluations], description="One report on one set."
+    )
     return dg.Definitions(
-        assets=[*assets, packs, audits],
+        assets=[*assets, packs, audits, evaluations],
         asset_checks=[*checks, *build_workspace_checks(workspace)],
         sensors=[
             *sensors,
@@ -63,7 +73,7 @@ def _build(workspace: Workspace) -> dg.Definitions:
                 workspace, (QUESTIONS, questions_job.name), (DRAFTS, drafts_job.name)
             ),
         ],
-        jobs=[*jobs, questions_job, drafts_job],
+        jobs=[*jobs, questions_job, drafts_job, evaluations_job],
         executor=dg.in_process_executor,
     )
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import yaml
 
 from rag_assets.chunking.stage import refresh_chunks, refresh_parents
-from rag_assets.embedding import load_embedder, load_tokenizer, model_dimension, model_fingerprint
+from rag_assets.embedding import embedding_models, joint_tokenizer
 from rag_assets.embedding.stage import refresh_embeddings
 from rag_assets.parsing.stage import refresh_parse_reports
 from rag_assets.publishing import PublishOutcome, publish
@@ -47,12 +47,9 @@ def build(namespace: Namespace) -> PublishOutcome:
     take_inventory(namespace, notify=said.append)
     inventory = require_inventory(namespace)
     refresh_parse_reports(namespace, inventory, keys, said.append)
-    tokenizer = load_tokenizer(embed)
+    tokenizer = joint_tokenizer(embed)
     refresh_parents(namespace, inventory, keys, tokenizer, said.append)
     refresh_chunks(namespace, inventory, keys, tokenizer, said.append)
-    fingerprint, dimension = model_fingerprint(embed), model_dimension(embed)
-    refresh_embeddings(
-        namespace, inventory, keys, fingerprint, dimension, lambda: load_embedder(embed),
-        said.append,
-    )  # fmt: skip
-    return publish(namespace, fingerprint, dimension, said.append, is_whole=True)
+    models = embedding_models(embed)
+    refresh_embeddings(namespace, inventory, keys, models, said.append)
+    return publish(namespace, models, said.append, is_whole=True)

@@ -22,6 +22,10 @@ from rag_assets.assets.options import (
 from rag_assets.assets.parents import build_parents_asset
 from rag_assets.assets.parse_reports import build_parse_reports_asset
 from rag_assets.assets.raw_files import build_raw_files_asset
+from rag_assets.assets.retrieval_evaluations import (
+    EVALUATION_SETS,
+    build_retrieval_evaluations_asset,
+)
 from rag_assets.assets.search_index import build_search_index_asset
 
 if TYPE_CHECKING:
@@ -47,6 +51,7 @@ def build_namespace_assets(namespace: "Namespace") -> "Sequence[dg.AssetsDefinit
 
 __all__ = [
     "DRAFTS",
+    "EVALUATION_SETS",
     "QUESTIONS",
     "REHASH_TAG",
     "REST_TAG",
@@ -56,6 +61,7 @@ __all__ = [
     "build_citation_audits_asset",
     "build_evidence_packs_asset",
     "build_namespace_assets",
+    "build_retrieval_evaluations_asset",
     "pack_metadata",
     "progress_reporter",
 ]

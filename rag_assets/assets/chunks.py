@@ -5,7 +5,7 @@ import dagster as dg
 from rag_assets.assets.stage import StageCall, build_stage_asset
 from rag_assets.chunking import CHUNKING_VERSION
 from rag_assets.chunking.stage import refresh_chunks
-from rag_assets.embedding import load_tokenizer
+from rag_assets.embedding import joint_tokenizer
 from rag_assets.model import StageOutcome
 from rag_assets.workspace import Namespace
 
@@ -29,7 +29,7 @@ def _work(call: StageCall) -> dict[str, StageOutcome]:
         call.namespace,
         call.inventory,
         call.partitions,
-        load_tokenizer(call.namespace.settings.embed),
+        joint_tokenizer(call.namespace.settings.embed),
         call.notify,
         on_progress=call.on_progress,
     )

@@ -5,7 +5,7 @@ import dagster as dg
 from rag_assets.assets.options import OWNERS, progress_reporter
 from rag_assets.assets.options import reopen_namespace as reopen
 from rag_assets.assets.reporting import bullet_list, document_table, warnings_metadata
-from rag_assets.embedding import model_dimension, model_fingerprint
+from rag_assets.embedding import embedding_models
 from rag_assets.evidence.retirement import mark_retired
 from rag_assets.model import DocumentStatus
 from rag_assets.publishing import (
@@ -35,11 +35,9 @@ def build_search_index_asset(declared: Namespace) -> dg.AssetsDefinition:
     )
     def search_index(context: dg.AssetExecutionContext) -> dg.MaterializeResult[None]:
         namespace = reopen(declared.workspace, declared.name, declared.settings.hex_digits)
-        settings = namespace.settings.embed
         outcome = publish(
             namespace,
-            model_fingerprint(settings),
-            model_dimension(settings),
+            embedding_models(namespace.settings.embed),
             context.log.info,
             is_whole=_is_whole(context, namespace),
             on_progress=progress_reporter.get(),

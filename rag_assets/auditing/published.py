@@ -9,7 +9,7 @@ import numpy as np
 
 from rag_assets.auditing.library import CitedDocument, CitedDocumentRef, Passage
 from rag_assets.embedding import Embedder, EmbeddingTokenizer, load_embedder, load_tokenizer
-from rag_assets.evidence.models import publication_model
+from rag_assets.publishing import published_models
 from rag_assets.retrieval import NOT_EVIDENCE, Reader
 from rag_assets.storage import current_folder, read_manifest, read_pointer
 from rag_assets.workspace import Workspace
@@ -66,7 +66,8 @@ class PublishedLibrary:
         matrix: NDArray[np.float32] = (
             table["vector"].combine_chunks().flatten().to_numpy().reshape(len(table), -1)
         )
-        rows: Sequence[Mapping[str, Any]] = table.drop_columns(["vector"]).to_pylist()
+        plain = [name for name in table.schema.names if not name.startswith("vector")]
+        rows: Sequence[Mapping[str, Any]] = table.select(plain).to_pylist()
         # Words without a statement: the labels of a diagram, a heading, the title of a source.
         said = [row.get("kind") not in NOT_EVIDENCE for row in rows]
         passages = tuple(
@@ -89,16 +90,17 @@ class PublishedLibrary:
         return CitedDocument(ref.namespace, ref.doc_uid, ref.title, ref.citable, passages)
 
     def encoders(self) -> dict[str, "PublicationEncoder"]:
-        """Return, by namespace, the model that made its vectors."""
+        """Return, by namespace, the first of the models that made its vectors."""
         return {name: PublicationEncoder(manifest) for name, manifest in self._manifests.items()}
 
 
 class PublicationEncoder:
-    """The model of one publication; loaded when something is first encoded."""
+    """The first model of one publication; loaded when something is first encoded."""
 
     def __init__(self, manifest: Mapping[str, Any]) -> None:
-        self._model = publication_model(manifest)
-        self.fingerprint: str = manifest["embedder"]["fingerprint"]
+        first = published_models(manifest)[0]
+        self._model = first.settings
+        self.fingerprint: str = first.fingerprint
         self._tokenizer: EmbeddingTokenizer = load_tokenizer(self._model)
 
     def _embedder(self) -> Embedder:

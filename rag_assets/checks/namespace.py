@@ -6,7 +6,7 @@ from itertools import islice
 import dagster as dg
 
 from rag_assets.chunking.verifying import oversized_chunks, uncovered_parents
-from rag_assets.embedding import load_tokenizer, model_fingerprint
+from rag_assets.embedding import joint_tokenizer, model_fingerprints
 from rag_assets.publishing.verifying import (
     citability_conflicts,
     index_differences,
@@ -44,7 +44,7 @@ def build_namespace_checks(declared: Namespace) -> Sequence[dg.AssetChecksDefini
     @check("parse_reports", "Every file of raw/ could be read, parsed and named.")
     def no_documents_failed() -> dg.AssetCheckResult:
         namespace = reopen()
-        found = troubled_documents(namespace, model_fingerprint(namespace.settings.embed))
+        found = troubled_documents(namespace, model_fingerprints(namespace.settings.embed))
         return judge(found, dg.AssetCheckSeverity.WARN)
 
     @check(
@@ -56,10 +56,12 @@ def build_namespace_checks(declared: Namespace) -> Sequence[dg.AssetChecksDefini
         namespace = reopen()
         return judge(uncovered_parents(namespace, require_inventory(namespace)))
 
-    @check("chunks", "No chunk has more tokens than the embedding model reads.", blocking=True)
+    @check(
+        "chunks", "No chunk has more tokens than any of the embedding models reads.", blocking=True
+    )
     def no_chunk_exceeds_the_model() -> dg.AssetCheckResult:
         namespace = reopen()
-        limit = load_tokenizer(namespace.settings.embed).limit
+        limit = joint_tokenizer(namespace.settings.embed).limit
         return judge(oversized_chunks(namespace, require_inventory(namespace), limit))
 
     @check(
@@ -69,7 +71,7 @@ def build_namespace_checks(declared: Namespace) -> Sequence[dg.AssetChecksDefini
     )
     def index_matches_chunks() -> dg.AssetCheckResult:
         namespace = reopen()
-        return judge(index_differences(namespace, model_fingerprint(namespace.settings.embed)))
+        return judge(index_differences(namespace, model_fingerprints(namespace.settings.embed)))
 
     @check(
         "search_index", "Everything published as citable lies where evidence lies.", blocking=True

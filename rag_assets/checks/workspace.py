@@ -10,7 +10,7 @@ from rag_assets.workspace import Workspace
 
 
 def build_workspace_checks(workspace: Workspace) -> Sequence[dg.AssetChecksDefinition]:
-    """Return the checks over all evidence packs."""
+    """Return the checks over all evidence packs and all evaluations."""
 
     @dg.asset_check(
         asset=dg.AssetKey("evidence_packs"),
@@ -19,4 +19,15 @@ def build_workspace_checks(workspace: Workspace) -> Sequence[dg.AssetChecksDefin
     def packs_cite_a_publication() -> dg.AssetCheckResult:
         return judge(packs_without_publication(workspace))
 
-    return [packs_cite_a_publication]
+    @dg.asset_check(
+        asset=dg.AssetKey("retrieval_evaluations"),
+        description="No set's nDCG@10 has fallen below its pinned baseline by more than chance: "
+        "the 95 % interval of the difference, question by question, reaches 0.",
+    )
+    def no_drop_below_baseline() -> dg.AssetCheckResult:
+        # Imported here: every command loads the checks, few evaluate.
+        from rag_assets.evaluation.workspace_sets import dropped_sets
+
+        return judge(dropped_sets(workspace))
+
+    return [packs_cite_a_publication, no_drop_below_baseline]

@@ -1,7 +1,7 @@
 """From a parsed document to parents and chunks: sentences, sizes, sections, exact spans."""
 
 from rag_assets.chunking.chunks import CHUNKING_VERSION, chunk_document, make_chunks
-from rag_assets.chunking.context import model_input
+from rag_assets.chunking.context import PATH_SEPARATOR, model_input
 from rag_assets.chunking.outline import sentence_breaks
 from rag_assets.chunking.parents import PARENTS_VERSION, locate_pages, make_parents
 from rag_assets.chunking.preprocess import PREPROCESS_VERSION, preprocess
@@ -12,6 +12,7 @@ __all__ = [
     "CHUNKING_VERSION",
     "CJK_RANGES",
     "PARENTS_VERSION",
+    "PATH_SEPARATOR",
     "PREPROCESS_VERSION",
     "TokenCounter",
     "Tokenizer",

@@ -15,6 +15,9 @@ _LARGEST_SHARE = 0.5
 # Of a path, the nearest headings; more are a mistake of a parser, and each costs a count.
 _MOST_TITLES = 8
 
+PATH_SEPARATOR = " › "
+"""Stands between the headings that a context tells."""
+
 
 def model_input(text: str, context: str = "", prepared: str | None = None) -> str:
     """Return the string that a model is given for a chunk, before its own prompt.
@@ -148,6 +151,6 @@ def _titles_above(outline: Outline, passage: Passage, settings: ChunkSettings) -
 def _joined(parts: Sequence[_Part]) -> str:
     """Return the path on one line, caption and header row each on one of its own."""
     ordered = sorted(parts, key=lambda part: part[1])
-    path = " › ".join(text for worth, place, text in ordered if place < _CAPTION_WORTH)
+    path = PATH_SEPARATOR.join(text for worth, place, text in ordered if place < _CAPTION_WORTH)
     below = [text for worth, place, text in ordered if place >= _CAPTION_WORTH]
     return "\n".join([path, *below] if path else below)

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.chunking.chunks import CHUNKING_VERSION, make_chunks
@@ -156,12 +157,14 @@ class DocumentStage:
     Args:
         wanted: partition → content → fingerprint of its living, parsed contents.
         compute: the rows of stale contents of a partition.
+        size: what is counted of a content; its rows where nothing else is said.
     """
 
     name: str
     schema: "pa.Schema"
     wanted: Callable[[str], Mapping[str, str]]
     compute: Callable[[str, Sequence[str]], Iterable[Computed]]
+    size: Callable[[Entry], int] = attrgetter("rows")
 
     def refresh(
         self,
@@ -207,7 +210,10 @@ class DocumentStage:
         entries = refreshed.entries
         documents = tuple(
             DocumentStatus(
-                contents[content].first.source_uri, "ok", "", {self.name: entries[content].rows}
+                contents[content].first.source_uri,
+                "ok",
+                "",
+                {self.name: self.size(entries[content])},
             )
             for content in sorted(living, key=lambda c: contents[c].first.source_uri)
         )
@@ -216,7 +222,7 @@ class DocumentStage:
             documents,
             {
                 "documents": len(documents),
-                self.name: sum(entries[content].rows for content in living),
+                self.name: sum(self.size(entries[content]) for content in living),
             },
             len(refreshed.computed),
             seconds,

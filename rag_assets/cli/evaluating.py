@@ -1,4 +1,4 @@
-"""`rag eval`: measure a stage on data of known truth. Needs no workspace, stores nothing."""
+"""`rag eval`: measure a stage on data of known truth. Needs no workspace."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ from rag_assets.model import UsageError
 
 if TYPE_CHECKING:
     from rag_assets.evaluation import EvaluationReport
+    from rag_assets.llm import ChatModel
     from rag_assets.workspace import Settings
 
 _out_option = click.option(
@@ -18,15 +19,31 @@ _out_option = click.option(
     help="Write the figures to this file as JSON.",
 )  # fmt: skip
 _config_option = click.option(
-    "--config", "config", type=click.Path(dir_okay=False, exists=True, path_type=Path),
-    metavar="FILE", help="Settings over the shipped ones, as in a workspace's config.yaml.",
+    "--config", "--namespace-config", "config", metavar="FILE",
+    type=click.Path(dir_okay=False, exists=True, path_type=Path),
+    help="Settings over the shipped ones, as in a workspace's config.yaml.",
+)  # fmt: skip
+
+_cache_option = click.option(
+    "--cache", "cache", type=click.Path(file_okay=False, path_type=Path), metavar="FOLDER",
+    help="Keep built workspaces and vectors here; else in RAG_EVALUATION_CACHE, else in the "
+    "user's cache folder.",
+)  # fmt: skip
+_no_cache_option = click.option(
+    "--no-cache", "is_forgotten", is_flag=True,
+    help="Build everything anew in a temporary folder, and keep nothing.",
+)  # fmt: skip
+_limit_option = click.option(
+    "--limit", type=click.IntRange(1), metavar="N",
+    help="Ask only the first N questions of a set; its corpus stays whole.",
 )  # fmt: skip
 
 
 @click.group(
     "eval",
-    help="Measure parsing and chunking on data of known truth. Needs no workspace and stores "
-    "nothing. Exit code 1 when a parser crashed or a file was lost.",
+    help="Measure parsing, chunking and retrieval on data of known truth. Needs no workspace and "
+    "touches none; what retrieval builds is kept in a cache of its own. Exit code 1 when a parser "
+    "crashed or a file was lost.",
 )
 def eval() -> None:  # noqa: A001 - named as the command is
     """Group of the evaluations."""
@@ -131,6 +148,158 @@ def chunking(folder: Path, out: Path | None, config: Path | None, cache: Path | 
     with shown_progress() as progress:
         report = evaluate_chunking(folder, _settings(config), cache=cache, on_progress=progress)
     _finish(report, out)
+
+
+@eval.command(
+    help="Build a library of each BEIR set in DIR (corpus.jsonl, queries.jsonl, qrels/test.tsv; or "
+    "a folder of such sets) with the real stages, ask its questions, and print nDCG@10, recall, "
+    "MRR and hits by document with 95 % intervals, each searcher alone beside the whole, and "
+    "latencies."
+)
+@click.argument("folder", metavar="DIR", type=click.Path(
+    exists=True, file_okay=False, path_type=Path))  # fmt: skip
+@_out_option
+@_config_option
+@_limit_option
+@_cache_option
+@_no_cache_option
+def retrieval(
+    folder: Path,
+    out: Path | None,
+    config: Path | None,
+    limit: int | None,
+    cache: Path | None,
+    is_forgotten: bool,
+) -> None:
+    """Print the figures of each set."""
+    from rag_assets.evaluation.retrieval import evaluate_retrieval
+
+    settings = _settings(config)
+    with shown_progress() as progress:
+        report = evaluate_retrieval(
+            folder, settings, limit=limit, cache=_cache(cache, is_forgotten),
+            llm=_chat_model(settings), notify=_notify, on_progress=progress,
+        )  # fmt: skip
+    _finish(report, out)
+
+
+@eval.command(
+    help="Build the documents of the evaluation set in FILE (JSON: documents, queries with "
+    "expected_doc_ids, expected_chunk_ids and relevance, k_values), ask its queries, and print "
+    "Hit, Recall, MRR and nDCG at each k by document and by chunk, and how the texts are cut."
+)
+@click.argument("file", metavar="FILE", type=click.Path(
+    exists=True, dir_okay=False, path_type=Path))  # fmt: skip
+@_out_option
+@_config_option
+@_cache_option
+@_no_cache_option
+def evalset(
+    file: Path, out: Path | None, config: Path | None, cache: Path | None, is_forgotten: bool
+) -> None:
+    """Print the figures of one evaluation set."""
+    from rag_assets.evaluation.evalsets import load_eval_set
+    from rag_assets.evaluation.knowledge_evaluator import evaluate_evalset
+
+    loaded, settings = load_eval_set(file), _settings(config)
+    with shown_progress() as progress:
+        report = evaluate_evalset(
+            loaded, settings, _cache(cache, is_forgotten), notify=_notify, on_progress=progress
+        )
+    _finish(report, out)
+
+
+@eval.command(
+    help="Build a library of the papers in FILE (one JSON object a line: paper_id, title, "
+    "abstract, sections, questions with evidence), put each question to its own paper, and score "
+    "the paragraphs found; beside it with section filters, with heading context and by each "
+    "searcher alone."
+)
+@click.argument("file", metavar="FILE", type=click.Path(
+    exists=True, dir_okay=False, path_type=Path))  # fmt: skip
+@_out_option
+@_config_option
+@_limit_option
+@_cache_option
+@_no_cache_option
+def qasper(
+    file: Path,
+    out: Path | None,
+    config: Path | None,
+    limit: int | None,
+    cache: Path | None,
+    is_forgotten: bool,
+) -> None:
+    """Print the figures of each way to search."""
+    from rag_assets.evaluation.qasper import evaluate_qasper
+
+    with shown_progress() as progress:
+        report = evaluate_qasper(
+            file, _settings(config), limit=limit, cache=_cache(cache, is_forgotten),
+            notify=_notify, on_progress=progress,
+        )  # fmt: skip
+    _finish(report, out)
+
+
+@eval.command(
+    help="Evaluate the sets in the workspace's evaluations/ folder (all of them, or those named) "
+    "with its settings, as the asset retrieval_evaluations: reports with history under "
+    "outputs/evaluations/. Exit code 1 when a set fell below its baseline by more than chance."
+)
+@click.argument("names", nargs=-1, metavar="[NAME...]")
+def sets(names: tuple[str, ...]) -> None:
+    """Materialize one partition a set, then print its report."""
+    from rag_assets.cli.options import open_workspace
+    from rag_assets.evaluation.workspace_sets import FOLDER, list_evaluation_sets
+    from rag_assets.running import materialize_partition
+
+    workspace = open_workspace()
+    known = list_evaluation_sets(workspace)
+    unknown = [name for name in names if name not in known]
+    if unknown or not known:
+        raise UsageError(
+            f"{workspace.root / FOLDER} holds {', '.join(known) or 'no set'}"
+            f"{f', not {unknown[0]}' if unknown else ''}. Put a folder in the layout of BEIR or a "
+            "JSON evaluation set there."
+        )
+    exit_code = DONE
+    for name in names or known:
+        with shown_progress() as progress:
+            run = materialize_partition(
+                workspace, "retrieval_evaluations", name, on_progress=progress
+            )
+        for error in run.errors:
+            click.echo(f"error: {error}", err=True)
+        for check in run.checks:
+            if not check.passed:
+                click.echo(f"{check.name}: {check.description}", err=True)
+        if not run.errors:
+            markdown = Path(run.metadata["retrieval_evaluations"][name]["file"])
+            click.echo(markdown.read_text(encoding="utf-8"))
+            click.echo(f"saved: {markdown}", err=True)
+        exit_code = exit_code if run.is_success else FAILED
+    click.get_current_context().exit(exit_code)
+
+
+def _cache(given: Path | None, is_forgotten: bool) -> Path | None:
+    from rag_assets.evaluation.workspaces import default_cache
+
+    if is_forgotten and given is not None:
+        raise UsageError("--cache and --no-cache: give one of the two.")
+    return None if is_forgotten else (given or default_cache()).absolute()
+
+
+def _chat_model(settings: "Settings") -> "ChatModel | None":
+    """Return the model that rewrites questions, None where the settings name none."""
+    if settings.llm.kind == "none":
+        return None
+    from rag_assets.llm import load_chat_model
+
+    return load_chat_model(settings.llm)
+
+
+def _notify(sentence: str) -> None:
+    click.echo(sentence, err=True)
 
 
 def _settings(config: Path | None) -> "Settings":

@@ -15,7 +15,8 @@ from rag_assets.cli.options import (
 
 
 @click.command(
-    help="Remove what nothing refers to: rows of long removed files, parses without a record, "
+    help="Remove what nothing refers to: rows of long removed files, vectors of models that are "
+    "no longer configured, parses without a record, "
     "retired publications, unfinished files of dead processes, old run history."
 )
 @namespace_option
@@ -31,7 +32,7 @@ from rag_assets.cli.options import (
 @json_option
 def gc(names: tuple[str, ...], days: float, as_json: bool) -> None:
     """Collect garbage in each namespace, then in the run history."""
-    from rag_assets.embedding import model_dimension
+    from rag_assets.embedding import model_fingerprints
     from rag_assets.evidence import mark_retired
     from rag_assets.publishing import collect_garbage
     from rag_assets.running import prune_runs
@@ -40,7 +41,9 @@ def gc(names: tuple[str, ...], days: float, as_json: bool) -> None:
     report = {}
     for namespace in open_namespaces(names):
         found = collect_garbage(
-            namespace, model_dimension(namespace.settings.embed), lambda s: click.echo(s, err=True)
+            namespace,
+            model_fingerprints(namespace.settings.embed),
+            lambda s: click.echo(s, err=True),
         )
         mark_retired(workspace, namespace.name, found.publications)
         report[namespace.name] = dataclasses.asdict(found)
@@ -52,6 +55,7 @@ def gc(names: tuple[str, ...], days: float, as_json: bool) -> None:
         click.echo(
             f"{name}: {found_there['bytes'] / 1e6:.1f} MB freed; "
             f"{found_there['expired_documents']} long removed documents, "
+            f"{found_there['vectors']} vectors of models no longer configured, "
             f"{found_there['parses']} parses, {len(found_there['publications'])} publications, "
             f"{len(found_there['unfinished'])} unfinished files"
         )

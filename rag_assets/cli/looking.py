@@ -29,13 +29,13 @@ from rag_assets.model import UsageError
 @json_option
 def documents(names: tuple[str, ...], wanted: str | None, as_json: bool) -> None:
     """Print one line a document."""
-    from rag_assets.embedding import model_fingerprint
+    from rag_assets.embedding import model_fingerprints
     from rag_assets.publishing import list_documents
 
     lines = [
         line
         for namespace in open_namespaces(names)
-        for line in list_documents(namespace, model_fingerprint(namespace.settings.embed))
+        for line in list_documents(namespace, model_fingerprints(namespace.settings.embed))
         if wanted in {None, line.status}
     ]
     if as_json:
@@ -84,11 +84,11 @@ def parsers(as_json: bool) -> None:
 @json_option
 def status(names: tuple[str, ...], as_json: bool) -> None:
     """Print the state of each namespace."""
-    from rag_assets.embedding import model_fingerprint
+    from rag_assets.embedding import model_fingerprints
     from rag_assets.publishing import describe_namespace
 
     described = [
-        describe_namespace(namespace, model_fingerprint(namespace.settings.embed))
+        describe_namespace(namespace, model_fingerprints(namespace.settings.embed))
         for namespace in open_namespaces(names)
     ]
     if as_json:

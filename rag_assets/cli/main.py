@@ -20,6 +20,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "ingest": ("stages", "Everything from raw/ to a publication."),
     "query": ("questions", "Answer a question with an evidence pack."),
     "chunks": ("previewing", "Preview how a file would be parsed and cut; store nothing."),
+    "mcp": ("agents", "Serve the workspace to a coding agent, read-only (MCP over stdio)."),
     "export": ("exporting", "Write readable folders of what was parsed and cut."),
     "verify-citations": ("drafts", "Check that a draft's cited sources support it."),
     "documents": ("looking", "List documents with uid, status and reason."),

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from rag_assets.model import Progress
-from rag_assets.workspace import Namespace, Workspace
+from rag_assets.workspace import Namespace, Workspace, choose_secrets
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -22,7 +22,9 @@ namespace_option = click.option(
 
 def open_workspace() -> Workspace:
     """Return the workspace that the command line names or that is around."""
-    return Workspace.find(click.get_current_context().find_root().obj)
+    workspace = Workspace.find(click.get_current_context().find_root().obj)
+    choose_secrets(workspace)
+    return workspace
 
 
 def open_namespaces(names: tuple[str, ...]) -> list[Namespace]:

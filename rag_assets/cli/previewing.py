@@ -40,10 +40,10 @@ def chunks(
     as_json: bool,
 ) -> None:  # fmt: skip
     """Print or write the preview."""
-    from rag_assets.previewing import KnowledgeSource, render_html, render_lines
+    from rag_assets.previewing import PreviewSource, render_html, render_lines
 
     settings = _settings(name)
-    preview = KnowledgeSource(file, password=password).chunk(settings=settings)
+    preview = PreviewSource(file, password=password).chunk(settings=settings)
     if page is not None:
         page.write_text(render_html(preview, settings.chunk.max_tokens), encoding="utf-8")
         click.echo(f"{len(preview.chunks)} chunks in {page}")
@@ -81,9 +81,9 @@ def show(
 ) -> None:  # fmt: skip
     """Write the picture of a page, or print the blocks."""
     from rag_assets.parsing.pdf.drawing import draw_page
-    from rag_assets.previewing import KnowledgeSource
+    from rag_assets.previewing import PreviewSource
 
-    document = KnowledgeSource(file, password=password).parse(_settings(name))
+    document = PreviewSource(file, password=password).parse(_settings(name))
     if number is None:
         for order, block in enumerate(document.blocks):
             place = f"page {block.page} " if block.page else ""

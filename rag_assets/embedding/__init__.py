@@ -7,6 +7,7 @@ from rag_assets.embedding.embedder import (
     QueryEncoder,
 )
 from rag_assets.embedding.hashing import HashingEmbedder
+from rag_assets.embedding.joint import JointTokenizer, joint_tokenizer
 from rag_assets.embedding.loading import (
     load_embedder,
     load_query_encoder,
@@ -14,18 +15,31 @@ from rag_assets.embedding.loading import (
     model_dimension,
     model_fingerprint,
 )
+from rag_assets.embedding.models import (
+    EmbeddingModel,
+    embedding_models,
+    model_fingerprints,
+)
+from rag_assets.embedding.readable import UNREADABLE_SHARE, can_read
 from rag_assets.embedding.words import WordTokenizer
 
 __all__ = [
+    "UNREADABLE_SHARE",
     "Embedder",
+    "EmbeddingModel",
     "EmbeddingTokenizer",
     "EncodeProgress",
     "HashingEmbedder",
+    "JointTokenizer",
     "QueryEncoder",
     "WordTokenizer",
+    "can_read",
+    "embedding_models",
+    "joint_tokenizer",
     "load_embedder",
     "load_query_encoder",
     "load_tokenizer",
     "model_dimension",
     "model_fingerprint",
+    "model_fingerprints",
 ]

@@ -15,8 +15,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rag_assets.chunking import CJK_RANGES
-from rag_assets.embedding.embedder import EncodeProgress
+from rag_assets.embedding.embedder import Embedder, EmbeddingTokenizer, EncodeProgress
+from rag_assets.embedding.words import WordTokenizer
 from rag_assets.model import hash_fields
+from rag_assets.workspace.settings import ModelSettings
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,40 +32,66 @@ _REMEMBERED_FEATURES = 100_000  # some 20 MB; a library's frequent words fit wel
 
 
 class HashingEmbedder:
-    """Deterministic, fast, knows words only: for tests, dry runs and a first look."""
+    """Deterministic, fast, knows words only: for tests, dry runs and a first look.
+
+    Args:
+        dimension: length of its vectors; the fewer, the more words share a place.
+    """
 
     name = "hashing"
-    dimension = HASHING_DIMENSION
-    fingerprint = hash_fields("hashing", HASHING_VERSION, HASHING_DIMENSION)
+
+    def __init__(self, dimension: int = HASHING_DIMENSION) -> None:
+        self.dimension = dimension
+        self.fingerprint = hash_fields("hashing", HASHING_VERSION, dimension)
 
     def encode_passages(
         self, texts: Sequence[str], on_progress: EncodeProgress | None = None
     ) -> "NDArray[np.float32]":
         """Return the vectors, bit for bit the same whatever texts come with a text."""
-        vectors = _encode(texts)
+        vectors = _encode(texts, self.dimension)
         if on_progress:
             on_progress(len(texts), len(texts))
         return vectors
 
     def encode_queries(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """Return the vectors of questions, made as those of passages are."""
-        return _encode(texts)
+        return _encode(texts, self.dimension)
 
 
-def _encode(texts: Sequence[str]) -> "NDArray[np.float32]":
+def tokenizer(_model: ModelSettings) -> EmbeddingTokenizer:
+    """Return what counts words: every word has a hash."""
+    return WordTokenizer()
+
+
+def fingerprint(model: ModelSettings) -> str:
+    """Return what decides a vector: the code and the number of places."""
+    return HashingEmbedder(dimension(model)).fingerprint
+
+
+def dimension(model: ModelSettings) -> int:
+    """Return the length of the vectors."""
+    return model.dimension or HASHING_DIMENSION
+
+
+def embedder(model: ModelSettings) -> Embedder:
+    """Return the embedder; there is nothing to load."""
+    return HashingEmbedder(dimension(model))
+
+
+def _encode(texts: Sequence[str], dimension: int) -> "NDArray[np.float32]":
     import numpy as np
 
-    vectors = np.zeros((len(texts), HASHING_DIMENSION), np.float32)
+    vectors = np.zeros((len(texts), dimension), np.float32)
     for row, text in enumerate(texts):
-        vectors[row] = _vector(text)
+        vectors[row] = _vector(text, dimension)
     return vectors
 
 
-def _vector(text: str) -> list[float]:
-    vector = [0.0] * HASHING_DIMENSION
+def _vector(text: str, dimension: int) -> list[float]:
+    vector = [0.0] * dimension
     for feature, times in sorted(Counter(_features(text)).items()):
-        place, sign = _place(feature)
-        vector[place] += sign * math.sqrt(times)
+        number, sign = _place(feature)
+        vector[number % dimension] += sign * math.sqrt(times)
     length = math.sqrt(math.fsum(value * value for value in vector))
     if length == 0.0:  # no feature, or features that cancel out: still a place to stand
         vector[0] = length = 1.0
@@ -86,4 +114,4 @@ def _place(feature: str) -> tuple[int, int]:
     number = int.from_bytes(
         hashlib.blake2b(feature.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big"
     )
-    return (number >> 1) % HASHING_DIMENSION, 1 if number & 1 else -1
+    return number >> 1, 1 if number & 1 else -1

@@ -1,73 +1,72 @@
-"""From settings to a tokenizer, a fingerprint or a loaded model."""
+"""From settings to a tokenizer, a fingerprint or a loaded model.
+
+Each kind of model has a module of its own, imported when it is used.
+"""
 
 from functools import lru_cache
+from typing import Protocol
 
 from rag_assets.embedding.embedder import Embedder, EmbeddingTokenizer, QueryEncoder
-from rag_assets.embedding.hashing import HASHING_DIMENSION, HashingEmbedder
-from rag_assets.embedding.model_folder import (
-    hash_model_files,
-    model_folder,
-    read_prompts,
-    vector_dimension,
-)
-from rag_assets.embedding.model_tokenizer import read_model_tokenizer
-from rag_assets.embedding.words import WordTokenizer
-from rag_assets.model import hash_fields
-from rag_assets.workspace.settings import EmbedSettings
+from rag_assets.workspace.settings import ModelSettings
 
-# Counts as code: raise it when the same model files give other vectors for the same string.
-_ENCODING_VERSION = 1
-_DTYPE = "float32"
+# Models in memory at a time: more than a namespace has.
+_LOADED_MODELS = 8
 
 
-def load_tokenizer(settings: EmbedSettings) -> EmbeddingTokenizer:
-    """Return the tokenizer of the model that `settings` names. Imports no torch.
+class _Kind(Protocol):
+    """What the module of a kind of model offers."""
+
+    def tokenizer(self, model: ModelSettings) -> EmbeddingTokenizer: ...
+
+    def fingerprint(self, model: ModelSettings) -> str: ...
+
+    def dimension(self, model: ModelSettings) -> int: ...
+
+    def embedder(self, model: ModelSettings) -> Embedder: ...
+
+
+def load_tokenizer(model: ModelSettings) -> EmbeddingTokenizer:
+    """Return the tokenizer of the model that the settings name. Imports no torch.
 
     Raises:
         ConfigurationError: no such model on this machine.
+        DamagedFileError: a file of a bundled model was altered.
     """
-    if settings.kind == "hashing":
-        return WordTokenizer()
-    return read_model_tokenizer(model_folder(settings))
+    return _kind(model).tokenizer(model)
 
 
-def model_fingerprint(settings: EmbedSettings) -> str:
+def model_fingerprint(model: ModelSettings) -> str:
     """Return the SHA-256 of all that decides a vector: files, prompts, precision, code.
 
-    Imports no torch. Reads the weights once a process (0.1 s for 90 MB), again when they change.
+    Imports no torch. Reads the weights of a model in a folder once a process (0.1 s for 90 MB),
+    again when they change; those of a bundled model are known by heart.
 
     Raises:
         ConfigurationError: no such model on this machine.
     """
-    if settings.kind == "hashing":
-        return HashingEmbedder.fingerprint
-    folder = model_folder(settings)
-    prompts = read_prompts(folder)
-    files = hash_model_files(folder)
-    return hash_fields(settings.kind, _ENCODING_VERSION, files, prompts, _DTYPE, "normalised")
+    return _kind(model).fingerprint(model)
 
 
-def model_dimension(settings: EmbedSettings) -> int:
-    """Return the length of the model's vectors, read from its files. Imports no torch.
+def model_dimension(model: ModelSettings) -> int:
+    """Return the length of the model's vectors. Imports no torch.
 
     Raises:
         ConfigurationError: no such model on this machine.
     """
-    if settings.kind == "hashing":
-        return HASHING_DIMENSION
-    return vector_dimension(model_folder(settings))
+    return _kind(model).dimension(model)
 
 
-def load_embedder(settings: EmbedSettings) -> Embedder:
+def load_embedder(model: ModelSettings) -> Embedder:
     """Return the model, loaded once a process and again only when its files changed.
 
     Raises:
         ConfigurationError: no such model on this machine.
+        DamagedFileError: a file of a bundled model was altered.
     """
-    return _load(settings, model_fingerprint(settings))
+    return _load(model, model_fingerprint(model))
 
 
-def load_query_encoder(settings: EmbedSettings) -> QueryEncoder:
+def load_query_encoder(model: ModelSettings) -> QueryEncoder:
     """Return what makes the vectors of questions, loaded once a process.
 
     A plain BERT is computed without torch, which saves a command most of its time; every other
@@ -75,29 +74,48 @@ def load_query_encoder(settings: EmbedSettings) -> QueryEncoder:
 
     Raises:
         ConfigurationError: no such model on this machine.
+        DamagedFileError: a file of a bundled model was altered.
     """
-    fingerprint = model_fingerprint(settings)
-    if settings.kind == "hashing":
-        return _load(settings, fingerprint)
-    return _load_query_encoder(settings, fingerprint)
+    return _load_query_encoder(model, model_fingerprint(model))
 
 
-@lru_cache(maxsize=2)
-def _load_query_encoder(settings: EmbedSettings, fingerprint: str) -> QueryEncoder:
-    from rag_assets.embedding.bert_model import BertQueryEncoder, is_plain_bert
+@lru_cache(maxsize=_LOADED_MODELS)
+def _load_query_encoder(model: ModelSettings, fingerprint: str) -> QueryEncoder:
+    if model.kind == "bundled":
+        from rag_assets.embedding import bundled
 
-    folder = model_folder(settings)
-    if is_plain_bert(folder):
-        return BertQueryEncoder(settings.model, folder, fingerprint)
-    return _load(settings, fingerprint)
+        return bundled.query_encoder(model)
+    if model.kind == "sentence_transformers":
+        from rag_assets.embedding import folder_model
+
+        return folder_model.query_encoder(model)
+    return _load(model, fingerprint)
 
 
-@lru_cache(maxsize=2)
-def _load(settings: EmbedSettings, fingerprint: str) -> Embedder:
-    if settings.kind == "hashing":
-        return HashingEmbedder()
-    from rag_assets.embedding.sentence_model import SentenceEmbedder
+@lru_cache(maxsize=_LOADED_MODELS)
+def _load(model: ModelSettings, _fingerprint: str) -> Embedder:
+    return _kind(model).embedder(model)
 
-    return SentenceEmbedder(
-        settings.model, model_folder(settings), fingerprint, settings.batch_size
-    )
+
+def _kind(model: ModelSettings) -> _Kind:
+    match model.kind:
+        case "bundled":
+            from rag_assets.embedding import bundled
+
+            return bundled
+        case "sentence_transformers":
+            from rag_assets.embedding import folder_model
+
+            return folder_model
+        case "openai_compatible":
+            from rag_assets.embedding import openai_model
+
+            return openai_model
+        case "vertex":
+            from rag_assets.embedding import vertex_model
+
+            return vertex_model
+        case "hashing":
+            from rag_assets.embedding import hashing
+
+            return hashing

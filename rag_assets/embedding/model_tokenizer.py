@@ -5,35 +5,32 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from rag_assets.embedding.model_folder import (
-    hash_model_files,
-    read_json,
-    read_prompts,
-    sequence_limit,
-)
+from rag_assets.embedding.model_folder import FolderFacts, hash_file, read_json
 from rag_assets.model import ConfigurationError, hash_fields
 
 _MODEL_TOKENIZER_VERSION = 1
 
 
 class ModelTokenizer:
-    """Counts as the model itself does, without its truncation, padding and special tokens."""
+    """Counts as the model itself does, without its truncation, padding and special tokens.
 
-    def __init__(self, folder: Path, files: Sequence[tuple[str, str]]) -> None:
+    Args:
+        prompt: what stands before every passage.
+        max_tokens: what the model takes, prompt and special tokens included.
+    """
+
+    def __init__(self, folder: Path, file_hash: str, prompt: str, max_tokens: int) -> None:
         from tokenizers import Tokenizer
 
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         # The file may carry what the last trainer used: MiniLM's cuts at 128 and pads to 128.
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        prompt = read_prompts(folder)["passage"]
         taken = self._tokenizer.num_special_tokens_to_add(False)
         taken += self.count([prompt])[0] if prompt else 0
-        self.limit: int = sequence_limit(folder) - taken
-        if self.limit < 1:
-            raise ConfigurationError(f"{folder}: the model's prompt leaves no room for a text.")
+        self.limit: int = room_for_text(str(folder), max_tokens, taken)
         self._unknown = self._tokenizer.token_to_id(_unknown_token(folder) or "")
-        own = [pair for pair in files if pair[0] == "tokenizer.json"]
+        own = [("tokenizer.json", file_hash)]
         self.fingerprint: str = hash_fields(_MODEL_TOKENIZER_VERSION, own, self.limit)
 
     def count(self, texts: Sequence[str]) -> list[int]:
@@ -67,11 +64,37 @@ def _unknown_token(folder: Path) -> str | None:
     return None
 
 
-@lru_cache(maxsize=4)
-def _read_tokenizer(folder: Path, files: tuple[tuple[str, str], ...]) -> ModelTokenizer:
-    return ModelTokenizer(folder, files)
+def room_for_text(model: str, max_tokens: int, taken: int) -> int:
+    """Return the tokens of content that fit beside `taken` tokens of prompt and frame.
+
+    Raises:
+        ConfigurationError: none fits.
+    """
+    if max_tokens - taken < 1:
+        raise ConfigurationError(
+            f"embed.models: {model}: its prompt and special tokens take {taken} of the "
+            f"{max_tokens} tokens that a text may have, so that no text fits. Shorten "
+            "`passage_prompt` or raise `max_tokens`."
+        )
+    return max_tokens - taken
 
 
-def read_model_tokenizer(folder: Path) -> ModelTokenizer:
-    """Return the tokenizer in `folder`; read again only when the model's files changed."""
-    return _read_tokenizer(folder, tuple(hash_model_files(folder)))
+def cutting_tokenizer(path: Path, max_tokens: int) -> Any:
+    """Return the `tokenizers.Tokenizer` in a file, made to cut texts off as the model does."""
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(max_tokens)
+    return tokenizer
+
+
+@lru_cache(maxsize=8)
+def _read_tokenizer(folder: Path, file_hash: str, prompt: str, max_tokens: int) -> ModelTokenizer:
+    return ModelTokenizer(folder, file_hash, prompt, max_tokens)
+
+
+def read_model_tokenizer(facts: FolderFacts) -> ModelTokenizer:
+    """Return the model's tokenizer; read again only when its file or the settings changed."""
+    file_hash = hash_file(facts.folder / "tokenizer.json")
+    return _read_tokenizer(facts.folder, file_hash, facts.prompts.passage, facts.max_tokens)

@@ -1,26 +1,26 @@
-"""A sentence-transformers model on the processor, offline. Imports torch when it is loaded."""
+"""Any sentence-transformers model, offline. Imports torch when it is loaded."""
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rag_assets.embedding.bert_parts import unit_vectors
 from rag_assets.embedding.embedder import EncodeProgress
-from rag_assets.embedding.model_folder import read_prompts, vector_dimension
-from rag_assets.embedding.model_tokenizer import read_model_tokenizer
+from rag_assets.embedding.model_folder import FolderFacts
+from rag_assets.embedding.model_tokenizer import cutting_tokenizer
+from rag_assets.embedding.token_batches import encode_in_batches
+from rag_assets.embedding.torch_device import prepare_device
+from rag_assets.workspace.settings import ModelSettings
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# Progress is told after so many batches.
-_BATCHES_PER_REPORT = 16
-
 
 class SentenceEmbedder:
-    """all-MiniLM-L6-v2 and its like: float32, normalised, prompts as the model states them."""
+    """A model that is more than a plain BERT, as its own folder describes it."""
 
-    def __init__(self, name: str, folder: Path, fingerprint: str, batch_size: int) -> None:
+    def __init__(self, facts: FolderFacts, model: ModelSettings) -> None:
         # Before the import: the hub's library reads them once. Models are files here.
         os.environ["HF_HUB_OFFLINE"] = "1"
         os.environ["TRANSFORMERS_OFFLINE"] = "1"
@@ -28,58 +28,59 @@ class SentenceEmbedder:
         from sentence_transformers import SentenceTransformer
         from transformers.utils import logging
 
-        torch.set_num_threads(os.cpu_count() or 1)
+        device = prepare_device(model)
         bars: Any = logging  # untyped
         was_shown = bars.is_progress_bar_enabled()
         bars.disable_progress_bar()  # reading the weights would draw one on stderr
         try:
-            self._model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
+            self._model = SentenceTransformer(
+                str(facts.folder), device=str(device), local_files_only=True
+            )
         finally:
             if was_shown:
                 bars.enable_progress_bar()
-        self._model.float()
-        self._prompts = read_prompts(folder)
-        self._tokenizer = read_model_tokenizer(folder)
-        self._batch_size = batch_size
-        self._progress_step = batch_size * _BATCHES_PER_REPORT
-        self.name = name
-        self.fingerprint = fingerprint
-        self.dimension = vector_dimension(folder)
+        self._model.to(getattr(torch, model.dtype))
+        self._model.max_seq_length = facts.max_tokens
+        self._prompts = facts.prompts
+        self._tokenizer = cutting_tokenizer(facts.folder / "tokenizer.json", facts.max_tokens)
+        self._batch_tokens = model.batch_tokens
+        self.name = facts.name
+        self.fingerprint = facts.fingerprint
+        self.dimension = facts.dimension
 
     def encode_passages(
         self, texts: Sequence[str], on_progress: EncodeProgress | None = None
     ) -> "NDArray[np.float32]":
         """Return the vectors of `texts`; its last bits depend on the batch (about 1e-7)."""
-        return self._encode(texts, self._prompts["passage"], on_progress)
+        return self._encode(texts, self._prompts.passage, on_progress)
 
     def encode_queries(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """Return the vectors of questions."""
-        return self._encode(texts, self._prompts["query"], None)
+        return self._encode(texts, self._prompts.query, None)
 
     def _encode(
         self, texts: Sequence[str], prompt: str, on_progress: EncodeProgress | None
     ) -> "NDArray[np.float32]":
-        import numpy as np
+        # The library itself sorts by characters, which fills a fifth of a batch with padding.
+        return encode_in_batches(
+            texts,
+            self.dimension,
+            self._batch_tokens,
+            lambda window: [
+                encoding.ids
+                for encoding in self._tokenizer.encode_batch_fast([prompt + t for t in window])
+            ],
+            lambda _ids, chosen: self._call(chosen, prompt),
+            on_progress,
+        )
 
-        vectors = np.zeros((len(texts), self.dimension), np.float32)
-        # Longest first: memory runs out at once or never. By tokens, and a batch a call: the
-        # library itself sorts by characters, which fills a fifth of each batch with padding.
-        sizes = self._tokenizer.count(texts)
-        order = sorted(range(len(texts)), key=lambda index: (-sizes[index], texts[index]))
-        for begin in range(0, len(order), self._batch_size):
-            chosen = order[begin : begin + self._batch_size]
-            vectors[chosen] = self._call([texts[index] for index in chosen], prompt)
-            done = begin + len(chosen)
-            if on_progress and (done == len(order) or done % self._progress_step == 0):
-                on_progress(done, len(order))
-        return vectors
-
-    def _call(self, texts: list[str], prompt: str) -> Any:
-        return self._model.encode(
+    def _call(self, texts: list[str], prompt: str) -> "NDArray[np.float32]":
+        found: Any = self._model.encode(
             texts,
             prompt=prompt,
-            batch_size=self._batch_size,
+            batch_size=len(texts),
             show_progress_bar=False,
-            convert_to_numpy=True,
-            normalize_embeddings=True,
+            convert_to_tensor=True,
+            normalize_embeddings=False,
         )
+        return unit_vectors(found.float().cpu().numpy(), self.dimension)

@@ -1,12 +1,20 @@
-"""The stage `embeddings`: a vector for every chunk. The records themselves are the cache."""
+"""The stage `embeddings`: for every chunk a vector of each model. The records are the cache.
 
-from collections.abc import Iterable, Mapping, Sequence
+A record has a row for each chunk and model. Vectors of models that are no longer configured stay
+beside the others as long as their passages do, so that a model that is taken back costs nothing;
+`prune_vectors` removes them. They are no part of a content's digest.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.chunking import model_input
 from rag_assets.chunking.rows import chunks_schema
 from rag_assets.chunking.stage import DocumentStage, upstream_fingerprints
-from rag_assets.embedding.embedder import Embedder
+from rag_assets.embedding.models import EmbeddingModel
+from rag_assets.embedding.readable import UNREADABLE_SHARE, can_read
 from rag_assets.model import (
     DamagedFileError,
     Progress,
@@ -15,39 +23,58 @@ from rag_assets.model import (
     hash_fields,
     hash_text,
 )
-from rag_assets.storage import Computed, Entry, Notify, read_entries, read_rows
+from rag_assets.parsing.stage import stage_lock
+from rag_assets.storage import (
+    Computed,
+    Entry,
+    Notify,
+    has_layout,
+    hold_lock,
+    read_entries,
+    read_rows,
+    write_record,
+)
 from rag_assets.workspace import Inventory, Namespace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
 
-# Counts as code: raise it when the string given to the model changes for the same chunk.
-EMBEDDING_VERSION = 2
+    # By hash of the model's input; None where the model cannot read it.
+    Vectors = dict[str, NDArray[np.float32] | None]
+
+# Counts as code: raise it when the string given to a model changes for the same chunk.
+EMBEDDING_VERSION = 3
 
 # What `chunk_input` reads of a chunk.
 CHUNK_INPUTS = ("text", "context", "prepared", "question")
 
 
-def embeddings_schema(dimension: int) -> "pa.Schema":
-    """Return the schema of the record: one row a chunk, its vector of length 1."""
+def embeddings_schema() -> "pa.Schema":
+    """Return the schema of the record: one row a chunk and model.
+
+    `model` is the model's fingerprint. `vector` has length 1; null where the model cannot read
+    the passage.
+    """
     import pyarrow as pa
 
     return pa.schema(
         [
             ("content_hash", pa.string()),
             ("order", pa.int32()),
+            ("model", pa.string()),
             ("input_hash", pa.string()),
-            ("vector", pa.list_(pa.float32(), dimension)),
+            ("vector", pa.list_(pa.float32())),
         ]
     )
 
 
 def chunk_input(row: Mapping[str, Any]) -> str:
-    """Return the string that the model is given for a row of `chunks`, before its own prompt.
+    """Return the string that a model is given for a row of `chunks`, before its own prompt.
 
     Args:
         row: with the columns `CHUNK_INPUTS`.
@@ -56,123 +83,315 @@ def chunk_input(row: Mapping[str, Any]) -> str:
     return model_input(row["text"], row["context"], replaced)
 
 
+def has_vectors_of(entry: Entry, fingerprints: Collection[str]) -> bool:
+    """Say whether an entry's rows were made for exactly these models, in whatever order."""
+    return bool(entry.note.get("models") == sorted(fingerprints))
+
+
 def refresh_embeddings(
     namespace: Namespace,
     inventory: Inventory,
     partitions: Sequence[str],
-    fingerprint: str,
-    dimension: int,
-    load: "Callable[[], Embedder]",
+    models: Sequence[EmbeddingModel],
     notify: Notify,
     *,
     on_progress: Progress | None = None,
 ) -> dict[str, StageOutcome]:
-    """Give every chunk its vector, looking it up before encoding it.
+    """Give every chunk a vector of each model, looking it up before encoding it.
+
+    A model is loaded only when there is something to encode with it. It gives no vector to a
+    passage that it cannot read (`can_read`).
 
     Args:
-        fingerprint: of the model; a vector made by another model is never used.
-        dimension: length of its vectors.
-        load: loads the model; called only when there is something to encode.
+        models: in any order; a vector made by another model is never used.
     """
-    rule = hash_fields(EMBEDDING_VERSION, fingerprint)
-    schema = embeddings_schema(dimension)
+    configured = sorted(model.fingerprint for model in models)
+    rule = hash_fields(EMBEDDING_VERSION, UNREADABLE_SHARE, configured)
+    tallies: dict[str, _Tally] = {}
 
     def compute(partition: str, stale: Sequence[str]) -> Iterable[Computed]:
-        import pyarrow as pa
-
         path = namespace.record("chunks", partition)
         upstream = read_entries(path)
         columns = ["content_hash", "order", *CHUNK_INPUTS]
-        rows = read_rows(path, chunks_schema(), stale, columns)
-        inputs = {}
-        keys: list[str] = []
-        for row in rows.select(CHUNK_INPUTS).to_pylist():
+        inputs: dict[str, str] = {}
+        passages: dict[str, list[tuple[int, str]]] = {content: [] for content in stale}
+        for row in read_rows(path, chunks_schema(), stale, columns).to_pylist():
             given = chunk_input(row)
-            keys.append(hash_text(given))
-            inputs[keys[-1]] = given
-        vectors = _look_up(namespace, fingerprint, dimension, set(inputs), notify)
-        missing = sorted(set(inputs) - vectors.keys(), key=lambda key: (len(inputs[key]), key))
-        if missing:
-            encoded = load().encode_passages(
-                [inputs[key] for key in missing],
-                on_progress=_say_partition(on_progress, partition),
+            key = hash_text(given)
+            inputs[key] = given
+            passages[row["content_hash"]].append((row["order"], key))
+        vectors = _look_up(namespace, configured, set(inputs), notify)
+        tally = tallies.setdefault(partition, _Tally())
+        for model in models:
+            known = vectors[model.fingerprint]
+            tally.looked_up[model.name] += len(known)
+            said = _name_progress(on_progress, partition, model.name)
+            fresh = _encode(model, inputs, inputs.keys() - known.keys(), said)
+            tally.encoded[model.name] += sum(vector is not None for vector in fresh.values())
+            known.update(fresh)
+        spare = _spare_vectors(namespace.record("embeddings", partition), stale, configured)
+        for content, ordered in passages.items():
+            of = upstream[content].digest
+            rows, note = _rows_of(content, ordered, vectors, spare.get(content, {}))
+            digest = combine_digests(
+                part for model in configured for part in (model, *(key for _, key in ordered))
             )
-            vectors.update(zip(missing, encoded, strict=True))
-        by_content: dict[str, list[tuple[int, str]]] = {content: [] for content in stale}
-        for content, order, key in zip(
-            rows["content_hash"].to_pylist(), rows["order"].to_pylist(), keys, strict=True
-        ):
-            by_content[content].append((order, key))
-        for content, ordered in by_content.items():
-            entry = Entry(
-                hash_fields(rule, upstream[content].digest),
-                combine_digests([fingerprint, *(key for _, key in ordered)]),
-                len(ordered),
-                {"of": upstream[content].digest, "model": fingerprint},
-            )
-            yield (
-                content,
-                entry,
-                pa.table(
-                    {
-                        "content_hash": pa.array([content] * len(ordered), pa.string()),
-                        "order": pa.array([order for order, _ in ordered], pa.int32()),
-                        "input_hash": pa.array([key for _, key in ordered], pa.string()),
-                        "vector": _vector_array([vectors[key] for _, key in ordered], dimension),
-                    },
-                    schema=schema,
-                ),
-            )
+            entry = Entry(hash_fields(rule, of), digest, len(rows), {"of": of, **note})
+            yield content, entry, rows
 
     def wanted(partition: str) -> dict[str, str]:
         return upstream_fingerprints(namespace, inventory, partition, "chunks", rule)
 
-    stage = DocumentStage("embeddings", schema, wanted, compute)
-    return stage.refresh(namespace, inventory, partitions, notify, None)
+    stage = DocumentStage(
+        "embeddings", embeddings_schema(), wanted, compute, lambda entry: int(entry.note["chunks"])
+    )
+    outcomes = stage.refresh(namespace, inventory, partitions, notify, None)
+    return {
+        partition: replace(
+            outcome,
+            counts={
+                **outcome.counts,
+                **_model_counts(
+                    models,
+                    tallies.get(partition, _Tally()),
+                    _unreadable(namespace, partition, wanted(partition)),
+                ),
+            },
+        )
+        for partition, outcome in outcomes.items()
+    }
 
 
-def _say_partition(
-    on_progress: Progress | None, partition: str
+@dataclass(frozen=True, slots=True)
+class _Tally:
+    """Vectors of one partition by the name of their model."""
+
+    encoded: "Counter[str]" = field(default_factory=Counter)
+    looked_up: "Counter[str]" = field(default_factory=Counter)
+
+
+def _model_counts(
+    models: Sequence[EmbeddingModel], tally: _Tally, unreadable: Mapping[str, int]
+) -> dict[str, int]:
+    """Return what a person is told of each model: this run's vectors, and whom it gives none."""
+    counts = {}
+    for model in models:
+        counts[f"encoded by {model.name}"] = tally.encoded[model.name]
+        counts[f"looked up for {model.name}"] = tally.looked_up[model.name]
+        counts[f"not readable by {model.name}"] = unreadable.get(model.fingerprint, 0)
+    return counts
+
+
+def _unreadable(namespace: Namespace, partition: str, living: Collection[str]) -> Counter[str]:
+    """Return, by model, the chunks of living contents that it cannot read."""
+    counts: Counter[str] = Counter()
+    for content, entry in read_entries(namespace.record("embeddings", partition)).items():
+        if content in living:
+            counts.update(entry.note["unreadable"])
+    return counts
+
+
+def _name_progress(
+    on_progress: Progress | None, partition: str, model: str
 ) -> "Callable[[int, int], None] | None":
     if on_progress is None:
         return None
-    return lambda done, total: on_progress(f"embeddings of partition {partition}", done, total)
+    what = f"embeddings of partition {partition} by {model}"
+    return lambda done, total: on_progress(what, done, total)
 
 
-def _vector_array(vectors: "Sequence[NDArray[np.float32]]", dimension: int) -> "pa.Array":
+def _encode(
+    model: EmbeddingModel,
+    inputs: Mapping[str, str],
+    missing: Collection[str],
+    on_progress: "Callable[[int, int], None] | None",
+) -> "Vectors":
+    """Return what a model makes of the inputs named in `missing`."""
+    found: Vectors = {}
+    if not missing:
+        return found
+    tokenizer = model.tokenizer()
+    readable = []
+    for key in sorted(missing, key=lambda key: (len(inputs[key]), key)):
+        if can_read(tokenizer, inputs[key]):
+            readable.append(key)
+        else:
+            found[key] = None
+    if readable:
+        texts = [inputs[key] for key in readable]
+        encoded = model.embedder().encode_passages(texts, on_progress=on_progress)
+        found.update(zip(readable, encoded, strict=True))
+    return found
+
+
+def _rows_of(
+    content: str,
+    ordered: Sequence[tuple[int, str]],
+    vectors: "Mapping[str, Vectors]",
+    spare: "Mapping[str, Vectors]",
+) -> "tuple[pa.Table, dict[str, Any]]":
+    """Return a content's rows and the note of its entry."""
+    import pyarrow as pa
+
+    orders: list[int] = []
+    models: list[str] = []
+    keys: list[str] = []
+    values: list[NDArray[np.float32] | None] = []
+    unreadable = {}
+    for model, known in (*sorted(vectors.items()), *sorted(spare.items())):
+        held = [(order, key) for order, key in ordered if key in known]
+        orders += [order for order, _ in held]
+        keys += [key for _, key in held]
+        models += [model] * len(held)
+        values += [known[key] for _, key in held]
+        if model in vectors:
+            unreadable[model] = sum(known[key] is None for _, key in held)
+    table = pa.table(
+        {
+            "content_hash": pa.array([content] * len(orders), pa.string()),
+            "order": pa.array(orders, pa.int32()),
+            "model": pa.array(models, pa.string()),
+            "input_hash": pa.array(keys, pa.string()),
+            "vector": _vector_array(values),
+        },
+        schema=embeddings_schema(),
+    )
+    note = {
+        "models": sorted(vectors),
+        "held": sorted(set(models)),
+        "unreadable": unreadable,
+        "chunks": len(ordered),
+    }
+    return table, note
+
+
+def _vector_array(vectors: "Sequence[NDArray[np.float32] | None]") -> "pa.Array":
     import numpy as np
     import pyarrow as pa
 
-    flat = np.concatenate(vectors) if vectors else np.zeros(0, np.float32)
-    return pa.FixedSizeListArray.from_arrays(
-        pa.array(flat.astype(np.float32, copy=False)), dimension
+    offsets: list[int | None] = []
+    end = 0
+    for vector in vectors:
+        offsets.append(None if vector is None else end)
+        end += 0 if vector is None else len(vector)
+    present = [vector for vector in vectors if vector is not None]
+    flat = np.concatenate(present) if present else np.zeros(0, np.float32)
+    return pa.ListArray.from_arrays(
+        pa.array([*offsets, end], pa.int32()), pa.array(flat.astype(np.float32, copy=False))
     )
 
 
-def _look_up(
-    namespace: Namespace, fingerprint: str, dimension: int, wanted: set[str], notify: Notify
-) -> "dict[str, NDArray[np.float32]]":
-    """Return the vectors that any record of the namespace already holds for these inputs."""
+def _read_vectors(
+    path: "Path", contents: Collection[str], models: Collection[str], keys: Collection[str] | None
+) -> "dict[tuple[str, str], Vectors]":
+    """Return by (content, model) what a record holds of these contents, models and inputs."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    found: dict[str, NDArray[np.float32]] = {}
-    schema = embeddings_schema(dimension)
+    def chosen(table: "pa.Table") -> "pa.ChunkedArray":
+        mask = pc.is_in(table["model"], value_set=pa.array(sorted(models), pa.string()))
+        if keys is None:
+            return mask
+        wanted = pa.array(sorted(keys), pa.string())
+        return pc.and_(mask, pc.is_in(table["input_hash"], value_set=wanted))
+
+    found: dict[tuple[str, str], Vectors] = {}
+    schema = embeddings_schema()
+    # Without the vectors first: most records hold nothing of what is looked for.
+    if not pc.any(chosen(read_rows(path, schema, contents, ["model", "input_hash"]))).as_py():
+        return found
+    rows = read_rows(path, schema, contents)
+    rows = rows.filter(chosen(rows)).combine_chunks()
+    flat = rows["vector"].combine_chunks().flatten().to_numpy()
+    sizes = pc.fill_null(pc.list_value_length(rows["vector"]), -1).to_pylist()
+    start = 0
+    for content, model, key, size in zip(
+        *(rows[name].to_pylist() for name in ("content_hash", "model", "input_hash")),
+        sizes,
+        strict=True,
+    ):
+        vector = None if size < 0 else flat[start : start + size]
+        start += max(size, 0)
+        found.setdefault((content, model), {})[key] = vector
+    return found
+
+
+def _look_up(
+    namespace: Namespace, models: Sequence[str], wanted: set[str], notify: Notify
+) -> "dict[str, Vectors]":
+    """Return, by model, what any record of the namespace already holds for these inputs."""
+    found: dict[str, Vectors] = {model: {} for model in models}
+    schema = embeddings_schema()
     for path in sorted((namespace.records / "embeddings").glob("[0-9a-f]*.parquet")):
         try:
             entries = read_entries(path)
         except DamagedFileError as error:
             notify(f"{error} Its vectors are computed again.")
             continue
-        usable = [c for c, entry in entries.items() if entry.note.get("model") == fingerprint]
-        remaining = pa.array(sorted(wanted - found.keys()), pa.string())
-        if not usable or not len(remaining):
-            continue
-        keys = read_rows(path, schema, usable, ["input_hash"])["input_hash"]
-        if not pc.any(pc.is_in(keys, value_set=remaining)).as_py():
-            continue
-        rows = read_rows(path, schema, usable, ["input_hash", "vector"])
-        hits = rows.filter(pc.is_in(rows["input_hash"], value_set=remaining)).combine_chunks()
-        matrix = hits["vector"].combine_chunks().flatten().to_numpy().reshape(-1, dimension)
-        found.update(zip(hits["input_hash"].to_pylist(), matrix, strict=True))
+        if not has_layout(path, schema):
+            continue  # of an older version: it is written anew with its partition
+        asked = [model for model in models if wanted - found[model].keys()]
+        usable = [c for c, entry in entries.items() if set(asked) & set(entry.note["held"])]
+        if usable:
+            for (_, model), vectors in _read_vectors(path, usable, asked, wanted).items():
+                found[model].update(vectors)
     return found
+
+
+def _spare_vectors(
+    path: "Path", contents: Sequence[str], configured: Sequence[str]
+) -> "dict[str, dict[str, Vectors]]":
+    """Return, by content and model, the vectors of models that are not configured (any more)."""
+    spare: dict[str, dict[str, Vectors]] = {}
+    try:
+        entries = read_entries(path)
+    except DamagedFileError:
+        return spare  # told, and rebuilt, by whoever refreshes the record
+    if not has_layout(path, embeddings_schema()):
+        return spare
+    models = {m for c in contents if c in entries for m in entries[c].note["held"]}
+    others = models - set(configured)
+    if others:
+        held = [content for content in contents if content in entries]
+        for (content, model), vectors in _read_vectors(path, held, others, None).items():
+            spare.setdefault(content, {})[model] = vectors
+    return spare
+
+
+def prune_vectors(
+    namespace: Namespace, partition: str, fingerprints: Collection[str], notify: Notify
+) -> int:
+    """Drop the vectors of models that are no longer configured. Returns how many went.
+
+    A content that has not been given the present models yet keeps what it has of them, and is
+    refreshed by the next build.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    path, schema = namespace.record("embeddings", partition), embeddings_schema()
+    with hold_lock(
+        stage_lock(namespace, "embeddings", partition), f"embeddings {partition}", notify
+    ):
+        entries = read_entries(path)
+        if not has_layout(path, schema):
+            return 0
+        if not any(set(entry.note["held"]) - set(fingerprints) for entry in entries.values()):
+            return 0
+        rows = read_rows(path, schema, entries)
+        configured = pa.array(sorted(fingerprints), pa.string())
+        kept = rows.filter(pc.is_in(rows["model"], value_set=configured))
+        sizes = Counter(kept["content_hash"].to_pylist())
+        pruned = {}
+        for content, entry in entries.items():
+            note = {
+                **entry.note,
+                "held": [model for model in entry.note["held"] if model in fingerprints],
+            }
+            if set(entry.note["models"]) <= set(fingerprints):
+                pruned[content] = replace(entry, rows=sizes[content], note=note)
+            else:  # for no set of models any more, so that the next build refreshes it
+                note["models"] = []
+                pruned[content] = Entry("", entry.digest, sizes[content], note)
+        write_record(path, schema, pruned, [kept])
+        return len(rows) - len(kept)

@@ -5,15 +5,16 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rag_assets.chunking import chunk_document, model_input
 from rag_assets.embedding import (
+    EmbeddingModel,
     EmbeddingTokenizer,
-    load_embedder,
+    can_read,
+    embedding_models,
+    joint_tokenizer,
     load_query_encoder,
-    load_tokenizer,
-    model_fingerprint,
 )
 from rag_assets.evaluation.corpus_search import METHODS, CorpusSearch, SearchedChunk
 from rag_assets.evaluation.passage_questions import (
@@ -46,10 +47,6 @@ from rag_assets.evaluation.vectors import VectorCache, name_progress
 from rag_assets.model import Chunk, ParsedDocument, Progress
 from rag_assets.parsing import ParseHints, parse_document
 from rag_assets.workspace import Settings
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 TOP_K = 5
 """Passages that are looked at for a question, as in Chroma's report."""
@@ -115,7 +112,7 @@ def evaluate_chunking(
     Each corpus gets a search table of its own, and a question is put to that of its corpus with
     the product's search: `recall` and the like are by the configured method, those of every
     method stand beside. Baselines stand in the same run, over the same clean text, with the same
-    embedder and search: runs of 200 tokens, the recursive splitter at 200 tokens, windows of 200
+    embedders and search: runs of 200 tokens, the recursive splitter at 200 tokens, windows of 200
     words.
 
     Args:
@@ -128,7 +125,7 @@ def evaluate_chunking(
         ParseFailure: a corpus cannot be parsed.
         ConfigurationError: no such model on this machine.
     """
-    tokenizer = load_tokenizer(settings.embed)
+    tokenizer, models = joint_tokenizer(settings.embed), embedding_models(settings.embed)
     corpora = _read(read_passage_set(folder), settings, tokenizer)
     started = time.process_time()
     own = {corpus.name: _cut_own(corpus, settings, tokenizer) for corpus in corpora}
@@ -152,18 +149,17 @@ def evaluate_chunking(
             for corpus in corpora
         },
     }
-    vectors = VectorCache(
-        cache, model_fingerprint(settings.embed), lambda: load_embedder(settings.embed)
-    )
-    questions = [question for corpus in corpora for question in corpus.questions]
-    encoded = load_query_encoder(settings.embed).encode_queries(questions)
+    caches = [VectorCache(cache, model) for model in models]
+    questions = {question for corpus in corpora for question in corpus.questions}
+    asked = {model.fingerprint: _encode(model, sorted(questions)) for model in models}
     sentences = {corpus.name: sentence_spans(corpus.document) for corpus in corpora}
     scored: dict[str, _Scores] = {}
     figures: dict[str, dict[str, Figure]] = {}
     for name, cuts in ways.items():
         inputs = [text for cut in cuts.values() for text in cut.inputs]
-        vectors.encode(inputs, name_progress(f"vectors of {name}", on_progress))
-        scored[name] = _search(corpora, cuts, vectors, encoded, settings)
+        for model, vectors in zip(models, caches, strict=True):
+            vectors.encode(inputs, name_progress(f"vectors of {name} by {model.name}", on_progress))
+        scored[name] = _search(corpora, cuts, models, caches, asked, settings)
         figures[name] = {
             **_overall(scored[name], settings.retrieve.method),
             "precision_omega": _precision_omega(corpora, cuts),
@@ -252,34 +248,45 @@ def _cut(corpus: _Corpus, spans: Sequence[Span], tokenizer: EmbeddingTokenizer) 
     return _Splitting(chunks, texts, tuple(tokenizer.count(texts)))
 
 
+def _encode(model: EmbeddingModel, questions: Sequence[str]) -> dict[str, list[float]]:
+    """Return the vectors of the questions that a model can read."""
+    tokenizer = model.tokenizer()
+    readable = [question for question in questions if can_read(tokenizer, question)]
+    if not readable:
+        return {}
+    vectors = load_query_encoder(model.settings).encode_queries(readable)
+    return dict(zip(readable, vectors.tolist(), strict=True))
+
+
 def _search(
     corpora: Sequence[_Corpus],
     cuts: Mapping[str, _Splitting],
-    vectors: VectorCache,
-    encoded: "NDArray[np.float32]",
+    models: Sequence[EmbeddingModel],
+    caches: Sequence[VectorCache],
+    asked: Mapping[str, Mapping[str, Sequence[float]]],
     settings: Settings,
 ) -> _Scores:
-    """Ask every question by every method; `encoded` has the questions of all corpora in order."""
+    """Ask every question by every method; `asked` has its vectors by model and text."""
     scores: _Scores = {method: {} for method in METHODS}
-    first = 0
     for corpus in corpora:
         cut = cuts[corpus.name]
-        asked = encoded[first : first + len(corpus.questions)].tolist()
-        first += len(corpus.questions)
+        questions = [
+            (text, {model: known[text] for model, known in asked.items() if text in known})
+            for text in corpus.questions
+        ]
         with tempfile.TemporaryDirectory(prefix="rag-eval-") as folder:
             table = CorpusSearch(
                 Path(folder),
                 corpus.name,
                 cut.chunks,
-                vectors.encode(cut.inputs),
+                models,
+                [vectors.encode(cut.inputs) for vectors in caches],
                 settings.retrieve,
             )
             for method in METHODS:
                 scores[method][corpus.name] = [
-                    _score(corpus, index, cut.spans, table.rank(question, vector, method, TOP_K))
-                    for index, (question, vector) in enumerate(
-                        zip(corpus.questions, asked, strict=True)
-                    )
+                    _score(corpus, index, cut.spans, table.rank(question, known, method, TOP_K))
+                    for index, (question, known) in enumerate(questions)
                 ]
     return scores
 

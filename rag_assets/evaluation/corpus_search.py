@@ -1,16 +1,21 @@
 """The product's own search over the chunks of one corpus: a search table in a folder, three ways.
 
-Words alone, vectors alone, and both fused go through the same `search` as a question to a
-published namespace: same text index, same filters, one hit for chunks of equal text.
+Words alone, vectors of all models, and both fused go through the same search as a question to a
+published namespace: same text indexes, same filters, one hit for chunks of equal text.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rag_assets.embedding import EmbeddingModel
 from rag_assets.model import hash_text
-from rag_assets.retrieval import Reader, SearchFilters, search
+from rag_assets.publishing.embedders import describe_embedders
+from rag_assets.retrieval import Reader, SearchFilters, make_query, rank_chunks
+from rag_assets.storage import MANIFEST
 from rag_assets.workspace.settings import RetrieveSettings
 
 if TYPE_CHECKING:
@@ -47,8 +52,10 @@ class CorpusSearch:
         folder: existing and empty; the table is written there.
         corpus: its name.
         chunks: in order.
-        vectors: one a chunk, shape (len(chunks), dimension), length 1.
-        settings: `pool_k`, `rrf_k`, `references`; the method is said by each search.
+        models: at least one.
+        vectors: of each model in their order: one a chunk, shape (len(chunks), dimension), of
+            length 1, or all zeros for what the model cannot read.
+        settings: of the search; the method is said by each one.
     """
 
     def __init__(
@@ -56,39 +63,53 @@ class CorpusSearch:
         folder: Path,
         corpus: str,
         chunks: Sequence[SearchedChunk],
-        vectors: "NDArray[np.float32]",
+        models: Sequence[EmbeddingModel],
+        vectors: "Sequence[NDArray[np.float32]]",
         settings: RetrieveSettings,
     ) -> None:
         # Imported here: Arrow and Lance cost a second that other evaluations need not wait.
         from rag_assets.publishing.search_table import write_search_table
 
         write_search_table(folder, _table(corpus, chunks, vectors))
-        self._corpus = corpus
+        manifest = {
+            "publication": corpus,
+            "namespace": corpus,
+            "embedders": describe_embedders(models),
+            "created_at": time.time(),
+        }
+        (folder / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
         self._settings = settings
-        self._reader = Reader(folder, corpus, corpus)
+        self._reader = Reader(folder, corpus, corpus, text=settings.text)
 
-    def rank(self, question: str, vector: Sequence[float], method: str, most: int) -> list[int]:
+    def rank(
+        self, question: str, vectors: Mapping[str, Sequence[float]], method: str, most: int
+    ) -> list[int]:
         """Return the best chunks by index, best first.
 
         Args:
             question: as asked.
-            vector: of the question.
+            vectors: of the question, by the fingerprint of each model that can read it.
             method: one of `METHODS`.
             most: chunks at most.
         """
         settings = self._settings.model_copy(update={"method": method})
         filters = SearchFilters(with_references=settings.references)
-        hits = search([self._reader], question, {self._corpus: vector}, settings, filters)
+        unencoded = self._settings.model_copy(update={"method": "lexical"})
+        asked = make_query(question, [self._reader], unencoded)
+        query = replace(asked, vectors={model: [vector] for model, vector in vectors.items()})
+        hits = rank_chunks([self._reader], query, settings, filters).hits
         return [hit.chunk_index for hit in hits[:most]]
 
 
-def _table(corpus: str, chunks: Sequence[SearchedChunk], vectors: "NDArray[np.float32]") -> Any:
+def _table(
+    corpus: str, chunks: Sequence[SearchedChunk], vectors: "Sequence[NDArray[np.float32]]"
+) -> Any:
     import pyarrow as pa
 
-    from rag_assets.publishing.schemas import search_schema
+    from rag_assets.publishing.schemas import search_schema, vector_column
 
     size = len(chunks)
-    schema = search_schema(vectors.shape[1])
+    schema = search_schema([matrix.shape[1] for matrix in vectors])
     ids = [f"{corpus}:{index}" for index in range(size)]
     columns: dict[str, Any] = {
         "chunk_key": [f"{corpus}::{identity}" for identity in ids],
@@ -104,7 +125,7 @@ def _table(corpus: str, chunks: Sequence[SearchedChunk], vectors: "NDArray[np.fl
         "content_hash": [hash_text(chunk.text) for chunk in chunks],
         "citable": [True] * size,
         "search_text": [chunk.indexed for chunk in chunks],
-        "vector": list(vectors),
+        **{vector_column(position): list(matrix) for position, matrix in enumerate(vectors)},
     }
     return pa.table(
         {

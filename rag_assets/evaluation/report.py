@@ -44,13 +44,19 @@ class ReportTable:
         ]
         return "\n".join([self.title, *(f"  {line}" for line in lines)])
 
+    def to_markdown(self) -> str:
+        """Return the table without its title as Markdown."""
+        lines = [self.heads, ("---",) * len(self.heads)]
+        lines += [tuple(_shown(value) for value in row) for row in self.rows]
+        return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
 
 @dataclass(frozen=True, slots=True)
 class EvaluationReport:
     """The outcome of one evaluation.
 
     Args:
-        evaluation: `headings`, `survival` or `chunking`.
+        evaluation: `headings`, `survival`, `chunking`, `retrieval`, `evalset` or `qasper`.
         settings_digest: from `settings_digest`.
         metrics: figures by name; they stand at the top level of the JSON.
         counts: what the figures were counted over.
@@ -78,6 +84,10 @@ class EvaluationReport:
             "failures": list(self.failures),
             **self.details,
         }
+
+    def summary(self) -> str:
+        """Return the report as text: counts, figures, tables (the name that spec 001 gives it)."""
+        return self.render()
 
     def render(self) -> str:
         """Return the report as text for a terminal."""

@@ -1,10 +1,10 @@
 """Vectors of texts, kept by hash in a folder so that the next run need not encode them again."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rag_assets.embedding import Embedder, EncodeProgress
+from rag_assets.embedding import EmbeddingModel, EncodeProgress, can_read
 from rag_assets.model import Progress, hash_text
 from rag_assets.storage import replace_file
 
@@ -21,17 +21,16 @@ def name_progress(what: str, on_progress: Progress | None) -> EncodeProgress | N
 
 
 class VectorCache:
-    """Encodes texts, each once.
+    """Encodes texts by one model, each once; what it cannot read gets zeros.
 
     Args:
         folder: where vectors stand between runs, one file a model; None keeps them in memory.
-        fingerprint: of the model; vectors of another model are never used.
-        load: loads the model; called only when there is something to encode.
+        model: loaded only when there is something to encode.
     """
 
-    def __init__(self, folder: Path | None, fingerprint: str, load: Callable[[], Embedder]) -> None:
-        self._file = folder / f"vectors-{fingerprint[:16]}.npz" if folder else None
-        self._load = load
+    def __init__(self, folder: Path | None, model: EmbeddingModel) -> None:
+        self._file = folder / f"vectors-{model.fingerprint[:16]}.npz" if folder else None
+        self._model = model
         self._vectors: dict[str, NDArray[np.float32]] = {}
         if self._file is not None and self._file.is_file():
             self._read(self._file)
@@ -39,7 +38,7 @@ class VectorCache:
     def encode(
         self, texts: Sequence[str], on_progress: EncodeProgress | None = None
     ) -> "NDArray[np.float32]":
-        """Return one vector a text, shape (len(texts), dimension), each of length 1."""
+        """Return one vector a text, shape (len(texts), dimension), of length 1 or all zeros."""
         import numpy as np
 
         keys = [hash_text(text) for text in texts]
@@ -47,10 +46,18 @@ class VectorCache:
             key: text for key, text in zip(keys, texts, strict=True) if key not in self._vectors
         }
         if missing:
-            encoded = self._load().encode_passages(list(missing.values()), on_progress)
-            self._vectors.update(zip(missing, encoded, strict=True))
+            tokenizer = self._model.tokenizer()
+            readable = {key: text for key, text in missing.items() if can_read(tokenizer, text)}
+            self._vectors.update(
+                (key, np.zeros(self._model.dimension, np.float32)) for key in missing
+            )
+            if readable:
+                texts = list(readable.values())
+                encoded = self._model.embedder().encode_passages(texts, on_progress)
+                self._vectors.update(zip(readable, encoded, strict=True))
             self._write()
-        return np.stack([self._vectors[key] for key in keys])
+        held = [self._vectors[key] for key in keys]
+        return np.stack(held) if held else np.zeros((0, self._model.dimension), np.float32)
 
     def _read(self, file: Path) -> None:
         import numpy as np

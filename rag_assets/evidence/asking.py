@@ -2,46 +2,36 @@
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.chunking import split_sentences
-from rag_assets.embedding import load_query_encoder, load_tokenizer
 from rag_assets.evidence.locating import anchor_words, first_words, locate
-from rag_assets.evidence.models import publication_model
 from rag_assets.evidence.pack import EvidenceItem, EvidencePack, pack_from_json, pack_to_json
 from rag_assets.evidence.question import Question, SavedQuestion, save_question
 from rag_assets.evidence.rendering import render_pack
-from rag_assets.evidence.wording import content_units
-from rag_assets.model import PublicationError, UsageError, hash_fields
+from rag_assets.evidence.wording import content_stems
+from rag_assets.model import UsageError, hash_fields
 from rag_assets.storage import (
-    current_folder,
     read_json,
-    read_manifest,
-    read_pointer,
     write_text,
     write_version,
 )
 from rag_assets.workspace import Workspace
-from rag_assets.workspace.settings import RetrieveSettings
 
 if TYPE_CHECKING:
-    from rag_assets.retrieval import ParentHit
+    from rag_assets.llm import ChatModel
+    from rag_assets.retrieval import ParentHit, Retrieved
 
 # Counts as code: raise it when the same publications answer otherwise.
-ASKING_VERSION = 1
+ASKING_VERSION = 2
 # Spec 000 recommends quotes of at most so many words.
 QUOTE_WORDS = 60
 _STOPS = (".", "!", "?", "。", "！", "？", ";", "；")
 _CLOSING = "\"'”’」』)）] "
-_STEM_CHARACTERS = 5
-# Above this share of unknown tokens the model cannot tell one text from another. all-MiniLM knows
-# no more than some hundred Chinese characters; English text stays below 0.02.
-UNREADABLE_SHARE = 0.2
 
 Notify = Callable[[str], None]
 
@@ -112,31 +102,22 @@ def make_pack(workspace: Workspace, question: Question) -> EvidencePack:
 
     Raises:
         UsageError, PublicationError: as `ask`.
+        LanguageModelError: the settings name a language model that does not answer.
     """
-    from rag_assets.retrieval import Reader, SearchFilters, backfill_parents, search
+    from rag_assets.retrieval import Retriever, SearchFilters
 
-    settings = workspace.settings.retrieve
-    top_k = question.top_k or settings.top_k
-    names, warnings = _published(workspace, question.namespaces)
-    with ExitStack() as stack:
-        readers = []
-        manifests = {}
-        for name in names:
-            folder = current_folder(workspace.namespace(name).publications, name)
-            manifests[name] = read_manifest(folder)
-            readers.append(stack.enter_context(Reader(folder, name, folder.name)))
-        settings, vectors, said = _encode(question.question, manifests, settings)
-        warnings += said
-        filters = SearchFilters(citable_only=True, with_references=settings.references)
-        hits = search(readers, question.question, vectors, settings, filters)
-        parents = backfill_parents(readers, hits, top_k)
-    shown: tuple[str, ...] = ("citable = true", f"namespace in ({', '.join(names)})")
-    if not settings.references:
-        shown += ("source_subtype <> references",)
-    items = tuple(_item(parent, question.question, shown, parents) for parent in parents)
-    publications = {name: manifest["publication"] for name, manifest in manifests.items()}
-    encoders = {name: m["embedder"]["fingerprint"] for name, m in manifests.items()}
-    applied = {**settings.model_dump(), "top_k": top_k}
+    filters = SearchFilters(citable_only=True)
+    for text in question.filters:
+        filters = filters.with_filter(text)
+    with Retriever(workspace, question.namespaces, llm=_chat_model(workspace)) as retriever:
+        found = retriever.retrieve(question.question, top_k=question.top_k, filters=filters)
+    items = tuple(_item(parent, question.question, found) for parent in found.parents)
+    publications = {name: manifest["publication"] for name, manifest in found.manifests.items()}
+    encoders = {
+        name: {model["model"]: model["fingerprint"] for model in manifest["embedders"]}
+        for name, manifest in found.manifests.items()
+    }
+    warnings = list(found.warnings)
     if not items:
         warnings.append("nothing citable was found: try other words, or `rag documents`.")
     if any(item.locator_quality == "char_anchor" for item in items):
@@ -144,73 +125,38 @@ def make_pack(workspace: Workspace, question: Question) -> EvidencePack:
             "some items have no page: they are located by characters and by their "
             "first and last words."
         )
+    asked = (question.question, dict(found.query.texts), list(found.filters))
     return EvidencePack(
-        hash_fields(ASKING_VERSION, question.question, publications, encoders, applied)[:16],
+        hash_fields(ASKING_VERSION, asked, publications, encoders, found.settings)[:16],
         question.question,
+        dict(found.query.texts),
         publications,
-        {name: _build_id(manifest) for name, manifest in manifests.items()},
+        {name: _build_id(manifest) for name, manifest in found.manifests.items()},
         encoders,
-        shown,
-        applied,
+        found.filters,
+        found.settings,
         items,
         tuple(warnings),
     )
 
 
-def _published(workspace: Workspace, asked: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the namespaces to search, and what to say of those that cannot be."""
-    names = list(asked) or list(workspace.namespace_names)
-    ready = [n for n in names if read_pointer(workspace.namespace(n).publications) is not None]
-    missing = [name for name in names if name not in ready]
-    if not ready or (asked and missing):
-        raise PublicationError(
-            f"nothing is published in {', '.join(missing) or workspace.root}. Run "
-            "`rag ingest` first."
-        )
-    return ready, [
-        f"namespace '{name}' has no publication yet and was left out" for name in missing
-    ]
+def _chat_model(workspace: Workspace) -> "ChatModel | None":
+    if workspace.settings.llm.kind == "none":
+        return None  # and nothing of it is imported
+    from rag_assets.llm import open_chat_model
+
+    return open_chat_model(workspace)
 
 
-def _encode(
-    text: str, manifests: Mapping[str, Mapping[str, Any]], settings: RetrieveSettings
-) -> tuple[RetrieveSettings, dict[str, Sequence[float]], list[str]]:
-    """Return the question's vector by namespace; words alone where a model cannot read it."""
-    if settings.method == "lexical":
-        return settings, {}, []
-    models = {name: publication_model(manifest) for name, manifest in manifests.items()}
-    share = max(load_tokenizer(model).unknown_share(text) for model in models.values())
-    said = []
-    if share > UNREADABLE_SHARE:
-        said = [
-            f"the embedding model does not know {share:.0%} of the question's tokens"
-            + (
-                ", so it was searched by words alone."
-                if settings.method == "hybrid"
-                else "; what it finds may be unrelated. Set retrieve.method to hybrid or lexical."
-            )
-        ]
-        if settings.method == "hybrid":
-            return settings.model_copy(update={"method": "lexical"}), {}, said
-    return (
-        settings,
-        {
-            name: load_query_encoder(model).encode_queries([text])[0].tolist()
-            for name, model in models.items()
-        },
-        said,
-    )
-
-
-def _item(
-    hit: "ParentHit", question: str, filters: Sequence[str], all_hits: "Sequence[ParentHit]"
-) -> EvidenceItem:
+def _item(hit: "ParentHit", question: str, found: "Retrieved") -> EvidenceItem:
     best, parent = hit.best, hit.parent
     if not best.citable or not best.doc_uid or not best.parent_id:
-        sources = ", ".join(sorted({f"{h.best.doc_uid} ({h.best.source_type})" for h in all_hits}))
+        sources = ", ".join(
+            sorted({f"{one.best.doc_uid} ({one.best.source_type})" for one in found.parents})
+        )
         raise UsageError(
             f"the search returned {best.chunk_key}, which must not be cited. No pack was made. "
-            f"Applied filters: {'; '.join(filters)}. Returned sources: {sources}. Run "
+            f"Applied filters: {'; '.join(found.filters)}. Returned sources: {sources}. Run "
             "`rag index` and ask again; if it stays, the publication is wrong: please report it."
         )
     start, end = _quote_span(best.text, question)
@@ -229,25 +175,21 @@ def _item(
         best.parent_id, best.chunk_id, best.section_path, best.page_start, best.page_end,
         char_start, char_end, begin_words, end_words, locator.text, locator.quality,
         best.text, quote, parent.text, best.content_hash, parent.hash, best.citation_id,
-        hit.other_chunk_ids,
+        dict(best.explanation), hit.other_chunk_ids,
     )  # fmt: skip
 
 
 def _quote_span(text: str, question: str) -> tuple[int, int]:
     """Return the sentence that shares most with the question, at most QUOTE_WORDS words of it."""
-    asked = _stems(question)
+    asked = content_stems(question)
     spans = split_sentences(text) or [(0, len(text))]
     # A heading shares words with every question about its section, but says nothing.
     whole = [span for span in spans if text[: span[1]].rstrip(_CLOSING).endswith(_STOPS)]
     start, end = max(
-        whole or spans, key=lambda span: (len(asked & _stems(text[span[0] : span[1]])), -span[0])
+        whole or spans,
+        key=lambda span: (len(asked & content_stems(text[span[0] : span[1]])), -span[0]),
     )
     return start, start + len(first_words(text[start:end], QUOTE_WORDS))
-
-
-def _stems(text: str) -> frozenset[str]:
-    """Return content words without their endings: "cooler" answers "how cool"."""
-    return frozenset(unit[:_STEM_CHARACTERS] for unit in content_units(text))
 
 
 def _build_id(manifest: Mapping[str, Any]) -> str:
@@ -273,15 +215,14 @@ def _run_record(
     seconds: float,
 ) -> dict[str, Any]:
     """Return what `meta/query_runs/<query_id>.json` keeps (spec 000 section 3)."""
-    is_chinese = any("\u4e00" <= character <= "\u9fff" for character in pack.question)
     return {
         "query_id": pack.query_id,
         "partition": saved.key,
         "question_file": saved.path.absolute().relative_to(workspace.root).as_posix()
         if saved.path.absolute().is_relative_to(workspace.root)
         else str(saved.path),
-        "q_zh": pack.question if is_chinese else None,
-        "q_en": None if is_chinese else pack.question,
+        "q_zh": pack.queries.get("q_zh"),
+        "q_en": pack.queries.get("q_en"),
         "publications": dict(pack.publications),
         "build_ids": dict(pack.build_ids),
         "filters": list(pack.filters),

@@ -7,7 +7,7 @@ from typing import Any
 from rag_assets.evidence.locating import LocatorQuality
 from rag_assets.model import DamagedFileError
 
-SCHEMA = "rag-assets/evidence-pack/1"
+SCHEMA = "rag-assets/evidence-pack/2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,7 @@ class EvidenceItem:
         exact_quote: at most 60 words, verbatim.
         chunk_hash: SHA-256 of the chunk's text.
         citation_id: a citation that outlives edits.
+        explanation: why it was found: `Hit.explanation` of the chunk.
         other_chunk_ids: further chunks of the same parent that were found.
     """
 
@@ -56,6 +57,7 @@ class EvidenceItem:
     chunk_hash: str
     parent_hash: str
     citation_id: str
+    explanation: Mapping[str, Any]
     other_chunk_ids: tuple[str, ...] = ()
 
 
@@ -64,19 +66,22 @@ class EvidencePack:
     """The answer to a question: what may be cited, from which publication, found how.
 
     Args:
-        query_id: digest of question, publications, models and settings; no clock in it.
+        query_id: digest of question, filters, publications, models and settings; no clock in it.
+        queries: what was searched: `q_zh`, `q_en`, or `q` in another language.
         publications: namespace → publication that was asked.
         build_ids: namespace → `<created at>-<publication>-<tool version>` of that publication.
+        encoders: namespace → embedding models of that publication, with their fingerprints.
         filters: what was searched, in words.
-        settings: method, pool_k, rrf_k and top_k as applied.
+        settings: `retrieve` as applied, with where the weights are from and what reranked.
         warnings: sentences a person can act on.
     """
 
     query_id: str
     question: str
+    queries: Mapping[str, str]
     publications: Mapping[str, str]
     build_ids: Mapping[str, str]
-    encoders: Mapping[str, str]
+    encoders: Mapping[str, Mapping[str, str]]
     filters: tuple[str, ...]
     settings: Mapping[str, Any]
     items: tuple[EvidenceItem, ...]

@@ -22,13 +22,18 @@ _UNWANTED = re.compile(r"[\W_]+")
 
 
 class Question(BaseModel):
-    """What is asked, of which namespaces, for how many items."""
+    """What is asked, of which namespaces, for how many items, confined to what.
+
+    Args:
+        filters: conditions as the command line writes them: `year>=2020`.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     question: str
     namespaces: tuple[str, ...] = ()
     top_k: Annotated[int, Field(ge=1, le=1000)] | None = None
+    filters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +74,8 @@ def save_question(workspace: Workspace, question: Question) -> SavedQuestion:
         values["namespaces"] = list(question.namespaces)
     if question.top_k is not None:
         values["top_k"] = question.top_k
+    if question.filters:
+        values["filters"] = list(question.filters)
     text = yaml.safe_dump(values, allow_unicode=True, sort_keys=False, width=100)
     key = partition_key(question.question, text.encode("utf-8"))
     path = workspace.queries / f"{key}.yaml"
@@ -99,14 +106,17 @@ def list_questions(workspace: Workspace) -> list[Path]:
 def _from_yaml(path: Path) -> Question:
     values = read_yaml(path)
     if not isinstance(values, dict) or "question" not in values:
-        raise UsageError(f'{path}: write `question: "…"`; namespaces and top_k are optional.')
+        raise UsageError(
+            f'{path}: write `question: "…"`; namespaces, top_k and filters are optional.'
+        )
     for key in values:
         if key not in Question.model_fields:
             nearest = process.extractOne(str(key), list(Question.model_fields), score_cutoff=50)
             hint = f" Did you mean '{nearest[0]}'?" if nearest else ""
             raise UsageError(f"{path}: unknown key '{key}'.{hint}")
-    if isinstance(values.get("namespaces"), list):
-        values["namespaces"] = tuple(values["namespaces"])
+    for name in ("namespaces", "filters"):
+        if isinstance(values.get(name), list):
+            values[name] = tuple(values[name])
     try:
         return Question.model_validate(values)
     except ValidationError as error:

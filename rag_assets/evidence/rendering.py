@@ -17,12 +17,11 @@ def _head(pack: EvidencePack) -> Iterator[str]:
     yield f"- Query: `{pack.query_id}`"
     for namespace, publication in pack.publications.items():
         yield f"- Publication: `{namespace}/{publication}` (build `{pack.build_ids[namespace]}`)"
+    for name, text in pack.queries.items():
+        if text != pack.question:
+            yield f"- Also asked as `{name}`: {_line(text)}"
     yield f"- Applied filters: {'; '.join(pack.filters)}"
-    settings = pack.settings
-    yield (
-        f"- Search: {settings['method']}, {settings['pool_k']} candidates a searcher, "
-        f"RRF k = {settings['rrf_k']}, {len(pack.items)} of at most {settings['top_k']} items"
-    )
+    yield f"- Search: {_search(pack)}"
     qualities = Counter(item.locator_quality for item in pack.items)
     shown = ", ".join(f"{quality} {count}" for quality, count in sorted(qualities.items()))
     yield f"- LOCATOR_QUALITY: {shown or 'no items'}"
@@ -38,6 +37,23 @@ def _head(pack: EvidencePack) -> Iterator[str]:
     for uid in pack.doc_uids:
         yield f"| `{uid}` | {_cell(titles[uid])} | {counts[uid]} |"
     yield ""
+
+
+def _search(pack: EvidencePack) -> str:
+    settings = pack.settings
+    parts = [settings["method"], f"{settings['pool_k']} candidates a searcher"]
+    fusion = settings["fusion"]
+    if fusion["kind"] == "rrf":
+        parts.append(f"RRF k = {settings['rrf_k']}")
+    else:
+        how = fusion["normalize"] if fusion["score_mode"] == "normalize" else fusion["score_mode"]
+        parts.append(f"weighted sum ({how})")
+    rerank = settings["rerank"]
+    if rerank["mode"] != "off":
+        by = rerank["model"] if rerank["mode"] == "model" else "field weights"
+        parts.append(f"reranked by {by}")
+    parts.append(f"{len(pack.items)} of at most {settings['top_k']} items")
+    return ", ".join(parts)
 
 
 def _item(item: EvidenceItem) -> Iterator[str]:

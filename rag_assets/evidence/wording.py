@@ -22,6 +22,7 @@ _STOP_WORD_LIST = (
     "why will with within would you your"
 )
 _STOP_WORDS = frozenset(_STOP_WORD_LIST.split())
+_STEM_CHARACTERS = 5
 _QUERY_UNITS = 12  # about what a person types; more adds noise to a text search
 
 
@@ -35,6 +36,11 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
             yield from ((kind, run) for run in _HAN_FUNCTION.split(token) if run)
         elif token not in _STOP_WORDS:
             yield kind, token
+
+
+def content_stems(text: str) -> frozenset[str]:
+    """Return content words without their endings: "cooler" answers "how cool"."""
+    return frozenset(unit[:_STEM_CHARACTERS] for unit in content_units(text))
 
 
 def content_units(text: str) -> frozenset[str]:

@@ -11,7 +11,12 @@
     │   ├── DamagedFileError                 a record, publication or journal was altered
     │   ├── LockedError                      another process holds the lock for too long
     │   └── RecordsMovedError                another run replaced a record while it was read
+    ├── ServiceError (ConnectionError)       a service is down, refuses the key or answers nonsense
     ├── PublicationError (LookupError)       nothing is published, or the publication was retired
+    ├── LanguageModelError (RuntimeError)    a language model cannot be asked or did not answer
+    │   ├── AnswerError                      it answered what cannot be used; `answer` holds it
+    │   ├── BudgetError                      a task has used up its tokens or seconds
+    │   └── RecordingError                   a replay was asked what nobody has recorded
     └── ParseFailure (ValueError)            one document could not be parsed: reason code and mend
 """
 
@@ -56,8 +61,37 @@ class RecordsMovedError(StorageError):
     """A record was replaced by another run while its rows were read; read again."""
 
 
+class ServiceError(RagError, ConnectionError):
+    """A service on another machine is down after all tries, refuses the key, or answers nonsense."""
+
+
 class PublicationError(RagError, LookupError):
     """A namespace has no publication yet, or the one that was asked for has been retired."""
+
+
+class LanguageModelError(RagError, RuntimeError):
+    """A language model cannot be asked, or did not answer within what it was given."""
+
+
+class AnswerError(LanguageModelError):
+    """A language model answered what cannot be used.
+
+    Args:
+        message: what is wrong with it and what to do.
+        answer: what came back.
+    """
+
+    def __init__(self, message: str, answer: str) -> None:
+        super().__init__(message)
+        self.answer = answer
+
+
+class BudgetError(LanguageModelError):
+    """A task has used up the tokens or the seconds that it was given."""
+
+
+class RecordingError(LanguageModelError):
+    """A replay was asked what nobody has recorded."""
 
 
 class ParseFailure(RagError, ValueError):  # noqa: N818 - an outcome of a document, not a fault of ours

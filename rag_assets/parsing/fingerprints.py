@@ -1,7 +1,6 @@
 """What a parse depends on, as one hash: equal fingerprints, equal parses."""
 
 from rag_assets.model import hash_fields
-from rag_assets.parsing.pdf.providers import PDF_PROVIDERS
 from rag_assets.parsing.registry import all_parsers, types_by_extension
 from rag_assets.parsing.sniffing import bare_extension, text_class
 from rag_assets.workspace.settings import ParseSettings
@@ -52,10 +51,18 @@ def parse_fingerprint(
 
 def _pdf_reading(settings: ParseSettings) -> list[object]:
     """Return what decides how a PDF is read beside the parser's own version."""
-    chosen = PDF_PROVIDERS.get(settings.parser)
-    reading: list[object] = [settings.parser, chosen.version if chosen else ""]
+    reading: list[object] = [settings.parser, _provider_version(settings.parser)]
     if settings.parser == "mineru":
         reading.append(settings.mineru.model_version)
     if settings.ocr != "none":
         reading += [settings.ocr, settings.ocr_languages, settings.ocr_dpi]
     return reading
+
+
+def _provider_version(parser: str) -> str:
+    if parser == "pymupdf":
+        return ""
+    from rag_assets.parsing.pdf.providers import PDF_PROVIDERS  # the network's libraries
+
+    chosen = PDF_PROVIDERS.get(parser)
+    return chosen.version if chosen else ""

@@ -7,19 +7,7 @@ from importlib.metadata import EntryPoint, entry_points
 
 from rag_assets.model import ConfigurationError, ParseFailure
 from rag_assets.parsing.contract import Parser
-from rag_assets.parsing.html.parser import HtmlParser
-from rag_assets.parsing.office.docx import DocxParser
-from rag_assets.parsing.office.pptx import PptxParser
-from rag_assets.parsing.office.protected import ProtectedOfficeParser
 from rag_assets.parsing.office.sniffing import DOC_TYPE, PPT_TYPE
-from rag_assets.parsing.pdf.parser import PdfParser
-from rag_assets.parsing.pdf.providers import PDF_PROVIDERS
-from rag_assets.parsing.plain.markdown import MarkdownParser
-from rag_assets.parsing.plain.plaintext import TextParser
-from rag_assets.parsing.sheets.csv_rows import CsvParser
-from rag_assets.parsing.sheets.legacy import LegacySheetParser
-from rag_assets.parsing.sheets.ods import OdsParser
-from rag_assets.parsing.sheets.xlsx import XlsxParser
 
 ENTRY_POINT_GROUP = "rag_assets.parsers"
 
@@ -64,8 +52,11 @@ def parser_for(media_type: str, pdf_parser: str = "pymupdf") -> Parser:
         ParseFailure: `unsupported_format`, with the media types that are supported.
         ConfigurationError: an installed entry point is not a parser.
     """
-    if media_type == "application/pdf" and pdf_parser in PDF_PROVIDERS:
-        return PDF_PROVIDERS[pdf_parser]
+    if media_type == "application/pdf" and pdf_parser != "pymupdf":
+        from rag_assets.parsing.pdf.providers import PDF_PROVIDERS
+
+        if pdf_parser in PDF_PROVIDERS:
+            return PDF_PROVIDERS[pdf_parser]
     parsers = all_parsers()
     if media_type not in parsers:
         mend = _MENDS.get(media_type, "Convert the file")
@@ -157,6 +148,19 @@ def check_parser_options(options: Mapping[str, object]) -> None:
 
 @cache
 def _built_in() -> dict[str, Parser]:
+    # Here, since a question, a listing or a publication comes by and parses nothing.
+    from rag_assets.parsing.html.parser import HtmlParser
+    from rag_assets.parsing.office.docx import DocxParser
+    from rag_assets.parsing.office.pptx import PptxParser
+    from rag_assets.parsing.office.protected import ProtectedOfficeParser
+    from rag_assets.parsing.pdf.parser import PdfParser
+    from rag_assets.parsing.plain.markdown import MarkdownParser
+    from rag_assets.parsing.plain.plaintext import TextParser
+    from rag_assets.parsing.sheets.csv_rows import CsvParser
+    from rag_assets.parsing.sheets.legacy import LegacySheetParser
+    from rag_assets.parsing.sheets.ods import OdsParser
+    from rag_assets.parsing.sheets.xlsx import XlsxParser
+
     office: tuple[Parser, ...] = (DocxParser(), PptxParser(), XlsxParser(), LegacySheetParser())
     parsers: tuple[Parser, ...] = (
         PdfParser(), MarkdownParser(), HtmlParser(), TextParser(), CsvParser(), OdsParser(),

@@ -16,7 +16,6 @@ from rag_assets.model import (
     hash_fields,
 )
 from rag_assets.parsing.fingerprints import parse_fingerprint
-from rag_assets.parsing.mineru.sending import send_to_provider
 from rag_assets.parsing.pool import ParseJob, parse_files
 from rag_assets.storage import (
     Entry,
@@ -124,6 +123,9 @@ def refresh_parse_reports(
     Returns:
         The outcome by partition.
     """
+    # Here, with the libraries of the network, since a question comes by and parses nothing.
+    from rag_assets.parsing.mineru.sending import send_to_provider
+
     locks = [stage_lock(namespace, STAGE, partition) for partition in partitions]
     with hold_locks(locks, f"{STAGE} of {namespace.name}", notify):
         open_partitions = {

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from rag_assets.chunking import chunk_document
-from rag_assets.embedding import load_tokenizer
+from rag_assets.embedding import joint_tokenizer
 from rag_assets.model import (
     Chunk,
     ConfigurationError,
@@ -37,7 +37,7 @@ class ChunkPreview:
 
 
 @dataclass(frozen=True, slots=True)
-class KnowledgeSource:
+class PreviewSource:
     """A file, or content that is not in a file.
 
     Args:
@@ -70,7 +70,7 @@ class KnowledgeSource:
         chosen = settings or shipped_settings()
         chunking = _chunk_settings(chosen.chunk, chunk_config)
         document, report = self._parse(chosen)
-        parents, chunks = chunk_document(document, chunking, load_tokenizer(chosen.embed))
+        parents, chunks = chunk_document(document, chunking, joint_tokenizer(chosen.embed))
         return ChunkPreview(Path(self.source_uri).name, document, report, parents, chunks)
 
     def parse(self, settings: Settings | None = None) -> ParsedDocument:

@@ -1,6 +1,7 @@
 """From records to a publication: living rows joined with identity, checked, seen all at once."""
 
 from rag_assets.publishing.collecting import Collected, collect_garbage
+from rag_assets.publishing.embedders import PublishedModel, published_models
 from rag_assets.publishing.exporting import export_chunks, export_parsed
 from rag_assets.publishing.facts import DocumentFacts
 from rag_assets.publishing.overview import DocumentLine, describe_namespace, list_documents
@@ -15,6 +16,7 @@ __all__ = [
     "DocumentFacts",
     "DocumentLine",
     "PublishOutcome",
+    "PublishedModel",
     "collect",
     "collect_garbage",
     "describe_namespace",
@@ -23,4 +25,5 @@ __all__ = [
     "list_documents",
     "plot_publication",
     "publish",
+    "published_models",
 ]

@@ -3,12 +3,12 @@
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from rag_assets.chunking.rows import chunks_schema, parents_schema
-from rag_assets.embedding.stage import embeddings_schema
+from rag_assets.embedding.stage import embeddings_schema, prune_vectors
 from rag_assets.parsing.stage import STAGE, reports_schema, stage_lock
 from rag_assets.publishing.publish import publishing_lock
 from rag_assets.storage import (
@@ -31,15 +31,19 @@ class Collected:
     """What was removed from a namespace."""
 
     expired_documents: int
+    vectors: int
     parses: int
     publications: tuple[str, ...]
     unfinished: tuple[str, ...]
     bytes: int
 
 
-def collect_garbage(namespace: Namespace, dimension: int, notify: Notify) -> Collected:
-    """Remove rows of long removed files, parses that no record names, retired publications and
-    the unfinished files of processes that died.
+def collect_garbage(namespace: Namespace, models: Collection[str], notify: Notify) -> Collected:
+    """Remove rows of long removed files, vectors of models that are no longer configured, parses
+    that no record names, retired publications and the unfinished files of processes that died.
+
+    Args:
+        models: fingerprints of the configured models.
 
     Raises:
         UsageError: the namespace has no inventory, so that nothing is known to be dead.
@@ -50,10 +54,10 @@ def collect_garbage(namespace: Namespace, dimension: int, notify: Notify) -> Col
         STAGE: reports_schema(),
         "parents": parents_schema(),
         "chunks": chunks_schema(),
-        "embeddings": embeddings_schema(dimension),
+        "embeddings": embeddings_schema(),
     }
     before = _size(namespace)
-    gone, parses = 0, 0
+    gone, vectors, parses = 0, 0, 0
     for partition in namespace.partition_keys:
         for stage, schema in schemas.items():
             path = namespace.record(stage, partition)
@@ -61,6 +65,7 @@ def collect_garbage(namespace: Namespace, dimension: int, notify: Notify) -> Col
                 lock = stage_lock(namespace, stage, partition)
                 pruned = prune_record(path, lock, schema, lambda: newest_expired(namespace), notify)
                 gone += pruned if stage == STAGE else 0
+        vectors += prune_vectors(namespace, partition, models, notify)
         parses += _remove_parses(namespace, partition, notify)
     _remove_attachments(namespace)
     _remove_answers(namespace)
@@ -80,7 +85,7 @@ def collect_garbage(namespace: Namespace, dimension: int, notify: Notify) -> Col
     unfinished = tuple(
         name for folder in written_into for name in remove_unfinished(folder, _is_alive)
     )
-    return Collected(gone, parses, retired, unfinished, before - _size(namespace))
+    return Collected(gone, vectors, parses, retired, unfinished, before - _size(namespace))
 
 
 def _remove_parses(namespace: Namespace, partition: str, notify: Notify) -> int:

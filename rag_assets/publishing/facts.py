@@ -166,7 +166,10 @@ def _utc(at: str) -> datetime | None:
 def source_id(namespace: Namespace, source: SourceFile) -> str:
     """Return the SHA-256 of namespace, source type, URI and canonical metadata (spec 001)."""
     metadata = json.loads(source.sidecar or "{}")
-    uri = metadata.get("url") or source.source_uri
+    more = metadata.get("metadata", {})
+    # What was found out about the source is no part of who it is.
+    more.pop("source_info_auto" if "source_info_auto" in more else "source_info", None)
+    uri = metadata.get("source_uri") or metadata.get("url") or source.source_uri
     return hash_fields(namespace.name, source.source_type, uri, source.source_uri, metadata)
 
 

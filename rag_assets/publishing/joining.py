@@ -5,11 +5,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rag_assets.chunking import locate_pages
+from rag_assets.chunking import PATH_SEPARATOR, locate_pages
 from rag_assets.chunking.rows import chunks_schema, parents_schema
+from rag_assets.embedding import EmbeddingModel
 from rag_assets.embedding.stage import embeddings_schema
 from rag_assets.model import RecordsMovedError
 from rag_assets.publishing.facts import DocumentFacts, document_row, source_id, source_row
@@ -21,22 +23,29 @@ from rag_assets.publishing.schemas import (
     SOURCES,
     row_order,
     search_schema,
+    vector_column,
 )
 from rag_assets.storage import read_rows
 from rag_assets.workspace import Inventory, Namespace
 
 
 def join_tables(
-    namespace: Namespace, inventory: Inventory, facts: Sequence[DocumentFacts], dimension: int
+    namespace: Namespace,
+    inventory: Inventory,
+    facts: Sequence[DocumentFacts],
+    models: Sequence[EmbeddingModel],
 ) -> dict[str, pa.Table]:
     """Return the five tables by name; `chunks` with its vectors, rows in each table's order.
+
+    Args:
+        models: the configured ones; one vector column each, in this order.
 
     Raises:
         RecordsMovedError: chunks and vectors do not belong together.
     """
     published = {f.content_hash: f for f in facts if f.status == "published"}
     parents = _parents(namespace, published)
-    chunks = _chunks(namespace, published, dimension)
+    chunks = _chunks(namespace, published, models)
     counts = Counter(chunks["doc_uid"].to_pylist())
     by_content = {f.content_hash: f for f in facts}
     same = _same_texts(published)
@@ -137,16 +146,13 @@ def _parents(namespace: Namespace, published: Mapping[str, DocumentFacts]) -> pa
 
 
 def _chunks(
-    namespace: Namespace, published: Mapping[str, DocumentFacts], dimension: int
+    namespace: Namespace,
+    published: Mapping[str, DocumentFacts],
+    models: Sequence[EmbeddingModel],
 ) -> pa.Table:
     chunks = _record_rows(namespace, "chunks", chunks_schema(), published)
-    vectors = _record_rows(namespace, "embeddings", embeddings_schema(dimension), published)
-    keys = ["content_hash", "order"]
-    if not chunks.select(keys).equals(vectors.select(keys)):
-        raise RecordsMovedError(
-            f"{namespace.records}: chunks and embeddings do not belong together: another run is "
-            "replacing them. Run `rag index` again."
-        )
+    embedded = _record_rows(namespace, "embeddings", embeddings_schema(), published)
+    by_model = [_rows_of_model(namespace, embedded, model, chunks) for model in models]
     rows = _spread(chunks, published)
     facts = list(published.values())
     strings = pa.string()
@@ -156,6 +162,7 @@ def _chunks(
 
     uids = spread([f.doc_uid for f in facts])
     order = chunks["order"].combine_chunks().cast(pa.int64())
+    headings = pa.array(_search_headings(chunks, [f.title for f in facts], rows), strings)
     chunk_ids = _join(uids, ":", order.cast(strings))
     size = len(chunks)
     columns: dict[str, Any] = {
@@ -171,7 +178,7 @@ def _chunks(
         "status": _same("published", size),
         "version": spread([f.version for f in facts], pa.int64()),
         "content_hash": chunks["chunk_hash"],
-        "input_hash": vectors["input_hash"],
+        "input_hash": by_model[0]["input_hash"],
         "citation_id": pa.array(_citation_ids(namespace.name, uids, chunks["chunk_hash"]), strings),
         "citable": spread([f.citable for f in facts], pa.bool_()),
         "source_type": spread([f.living.first.source_type for f in facts]),
@@ -187,21 +194,62 @@ def _chunks(
         "metadata": _same("{}", size),
         "created_at": spread([f.created_at for f in facts], pa.timestamp("us")),
         "updated_at": spread([f.updated_at for f in facts], pa.timestamp("us")),
-        "search_text": _search_texts(chunks),
-        "vector": vectors["vector"],
+        "search_text": _search_texts(chunks, headings),
+        "search_heading": headings,
+        "tags": spread([list(f.fields.get("tags") or []) for f in facts], pa.list_(strings)),
+        **{
+            vector_column(position): _vectors(found["vector"], model.dimension)
+            for position, (found, model) in enumerate(zip(by_model, models, strict=True))
+        },
     }
-    schema = search_schema(dimension)
+    schema = search_schema([model.dimension for model in models])
     for name in set(schema.names) - columns.keys():
         columns[name] = chunks[name]
     table = pa.table({name: columns[name] for name in schema.names})
     return table.sort_by([(name, "ascending") for name in row_order(CHUNKS)]).cast(schema)
 
 
-def _search_texts(chunks: pa.Table) -> pa.Array:
-    """Return what the text index holds: the context, then the text as it was preprocessed."""
+def _rows_of_model(
+    namespace: Namespace, embedded: pa.Table, model: EmbeddingModel, chunks: pa.Table
+) -> pa.Table:
+    """Return a model's rows, one a chunk, in the order of the chunks."""
+    found = embedded.filter(pc.equal(embedded["model"], model.fingerprint))
+    keys = ["content_hash", "order"]
+    if not chunks.select(keys).equals(found.select(keys)):
+        raise RecordsMovedError(
+            f"{namespace.records}: chunks and the vectors of {model.name} do not belong together: "
+            "another run is replacing them. Run `rag index` again."
+        )
+    return found
+
+
+def _vectors(column: pa.ChunkedArray, dimension: int) -> pa.Array:
+    """Return vectors in a column of fixed size, all zeros where the model cannot read."""
+    found = column.combine_chunks()
+    matrix = np.zeros((len(found), dimension), np.float32)
+    present = pc.is_valid(found).to_numpy(zero_copy_only=False)
+    matrix[present] = found.flatten().to_numpy().reshape(-1, dimension)
+    return pa.FixedSizeListArray.from_arrays(pa.array(matrix.reshape(-1)), dimension)
+
+
+def _search_headings(chunks: pa.Table, titles: Sequence[str], rows: pa.Array) -> list[str]:
+    """Return the words around each chunk, each line once: title, sections, what its model is told.
+
+    The context may tell the same headings on one line, as a path.
+    """
+    lines: list[str] = []
+    paths, contexts = chunks["section_path"].to_pylist(), chunks["context"].to_pylist()
+    for row, path, context in zip(rows.to_pylist(), paths, contexts, strict=True):
+        told = [part for line in context.split("\n") for part in line.split(PATH_SEPARATOR)]
+        parts = [titles[row] or "", *(path or ()), *told]
+        lines.append("\n".join(dict.fromkeys(part for part in parts if part)))
+    return lines
+
+
+def _search_texts(chunks: pa.Table, headings: pa.Array) -> pa.Array:
+    """Return what the text index holds: the headings, then the text as it was preprocessed."""
     texts = pc.coalesce(chunks["prepared"], chunks["text"])
-    contexts = chunks["context"]
-    return pc.if_else(pc.equal(contexts, ""), texts, _join(contexts, "\n", texts))
+    return pc.if_else(pc.equal(headings, ""), texts, _join(headings, "\n", texts))
 
 
 def _same(value: str, size: int) -> pa.Array:

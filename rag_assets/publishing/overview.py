@@ -1,6 +1,7 @@
 """What a person asks about a namespace: which documents, what is built, what is missing."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,12 +39,16 @@ class DocumentLine:
     notes: tuple[str, ...] = ()
 
 
-def list_documents(namespace: Namespace, embedder_fingerprint: str) -> list[DocumentLine]:
-    """Return every document of a namespace, then refused files, then removed documents."""
+def list_documents(namespace: Namespace, models: Sequence[str]) -> list[DocumentLine]:
+    """Return every document of a namespace, then refused files, then removed documents.
+
+    Args:
+        models: fingerprints of the configured models.
+    """
     inventory = read_inventory(namespace)
     if inventory is None:
         return []
-    facts, _ = collect(namespace, inventory, embedder_fingerprint)
+    facts, _ = collect(namespace, inventory, models)
     journal = read_journal(namespace.journal)
     identities = reconcile(journal.bindings, inventory.claims)
     lines = [
@@ -90,8 +95,11 @@ def _notes(facts: DocumentFacts, note: str | None) -> list[str]:
     return notes
 
 
-def describe_namespace(namespace: Namespace, embedder_fingerprint: str) -> dict[str, Any]:
+def describe_namespace(namespace: Namespace, models: Sequence[str]) -> dict[str, Any]:
     """Return what `rag status` says of a namespace, as plain values.
+
+    Args:
+        models: fingerprints of the configured models.
 
     Raises:
         WorkspaceError: a raw folder is gone.
@@ -102,7 +110,7 @@ def describe_namespace(namespace: Namespace, embedder_fingerprint: str) -> dict[
     inventory = read_inventory(namespace)
     statuses: Counter[str] = Counter()
     if inventory is not None:
-        facts, _ = collect(namespace, inventory, embedder_fingerprint)
+        facts, _ = collect(namespace, inventory, models)
         statuses.update(fact.status for fact in facts)
         statuses["refused"] = sum(source.status != "ok" for source in inventory.sources)
     stale = []

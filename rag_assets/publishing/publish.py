@@ -2,14 +2,18 @@
 
 import json
 import time
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag_assets import __version__
+from rag_assets.embedding import EmbeddingModel
+from rag_assets.embedding.stage import has_vectors_of
 from rag_assets.model import Progress, RecordsMovedError, StorageError, combine_digests, hash_fields
 from rag_assets.parsing.stage import read_reports
+from rag_assets.publishing.embedders import describe_embedders
 from rag_assets.publishing.facts import DocumentFacts, gather_facts
 from rag_assets.publishing.replaced import replaced_texts
 from rag_assets.publishing.search_table import SEARCH_TABLE_VERSION
@@ -38,6 +42,7 @@ from rag_assets.workspace import (
     read_journal,
     require_inventory,
 )
+from rag_assets.workspace.settings import deciding_fields
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,7 +50,7 @@ if TYPE_CHECKING:
 # How often a build that another run overtakes is begun again.
 _TRIES = 5
 # Counts as code: raise it when the same inputs give another publication.
-PUBLISHING_VERSION = 3
+PUBLISHING_VERSION = 4
 STAGES = ("parse_reports", "parents", "chunks", "embeddings")
 
 
@@ -79,8 +84,7 @@ def publishing_lock(namespace: Namespace) -> Path:
 
 def publish(
     namespace: Namespace,
-    embedder_fingerprint: str,
-    dimension: int,
+    models: Sequence[EmbeddingModel],
     notify: Notify,
     *,
     is_whole: bool = False,
@@ -92,6 +96,7 @@ def publish(
     now, so the order in which runs end does not matter.
 
     Args:
+        models: the configured ones, in their order; each has a vector column of its own.
         is_whole: every stage of every partition was refreshed under the present configuration
             before; the pointer then remembers that configuration as built.
 
@@ -100,19 +105,13 @@ def publish(
         StorageError: the disk is full, likewise.
     """
     started = time.monotonic()
-    embedder = {
-        "fingerprint": embedder_fingerprint,
-        "dimension": dimension,
-        "kind": namespace.settings.embed.kind,
-        "model": namespace.settings.embed.model,
-    }
     folder = namespace.publications
     with hold_lock(publishing_lock(namespace), f"the publication of {namespace.name}", notify):
         mended = mend_pointer(folder)
         if mended:
             notify(mended)
         before = read_pointer(folder)
-        state = _publish_settled(namespace, embedder, on_progress)
+        state = _publish_settled(namespace, models, on_progress)
         built_from = {"inventory": state.inventory.digest}
         if is_whole:
             built_from["configuration"] = configuration_digest(namespace)
@@ -144,27 +143,27 @@ class _State:
 
 
 def _publish_settled(
-    namespace: Namespace, embedder: dict[str, Any], on_progress: Progress | None
+    namespace: Namespace, models: Sequence[EmbeddingModel], on_progress: Progress | None
 ) -> _State:
     """Make sure that the publication of the present state stands, and return that state.
 
     Records may be replaced by another run while they are read: then everything is read again.
     """
     for _ in range(_TRIES):
-        state = _read_state(namespace, embedder["fingerprint"])
+        state = _read_state(namespace, models)
         if is_complete(namespace.publications, state.name):
             return state
         if on_progress:
             on_progress("joining rows with identity", 0, 4)
         try:
-            tables = _join(namespace, state, embedder["dimension"])
+            tables = _join(namespace, state, models)
         except RecordsMovedError:
             continue
-        if _read_state(namespace, embedder["fingerprint"]).name == state.name:
+        if _read_state(namespace, models).name == state.name:
             build_folder(
                 namespace.publications,
                 state.name,
-                lambda folder: _build(folder, namespace, state, tables, embedder, on_progress),  # noqa: B023 - called at once
+                lambda folder: _build(folder, namespace, state, tables, models, on_progress),  # noqa: B023 - called at once
             )
             return state
     raise StorageError(
@@ -173,17 +172,21 @@ def _publish_settled(
     )
 
 
-def _read_state(namespace: Namespace, embedder_fingerprint: str) -> _State:
+def _read_state(namespace: Namespace, models: Sequence[EmbeddingModel]) -> _State:
     inventory = require_inventory(namespace)
-    facts, digests = collect(namespace, inventory, embedder_fingerprint)
-    name = _name(namespace, inventory, facts, digests, embedder_fingerprint)
+    facts, digests = collect(namespace, inventory, [model.fingerprint for model in models])
+    name = _name(namespace, inventory, facts, digests, models)
     return _State(name, inventory, facts, digests)
 
 
 def collect(
-    namespace: Namespace, inventory: Inventory, embedder_fingerprint: str
+    namespace: Namespace, inventory: Inventory, models: Collection[str]
 ) -> tuple[list[DocumentFacts], dict[str, str]]:
-    """Return every living content with its status, and the digest of each stage."""
+    """Return every living content with its status, and the digest of each stage.
+
+    Args:
+        models: fingerprints of the configured models; their order does not matter.
+    """
     entries: dict[str, dict[str, Entry]] = {stage: {} for stage in STAGES}
     reports: dict[str, dict[str, Any]] = {}
     for partition in namespace.partition_keys:
@@ -198,7 +201,7 @@ def collect(
     complete = frozenset(
         content
         for content, entry in entries["embeddings"].items()
-        if entry.note.get("model") == embedder_fingerprint and _is_chain(entries, content)
+        if has_vectors_of(entry, models) and _is_chain(entries, content)
     )
     facts = gather_facts(
         inventory,
@@ -221,7 +224,7 @@ def _name(
     inventory: Inventory,
     facts: list[DocumentFacts],
     digests: dict[str, str],
-    embedder_fingerprint: str,
+    models: Sequence[EmbeddingModel],
 ) -> str:
     """Return the name of a publication: the digest of its inputs."""
     who = [
@@ -233,10 +236,11 @@ def _name(
             hash_fields(
                 PUBLISHING_VERSION, SEARCH_TABLE_VERSION, namespace.name, namespace.settings.raw
             ),
+            hash_fields(namespace.settings.publish.ann_rows),
             inventory.digest,
             hash_fields(who),
             *(digests[stage] for stage in STAGES),
-            embedder_fingerprint,
+            hash_fields([(m.fingerprint, deciding_fields(m.settings)) for m in models]),
         ]
     )
     return f"p-{digest[:16]}"
@@ -251,11 +255,13 @@ def _is_chain(entries: dict[str, dict[str, Entry]], content: str) -> bool:
     )
 
 
-def _join(namespace: Namespace, state: _State, dimension: int) -> "dict[str, pa.Table]":
+def _join(
+    namespace: Namespace, state: _State, models: Sequence[EmbeddingModel]
+) -> "dict[str, pa.Table]":
     # Arrow's compute functions are loaded only when there is something to publish.
     from rag_assets.publishing.joining import join_tables
 
-    return join_tables(namespace, state.inventory, state.facts, dimension)
+    return join_tables(namespace, state.inventory, state.facts, models)
 
 
 def _build(
@@ -263,19 +269,20 @@ def _build(
     namespace: Namespace,
     state: _State,
     tables: "dict[str, pa.Table]",
-    embedder: dict[str, Any],
+    models: Sequence[EmbeddingModel],
     on_progress: Progress | None,
 ) -> None:
     from rag_assets.publishing.catalogue import catalogue_name, write_catalogue
     from rag_assets.publishing.schemas import CHUNKS, digest_table
-    from rag_assets.publishing.search_table import check_search_table, write_search_table
+    from rag_assets.publishing.search_check import check_search_table
+    from rag_assets.publishing.search_table import write_search_table
 
     def say(step: int, what: str) -> None:
         if on_progress:
             on_progress(what, step, 4)
 
     say(1, "writing the search table")
-    write_search_table(folder, tables["chunks"])
+    indexes = write_search_table(folder, tables["chunks"], namespace.settings.publish.ann_rows)
     say(2, "writing the catalogue")
     plain = {**tables, "chunks": tables["chunks"].select(CHUNKS.names)}
     write_catalogue(folder / catalogue_name(state.name), plain)
@@ -288,7 +295,8 @@ def _build(
         "stages": state.digests,
         "tables": {table: digest_table(rows) for table, rows in tables.items()},
         "counts": {table: len(rows) for table, rows in tables.items()},
-        "embedder": embedder,
+        "embedders": describe_embedders(models),
+        "vector_indexes": [asdict(index) for index in indexes],
         "created_at": time.time(),
         "tool_version": __version__,
     }

@@ -239,19 +239,37 @@ PUBLISHED_SCHEMAS: dict[str, pa.Schema] = {
 }
 
 
-def search_schema(dimension: int) -> pa.Schema:
-    """Return the schema of the Lance table: chunks, what is indexed, vectors of `dimension` floats.
+def vector_column(position: int) -> str:
+    """Return the name of the search table's column for the model at `position`, from 0."""
+    return "vector" if position == 0 else f"vector_{position + 1}"
 
-    The vector is provenance: a batch changes its last bits. `input_hash` stands for it, and with
-    the text's own hash for what is indexed, which the catalogue does not hold.
+
+def search_schema(dimensions: Sequence[int]) -> pa.Schema:
+    """Return the schema of the Lance table: chunks, what is indexed, a vector of each model.
+
+    What the catalogue does not hold is provenance. Of vectors a batch changes the last bits:
+    `input_hash` stands for them; the text's hash, the documents' titles and tags for the rest.
+
+    Args:
+        dimensions: length of each model's vectors, in the models' order; all zeros stand for a
+            chunk that a model cannot read.
     """
-    indexed = _text(
-        "search_text", "what the text index holds: context and text, preprocessed", _PROVENANCE
-    )
-    vector = _field(
-        "vector", pa.list_(pa.float32(), dimension), "of the model's input", _PROVENANCE
-    )
-    return CHUNKS.append(indexed).append(vector)
+    columns = [
+        _text("search_text", "what the text index holds: headings, then the text, preprocessed",
+              _PROVENANCE),
+        _text("search_heading", "what its index of headings holds: title, sections, context",
+              _PROVENANCE),
+        _field("tags", _STRINGS, "tags of the document", _PROVENANCE),
+        *(
+            _field(vector_column(position), pa.list_(pa.float32(), dimension),
+                   "of the model's input", _PROVENANCE)
+            for position, dimension in enumerate(dimensions)
+        ),
+    ]  # fmt: skip
+    schema = CHUNKS
+    for column in columns:
+        schema = schema.append(column)
+    return schema
 
 
 def schema_entry(schema: pa.Schema, name: str) -> str:

@@ -1,6 +1,6 @@
 """Statements about the publication that readers see."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rag_assets.publishing.facts import is_citable
 from rag_assets.publishing.publish import collect
@@ -14,13 +14,17 @@ from rag_assets.workspace import (
 )
 
 
-def troubled_documents(namespace: Namespace, embedder_fingerprint: str) -> Iterator[str]:
-    """Yield a sentence for every file that cannot be searched: failed, refused or withheld."""
+def troubled_documents(namespace: Namespace, models: Sequence[str]) -> Iterator[str]:
+    """Yield a sentence for every file that cannot be searched: failed, refused or withheld.
+
+    Args:
+        models: fingerprints of the configured models.
+    """
     inventory = require_inventory(namespace)
     for source in inventory.sources:
         if source.status != "ok":
             yield f"{source.source_uri}: refused: {source.reason_code}: {source.message}"
-    facts, _ = collect(namespace, inventory, embedder_fingerprint)
+    facts, _ = collect(namespace, inventory, models)
     for fact in facts:
         if fact.status in {"failed", "withheld"}:
             name = fact.living.first.source_uri
@@ -38,15 +42,19 @@ def citability_conflicts(inventory: Inventory) -> Iterator[str]:
             )
 
 
-def index_differences(namespace: Namespace, embedder_fingerprint: str) -> Iterator[str]:
-    """Yield a sentence for every way in which the publication differs from the records."""
+def index_differences(namespace: Namespace, models: Sequence[str]) -> Iterator[str]:
+    """Yield a sentence for every way in which the publication differs from the records.
+
+    Args:
+        models: fingerprints of the configured models, in their order.
+    """
     from rag_assets.publishing.catalogue import catalogue_name, open_catalogue
-    from rag_assets.publishing.search_table import SearchTable
+    from rag_assets.publishing.search_reading import SearchTable
 
     inventory = require_inventory(namespace)
     folder = current_folder(namespace.publications, namespace.name)
     manifest = read_manifest(folder)
-    facts, digests = collect(namespace, inventory, embedder_fingerprint)
+    facts, digests = collect(namespace, inventory, models)
     if manifest["inventory_digest"] != inventory.digest or manifest["stages"] != digests:
         yield f"{folder.name} was made from another state; run `rag index`"
         return

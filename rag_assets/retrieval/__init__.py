@@ -1,21 +1,41 @@
-"""Searching a publication: candidates by words and by meaning, fused, and their parents."""
+"""Asking publications: candidates by words and by meaning, fused, judged, governed, explained."""
 
-from rag_assets.retrieval.fusion import fuse_rrf
+from rag_assets.retrieval.explaining import explain_hit
+from rag_assets.retrieval.filters import NOT_EVIDENCE, WORDLESS_KINDS, SearchFilters, parse_filter
+from rag_assets.retrieval.fusion import Candidates, Fused, fuse_rrf, fuse_weighted
 from rag_assets.retrieval.hits import Hit, ParentHit, ParentPassage
-from rag_assets.retrieval.reader import NOT_EVIDENCE, WORDLESS_KINDS, Reader, SearchFilters
-from rag_assets.retrieval.searching import LEXICAL, SEMANTIC, backfill_parents, search
+from rag_assets.retrieval.parents import backfill_parents
+from rag_assets.retrieval.queries import AskedQuery, detect_language, make_query
+from rag_assets.retrieval.reader import Reader
+from rag_assets.retrieval.retriever import Retrieved, Retriever
+from rag_assets.retrieval.searching import Ranking, rank_chunks, search
+from rag_assets.retrieval.weights import LEXICAL
+from rag_assets.retrieval.windows import Window, expand_windows
 
 __all__ = [
     "LEXICAL",
     "NOT_EVIDENCE",
-    "SEMANTIC",
     "WORDLESS_KINDS",
+    "AskedQuery",
+    "Candidates",
+    "Fused",
     "Hit",
     "ParentHit",
     "ParentPassage",
+    "Ranking",
     "Reader",
+    "Retrieved",
+    "Retriever",
     "SearchFilters",
+    "Window",
     "backfill_parents",
+    "detect_language",
+    "expand_windows",
+    "explain_hit",
     "fuse_rrf",
+    "fuse_weighted",
+    "make_query",
+    "parse_filter",
+    "rank_chunks",
     "search",
 ]

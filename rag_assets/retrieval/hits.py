@@ -10,12 +10,18 @@ class Hit:
     """A chunk that was found, with all that is needed to show and cite it.
 
     Args:
+        section_category: 0 abstract to 6 related work (spec 002); None where it is not known.
+        section_subtype: references, appendix or acknowledgements; None for body text.
+        kind: what most of it is: text, table, list, code, reference, qa, …
+        context: what the model is told before the text: headings, header row.
         content_hash: SHA-256 of `text`.
         citation_id: `kb:<namespace>__chunk-<hash16>`, which outlives edits.
         ranks: position by searcher (`lexical`, `semantic`), from 1.
         scores: by searcher: BM25 from 0 without an upper bound; cosine in [-1, 1].
         score: fused by reciprocal ranks; compares hits of one search only.
-        copies: `chunk_key` of hits with the same text that this one stands for.
+        copies: `chunk_key` of hits that say the same and that this one stands for.
+        explanation: why it is here: `ranks`, `scores`, normalised `parts` and `weights` by
+            searcher, `fused` score, `rerank`, `kept_because`.
     """
 
     namespace: str
@@ -38,10 +44,17 @@ class Hit:
     content_hash: str
     citation_id: str
     is_cut: bool
+    kind: str | None = None
+    section_category: int | None = None
+    section_subtype: str | None = None
+    language: str | None = None
+    year: int | None = None
+    context: str = ""
     ranks: Mapping[str, int] = field(default_factory=dict)
     scores: Mapping[str, float] = field(default_factory=dict)
     score: float = 0.0
     copies: tuple[str, ...] = ()
+    explanation: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def chunk_key(self) -> str:
@@ -61,7 +74,7 @@ class Hit:
 _PLAIN_FIELDS = tuple(
     item.name
     for item in fields(Hit)
-    if item.name not in {"section_path", "ranks", "scores", "score", "copies"}
+    if item.name not in {"section_path", "ranks", "scores", "score", "copies", "explanation"}
 )
 HIT_COLUMNS = (*_PLAIN_FIELDS, "section_path")
 

@@ -1,63 +1,27 @@
 """One whole publication, read for the length of one query."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from rag_assets.model import PublicationError
+from rag_assets.model import PublicationError, UsageError
+from rag_assets.publishing import PublishedModel, published_models
 from rag_assets.publishing.catalogue import catalogue_name, open_catalogue, read_table
-from rag_assets.publishing.search_table import SearchTable, quote_text
+from rag_assets.publishing.search_reading import Ranking, SearchTable, quote_text
+from rag_assets.retrieval.filters import EVERYTHING, SearchFilters
 from rag_assets.retrieval.hits import HIT_COLUMNS, Hit, ParentPassage
+from rag_assets.storage import read_manifest
+from rag_assets.workspace import shipped_settings
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
     from duckdb import DuckDBPyConnection
+    from numpy.typing import NDArray
 
-
-# Chunks that state nothing: headings alone, told with the text below them, and the labels inside
-# a diagram.
-WORDLESS_KINDS = ("heading", "drawing")
-# Nor is the title of somebody else's work evidence for what its citing document says.
-NOT_EVIDENCE = (*WORDLESS_KINDS, "reference")
-
-
-@dataclass(frozen=True, slots=True)
-class SearchFilters:
-    """What a search is confined to; applied before it, so that it still fills its pool.
-
-    Args:
-        citable_only: only chunks that may be cited as evidence.
-        doc_uids: only chunks of these documents; None for all, empty for none.
-        with_references: also entries of bibliographies. What says nothing by itself is never
-            found (`WORDLESS_KINDS`).
-    """
-
-    citable_only: bool = False
-    doc_uids: tuple[str, ...] | None = None
-    with_references: bool = False
-
-    @property
-    def excludes_everything(self) -> bool:
-        """Whether no row can pass."""
-        return self.doc_uids is not None and not self.doc_uids
-
-    def condition(self) -> str:
-        """Return the SQL condition on the search table's columns."""
-        wordless = ", ".join(map(quote_text, WORDLESS_KINDS))
-        parts = [f"(kind IS NULL OR kind NOT IN ({wordless}))"]
-        if not self.with_references:
-            parts.append("(section_subtype IS NULL OR section_subtype <> 'references')")
-        if self.citable_only:
-            parts.append("citable = true")
-        if self.doc_uids:
-            parts.append(f"doc_uid IN ({', '.join(map(quote_text, sorted(set(self.doc_uids))))})")
-        return " AND ".join(parts)
-
-
-EVERYTHING = SearchFilters()
+    from rag_assets.workspace.settings import TextSettings
 
 
 class Reader:
@@ -67,13 +31,16 @@ class Reader:
         folder: of the publication.
         namespace: the namespace that published it.
         name: of the publication.
+        text: how headings and exact terms count (`retrieve.text`); the shipped settings without.
 
     Raises:
         PublicationError: the folder is gone: the publication was retired.
         DamagedFileError: the search table cannot be read.
     """
 
-    def __init__(self, folder: Path, namespace: str, name: str) -> None:
+    def __init__(
+        self, folder: Path, namespace: str, name: str, *, text: "TextSettings | None" = None
+    ) -> None:
         if not folder.is_dir():
             raise PublicationError(
                 f"{folder}: publication {name} of namespace '{namespace}' was retired or never "
@@ -82,6 +49,7 @@ class Reader:
         self.folder = folder
         self.namespace = namespace
         self.name = name
+        self.text = text if text is not None else shipped_settings().retrieve.text
         self._table = SearchTable(folder)
         self._connection: DuckDBPyConnection | None = None
 
@@ -107,33 +75,135 @@ class Reader:
         """How many chunks can be found."""
         return self._table.rows
 
+    @cached_property
+    def models(self) -> tuple[PublishedModel, ...]:
+        """The models whose vectors this publication holds, in the order of the settings.
+
+        Raises:
+            UsageError: a model of that name is another one now; its vectors would not compare.
+        """
+        return published_models(read_manifest(self.folder))
+
     @property
-    def dimension(self) -> int:
-        """Length of a question's vector."""
-        return self._table.dimension
+    def fingerprints(self) -> tuple[str, ...]:
+        """Fingerprints of the models whose vectors this publication holds, there or not."""
+        return tuple(self._columns)
+
+    @cached_property
+    def _columns(self) -> dict[str, str]:
+        """The vector column of each model's fingerprint, whether or not the model is there now."""
+        embedders = read_manifest(self.folder)["embedders"]
+        return {entry["fingerprint"]: entry["column"] for entry in embedders}
+
+    def rank_text(self, query: str, limit: int, filters: SearchFilters = EVERYTHING) -> Ranking:
+        """Return ids and scores of chunks that share a word with `query`, without the chunks.
+
+        BM25 over the text and, weighted, over title and headings; an exact term of the question
+        (a quotation, a DOI, an article's number) counts once more where it stands as it was
+        written. Nothing in `query` is syntax but quotation marks; without a word nothing is found.
+
+        Args:
+            query: any text.
+            limit: chunks at most, from 1.
+            filters: applied before the search.
+
+        Returns:
+            (chunk_id, score), best first, ties by id.
+        """
+        if filters.excludes_everything:
+            return []
+        return self._table.search_text(query, limit, filters.condition(), self.text)
+
+    def rank_vectors(
+        self,
+        model_fingerprint: str,
+        vector: Sequence[float],
+        limit: int,
+        filters: SearchFilters = EVERYTHING,
+    ) -> Ranking:
+        """Return ids and cosines of the chunks most similar to `vector`, without the chunks.
+
+        Args:
+            model_fingerprint: of the model that made `vector`; one of this publication's.
+            vector: of that model's dimension, finite; all zeros finds nothing.
+            limit: chunks at most, from 1.
+            filters: applied before the search.
+
+        Returns:
+            (chunk_id, cosine in [-1, 1]), best first, ties by id; exact below the size from which
+            an approximate index is used (`publish.ann_rows`).
+
+        Raises:
+            UsageError: the publication holds no vectors of that model, or the vector has another
+                dimension or is not finite.
+        """
+        column = self._column(model_fingerprint)
+        if filters.excludes_everything:
+            return []
+        return self._table.search_vectors(column, vector, limit, filters.condition())
 
     def search_text(
         self, query: str, limit: int, filters: SearchFilters = EVERYTHING
     ) -> list[tuple[Hit, float]]:
-        """Return chunks that share a word with `query`, best BM25 score first, ties by id.
-
-        Nothing in `query` is syntax; without a word in it nothing is found.
-        """
-        if filters.excludes_everything:
-            return []
-        return _scored(self._table.search_text(query, limit, filters.condition(), HIT_COLUMNS))
+        """Return what `rank_text` does, with the chunks."""
+        return self._with_hits(self.rank_text(query, limit, filters))
 
     def search_vectors(
-        self, vector: Sequence[float], limit: int, filters: SearchFilters = EVERYTHING
+        self,
+        model_fingerprint: str,
+        vector: Sequence[float],
+        limit: int,
+        filters: SearchFilters = EVERYTHING,
     ) -> list[tuple[Hit, float]]:
-        """Return the chunks most similar to `vector` by cosine in [-1, 1], ties by id; exact.
+        """Return what `rank_vectors` does, with the chunks."""
+        return self._with_hits(self.rank_vectors(model_fingerprint, vector, limit, filters))
+
+    def score_text(self, query: str, chunk_ids: Sequence[str]) -> dict[str, float]:
+        """Return the score that `rank_text` gives each of these chunks, 0.0 without a common word.
+
+        Ids that the publication does not hold are left out.
+        """
+        return self._table.score_text(query, chunk_ids, self.text)
+
+    def score_vectors(
+        self, model_fingerprint: str, vector: Sequence[float], chunk_ids: Sequence[str]
+    ) -> dict[str, float]:
+        """Return the exact cosines of these chunks; those without a vector are left out.
 
         Raises:
-            UsageError: the vector has another dimension than the index, or is not finite.
+            UsageError: as `rank_vectors`.
         """
-        if filters.excludes_everything:
-            return []
-        return _scored(self._table.search_vectors(vector, limit, filters.condition(), HIT_COLUMNS))
+        return self._table.score_vectors(self._column(model_fingerprint), vector, chunk_ids)
+
+    def fetch_hits(self, chunk_ids: Iterable[str]) -> dict[str, Hit]:
+        """Return chunks by id, in the order asked for; ids that are not held are left out.
+
+        Once for the candidates of all searchers costs less than once for each.
+        """
+        wanted = list(dict.fromkeys(chunk_ids))
+        rows = self._table.fetch_rows(wanted, HIT_COLUMNS).to_pylist() if wanted else []
+        return {row["chunk_id"]: Hit.from_row(row) for row in rows}
+
+    def fetch_vectors(
+        self, model_fingerprint: str, chunk_ids: Sequence[str]
+    ) -> "dict[str, NDArray[np.float32]]":
+        """Return the vectors of these chunks by id; those without one are left out.
+
+        Raises:
+            UsageError: the publication holds no vectors of that model.
+        """
+        return self._table.fetch_vectors(self._column(model_fingerprint), chunk_ids)
+
+    def fetch_window(self, doc_uid: str, first: int, last: int) -> list[Hit]:
+        """Return a document's chunks by their `chunk_index`, both ends included, in order.
+
+        Args:
+            doc_uid: none is found for an unknown one.
+            first: may lie before the document's first chunk.
+            last: may lie after its last.
+        """
+        ids = [f"{doc_uid}:{index}" for index in range(max(first, 0), last + 1)]
+        return list(self.fetch_hits(ids).values())
 
     def fetch_chunks(self, doc_uid: str) -> "pa.Table":
         """Return all chunks of a document in order, with vectors; no row for an unknown uid."""
@@ -167,6 +237,16 @@ class Reader:
             self._connection = open_catalogue(self.folder / catalogue_name(self.name))
         return self._connection
 
+    def _column(self, model_fingerprint: str) -> str:
+        column = self._columns.get(model_fingerprint)
+        if column is None:
+            raise UsageError(
+                f"publication {self.name} of '{self.namespace}' holds no vectors of the model that "
+                "made the question's vector: other files, prompts or numbers. Run `rag ingest "
+                f"--namespace {self.namespace}` to encode it with the models configured now."
+            )
+        return column
 
-def _scored(found: "pa.Table") -> list[tuple[Hit, float]]:
-    return [(Hit.from_row(row), row["score"]) for row in found.to_pylist()]
+    def _with_hits(self, ranking: Ranking) -> list[tuple[Hit, float]]:
+        hits = self.fetch_hits(key for key, _ in ranking)
+        return [(hits[key], score) for key, score in ranking]

@@ -1,183 +1,173 @@
-"""From a question to chunks, and from chunks to the parents that are shown."""
+"""From a question to the chunks that answer it: candidates, fusion, reranking, governance."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rag_assets.model import DamagedFileError, UsageError
-from rag_assets.retrieval.fusion import fuse_rrf
-from rag_assets.retrieval.hits import Hit, ParentHit, ParentPassage
-from rag_assets.retrieval.reader import EVERYTHING, Reader, SearchFilters
+from rag_assets.model import UsageError
+from rag_assets.retrieval.candidates import Pools, collect, searcher_names
+from rag_assets.retrieval.filters import EVERYTHING, SearchFilters
+from rag_assets.retrieval.fusion import Fused, WeightRule, fuse_rrf, fuse_weighted
+from rag_assets.retrieval.governance import (
+    fetch_vectors,
+    keep_one_of_equal,
+    keep_one_of_similar,
+    limit_per_document,
+)
+from rag_assets.retrieval.hits import Hit
+from rag_assets.retrieval.queries import AskedQuery, Language, passage_language
+from rag_assets.retrieval.reader import Reader
+from rag_assets.retrieval.reranking import rerank
+from rag_assets.retrieval.weights import LEXICAL, Weights, load_weights
 
 if TYPE_CHECKING:
-    from rag_assets.workspace.settings import RetrieveSettings
+    from rag_assets.workspace.settings import RetrieveSettings, ScoreMode
 
-LEXICAL = "lexical"
-SEMANTIC = "semantic"
 
-_Scored = list[tuple[Hit, float]]
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """All hits that were kept, best first, and what a person should know of how."""
+
+    hits: tuple[Hit, ...]
+    warnings: tuple[str, ...] = ()
 
 
 def search(
     readers: Sequence[Reader],
-    query_text: str,
-    query_vectors: Mapping[str, Sequence[float]],
+    query: AskedQuery,
     settings: "RetrieveSettings",
     filters: SearchFilters = EVERYTHING,
 ) -> list[Hit]:
-    """Return the chunks that answer a question, over all readers in one ranking.
+    """Return the `top_k` best chunks of `rank_chunks`."""
+    return list(rank_chunks(readers, query, settings, filters).hits[: settings.top_k])
 
-    Each searcher gives `pool_k` candidates. Over several namespaces a searcher's candidates are
-    merged by score: BM25 scores as they are, as distributed text search does; cosines where the
-    namespaces were given the same vector, hence share a model. Cosines of different models say
-    nothing to each other: each model's candidates are a ranking of their own. Ranks are fused by
-    RRF, ties go by `chunk_key`. Of hits with the same text one is kept: the citable one, then the
-    one with pages, then the one with the lower uid; it stands at the best one's place and names
-    the others as `copies`.
+
+def rank_chunks(
+    readers: Sequence[Reader],
+    query: AskedQuery,
+    settings: "RetrieveSettings",
+    filters: SearchFilters = EVERYTHING,
+) -> Ranking:
+    """Return the chunks that answer a question, over all readers in one ranking (spec 001).
+
+    1. Each searcher (words; every model that has a vector of the question) gives `pool_k`
+       candidates.
+    2. They are fused: by weights over normalised scores, or by reciprocal ranks. Weights go by the
+       languages of question and passage; a question that was also asked in the passage's language
+       counts as asked in it. Publications that share no model are fused by rank.
+    3. The first `rerank.top_n` are reranked.
+    4. The first `rerank_k` go on. Of those that say the same one is kept, of each document
+       `max_per_document`.
+    5. Hits whose final score is below `score_threshold` are dropped.
 
     Args:
         readers: one a namespace.
-        query_text: the question.
-        query_vectors: the question's vector by namespace; not looked at by the lexical method.
-        settings: method, `pool_k` and `rrf_k`.
+        query: with vectors by `make_query`.
+        settings: of the search; `top_k` is not looked at.
         filters: applied before the searches.
 
     Returns:
-        At most `pool_k` hits a ranking, best first, with ranks and scores by searcher.
+        At most `rerank_k` hits with ranks and scores by searcher, and an `explanation` each.
 
     Raises:
-        UsageError: two readers share a namespace; a namespace's vector is missing, not finite or
-            of another dimension.
+        UsageError: two readers share a namespace; for semantic search the question has no vector
+            of a namespace's models; weights for a searcher that is not there.
     """
     namespaces = [reader.namespace for reader in readers]
     if len(set(namespaces)) != len(namespaces):
         raise UsageError(f"each namespace can be asked once, got {', '.join(namespaces)}.")
-    found: dict[str, _Scored] = {}
-    if settings.method != "semantic":
-        found[LEXICAL] = _merge(
-            (reader.search_text(query_text, settings.pool_k, filters) for reader in readers),
-            settings.pool_k,
+    pools = collect(readers, query, settings, filters)
+    judged = rerank(_fuse(readers, query, settings, pools), query, settings, readers)
+    hits: Sequence[Hit] = judged.hits[: settings.rerank_k]
+    if settings.quality.dedupe:
+        hits = keep_one_of_equal(hits)
+        hits = keep_one_of_similar(
+            hits, fetch_vectors(readers, hits), settings.quality.dedupe_threshold
         )
-    if settings.method != "lexical":
-        for number, members in enumerate(_by_vector(readers, query_vectors)):
-            found[f"{SEMANTIC}:{number}"] = _merge(
-                (
-                    reader.search_vectors(query_vectors[reader.namespace], settings.pool_k, filters)
-                    for reader in members
-                ),
-                settings.pool_k,
+    hits = limit_per_document(hits, settings.quality.max_per_document)
+    if settings.score_threshold is not None:
+        hits = [hit for hit in hits if hit.score >= settings.score_threshold]
+    count = len(pools.hits)
+    return Ranking(
+        tuple(
+            replace(
+                hit, explanation={**hit.explanation, "kept_because": _reason(hit, place, count)}
             )
-    return _keep_one_of_copies(_fuse(found, settings.rrf_k))
-
-
-def _by_vector(
-    readers: Sequence[Reader], query_vectors: Mapping[str, Sequence[float]]
-) -> list[list[Reader]]:
-    """Return the readers in groups that share a question vector, in order of their namespaces."""
-    groups: dict[tuple[float, ...], list[Reader]] = defaultdict(list)
-    for reader in sorted(readers, key=lambda reader: reader.namespace):
-        if reader.namespace not in query_vectors:
-            raise UsageError(
-                f"namespace '{reader.namespace}' needs the question's vector from its own model "
-                "for semantic and hybrid search; set retrieve.method to lexical to do without."
-            )
-        groups[tuple(map(float, query_vectors[reader.namespace]))].append(reader)
-    return list(groups.values())
-
-
-def _merge(parts: Iterable[_Scored], limit: int) -> _Scored:
-    scored = [item for part in parts for item in part]
-    return sorted(scored, key=lambda item: (-item[1], item[0].chunk_key))[:limit]
-
-
-def _fuse(found: Mapping[str, _Scored], rrf_k: int) -> list[Hit]:
-    hits: dict[str, Hit] = {}
-    ranks: dict[str, dict[str, int]] = defaultdict(dict)
-    scores: dict[str, dict[str, float]] = defaultdict(dict)
-    for ranking, scored in found.items():
-        searcher = ranking.partition(":")[0]
-        for rank, (hit, score) in enumerate(scored, start=1):
-            hits[hit.chunk_key] = hit
-            ranks[hit.chunk_key][searcher] = rank
-            scores[hit.chunk_key][searcher] = score
-    order = {name: [hit.chunk_key for hit, _ in scored] for name, scored in found.items()}
-    return [
-        replace(hits[key], ranks=ranks[key], scores=scores[key], score=score)
-        for key, score in fuse_rrf(order, rrf_k)
-    ]
-
-
-def _keep_one_of_copies(hits: Sequence[Hit]) -> list[Hit]:
-    groups: dict[str, list[Hit]] = defaultdict(list)
-    for hit in hits:
-        groups[hit.content_hash].append(hit)
-    kept = []
-    for group in groups.values():
-        chosen = min(group, key=_preference)
-        copies = tuple(sorted(hit.chunk_key for hit in group if hit is not chosen))
-        kept.append(replace(chosen, score=group[0].score, copies=copies))
-    return kept
-
-
-def _preference(hit: Hit) -> tuple[bool, bool, str, str, int]:
-    return (
-        not hit.citable,
-        hit.page_start is None,
-        hit.doc_uid,
-        hit.namespace,
-        hit.chunk_index,
+            for place, hit in enumerate(hits, start=1)
+        ),
+        judged.warnings,
     )
 
 
-def backfill_parents(readers: Sequence[Reader], hits: Sequence[Hit], top_k: int) -> list[ParentHit]:
-    """Return the parents of the hits, in the order of each parent's best hit.
-
-    Args:
-        readers: those that the hits came from.
-        hits: best first.
-        top_k: parents at most, from 1.
-
-    Raises:
-        UsageError: `top_k` is below 1, or a hit's namespace has no reader.
-        DamagedFileError: a publication lacks the parent of one of its chunks.
-    """
-    if top_k < 1:
-        raise UsageError(f"'top_k' must be at least 1, got {top_k}.")
-    groups: dict[tuple[str, str], list[Hit]] = defaultdict(list)
-    for hit in hits:
-        groups[hit.namespace, hit.parent_id].append(hit)
-    shown = list(groups.items())[:top_k]
-    passages = _fetch_passages(readers, [key for key, _ in shown])
-    return [
-        ParentHit(
-            rank=rank,
-            parent=passages[key],
-            best=children[0],
-            other_chunk_ids=tuple(child.chunk_id for child in children[1:]),
+def _fuse(
+    readers: Sequence[Reader], query: AskedQuery, settings: "RetrieveSettings", pools: Pools
+) -> list[Hit]:
+    """Return the candidates that reranking or what follows can look at, best first."""
+    ranks: dict[str, dict[str, int]] = {key: {} for key in pools.hits}
+    for name, found in sorted(pools.searchers.items()):
+        for rank, key in enumerate(found.pool, start=1):
+            ranks[key][name] = rank
+    fusion = settings.fusion
+    mode: ScoreMode | None = None
+    if fusion.kind == "rrf":
+        order = {name: found.pool for name, found in pools.searchers.items()}
+        fused = [Fused(key, score, {}, {}) for key, score in fuse_rrf(order, settings.rrf_k)]
+    else:
+        mode = fusion.score_mode if pools.are_comparable else "rank"
+        known = None
+        if settings.method != "lexical":
+            known = frozenset({LEXICAL, *searcher_names(readers).values()})
+        weights = load_weights(fusion, known)
+        fused = fuse_weighted(
+            pools.searchers,
+            _weight_rule(weights, query, pools),
+            mode,
+            fusion.normalize,
+            settings.rrf_k,
         )
-        for rank, (key, children) in enumerate(shown, start=1)
-    ]
-
-
-def _fetch_passages(
-    readers: Sequence[Reader], wanted: Sequence[tuple[str, str]]
-) -> dict[tuple[str, str], ParentPassage]:
-    by_namespace: dict[str, list[str]] = defaultdict(list)
-    for namespace, parent_id in wanted:
-        by_namespace[namespace].append(parent_id)
-    open_readers = {reader.namespace: reader for reader in readers}
-    passages: dict[tuple[str, str], ParentPassage] = {}
-    for namespace, parent_ids in by_namespace.items():
-        if namespace not in open_readers:
-            raise UsageError(f"no reader is open for namespace '{namespace}' of these hits.")
-        reader = open_readers[namespace]
-        found = reader.fetch_parents(parent_ids)
-        missing = sorted(set(parent_ids) - set(found))
-        if missing:
-            raise DamagedFileError(
-                f"{reader.folder}: the catalogue lacks parent {missing[0]}, which the search "
-                "table names. Delete the publication's folder and run `rag index`."
+    hits = []
+    for one in fused[: max(settings.rerank.top_n or 0, settings.rerank_k)]:
+        scores = {
+            name: found.scores[one.identity]
+            for name, found in pools.searchers.items()
+            if one.identity in found.scores
+        }
+        explanation = {
+            "ranks": ranks[one.identity],
+            "scores": scores,
+            "parts": one.parts,
+            "weights": one.weights,
+            "score_mode": mode or "rrf",
+            "fused": one.score,
+        }
+        hits.append(
+            replace(
+                pools.hits[one.identity],
+                ranks=ranks[one.identity],
+                scores=scores,
+                score=one.score,
+                explanation=explanation,
             )
-        passages.update({(namespace, key): passage for key, passage in found.items()})
-    return passages
+        )
+    return hits
+
+
+def _weight_rule(weights: Weights, query: AskedQuery, pools: Pools) -> WeightRule:
+    known: dict[tuple[Language, frozenset[str]], dict[str, float]] = {}
+
+    def weigh(key: str, names: frozenset[str]) -> dict[str, float]:
+        hit = pools.hits[key]
+        passage = passage_language(hit.text, hit.language)
+        if (passage, names) not in known:
+            asked = passage if passage in query.languages else query.language
+            known[passage, names] = weights.of(asked, passage, names)
+        return known[passage, names]
+
+    return weigh
+
+
+def _reason(hit: Hit, place: int, candidates: int) -> str:
+    reason = f"place {place} of {candidates} candidates"
+    if hit.copies:
+        reason += f", standing for {len(hit.copies)} more that say the same"
+    return reason

@@ -81,17 +81,19 @@ def _model_wheel() -> Finding:
 
 
 def _examine_namespace(namespace: Namespace) -> Iterator[Finding]:
-    from rag_assets.embedding import load_embedder, model_fingerprint
+    from rag_assets.embedding import embedding_models
 
-    name, embed = namespace.name, namespace.settings.embed
+    name = namespace.name
     for root in namespace.roots:
         if not root.is_dir():
             yield Finding(f"{name}: raw", f"{root} is gone", False,
                           f"mkdir -p {root}, or correct 'raw' in "
                           f"{namespace.workspace.namespace_file(name)}")  # fmt: skip
-    vector = load_embedder(embed).encode_queries(["a sentence to try the model with"])
-    yield Finding(f"{name}: model", f"{embed.model} ({embed.kind}) gives {vector.shape[1]} "
-                  f"numbers, fingerprint {model_fingerprint(embed)[:12]}")  # fmt: skip
+    for model in embedding_models(namespace.settings.embed):
+        vector = model.embedder().encode_queries(["a sentence to try the model with"])
+        yield Finding(f"{name}: model", f"{model.name} ({model.settings.kind}) gives "
+                      f"{vector.shape[1]} numbers, "
+                      f"fingerprint {model.fingerprint[:12]}")  # fmt: skip
     journal = read_journal(namespace.journal)
     yield Finding(f"{name}: journal", f"{len(journal.bindings)} bindings")
     inventory, pointer = read_inventory(namespace), read_pointer(namespace.publications)

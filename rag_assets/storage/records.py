@@ -131,7 +131,7 @@ def write_record(
     )
     with replace_file(path) as temporary:
         # Vectors are noise to a dictionary and to zstd; both only cost time there.
-        dense = [f.name for f in schema if pa.types.is_fixed_size_list(f.type)]
+        dense = [f.name for f in schema if f.type == pa.list_(pa.float32())]
         pq.write_table(
             table,
             temporary,

@@ -26,6 +26,7 @@ from rag_assets.workspace.journal import Binding, Journal, Override, read_journa
 from rag_assets.workspace.layout import Namespace, Workspace
 from rag_assets.workspace.raw_files import describe_raw_files
 from rag_assets.workspace.scanning import Scan, scan_raw
+from rag_assets.workspace.secrets import choose_secrets, find_secret
 from rag_assets.workspace.settings import Settings
 from rag_assets.workspace.sidecar import Sidecar, read_sidecar
 from rag_assets.workspace.source_file import SourceFile
@@ -48,12 +49,14 @@ __all__ = [
     "SourceFile",
     "Workspace",
     "add_namespace",
+    "choose_secrets",
     "configs_folder",
     "configuration_digest",
     "create_workspace",
     "current_identities",
     "current_overrides",
     "describe_raw_files",
+    "find_secret",
     "list_templates",
     "lock_inventory",
     "look_at_raw",

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from rapidfuzz import process
 
 from rag_assets.model import ConfigurationError
-from rag_assets.workspace.settings import Settings
+from rag_assets.workspace.settings import EmbedSettings, ModelSettings, Settings
 
 # Replaced whole by a later file: a namespace that names its places means just those.
 _WHOLE = frozenset({"places"})
@@ -87,8 +87,44 @@ def read_layer(path: Path) -> Layer:
         raise ConfigurationError(
             f"{path}: expected `key: value` lines, got {type(values).__name__}."
         )
+    values = _write_out_models(path, values)
     _refuse_unknown_keys(path, values, Settings, ())
     return Layer(path, values)
+
+
+def _write_out_models(path: Path, values: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Return a file's settings with `embed: {kind, model, …}` written as a list of one model.
+
+    Done before layers are merged, so that a single model replaces the models of the layer below.
+    `kind: hashing` is a model by itself and needs no name.
+    """
+    embed = values.get("embed")
+    if not isinstance(embed, dict):
+        return dict(values)
+    models = embed.get("models")
+    short = [str(key) for key in embed if key != "models"]
+    if short and "models" in embed:
+        raise ConfigurationError(
+            f"{path}: 'embed' has both 'models' and '{short[0]}': write each model's settings "
+            "into its entry of 'models', or leave 'models' out to name a single model."
+        )
+    if short:
+        _refuse_unknown_keys(path, embed, ModelSettings, ("embed",))
+        wanted = ("kind",) if embed.get("kind") == "hashing" else ("kind", "model")
+        missing = [key for key in wanted if key not in embed]
+        if missing:
+            raise ConfigurationError(
+                f"{path}: 'embed.{short[0]}' stands without '{missing[0]}': a single model is "
+                "written `embed: {kind: …, model: …}`, several as a list below 'embed.models'."
+            )
+        models = [embed]
+    if not isinstance(models, list):
+        return dict(values)
+    named = []
+    for model in models:
+        is_nameless = isinstance(model, dict) and model.get("kind") == "hashing"
+        named.append({"model": "hashing", **model} if is_nameless else model)
+    return {**values, "embed": {**embed, "models": named} if not short else {"models": named}}
 
 
 def _refuse_unknown_keys(
@@ -103,6 +139,12 @@ def _refuse_unknown_keys(
             raise ConfigurationError(
                 f"{path}: unknown key '{dotted}'{hint} Known keys here: {', '.join(sorted(known))}."
             )
+        if model is EmbedSettings and key == "models" and isinstance(value, list):
+            for number, entry in enumerate(value):
+                if isinstance(entry, dict):
+                    at_entry = (*at, str(key), str(number))
+                    _refuse_unknown_keys(path, entry, ModelSettings, at_entry)
+            continue
         section = known[key].annotation
         if isinstance(section, type) and issubclass(section, BaseModel) and isinstance(value, dict):
             _refuse_unknown_keys(path, value, section, (*at, str(key)))
@@ -158,6 +200,17 @@ def _holds(values: Any, location: tuple[int | str, ...]) -> bool:
 def _check_order(settings: Settings, layers: Sequence[Layer]) -> None:
     """Rules between two values, which no single field can know."""
     chunk, verify = settings.chunk, settings.verify
+    names = [model.model for model in settings.embed.models]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ConfigurationError(
+            _explain(
+                ("embed", "models"),
+                "each model must have a name of its own, by which its searches are told apart",
+                twice,
+                layers,
+            )
+        )
     if not chunk.min_tokens <= chunk.target_tokens <= chunk.max_tokens:
         raise ConfigurationError(
             _explain(

@@ -12,7 +12,9 @@ from rag_assets.workspace.settings import Settings
 MARKER = "config.yaml"
 NAMESPACE_PATTERN = r"[a-z][a-z0-9_]{0,39}"
 # Names that Dagster, Lance or our own workspace assets use.
-RESERVED_NAMES = frozenset({"workspace", "evidence_packs", "citation_audits", "default", "temp"})
+RESERVED_NAMES = frozenset(
+    {"workspace", "evidence_packs", "citation_audits", "retrieval_evaluations", "default", "temp"}
+)
 
 
 @dataclass(frozen=True)

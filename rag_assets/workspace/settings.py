@@ -1,8 +1,8 @@
 """Configuration models. Their defaults live once, in configs/rag.yaml."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=1)]
@@ -79,12 +79,51 @@ class ChunkSettings(_Section):
     general: GeneralChunkSettings
 
 
-class EmbedSettings(_Section):
-    """Which model turns text into vectors."""
+class ModelSettings(_Section):
+    """One embedding model and how it is asked. What is None the model itself decides."""
 
-    kind: Literal["sentence_transformers", "hashing"]
+    kind: Literal["bundled", "sentence_transformers", "openai_compatible", "vertex", "hashing"]
     model: str = Field(min_length=1)
-    batch_size: Count
+    device: str = "auto"
+    dtype: Literal["float32", "float16", "bfloat16"] = "float32"
+    batch_tokens: Count = 4096
+    query_prompt: str | None = None
+    passage_prompt: str | None = None
+    dimension: Count | None = None
+    max_tokens: Annotated[int, Field(ge=16)] | None = None
+    tokenizer: str | None = None
+    base_url: str | None = Field(default=None, pattern=r"^https?://")
+    api_key_variable: str | None = Field(default=None, pattern=r"^[A-Z][A-Z0-9_]*$")
+    project: str | None = None
+    location: str | None = None
+    batch_texts: Count = 64
+    concurrency: Count = 4
+    attempts: Count = 6
+    backoff_seconds: float = Field(default=1.0, ge=0)
+    timeout_seconds: float = Field(default=60.0, gt=0)
+
+
+# How fast and how patiently a model is asked; what it answers does not depend on them.
+_MODEL_RUN_FIELDS = {
+    "device",
+    "batch_tokens",
+    "batch_texts",
+    "concurrency",
+    "attempts",
+    "backoff_seconds",
+    "timeout_seconds",
+}
+
+
+def deciding_fields(model: ModelSettings) -> dict[str, Any]:
+    """Return the settings of a model that may change a vector, as plain values."""
+    return model.model_dump(mode="json", exclude=_MODEL_RUN_FIELDS)
+
+
+class EmbedSettings(_Section):
+    """Which models turn text into vectors; each gives every chunk a vector of its own."""
+
+    models: Annotated[list[ModelSettings], Field(min_length=1, max_length=8)]
 
 
 class PublishSettings(_Section):
@@ -93,16 +132,94 @@ class PublishSettings(_Section):
     keep_publications: Count
     keep_hours: float = Field(ge=0)
     keep_removed_days: float = Field(ge=0)
+    ann_rows: Count | None
+
+
+# YAML reads a bare `off` as false.
+_Off = BeforeValidator(lambda value: "off" if value is False else value)
+ScoreMode = Literal["rank", "normalize", "raw"]
+Normalization = Literal["min_max", "sigmoid", "softmax", "zscore"]
+
+
+class FusionSettings(_Section):
+    """How the searchers' candidates become one ranking."""
+
+    kind: Literal["weighted", "rrf"]
+    score_mode: ScoreMode
+    normalize: Normalization
+    weights: Literal["fitted"] | dict[str, Annotated[float, Field(ge=0)]]
+
+
+class TextSettings(_Section):
+    """How the text search counts what stands in headings, and terms that are exact."""
+
+    heading_weight: float = Field(ge=0, le=10)
+    phrase_boost: float = Field(ge=0, le=10)
+
+
+class RerankSettings(_Section):
+    """How the fused candidates are judged once more (spec 001)."""
+
+    mode: Annotated[Literal["off", "model", "weighted"], _Off]
+    provider: Literal["bundled", "cross_encoder", "http", "vertex"]
+    model: str = Field(min_length=1)
+    top_n: Count | None
+    score_threshold: float | None
+    score_mode: ScoreMode
+    normalize: Normalization
+    params: dict[str, bool | int | float | str | dict[str, float]]
+
+
+class QualitySettings(_Section):
+    """Which of the ranked hits are kept (spec 001)."""
+
+    dedupe: bool
+    dedupe_threshold: Share
+    max_per_document: Count | None
+
+
+class InjectSettings(_Section):
+    """How hits become the context of a language model (spec 001)."""
+
+    mode: Literal["parent", "chunk", "window"]
+    max_tokens: Count
+    max_chunks: Count
+    format: Literal["markdown", "xml", "json"]
 
 
 class RetrieveSettings(_Section):
-    """Search and fusion (spec 001)."""
+    """Search, fusion, reranking and governance (spec 001)."""
 
     method: Literal["hybrid", "semantic", "lexical"]
     references: bool
     pool_k: Count
+    rerank_k: Count
     rrf_k: Count
     top_k: Count
+    score_threshold: float | None
+    window: int = Field(ge=0, le=20)
+    rewrite: bool
+    text: TextSettings
+    fusion: FusionSettings
+    rerank: RerankSettings
+    quality: QualitySettings
+    inject: InjectSettings
+
+
+class LlmSettings(_Section):
+    """The language model that tasks may ask; none unless it is named here."""
+
+    kind: Literal["none", "openai_compatible", "scripted"]
+    model: str
+    base_url: str = Field(pattern=r"^https?://")
+    api_key_variable: str = Field(pattern=r"^[A-Z][A-Z0-9_]*$")
+    script: str
+    temperature: float = Field(ge=0, le=2)
+    max_tokens: Count
+    timeout_seconds: float = Field(gt=0)
+    attempts: Count
+    backoff_seconds: float = Field(ge=0)
+    record: bool
 
 
 class VerifySettings(_Section):
@@ -134,5 +251,6 @@ class Settings(_Section):
     embed: EmbedSettings
     publish: PublishSettings
     retrieve: RetrieveSettings
+    llm: LlmSettings
     verify: VerifySettings
     sensors: SensorSettings

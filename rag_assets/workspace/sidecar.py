@@ -18,7 +18,11 @@ _Text = Annotated[str, Field(min_length=1)]
 
 
 class Sidecar(BaseModel):
-    """What a sidecar may say. `citable` can only lower what the place says."""
+    """What a sidecar may say. `citable` can only lower what the place says.
+
+    `source_uri` is where the file was read from, `metadata` whatever else its owner keeps with it
+    (spec 001).
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -36,6 +40,8 @@ class Sidecar(BaseModel):
     language: _Text | None = None
     tags: tuple[_Text, ...] = ()
     citable: bool | None = None
+    source_uri: _Text | None = None
+    metadata: dict[str, Any] = {}
     password: SecretStr | None = None
 
     @field_validator("captured_at", "accessed_at", "published_date", mode="before")

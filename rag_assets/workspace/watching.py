@@ -6,6 +6,7 @@ from rag_assets.model import hash_fields
 from rag_assets.workspace.inventory import current_overrides, read_inventory, sources_digest
 from rag_assets.workspace.layout import Namespace
 from rag_assets.workspace.scanning import scan_raw
+from rag_assets.workspace.settings import deciding_fields
 from rag_assets.workspace.source_file import SourceFile
 
 
@@ -80,9 +81,11 @@ def _changed_partitions(
 def configuration_digest(namespace: Namespace) -> str:
     """Return the digest of all settings and overrides that a build depends on."""
     settings = namespace.settings.model_dump(
-        mode="json", exclude={"sensors", "retrieve", "verify", "publish"}
+        mode="json", exclude={"sensors", "retrieve", "llm", "verify", "publish"}
     )
     for limit in ("workers", "seconds_per_document", "megabytes_of_memory", "max_attempts"):
         del settings["parse"][limit]
-    del settings["embed"]["batch_size"]
+    settings["embed"]["models"] = [
+        deciding_fields(model) for model in namespace.settings.embed.models
+    ]
     return hash_fields(settings, current_overrides(namespace))

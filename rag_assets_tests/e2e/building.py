@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from rag_assets.chunking.stage import refresh_chunks, refresh_parents
-from rag_assets.embedding import load_embedder, load_tokenizer, model_dimension, model_fingerprint
+from rag_assets.embedding import embedding_models, joint_tokenizer
 from rag_assets.embedding.stage import refresh_embeddings
 from rag_assets.parsing.process import WorkerProcess
 from rag_assets.parsing.stage import refresh_parse_reports
@@ -27,8 +27,7 @@ def build_from_one_inventory(namespace: Namespace, reach: Callable[[str], None])
     """Run every stage on the inventory that was taken first, however old it has become."""
     say: list[str] = []
     keys, embed = namespace.partition_keys, namespace.settings.embed
-    tokenizer = load_tokenizer(embed)
-    fingerprint, dimension = model_fingerprint(embed), model_dimension(embed)
+    tokenizer, models = joint_tokenizer(embed), embedding_models(embed)
     reach("before:inventory")
     inventory = take_inventory(namespace, notify=say.append).inventory
     reach("before:parse_reports")
@@ -38,12 +37,9 @@ def build_from_one_inventory(namespace: Namespace, reach: Callable[[str], None])
     reach("before:chunks")
     refresh_chunks(namespace, inventory, keys, tokenizer, say.append)
     reach("before:embeddings")
-    refresh_embeddings(
-        namespace, inventory, keys, fingerprint, dimension, lambda: load_embedder(embed),
-        say.append,
-    )  # fmt: skip
+    refresh_embeddings(namespace, inventory, keys, models, say.append)
     reach("before:publish")
-    return publish(namespace, fingerprint, dimension, say.append, is_whole=True)
+    return publish(namespace, models, say.append, is_whole=True)
 
 
 class Point:

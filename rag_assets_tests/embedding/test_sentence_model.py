@@ -1,16 +1,28 @@
-"""The real model. One load serves all tests of this module."""
+"""Real models in torch. One load serves all tests of this module."""
 
+import json
+import shutil
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from rag_assets.embedding import Embedder, load_embedder, model_dimension, model_fingerprint
-from rag_assets.workspace.settings import EmbedSettings
+from rag_assets.embedding import (
+    Embedder,
+    load_embedder,
+    load_query_encoder,
+    model_dimension,
+    model_fingerprint,
+)
+from rag_assets.embedding.bundled_files import bundled_folder
+from rag_assets.embedding.sentence_model import SentenceEmbedder
+from rag_assets.model import ConfigurationError
+from rag_assets.workspace.settings import ModelSettings
 
 pytestmark = pytest.mark.model
 
-SETTINGS = EmbedSettings(kind="sentence_transformers", model="all-MiniLM-L6-v2", batch_size=2)
+SETTINGS = ModelSettings(kind="bundled", model="all-MiniLM-L6-v2", batch_tokens=250)
 TEXTS = ["Light increases the yield.", "word " * 120, "", "Courts decide.", "光合作用"]
 
 
@@ -49,6 +61,52 @@ def test_encoding_prints_nothing_and_tells_progress(
 ) -> None:
     told: list[tuple[int, int]] = []
     embedder.encode_passages(TEXTS * 10, lambda done, total: told.append((done, total)))
-    assert told == [(32, 50), (50, 50)]
+    assert told[-1] == (50, 50)
+    assert told == sorted(told)
     sys.stderr.flush()
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_half_precision_is_near_full_precision(embedder: Embedder, dtype: str) -> None:
+    half = load_embedder(SETTINGS.model_copy(update={"dtype": dtype}))
+    found = half.encode_passages(TEXTS)
+    assert found.dtype == np.float32
+    assert (found * embedder.encode_passages(TEXTS)).sum(axis=1).min() > 0.99
+
+
+def test_a_cut_vector_is_the_beginning_of_the_whole_one(embedder: Embedder) -> None:
+    short = load_embedder(SETTINGS.model_copy(update={"dimension": 64}))
+    whole = embedder.encode_passages(TEXTS)[:, :64]
+    expected = whole / np.linalg.norm(whole, axis=1, keepdims=True)
+    assert np.abs(short.encode_passages(TEXTS) - expected).max() < 1e-6
+    question = load_query_encoder(SETTINGS.model_copy(update={"dimension": 64}))
+    assert np.abs(question.encode_queries(TEXTS) - expected).max() < 1e-5
+
+
+def test_text_behind_max_tokens_is_not_read() -> None:
+    short = load_embedder(SETTINGS.model_copy(update={"max_tokens": 16}))
+    first, second = short.encode_passages(["word " * 14 + "light", "word " * 14 + "court"])
+    assert float(first @ second) > 1 - 1e-6
+
+
+def test_a_missing_device_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match=r"torch finds no 'cuda:7' here.*auto, cpu"):
+        load_embedder(SETTINGS.model_copy(update={"device": "cuda:7"}))
+
+
+def test_a_model_that_is_no_plain_bert_goes_through_sentence_transformers(
+    tmp_path: Path, embedder: Embedder
+) -> None:
+    """MiniLM with another activation stated: a folder that this package cannot compute itself."""
+    folder = tmp_path / "model"
+    shutil.copytree(bundled_folder("all-MiniLM-L6-v2"), folder)
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    (folder / "config.json").write_text(json.dumps({**config, "hidden_act": "gelu_new"}), "utf-8")
+    model = ModelSettings(kind="sentence_transformers", model=str(folder), batch_tokens=300)
+    other = load_embedder(model)
+    assert isinstance(other, SentenceEmbedder)
+    found, plain = other.encode_passages(TEXTS), embedder.encode_passages(TEXTS)
+    assert np.abs(np.linalg.norm(found, axis=1) - 1).max() < 1e-5
+    assert (found * plain).sum(axis=1).min() > 0.99
+    assert np.abs(load_query_encoder(model).encode_queries(TEXTS) - found).max() < 1e-5

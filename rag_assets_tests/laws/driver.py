@@ -15,10 +15,9 @@ from rag_assets.chunking.rows import chunks_schema, parents_schema
 from rag_assets.chunking.stage import refresh_chunks, refresh_parents
 from rag_assets.embedding import (
     HashingEmbedder,
-    load_embedder,
-    load_tokenizer,
-    model_dimension,
-    model_fingerprint,
+    embedding_models,
+    joint_tokenizer,
+    model_fingerprints,
 )
 from rag_assets.embedding.stage import embeddings_schema, refresh_embeddings
 from rag_assets.evidence import mark_retired
@@ -114,7 +113,7 @@ def build(
 ) -> Built:
     """Run stages of a namespace in the order of the assets, over some or all partitions."""
     keys = list(partitions if partitions is not None else namespace.partition_keys)
-    model = namespace.settings.embed
+    models = embedding_models(namespace.settings.embed)
     done = Built()
     if "inventory" in stages:
         done.inventory = take_inventory(namespace, notify=silent)
@@ -123,7 +122,7 @@ def build(
         done.stages["parse_reports"] = refresh_parse_reports(
             namespace, inventory, keys, silent, retry=retry
         )
-    tokenizer = load_tokenizer(model)
+    tokenizer = joint_tokenizer(namespace.settings.embed)
     if "parents" in stages:
         done.stages["parents"] = refresh_parents(namespace, inventory, keys, tokenizer, silent)
     if "chunks" in stages:
@@ -133,16 +132,12 @@ def build(
             namespace,
             inventory,
             keys,
-            model_fingerprint(model),
-            model_dimension(model),
-            lambda: load_embedder(model),
+            models,
             silent,
         )
     if "search_index" in stages:
         is_whole = set(stages) == set(STAGES) and partitions is None
-        done.published = publish(
-            namespace, model_fingerprint(model), model_dimension(model), silent, is_whole=is_whole
-        )
+        done.published = publish(namespace, models, silent, is_whole=is_whole)
         mark_retired(namespace.workspace, namespace.name, done.published.retired)
     return done
 
@@ -165,8 +160,8 @@ def clean_build(namespace: Namespace, root: Path) -> Namespace:
 def state_of(namespace: Namespace) -> dict[str, Any]:
     """Return all that must be equal after every history: rows, tables, identity, searches."""
     inventory = require_inventory(namespace)
-    fingerprint = model_fingerprint(namespace.settings.embed)
-    facts, digests = collect(namespace, inventory, fingerprint)
+    fingerprints = model_fingerprints(namespace.settings.embed)
+    facts, digests = collect(namespace, inventory, fingerprints)
     folder = current_folder(namespace.publications, namespace.name)
     manifest = read_manifest(folder)
     identities = current_identities(namespace, inventory)
@@ -182,7 +177,7 @@ def state_of(namespace: Namespace) -> dict[str, Any]:
         "rows": _living_rows(namespace),
         "tables": tables,
         "counts": manifest["counts"],
-        "documents": list_documents(namespace, fingerprint),
+        "documents": list_documents(namespace, fingerprints),
         "statuses": {f.content_hash: (f.status, f.reason_code, f.citable) for f in facts},
         "searches": search_results(namespace),
     }
@@ -192,11 +187,12 @@ def _living_rows(namespace: Namespace) -> dict[str, str]:
     """Return the digest of the living rows of each stage, from the rows themselves."""
     inventory = require_inventory(namespace)
     parsed = _parsed(namespace)
+    models = model_fingerprints(namespace.settings.embed)
     schemas = {
         "parse_reports": reports_schema(),
         "parents": parents_schema(),
         "chunks": chunks_schema(),
-        "embeddings": embeddings_schema(model_dimension(namespace.settings.embed)),
+        "embeddings": embeddings_schema(),
     }
     digests = {}
     for stage, schema in schemas.items():
@@ -207,7 +203,12 @@ def _living_rows(namespace: Namespace) -> dict[str, str]:
             if stage != "parse_reports":
                 living &= parsed
             table = read_rows(namespace.record(stage, partition), schema, living, columns)
-            rows += [json.dumps(row, sort_keys=True) for row in table.to_pylist()]
+            # Vectors of a model that is not configured any more are kept, but do not live.
+            rows += [
+                json.dumps(row, sort_keys=True)
+                for row in table.to_pylist()
+                if row.get("model") in {None, *models}
+            ]
         digests[stage] = hashlib.sha256("\n".join(sorted(rows)).encode()).hexdigest()
     return digests
 
@@ -230,15 +231,19 @@ def search_results(
 ) -> dict[str, list[tuple[str, float]]]:
     """Return ids and rounded scores of exact searches by words and by vectors."""
     folder = current_folder(namespace.publications, namespace.name)
-    vectors = load_embedder(namespace.settings.embed).encode_queries(list(questions))
+    models = embedding_models(namespace.settings.embed)
     found = {}
     with Reader(folder, namespace.name, folder.name) as reader:
         for citable_only in (False, True):
             filters = SearchFilters(citable_only=citable_only)
-            for question, vector in zip(questions, vectors, strict=True):
-                by_words = reader.search_text(question, 20, filters)
-                by_vector = reader.search_vectors(vector.tolist(), 20, filters)
-                for searcher, hits in (("words", by_words), ("vectors", by_vector)):
+            for question in questions:
+                ranked = {"words": reader.search_text(question, 20, filters)}
+                for model in models:
+                    vector = model.embedder().encode_queries([question])[0].tolist()
+                    ranked[model.name] = reader.search_vectors(
+                        model.fingerprint, vector, 20, filters
+                    )
+                for searcher, hits in ranked.items():
                     found[f"{searcher}, {citable_only}, {question}"] = [
                         (hit.chunk_id, round(score, 6)) for hit, score in hits
                     ]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag_assets.embedding import model_fingerprint
+from rag_assets.embedding import model_fingerprints
 from rag_assets.publishing import DocumentLine, list_documents
 from rag_assets.publishing.catalogue import catalogue_name, open_catalogue
 from rag_assets.publishing.verifying import citability_conflicts
@@ -45,7 +45,7 @@ def stock(namespace: Namespace) -> dict[str, str]:
 
 
 def documents(namespace: Namespace) -> list[DocumentLine]:
-    return list_documents(namespace, model_fingerprint(namespace.settings.embed))
+    return list_documents(namespace, model_fingerprints(namespace.settings.embed))
 
 
 def published(namespace: Namespace, columns: str, table: str = "documents") -> list[Any]:

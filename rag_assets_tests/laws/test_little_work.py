@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.embedding import model_dimension
+from rag_assets.embedding import model_fingerprints
 from rag_assets.parsing.pool import observe_parses
 from rag_assets.publishing import collect_garbage
 from rag_assets.workspace import Namespace, Workspace
@@ -184,7 +184,7 @@ def test_failed_document_is_not_tried_again_until_it_changes(
 
 def test_garbage_collection_of_nothing_writes_nothing(namespace: Namespace) -> None:
     before = files_of(namespace.records, namespace.publications)
-    collect_garbage(namespace, model_dimension(namespace.settings.embed), silent)
+    collect_garbage(namespace, model_fingerprints(namespace.settings.embed), silent)
     assert files_of(namespace.records, namespace.publications) == before
 
 

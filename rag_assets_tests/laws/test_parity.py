@@ -20,7 +20,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from rag_assets.embedding import model_dimension
+from rag_assets.embedding import model_fingerprints
 from rag_assets.publishing import collect_garbage
 from rag_assets.retrieval import Reader
 from rag_assets.storage import current_folder
@@ -161,7 +161,7 @@ class Histories(RuleBasedStateMachine):
 
     @rule()
     def collect_garbage(self) -> None:
-        collect_garbage(self.namespace, model_dimension(self.namespace.settings.embed), silent)
+        collect_garbage(self.namespace, model_fingerprints(self.namespace.settings.embed), silent)
 
     def teardown(self) -> None:
         try:

@@ -12,7 +12,7 @@ import time_machine
 
 from rag_assets.auditing.record import from_json as audit_from_json
 from rag_assets.auditing.storing import audit_citations
-from rag_assets.embedding import model_dimension
+from rag_assets.embedding import model_fingerprints
 from rag_assets.evidence import ask, pack_from_json, packs_without_publication
 from rag_assets.model import hash_text
 from rag_assets.publishing import collect_garbage
@@ -73,7 +73,7 @@ def current(namespace: Namespace) -> str:
 
 
 def collect(namespace: Namespace) -> None:
-    collect_garbage(namespace, model_dimension(namespace.settings.embed), silent)
+    collect_garbage(namespace, model_fingerprints(namespace.settings.embed), silent)
 
 
 def test_unchanged_library_needs_no_work_after_forty_days(namespace: Namespace) -> None:

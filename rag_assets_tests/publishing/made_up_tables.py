@@ -65,6 +65,8 @@ def chunk_row(doc_uid: str, index: int, text: str, **changes: Any) -> dict[str, 
         "kind": "text",
         "text": text,
         "search_text": text,
+        "search_heading": "",
+        "tags": [],
         "context": "",
         "boxes": [{"page": index // 2 + 1, "x0": 72.0, "y0": 72.0, "x1": 500.5, "y1": 90.25}],
         "attachment_ids": [],
@@ -98,8 +100,9 @@ def chunk_rows(
     return [row | {"vector": direction(position)} for position, row in enumerate(rows)]
 
 
-def chunk_table(rows: Sequence[Mapping[str, Any]], dimension: int = DIMENSION) -> pa.Table:
-    return pa.Table.from_pylist(list(rows), schema=search_schema(dimension))
+def chunk_table(rows: Sequence[Mapping[str, Any]], *dimensions: int) -> pa.Table:
+    """Return the rows as `write_search_table` takes them; one vector of DIMENSION by default."""
+    return pa.Table.from_pylist(list(rows), schema=search_schema(dimensions or (DIMENSION,)))
 
 
 def published_tables(

@@ -4,13 +4,9 @@ from pathlib import Path
 import pytest
 
 from rag_assets.model import DamagedFileError, UsageError
-from rag_assets.publishing.search_table import (
-    TABLE_NAME,
-    SearchTable,
-    check_search_table,
-    quote_text,
-    write_search_table,
-)
+from rag_assets.publishing.search_check import check_search_table
+from rag_assets.publishing.search_reading import TABLE_NAME, SearchTable, quote_text
+from rag_assets.publishing.search_table import write_search_table
 from rag_assets_tests.publishing.made_up_tables import (
     DIMENSION,
     chunk_row,
@@ -29,7 +25,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> SearchTable:
 
 
 def found_by(table: SearchTable, query: str, where: str | None = None) -> set[str]:
-    return set(table.search_text(query, 10, where).column("chunk_id").to_pylist())
+    return {key for key, _ in table.search_text(query, 10, where)}
 
 
 @pytest.mark.parametrize(
@@ -71,8 +67,8 @@ def test_exact_terms_are_told_from_their_neighbours(tmp_path: Path, term: str) -
         chunk_row("one", index, f"As {text} says.") for index, text in enumerate([*others, term])
     ]
     write_search_table(tmp_path, chunk_table(rows))
-    best = SearchTable(tmp_path).search_text(term, 1, columns=["text"]).to_pylist()
-    assert best[0]["text"] == f"As {term} says."
+    ((best, _),) = SearchTable(tmp_path).search_text(term, 1)
+    assert best == f"one:{len(others)}"
 
 
 def test_rows_of_common_words_pass_the_check(tmp_path: Path) -> None:
@@ -82,31 +78,29 @@ def test_rows_of_common_words_pass_the_check(tmp_path: Path) -> None:
 
 
 def test_vector_of_a_row_finds_the_row_first(table: SearchTable) -> None:
-    found = table.search_vectors(direction(4, lean=0.1), 3).to_pylist()
-    assert found[0]["chunk_id"] == "叶片-2020:1"
-    assert found[0]["score"] == pytest.approx(1 / 1.01**0.5, abs=1e-6)
-    assert all(-1 <= row["score"] <= 1 for row in found)
+    found = table.search_vectors("vector", direction(4, lean=0.1), 3)
+    assert found[0] == ("叶片-2020:1", pytest.approx(1 / 1.01**0.5, abs=1e-6))
+    assert all(-1 <= score <= 1 for _, score in found)
 
 
 def test_cosine_ignores_length_and_reaches_minus_one(table: SearchTable) -> None:
     opposite = [-20 * value for value in direction(0)]
-    last = table.search_vectors(opposite, 100).to_pylist()[-1]
-    assert (last["chunk_id"], last["score"]) == ("leaf-2021:0", -1.0)
+    assert table.search_vectors("vector", opposite, 100)[-1] == ("leaf-2021:0", -1.0)
 
 
 def test_vector_without_direction_finds_nothing(table: SearchTable) -> None:
-    assert table.search_vectors([0.0] * DIMENSION, 5).num_rows == 0
+    assert table.search_vectors("vector", [0.0] * DIMENSION, 5) == []
 
 
 @pytest.mark.parametrize("wrong", [[1.0], [1.0] * (DIMENSION + 1)])
 def test_vector_of_another_model_is_refused(table: SearchTable, wrong: list[float]) -> None:
     with pytest.raises(UsageError, match="made by another model"):
-        table.search_vectors(wrong, 5)
+        table.search_vectors("vector", wrong, 5)
 
 
 def test_vector_that_is_not_finite_is_refused(table: SearchTable) -> None:
     with pytest.raises(UsageError, match="not finite"):
-        table.search_vectors([float("nan")] * DIMENSION, 5)
+        table.search_vectors("vector", [float("nan")] * DIMENSION, 5)
 
 
 def test_rows_are_read_in_the_order_of_their_documents(table: SearchTable) -> None:
@@ -121,8 +115,8 @@ def test_empty_library_can_be_written_checked_and_searched(tmp_path: Path) -> No
     write_search_table(tmp_path, chunk_table([]))
     check_search_table(tmp_path, 0)
     table = SearchTable(tmp_path)
-    assert table.search_text("carbon", 5).num_rows == 0
-    assert table.search_vectors(direction(0), 5).num_rows == 0
+    assert table.search_text("carbon", 5) == []
+    assert table.search_vectors("vector", direction(0), 5) == []
     assert table.fetch().num_rows == 0
 
 
@@ -140,8 +134,9 @@ def test_large_texts_are_kept_whole_and_found(tmp_path: Path) -> None:
     text = "filler words " * 200_000 + "needle 针头"
     write_search_table(tmp_path, chunk_table([chunk_row("big", 0, text)]))
     check_search_table(tmp_path, 1)
-    found = SearchTable(tmp_path).search_text("针头", 1, columns=["text"]).to_pylist()
-    assert found[0]["text"] == text
+    table = SearchTable(tmp_path)
+    ((best, _),) = table.search_text("针头", 1)
+    assert table.fetch_rows([best], ["chunk_id", "text"]).column("text").to_pylist() == [text]
 
 
 def tied_rows(count: int) -> list[dict[str, object]]:
@@ -167,19 +162,11 @@ def test_two_builds_of_shuffled_rows_answer_alike_to_the_last_bit(tmp_path: Path
         random.Random(seed).shuffle(rows)
         write_search_table(folder, chunk_table(rows))
         table = SearchTable(folder)
-        answers.append(
-            [
-                [(row["chunk_id"], row["score"]) for row in found.to_pylist()]
-                for found in (
-                    *(
-                        table.search_text(query, 20)
-                        for query in ("leaf", "carbon 植物", "合同 water")
-                    ),
-                    table.search_vectors(direction(0), 20),
-                    table.search_vectors(direction(1, 0.5), 20),
-                )
-            ]
-        )
+        queries = ("leaf", "carbon 植物", "合同 water")
+        by_words = [table.search_text(query, 20) for query in queries]
+        directions = (direction(0), direction(1, 0.5))
+        by_vectors = [table.search_vectors("vector", vector, 20) for vector in directions]
+        answers.append([*by_words, *by_vectors])
     assert answers[0] == answers[1]
 
 
@@ -190,8 +177,9 @@ def test_tie_at_the_cut_goes_to_the_lowest_ids(tmp_path: Path, limit: int) -> No
     write_search_table(tmp_path, chunk_table(rows))
     table = SearchTable(tmp_path)
     expected = sorted(f"doc:{number}" for number in range(300))[:limit]
-    assert table.search_text("words", limit).column("chunk_id").to_pylist() == expected
-    assert table.search_vectors(direction(0), limit).column("chunk_id").to_pylist() == expected
+    assert [key for key, _ in table.search_text("words", limit)] == expected
+    found = table.search_vectors("vector", direction(0), limit)
+    assert [key for key, _ in found] == expected
 
 
 def test_filter_is_applied_before_the_search(tmp_path: Path) -> None:
@@ -200,9 +188,9 @@ def test_filter_is_applied_before_the_search(tmp_path: Path) -> None:
     write_search_table(tmp_path, chunk_table(rows))
     table = SearchTable(tmp_path)
     where = "doc_uid = 'rare'"
-    assert table.search_text("leaf", 1, where).column("chunk_id").to_pylist() == ["rare:0"]
-    found = table.search_vectors(direction(0), 1, where)
-    assert found.column("chunk_id").to_pylist() == ["rare:0"]
+    assert [key for key, _ in table.search_text("leaf", 1, where)] == ["rare:0"]
+    found = table.search_vectors("vector", direction(0), 1, where)
+    assert [key for key, _ in found] == ["rare:0"]
 
 
 def test_quoted_text_is_only_text(tmp_path: Path) -> None:
@@ -250,5 +238,5 @@ def test_folder_without_a_table_is_damage(tmp_path: Path) -> None:
 def test_table_of_another_schema_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="schema must be"):
         write_search_table(tmp_path, chunk_table(chunk_rows()).drop_columns(["is_cut"]))
-    with pytest.raises(ValueError, match="'vector' must be"):
+    with pytest.raises(ValueError, match="schema must be"):
         write_search_table(tmp_path, chunk_table(chunk_rows()).drop_columns(["vector"]))

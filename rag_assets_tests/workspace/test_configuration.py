@@ -43,6 +43,17 @@ def test_places_of_a_namespace_replace_the_default_ones(workspace: Workspace) ->
         ("{[1]: 2}\n", ["a mapping or list is used as a key"]),
         ("raw: [!!python/object/apply:os.getcwd []]\n", ["not valid YAML"]),
         (b"raw: [\xff]\n", ["not UTF-8", "byte 6"]),
+        ("embed: {kind: bundled}\n", ["'embed.kind' stands without 'model'", "embed.models"]),
+        ("embed: {model: bge}\n", ["'embed.model' stands without 'kind'"]),
+        ("embed: {kid: hashing}\n", ["'embed.kid'", "did you mean 'kind'"]),
+        ("embed: {kind: hash, model: a}\n", ["'embed.models.0.kind'", "'hashing'", "got 'hash'"]),
+        ("embed: {models: []}\n", ["'embed.models'", "at least 1 item"]),
+        ("embed: {models: [{kind: hashing}], kind: hashing}\n", ["both 'models' and 'kind'"]),
+        ("embed: {models: [{kind: hashing, modl: a}]}\n", ["'embed.models.0.modl'", "'model'"]),
+        (
+            "embed: {models: [{kind: hashing}, {kind: hashing, dimension: 8}]}\n",
+            ["'embed.models'", "a name of its own", "got 'hashing'"],
+        ),
         ("raw: [papers, /elsewhere/papers]\n", ["'papers'", "differ"]),
     ],
 )
@@ -88,3 +99,42 @@ def test_name_that_cannot_be_a_namespace_is_refused(workspace: Workspace, name: 
 def test_folder_that_is_no_workspace_says_how_to_make_one(tmp_path: Path) -> None:
     with pytest.raises(WorkspaceError, match="rag init"):
         Workspace.open(tmp_path / "nowhere")
+
+
+def models_of(workspace: Workspace) -> list[tuple[str, str]]:
+    models = workspace.namespace("lib").settings.embed.models
+    return [(model.kind, model.model) for model in models]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("embed: {kind: hashing}\n", [("hashing", "hashing")]),
+        ("embed: {kind: hashing, model: words}\n", [("hashing", "words")]),
+        ("embed: {kind: sentence_transformers, model: a/b}\n", [("sentence_transformers", "a/b")]),
+        (
+            "embed: {models: [{kind: bundled, model: a}, {kind: hashing}]}\n",
+            [("bundled", "a"), ("hashing", "hashing")],
+        ),
+        (
+            "{}\n",
+            [("bundled", "all-MiniLM-L6-v2"), ("bundled", "multilingual-e5-small")],
+        ),
+    ],
+)
+def test_single_model_and_list_of_models_are_the_same_setting(
+    workspace: Workspace, text: str, expected: list[tuple[str, str]]
+) -> None:
+    (workspace.root / "config.yaml").write_text("{}\n")
+    configure(workspace, text)
+    assert models_of(workspace) == expected
+
+
+def test_single_model_of_a_namespace_replaces_the_models_below_it(workspace: Workspace) -> None:
+    config = workspace.root / "config.yaml"
+    config.write_text("embed: {models: [{kind: bundled, model: a}, {kind: bundled, model: b}]}\n")
+    configure(workspace, "embed: {kind: hashing, dimension: 64}\n")
+    assert models_of(workspace) == [("hashing", "hashing")]
+    assert workspace.namespace("lib").settings.embed.models[0].dimension == 64
+    configure(workspace, "chunk: {overlap: 0.1}\n")
+    assert models_of(workspace) == [("bundled", "a"), ("bundled", "b")]

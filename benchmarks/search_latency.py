@@ -1,0 +1,192 @@
+"""How long the searches of one question take, beside the bare searches of Lance.
+
+    python benchmarks/search_latency.py [--rows N …] [--rounds N] [--json OUT]
+
+Made-up libraries of N chunks: clustered random vectors of 384 numbers in two columns (200 centres,
+noise of four fifths of their spread) and texts of 130 words drawn by Zipf's law. Per size, in
+milliseconds:
+
+- one vector search: Lance's exact scan, the product over the column in memory (as the product
+  searches), the same under the filters that every question has, IVF_FLAT and its recall at 50;
+- reading the column, which a process pays once a publication;
+- a whole question without encoding: text, two vector columns, fetching the candidates' rows,
+  and its ratio to three bare Lance searches (BM25, two exact scans) with the rows' columns.
+"""
+
+import argparse
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from rag_assets.publishing.schemas import search_schema
+from rag_assets.publishing.search_memory import TableMemory, cosines
+from rag_assets.publishing.search_reading import TABLE_NAME, SearchTable
+from rag_assets.publishing.search_table import write_search_table
+from rag_assets.retrieval import SearchFilters
+from rag_assets.retrieval.hits import HIT_COLUMNS, Hit
+from rag_assets.workspace import shipped_settings
+
+_DIMENSION = 384
+_CENTRES = 200
+_SPREAD = 0.8
+_WORDS = 30_000
+_WORDS_A_CHUNK = 130
+_CHUNKS_A_DOCUMENT = 40
+_LIMIT = 50
+_ROWS = (2_000, 10_000, 50_000, 200_000)
+_WHERE = SearchFilters().condition()
+
+
+def _vectors(rng: np.random.Generator, rows: int) -> Any:
+    centres = rng.normal(size=(_CENTRES, _DIMENSION)).astype(np.float32)
+    noise = rng.normal(size=(rows, _DIMENSION)).astype(np.float32)
+    made = centres[rng.integers(0, _CENTRES, rows)] + _SPREAD * noise
+    return made / np.linalg.norm(made, axis=1, keepdims=True)
+
+
+def _table(rng: np.random.Generator, rows: int) -> pa.Table:
+    share = 1 / np.arange(1, _WORDS + 1)
+    drawn = rng.choice(_WORDS, (rows, _WORDS_A_CHUNK), p=share / share.sum())
+    texts = [" ".join(f"w{word}" for word in line) for line in drawn.tolist()]
+    schema = search_schema([_DIMENSION, _DIMENSION])
+    uids = [f"document-{row // _CHUNKS_A_DOCUMENT:05d}" for row in range(rows)]
+    made: dict[str, Any] = {
+        "doc_uid": uids,
+        "chunk_id": [f"{uid}:{row % _CHUNKS_A_DOCUMENT}" for row, uid in enumerate(uids)],
+        "chunk_index": [row % _CHUNKS_A_DOCUMENT for row in range(rows)],
+        "kind": ["text"] * rows,
+        "section_subtype": ["references" if row % 10 == 0 else None for row in range(rows)],
+        "text": texts,
+        "search_text": texts,
+        "search_heading": [text[:60] for text in texts],
+    }
+    for name in ("vector", "vector_2"):
+        flat = pa.array(_vectors(rng, rows).reshape(-1))
+        made[name] = pa.FixedSizeListArray.from_arrays(flat, _DIMENSION)
+    for field in schema:
+        if field.name not in made and field.name in HIT_COLUMNS and pa.types.is_string(field.type):
+            made[field.name] = [f"{field.name} {row}" for row in range(rows)]
+        elif field.name not in made:
+            made[field.name] = pa.nulls(rows, field.type)
+    return pa.table({name: made[name] for name in schema.names}, schema=schema)
+
+
+def _median(run: Callable[[int], object], rounds: int) -> tuple[float, float]:
+    """Return the median and the least of the milliseconds of `rounds` runs."""
+    spent = []
+    for number in range(rounds):
+        started = time.perf_counter()
+        run(number)
+        spent.append((time.perf_counter() - started) * 1000)
+    return statistics.median(spent), min(spent)
+
+
+def _measure(folder: Path, rows: int, rounds: int) -> dict[str, float | tuple[float, float]]:
+    import lance
+    from lance.query import MatchQuery
+
+    rng = np.random.default_rng(7)
+    write_search_table(folder, _table(rng, rows))
+    table, dataset = SearchTable(folder), lance.dataset(str(folder / TABLE_NAME))
+    weights = shipped_settings().retrieve.text
+    stored = table.fetch(columns=["vector"]).column("vector").combine_chunks()
+    matrix = stored.flatten().to_numpy().reshape(-1, _DIMENSION)
+    noise = rng.normal(size=(rounds, _DIMENSION)).astype(np.float32) * 0.02
+    queries = (matrix[rng.integers(0, rows, rounds)] + noise).astype(np.float32)
+    words = [
+        " ".join(f"w{word}" for word in rng.integers(20, 3000, 10).tolist()) for _ in range(rounds)
+    ]
+    names = list(HIT_COLUMNS)
+
+    def scan(number: int, column: str = "vector", **options: Any) -> Any:
+        nearest = {"column": column, "q": queries[number], "k": _LIMIT, "metric": "cosine"}
+        return dataset.scanner(
+            columns=[*names, "_distance"], nearest={**nearest, "use_index": False, **options}
+        ).to_table()
+
+    def bare(number: int) -> None:
+        scan(number)
+        scan(number, "vector_2")
+        dataset.scanner(
+            columns=[*names, "_score"],
+            full_text_query=MatchQuery(words[number], "search_text"),
+            limit=_LIMIT,
+        ).to_table()
+
+    def whole(number: int) -> list[Hit]:
+        found = dict(table.search_text(words[number], _LIMIT, _WHERE, weights))
+        for column in ("vector", "vector_2"):
+            found |= dict(table.search_vectors(column, queries[number], _LIMIT, _WHERE))
+        return [Hit.from_row(row) for row in table.fetch_rows(list(found), names).to_pylist()]
+
+    def product(number: int) -> object:
+        return table.search_vectors("vector", queries[number], _LIMIT)
+
+    figures: dict[str, float | tuple[float, float]] = {
+        "read a column": _median(lambda _: TableMemory(dataset).column("vector"), 3),
+    }
+    whole(0)
+    figures |= {
+        "lance exact": _median(scan, rounds),
+        "product": _median(product, rounds),
+        "product, filtered": _median(
+            lambda n: table.search_vectors("vector", queries[n], _LIMIT, _WHERE), rounds
+        ),
+        "text": _median(lambda n: table.search_text(words[n], _LIMIT, _WHERE, weights), rounds),
+        "whole question": _median(whole, rounds),
+        "bare lance": _median(bare, rounds),
+    }
+    started = time.perf_counter()
+    dataset.create_index(
+        "vector", "IVF_FLAT", metric="cosine", num_partitions=max(1, round(rows**0.5))
+    )
+    figures["ivf seconds"] = time.perf_counter() - started
+    for probes in (10, 20, 40):
+        options = {"use_index": True, "nprobes": probes}
+        figures[f"ivf {probes}"] = _median(lambda n, options=options: scan(n, **options), rounds)
+        shared = 0
+        for number, query in enumerate(queries):
+            exact = cosines(matrix, query.astype(np.float64) / np.linalg.norm(query))
+            best = np.argsort(-exact)[:_LIMIT]
+            ids = {
+                f"document-{row // _CHUNKS_A_DOCUMENT:05d}:{row % _CHUNKS_A_DOCUMENT}"
+                for row in best.tolist()
+            }
+            shared += len(ids & set(scan(number, **options).column("chunk_id").to_pylist()))
+        figures[f"ivf {probes} recall"] = shared / (_LIMIT * rounds)
+    return figures
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, nargs="+", default=_ROWS)
+    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--json", type=Path)
+    arguments = parser.parse_args()
+    results = {}
+    for rows in arguments.rows:
+        with tempfile.TemporaryDirectory() as folder:
+            results[rows] = _measure(Path(folder), rows, arguments.rounds)
+        print(f"{rows} chunks (median and least of {arguments.rounds} runs, milliseconds)")
+        for name, value in results[rows].items():
+            shown = (
+                f"{value[0]:8.1f} {value[1]:8.1f}" if isinstance(value, tuple) else f"{value:.3f}"
+            )
+            print(f"  {name:20s} {shown}")
+        whole, bare = results[rows]["whole question"], results[rows]["bare lance"]
+        if isinstance(whole, tuple) and isinstance(bare, tuple):
+            print(f"  whole / bare         {whole[0] / bare[0]:.2f}", flush=True)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

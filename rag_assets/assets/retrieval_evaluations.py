@@ -1,0 +1,58 @@
+"""The asset `retrieval_evaluations`: how well the settings find what evaluation sets ask for."""
+
+from typing import TYPE_CHECKING
+
+import dagster as dg
+
+from rag_assets.assets.options import OWNERS, progress_reporter
+from rag_assets.assets.reporting import Metadata
+from rag_assets.workspace import Workspace
+
+if TYPE_CHECKING:
+    from rag_assets.evaluation.workspace_sets import StoredEvaluation
+
+EVALUATION_SETS = dg.DynamicPartitionsDefinition(name="evaluation_sets")
+
+
+def build_retrieval_evaluations_asset(workspace: Workspace) -> dg.AssetsDefinition:
+    """Return the asset of a workspace; its sets bring their own documents."""
+
+    @dg.asset(
+        key="retrieval_evaluations",
+        group_name="workspace",
+        description="Each set in evaluations/ goes through parse, chunk, embed, index and retrieve "
+        "with the workspace's settings, in a library of its own: figures, intervals, plots and "
+        "history, numbered files under outputs/evaluations/.",
+        kinds={"markdown", "lancedb"},
+        owners=OWNERS,
+        code_version="1",
+        partitions_def=EVALUATION_SETS,
+        backfill_policy=dg.BackfillPolicy.single_run(),
+    )
+    def retrieval_evaluations(context: dg.AssetExecutionContext) -> None:
+        # Imported here: every command loads the definitions, few evaluate.
+        from rag_assets.evaluation.workspace_sets import run_evaluation
+
+        fresh = Workspace.open(workspace.root)
+        for key in context.partition_keys:
+            outcome = run_evaluation(
+                fresh, key, notify=context.log.info, on_progress=progress_reporter.get()
+            )
+            context.add_asset_metadata(evaluation_metadata(outcome), partition_key=key)
+
+    return retrieval_evaluations
+
+
+def evaluation_metadata(outcome: "StoredEvaluation") -> Metadata:
+    """Return what the UI shows of an evaluation; its figures are plotted over the runs."""
+    figures = {
+        name: value for name, value in outcome.values.items() if isinstance(value, int | float)
+    }
+    return {
+        "digest": outcome.digest,
+        "set": outcome.name,
+        **figures,
+        "is new": outcome.is_new,
+        "file": dg.MetadataValue.path(str(outcome.markdown)),
+        "preview": dg.MetadataValue.md(outcome.markdown.read_text(encoding="utf-8")[:8000]),
+    }

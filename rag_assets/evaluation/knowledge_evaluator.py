@@ -1,0 +1,241 @@
+"""`KnowledgeEvaluator`: an evaluation set through the whole pipeline (spec 001)."""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from rag_assets.evaluation.asking import Latency, encode_questions
+from rag_assets.evaluation.evalsets import EvalSet
+from rag_assets.evaluation.rankings import rank_documents, rank_hits
+from rag_assets.evaluation.report import (
+    EvaluationReport,
+    Figure,
+    ReportTable,
+    mean,
+    settings_digest,
+)
+from rag_assets.evaluation.retrieval_metrics import hit_at, ndcg_at, recall_at, reciprocal_rank_at
+from rag_assets.evaluation.span_scores import CutText, describe_cuts, sentence_spans
+from rag_assets.evaluation.workspaces import BuiltWorkspace, MadeFile, built_workspace
+from rag_assets.model import Progress, UsageError
+from rag_assets.storage import Notify
+from rag_assets.workspace import Settings
+
+if TYPE_CHECKING:
+    from rag_assets.retrieval import Reader
+
+# What a document's metadata may say that a sidecar says too.
+_TOLD = ("authors", "publisher", "url", "doi", "published_date", "year", "language", "tags")
+_SHOWN = {"hit": "Hit", "recall": "Recall", "mrr": "MRR", "ndcg": "nDCG"}
+
+
+class KnowledgeEvaluator:
+    """Evaluates the configured pipeline on evaluation sets; nothing of a workspace is touched.
+
+    Args:
+        namespace: what the report calls the library.
+        settings: of every stage.
+        cache: folder of built workspaces and vectors; None builds and forgets.
+    """
+
+    def __init__(self, namespace: str, settings: Settings, cache: Path | None = None) -> None:
+        self._namespace = namespace
+        self._settings = settings
+        self._cache = cache
+
+    @classmethod
+    async def from_config(
+        cls, namespace: str, config: Settings, *, cache: Path | None = None
+    ) -> Self:
+        """Return an evaluator of a configuration."""
+        return cls(namespace, config, cache)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def evaluate(self, evalset: EvalSet) -> EvaluationReport:
+        """Build the set's documents, ask its queries, score what is found.
+
+        Raises:
+            UsageError: a chunk is expected that the settings do not make.
+            ConfigurationError: no such model on this machine.
+        """
+        return await asyncio.to_thread(
+            evaluate_evalset, evalset, self._settings, self._cache, namespace=self._namespace
+        )
+
+    async def close(self) -> None:
+        """Release what is held: nothing between two evaluations."""
+
+
+def evaluate_evalset(
+    evalset: EvalSet,
+    settings: Settings,
+    cache: Path | None = None,
+    *,
+    namespace: str = "evaluation",
+    notify: Notify = lambda sentence: None,
+    on_progress: Progress | None = None,
+) -> EvaluationReport:
+    """Return Hit, Recall, MRR and nDCG at each k, by document and by chunk, and how texts are cut.
+
+    A query without expected chunks counts for documents alone, and the other way round.
+
+    Raises:
+        UsageError: a chunk is expected that the settings do not make.
+        ConfigurationError: no such model on this machine.
+    """
+    files = [
+        MadeFile(document.doc_id, document.text, _sidecar(document.title, document.metadata))
+        for document in evalset.documents
+    ]
+    with built_workspace(files, settings, cache, notify=notify, on_progress=on_progress) as built:
+        return _ask(evalset, built, settings, namespace, on_progress)
+
+
+def _ask(
+    evalset: EvalSet,
+    built: BuiltWorkspace,
+    settings: Settings,
+    namespace: str,
+    on_progress: Progress | None,
+) -> EvaluationReport:
+    from rag_assets.retrieval.filters import SearchFilters
+    from rag_assets.retrieval.retriever import Retriever
+    from rag_assets.retrieval.searching import rank_chunks
+
+    filters = SearchFilters(citable_only=True, with_references=settings.retrieve.references)
+    made = built.namespace
+    kinds: dict[str, list[dict[str, float]]] = {"doc": [], "chunk": []}
+    by_query: dict[str, dict[str, Figure]] = {}
+    deciding: dict[str, float] = {}
+    with Retriever(made.workspace, [made.name], settings.retrieve) as retriever:
+        reader = retriever.readers[0]
+        _check_chunks(evalset, built, reader)
+        queries = encode_questions(
+            [query.query for query in evalset.queries],
+            reader, settings.retrieve, built.store, Latency(), on_progress=on_progress,
+        )  # fmt: skip
+        for expected, query in zip(evalset.queries, queries, strict=True):
+            hits = rank_chunks([reader], query, settings.retrieve, filters).hits
+            found: dict[str, Figure] = {}
+            for kind, ranking, relevance in (
+                ("doc", rank_documents(hits, built.ids), expected.documents),
+                ("chunk", rank_hits(hits, built.ids), expected.chunks),
+            ):
+                if relevance:
+                    # Documents decide where they are expected, else chunks.
+                    deciding.setdefault(expected.query_id, ndcg_at(ranking, relevance, 10))
+                    scores = dict(_scores(ranking, relevance, evalset.k_values))
+                    kinds[kind].append(scores)
+                    found |= {f"{kind}_{name}": value for name, value in scores.items()}
+            by_query[expected.query_id] = found
+    metrics = {
+        f"{kind}_{name}": mean([score[name] for score in scores])
+        for kind, scores in kinds.items()
+        for name in _names(evalset.k_values)
+    }
+    cuts = describe_cuts(list(_cuts(built)))
+    return EvaluationReport(
+        "evalset",
+        settings_digest(settings),
+        {**metrics, **cuts},
+        {
+            "documents": len(evalset.documents),
+            "queries": len(evalset.queries),
+            "queries_with_documents": len(kinds["doc"]),
+            "queries_with_chunks": len(kinds["chunk"]),
+            "unpublished_documents": len(built.failed),
+        },
+        tuple(
+            ReportTable(
+                f"{title} found",
+                ("k", *_SHOWN.values()),
+                tuple(
+                    (str(k), *(metrics[f"{kind}_{name}_at_{k}"] for name in _SHOWN))
+                    for k in evalset.k_values
+                ),
+            )
+            for kind, title in (("doc", "Documents"), ("chunk", "Chunks"))
+            if kinds[kind]
+        ),
+        {
+            "evalset_id": evalset.evalset_id,
+            "namespace": namespace,
+            "by_query": by_query,
+            "ndcg_at_10_by_question": deciding,
+            "unpublished": list(built.failed),
+        },
+    )
+
+
+def _scores(
+    ranking: Sequence[str], relevance: Mapping[str, float], k_values: Sequence[int]
+) -> Iterator[tuple[str, float]]:
+    for k in k_values:
+        yield f"hit_at_{k}", hit_at(ranking, relevance, k)
+        yield f"recall_at_{k}", recall_at(ranking, relevance, k)
+        yield f"mrr_at_{k}", reciprocal_rank_at(ranking, relevance, k)
+        yield f"ndcg_at_{k}", ndcg_at(ranking, relevance, k)
+
+
+def _names(k_values: Sequence[int]) -> list[str]:
+    return [f"{name}_at_{k}" for name in _SHOWN for k in k_values]
+
+
+def _sidecar(title: str | None, metadata: Mapping[str, Any]) -> dict[str, Any] | None:
+    told = {name: metadata[name] for name in _TOLD if metadata.get(name)}
+    return {**({"title": title} if title else {}), **told} or None
+
+
+def _check_chunks(evalset: EvalSet, built: BuiltWorkspace, reader: "Reader") -> None:
+    """Refuse an expectation of a chunk that is not there: it could never be found."""
+    counts = {
+        identity: row["chunks"]
+        for row in reader.documents().select(["doc_uid", "chunks"]).to_pylist()
+        for identity in built.ids[row["doc_uid"]]
+    }
+    for query in evalset.queries:
+        for identity in query.chunks:
+            document, _, number = identity.rpartition(":")
+            made = counts.get(document, 0)
+            if int(number) >= made:
+                raise UsageError(
+                    f"query '{query.query_id}': chunk '{identity}' is expected, but with these "
+                    f"settings document '{document}' has {made} chunks"
+                    f"{f', 0 to {made - 1}' if made else ''}. Correct expected_chunk_ids or the "
+                    "settings of chunk."
+                )
+
+
+def _cuts(built: BuiltWorkspace) -> Iterator[CutText]:
+    """Yield each document's text and how it is cut."""
+    from rag_assets.chunking.rows import chunks_schema
+    from rag_assets.parsing.stage import parsed_contents
+    from rag_assets.parsing.stored import read_parsed
+    from rag_assets.storage import read_rows
+    from rag_assets.workspace import require_inventory
+
+    namespace = built.namespace
+    inventory = require_inventory(namespace)
+    for partition in namespace.partition_keys:
+        for content, entry in parsed_contents(namespace, inventory, partition).items():
+            document, _ = read_parsed(
+                namespace.parsed_folder(partition) / entry.note["parsed_file"]
+            )
+            rows = read_rows(
+                namespace.record("chunks", partition),
+                chunks_schema(),
+                [content],
+                ["char_start", "char_end", "token_count"],
+            ).to_pylist()
+            yield CutText(
+                document.text,
+                tuple((row["char_start"], row["char_end"]) for row in rows),
+                sentence_spans(document),
+                tuple(row["token_count"] for row in rows),
+            )

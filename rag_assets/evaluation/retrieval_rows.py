@@ -1,0 +1,173 @@
+"""Evaluation sets in the layout of BEIR: a corpus, queries, judgements (Thakur et al., 2021)."""
+
+import csv
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from rag_assets.model import UsageError
+
+CORPUS, QUERIES, JUDGEMENTS = "corpus.jsonl", "queries.jsonl", "qrels/test.tsv"
+
+# Some sets write their ids as numbers, some leave a missing title out or write null.
+_Id = Annotated[
+    str,
+    BeforeValidator(lambda value: str(value) if isinstance(value, int) else value),
+    Field(min_length=1),
+]
+_Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
+
+
+class _Row(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True, populate_by_name=True)
+
+
+class CorpusRow(_Row):
+    """One line of corpus.jsonl: a document. Title and text may be empty."""
+
+    id: _Id = Field(alias="_id")
+    title: _Text = ""
+    text: _Text = ""
+
+
+class QueryRow(_Row):
+    """One line of queries.jsonl."""
+
+    id: _Id = Field(alias="_id")
+    text: Annotated[str, Field(min_length=1)]
+
+
+_AnyRow = TypeVar("_AnyRow", CorpusRow, QueryRow)
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalSet:
+    """One evaluation set.
+
+    Args:
+        name: of its folder.
+        corpus: its documents, in order, each id once.
+        queries: with at least one relevant document, in order.
+        judgements: document id → relevance (above 0), by query id.
+        digest: SHA-256 of corpus.jsonl.
+        unjudged: queries that have no relevant document and are left out.
+        unknown_documents: judgements of documents that the corpus lacks; they count as not found.
+    """
+
+    name: str
+    corpus: tuple[CorpusRow, ...]
+    queries: tuple[QueryRow, ...]
+    judgements: Mapping[str, Mapping[str, float]]
+    digest: str
+    unjudged: int
+    unknown_documents: int
+
+
+def find_sets(folder: Path) -> list[Path]:
+    """Return the folders of the sets: `folder` itself, or those directly in it, sorted.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if (folder / CORPUS).is_file():
+        return [folder]
+    found = sorted(path.parent for path in folder.glob(f"*/{CORPUS}"))
+    if not found:
+        raise UsageError(
+            f"{folder} holds no evaluation set: {CORPUS}, {QUERIES} and {JUDGEMENTS} are expected "
+            "in it or in its folders."
+        )
+    return found
+
+
+def read_retrieval_set(folder: Path, limit: int | None = None) -> RetrievalSet:
+    """Return the set in `folder`.
+
+    Args:
+        limit: questions at most, the first ones; the corpus stays whole.
+
+    Raises:
+        UsageError: a file is missing, a row has another shape, an id stands twice, or no query
+            has a relevant document.
+    """
+    folder = folder.absolute()
+    corpus = _unique(folder / CORPUS, CorpusRow)
+    queries = _unique(folder / QUERIES, QueryRow)
+    judgements = _read_judgements(folder / JUDGEMENTS)
+    known = {row.id for row in corpus}
+    unknown_queries = judgements.keys() - {query.id for query in queries}
+    asked = tuple(query for query in queries if query.id in judgements)
+    if not asked:
+        named = f" (they name {min(unknown_queries)!r}, which is none)"
+        raise UsageError(
+            f"{folder / JUDGEMENTS}: no query of {QUERIES} has a relevant document"
+            f"{named if unknown_queries else ''}."
+        )
+    kept = asked[:limit]
+    return RetrievalSet(
+        folder.name,
+        corpus,
+        kept,
+        {query.id: judgements[query.id] for query in kept},
+        hashlib.sha256((folder / CORPUS).read_bytes()).hexdigest(),
+        len(queries) - len(asked),
+        sum(document not in known for query in kept for document in judgements[query.id]),
+    )
+
+
+def _unique(file: Path, kind: type[_AnyRow]) -> tuple[_AnyRow, ...]:
+    rows: dict[str, _AnyRow] = {}
+    for number, row in _read_rows(file, kind):
+        if row.id in rows:
+            raise UsageError(f"{file}, line {number}: '_id' {row.id!r} stands twice.")
+        rows[row.id] = row
+    if not rows:
+        raise UsageError(f"{file} holds no rows.")
+    return tuple(rows.values())
+
+
+def _read_rows(file: Path, kind: type[_AnyRow]) -> Iterator[tuple[int, _AnyRow]]:
+    for number, line in enumerate(_read_text(file).split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            values: Any = json.loads(line)
+            yield number, kind.model_validate(values)
+        except (json.JSONDecodeError, ValidationError) as error:
+            raise UsageError(f"{file}, line {number}: not a row of {file.name}: {error}") from error
+
+
+def _read_judgements(file: Path) -> dict[str, dict[str, float]]:
+    """Return document → relevance by query; a first line of column names is passed over."""
+    judgements: dict[str, dict[str, float]] = {}
+    # Quotes are text here: ids may hold them.
+    rows = csv.reader(_read_text(file).splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
+    for number, row in enumerate(rows, 1):
+        if not row or (number == 1 and row[-1].strip().lower() == "score"):
+            continue
+        try:
+            query, document, score = row
+            relevance = float(score)
+        except ValueError as error:
+            raise UsageError(
+                f"{file}, line {number}: expected query-id, corpus-id and score between tabs, "
+                f"got {row!r}."
+            ) from error
+        if relevance > 0:
+            judgements.setdefault(query, {})[document] = relevance
+    return judgements
+
+
+def _read_text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"{file} cannot be read: {error}. An evaluation set is {CORPUS}, {QUERIES} and "
+            f"{JUDGEMENTS}."
+        ) from error

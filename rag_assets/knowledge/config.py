@@ -1,0 +1,310 @@
+"""One configuration object with the names of the knowledge library (spec 001), as our settings."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from rag_assets.model import ConfigurationError
+from rag_assets.workspace import Namespace
+from rag_assets.workspace.settings import (
+    ChunkSettings,
+    Count,
+    InjectSettings,
+    Normalization,
+    PreprocessRule,
+    RetrieveSettings,
+    ScoreMode,
+    Share,
+)
+
+_Settings = TypeVar("_Settings", bound=BaseModel)
+_PROVIDERS = {"openai": "openai_compatible"}
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    def __init__(self, **values: Any) -> None:
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            raise ConfigurationError(_explain(type(self).__name__, error)) from error
+
+    def changes(self) -> dict[str, Any]:
+        """Return what was set, under the names of our settings."""
+        return self.model_dump(exclude_unset=True)
+
+
+class EmbeddingConfig(_Part):
+    """The model that turns text into vectors. A key is named by its variable, never given here."""
+
+    provider: Literal[
+        "bundled", "sentence_transformers", "openai", "openai_compatible", "vertex", "hashing"
+    ]
+    model: str = Field(min_length=1)
+    base_url: str | None = None
+    dimension: Count | None = None
+    api_key_variable: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_key(cls, values: Any) -> Any:
+        if isinstance(values, Mapping) and values.get("api_key"):
+            raise ValueError(
+                "'api_key' is a secret: write it into the environment or the workspace's .env, "
+                "and give the variable's name as 'api_key_variable'"
+            )
+        return values
+
+    def changes(self) -> dict[str, Any]:
+        """Return the model as one of `embed.models`."""
+        values = self.model_dump(exclude_unset=True)
+        provider = values.pop("provider")
+        return {"kind": _PROVIDERS.get(provider, provider), **values}
+
+
+class VectorStoreConfig(_Part):
+    """Where everything is kept: a workspace folder, made by the first `ingest`."""
+
+    type: Literal["lance"] = "lance"
+    path: str | Path
+
+
+class BaseConfig(_Part):
+    """What a namespace stands on."""
+
+    embedding: EmbeddingConfig | None = None
+    vector_store: VectorStoreConfig | None = None
+
+
+class GeneralConfig(_Part):
+    """Mode `general`. An overlap below 1 is a share, from 1 tokens."""
+
+    delimiter: str = "\n\n"
+    max_tokens: int = 300
+    overlap: float | int = 0.0
+
+
+class ParentConfig(_Part):
+    """What is shown around a chunk."""
+
+    mode: Literal["page", "section", "document"] = "page"
+    max_tokens: int = 1000
+
+
+class ChildConfig(_Part):
+    """What is searched; sizes in tokens."""
+
+    target_tokens: int = 200
+    min_tokens: int = 80
+    max_tokens: int = 300
+    overlap: float = 0.0
+
+
+class ParentChildConfig(_Part):
+    """Mode `parent_child`."""
+
+    parent: ParentConfig | None = None
+    child: ChildConfig | None = None
+
+
+class ChunkConfig(_Part):
+    """How documents are cut. What is not set the namespace's `chunk:` decides."""
+
+    mode: Literal["general", "parent_child", "qa"] = "parent_child"
+    preprocess: list[PreprocessRule] = []
+    context: Literal["headings", "none"] = "none"
+    general: GeneralConfig | None = None
+    parent_child: ParentChildConfig | None = None
+
+    def changes(self) -> dict[str, Any]:
+        """Return what was set, under the names of `chunk:`."""
+        values = self.model_dump(exclude_unset=True, exclude={"general", "parent_child"})
+        if self.general is not None:
+            general = self.general.changes()
+            overlap = general.get("overlap", 0)
+            if overlap >= 1:
+                general["overlap"] = overlap / self.general.max_tokens
+            values["general"] = general
+        both = self.parent_child
+        if both is not None and both.child is not None:
+            values |= both.child.changes()
+        if both is not None and both.parent is not None:
+            names = {"mode": "parents", "max_tokens": "parent_tokens"}
+            values |= {names[key]: value for key, value in both.parent.changes().items()}
+        return values
+
+
+class TuningConfig(_Part):
+    """Sizes of the pools."""
+
+    pool_k: Count = 50
+    rerank_k: Count = 50
+    rrf_k: Count = 60
+
+
+class QualityConfig(_Part):
+    """Which of the ranked hits are kept."""
+
+    dedupe: bool = True
+    dedupe_threshold: Share = 0.97
+    max_per_document: Count | None = None
+
+
+class InjectConfig(_Part):
+    """How hits become the context of a language model."""
+
+    mode: Literal["parent", "chunk", "window"] = "parent"
+    max_tokens: Count = 4000
+    max_chunks: Count = 10
+    format: Literal["markdown", "xml", "json"] = "markdown"
+
+
+class RerankConfig(_Part):
+    """How the fused candidates are judged once more."""
+
+    mode: Literal["off", "model", "weighted"] = "off"
+    provider: Literal["bundled", "cross_encoder", "http", "vertex"] = "bundled"
+    model: str = "reranker-en"
+    top_n: Count | None = None
+    score_threshold: float | None = None
+    score_mode: ScoreMode = "rank"
+    normalize: Normalization = "min_max"
+    params: dict[str, Any] = {}
+
+
+class RetrieveConfig(_Part):
+    """How a question is searched. What is not set the namespace's `retrieve:` decides."""
+
+    method: Literal["semantic", "lexical", "hybrid"] = "hybrid"
+    top_k: Count = 10
+    score_threshold: float | None = None
+    references: bool = False
+    rewrite: bool = True
+    window: int = 0
+    fusion: dict[str, Any] = {}
+    rerank: RerankConfig | None = None
+    tuning: TuningConfig | None = None
+    quality: QualityConfig | None = None
+    inject: InjectConfig | None = None
+
+    def changes(self) -> dict[str, Any]:
+        """Return what was set, under the names of `retrieve:`."""
+        values = self.model_dump(exclude_unset=True)
+        values |= values.pop("tuning", None) or {}
+        if "rerank" in values and values["rerank"] is None:
+            values["rerank"] = {"mode": "off"}
+        return {
+            key: value
+            for key, value in values.items()
+            if value is not None or key == "score_threshold"
+        }
+
+
+class KnowledgeConfig(_Part):
+    """What the library is told, with the names of spec 001.
+
+    Only what is set here changes something; the rest comes from the namespace's own settings.
+    Parts may be given as mappings. Where `base_config.vector_store` is not given, the workspace is
+    found as the commands find it.
+
+    Raises:
+        ConfigurationError: an unknown key or a value that its rule refuses.
+    """
+
+    base_config: BaseConfig = BaseConfig()
+    chunk_config: ChunkConfig = ChunkConfig()
+    retrieve_config: RetrieveConfig = RetrieveConfig()
+
+    @property
+    def place(self) -> Path | None:
+        """The workspace folder that is named, None where it is to be found."""
+        store = self.base_config.vector_store
+        return Path(store.path) if store is not None else None
+
+
+def laid_over(settings: _Settings, changes: Mapping[str, Any], name: str) -> _Settings:
+    """Return settings with some of their keys changed.
+
+    Args:
+        name: of the part, for the error.
+
+    Raises:
+        ConfigurationError: the result breaks a rule.
+    """
+    try:
+        return type(settings).model_validate(_merged(settings.model_dump(), changes))
+    except ValidationError as error:
+        raise ConfigurationError(_explain(name, error)) from error
+
+
+def retrieve_settings(
+    base: RetrieveSettings, *configs: KnowledgeConfig | RetrieveConfig | None
+) -> RetrieveSettings:
+    """Return search settings with configurations laid over them, the last one winning."""
+    for config in configs:
+        if config is not None:
+            part = config.retrieve_config if isinstance(config, KnowledgeConfig) else config
+            base = laid_over(base, part.changes(), "retrieve_config")
+    return base
+
+
+def chunk_settings(base: ChunkSettings, config: ChunkConfig) -> ChunkSettings:
+    """Return chunk settings with a configuration laid over them."""
+    return laid_over(base, config.changes(), "chunk_config")
+
+
+def inject_settings(base: InjectSettings, config: InjectConfig) -> InjectSettings:
+    """Return inject settings with a configuration laid over them."""
+    return laid_over(base, config.changes(), "inject")
+
+
+def refuse_other_build(namespace: Namespace, config: KnowledgeConfig) -> None:
+    """Refuse a configuration that would build the namespace otherwise than its file says.
+
+    Raises:
+        ConfigurationError: names the keys that differ; a library is cut and encoded in one way.
+    """
+    file = namespace.workspace.namespace_file(namespace.name)
+    own = namespace.settings.chunk.model_dump()
+    wanted = chunk_settings(namespace.settings.chunk, config.chunk_config).model_dump()
+    differing = [f"chunk.{key}: {wanted[key]!r}" for key in wanted if wanted[key] != own[key]]
+    embedding = config.base_config.embedding
+    if embedding is not None:
+        models = [model.model_dump() for model in namespace.settings.embed.models]
+        asked = embedding.changes()
+        if len(models) != 1 or any(models[0][key] != value for key, value in asked.items()):
+            differing.append(f"embed.models: [{asked!r}]")
+    if differing:
+        raise ConfigurationError(
+            f"namespace '{namespace.name}' is built otherwise than this configuration says "
+            f"({'; '.join(differing)}). Write it into {file} and run `rag ingest`, or leave it "
+            "out of the configuration."
+        )
+
+
+def _merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(base)
+    for key, value in changes.items():
+        old = merged.get(key)
+        nested = isinstance(value, Mapping) and isinstance(old, dict)
+        merged[key] = _merged(old, value) if nested and isinstance(old, dict) else value
+    return merged
+
+
+def _explain(name: str, error: ValidationError) -> str:
+    first = error.errors()[0]
+    key = ".".join(str(part) for part in first["loc"]) or "it"
+    inner = first.get("ctx", {}).get("error")
+    if isinstance(inner, ConfigurationError):
+        # A part within the part has said which key; put the way to it before.
+        said = str(inner).partition(": '")[2]
+        return f"{name}: '{key}.{said}"
+    rule = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "extra_forbidden":
+        rule = "unknown key"
+    elif first["type"] != "value_error":
+        rule = f"{rule[:1].lower()}{rule[1:]}, got {first['input']!r}"
+    return f"{name}: '{key}': {rule}."

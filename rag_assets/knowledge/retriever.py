@@ -1,0 +1,247 @@
+"""Ask one namespace or several from Python, with the names of spec 001."""
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from rag_assets.knowledge.config import (
+    KnowledgeConfig,
+    RetrieveConfig,
+    retrieve_settings,
+)
+from rag_assets.knowledge.passages import KnowledgeChunk, describe_chunk
+from rag_assets.knowledge.stores import open_namespace
+from rag_assets.storage import read_pointer
+from rag_assets.workspace import Namespace
+from rag_assets.workspace.settings import InjectSettings, RetrieveSettings
+
+if TYPE_CHECKING:
+    from rag_assets.retrieval import Retrieved, Retriever, SearchFilters
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeScope:
+    """What is searched. None of a part does not limit it.
+
+    Args:
+        namespaces: names; None for the retriever's own.
+        document_ids: `doc_uid` or `doc_id` (SHA-256 of the text).
+        tags: documents with at least one of them.
+        years: first and last year of publication, both included; None for an open end.
+        citable_only: only what may be cited as evidence.
+    """
+
+    namespaces: Sequence[str] | None = None
+    document_ids: Sequence[str] | None = None
+    tags: Sequence[str] | None = None
+    years: tuple[int | None, int | None] | None = None
+    citable_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeResult:
+    """What was found.
+
+    Args:
+        hits: (chunk, score), best first; scores compare hits of one result only.
+        retrieved: the same as the search returned it: settings as applied, filters in words,
+            publications, parents.
+        warnings: sentences a person can act on.
+    """
+
+    hits: tuple[tuple[KnowledgeChunk, float], ...]
+    retrieved: "Retrieved"
+    warnings: tuple[str, ...]
+
+
+class KnowledgeRetriever:
+    """Answers questions from the publications that are current at each question.
+
+    Every method is there twice: awaitable under the name that spec 001 gives it, and as
+    `…_sync`. It may be used from several threads; questions are answered one after another.
+    """
+
+    def __init__(self, namespace: Namespace, config: KnowledgeConfig) -> None:
+        from rag_assets.llm import open_chat_model
+
+        self._namespace = namespace
+        self._workspace = namespace.workspace
+        self._settings = retrieve_settings(namespace.settings.retrieve, config)
+        self._llm = open_chat_model(self._workspace, namespace.settings.llm)
+        self._lock = threading.Lock()
+        self._open: Retriever | None = None
+        self._opened_for: tuple[list[str | None], RetrieveSettings, tuple[str, ...]] | None = None
+
+    @classmethod
+    def from_config(
+        cls, *, namespace: str, config: KnowledgeConfig | None = None
+    ) -> "KnowledgeRetriever":
+        """Return a retriever of a namespace; nothing is opened before the first question.
+
+        Raises:
+            WorkspaceError: there is no workspace.
+            UsageError: no such namespace.
+            ConfigurationError: the namespace is built otherwise than the configuration says.
+        """
+        chosen = config or KnowledgeConfig()
+        return cls(open_namespace(namespace, chosen), chosen)
+
+    async def retrieve(
+        self,
+        query: str,
+        *,
+        scope: KnowledgeScope | None = None,
+        document_ids: Sequence[str] | None = None,
+        knowledge: KnowledgeConfig | RetrieveConfig | None = None,
+        top_k: int | None = None,
+        filters: Sequence[str] = (),
+    ) -> KnowledgeResult:
+        """Do what `retrieve_sync` does, in a thread."""
+        return await asyncio.to_thread(
+            self.retrieve_sync,
+            query,
+            scope=scope,
+            document_ids=document_ids,
+            knowledge=knowledge,
+            top_k=top_k,
+            filters=filters,
+        )
+
+    def retrieve_sync(
+        self,
+        query: str,
+        *,
+        scope: KnowledgeScope | None = None,
+        document_ids: Sequence[str] | None = None,
+        knowledge: KnowledgeConfig | RetrieveConfig | None = None,
+        top_k: int | None = None,
+        filters: Sequence[str] = (),
+    ) -> KnowledgeResult:
+        """Return what the namespace, or the scope's namespaces, hold on a question.
+
+        Several namespaces are one ranking: by score where they share a model, else fused by rank.
+
+        Args:
+            query: the question.
+            scope: what is searched; None for the retriever's namespace.
+            document_ids: narrows the scope further.
+            knowledge: search settings for this question, laid over the retriever's.
+            top_k: results at most; else the settings'.
+            filters: further conditions as `rag query --filter` takes them: `year>=2020`.
+
+        Raises:
+            UsageError: no text in the query, an unknown namespace or document.
+            PublicationError: a namespace has no publication.
+        """
+        wanted = scope or KnowledgeScope()
+        names = tuple(dict.fromkeys(wanted.namespaces or (self._namespace.name,)))
+        settings = retrieve_settings(self._settings, knowledge)
+        with self._lock:
+            retriever = self._current(names, settings)
+            found = retriever.retrieve(
+                query,
+                top_k=top_k,
+                filters=_filters(wanted, filters),
+                document_ids=_narrowed(wanted.document_ids, document_ids),
+            )
+        return KnowledgeResult(self._described(found), found, found.warnings)
+
+    def resolve_inject_config(
+        self, knowledge: KnowledgeConfig | RetrieveConfig | None = None
+    ) -> InjectSettings:
+        """Return how contexts are built: the namespace's settings, the retriever's configuration
+        over them, `knowledge` over both.
+        """
+        return retrieve_settings(self._settings, knowledge).inject
+
+    async def close(self) -> None:
+        """Let go of the publications."""
+        self.close_sync()
+
+    def close_sync(self) -> None:
+        """Let go of the publications; another question opens them again."""
+        with self._lock:
+            self._let_go()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close_sync()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    def _current(self, names: tuple[str, ...], settings: RetrieveSettings) -> "Retriever":
+        """Return an open retriever whose publications are still the current ones."""
+        from rag_assets.retrieval import Retriever
+
+        pointers = [read_pointer(self._workspace.namespace(name).publications) for name in names]
+        current = [pointer.current if pointer else None for pointer in pointers]
+        if self._open is None or self._opened_for != (current, settings, names):
+            self._let_go()
+            self._open = Retriever(self._workspace, names, settings, self._llm).__enter__()
+            self._opened_for = current, settings, names
+        return self._open
+
+    def _let_go(self) -> None:
+        if self._open is not None:
+            self._open.close()
+        self._open = None
+
+    def _described(self, found: "Retrieved") -> tuple[tuple[KnowledgeChunk, float], ...]:
+        from rag_assets.embedding import joint_tokenizer
+
+        parents = {(p.parent.namespace, p.parent.parent_id): p.parent for p in found.parents}
+        windows = {chunk.chunk_key: window for window in found.windows for chunk in window.found}
+        tokenizers = {
+            name: joint_tokenizer(self._workspace.namespace(name).settings.embed)
+            for name in {hit.namespace for hit in found.hits}
+        }
+        return tuple(
+            (
+                describe_chunk(
+                    hit,
+                    parents.get((hit.namespace, hit.parent_id)),
+                    windows.get(hit.chunk_key),
+                    tokenizers[hit.namespace],
+                ),
+                hit.score,
+            )
+            for hit in found.hits
+        )
+
+
+def _filters(scope: KnowledgeScope, conditions: Sequence[str]) -> "SearchFilters":
+    from rag_assets.retrieval import SearchFilters
+
+    tags = tuple(scope.tags) if scope.tags is not None else None
+    filters = SearchFilters(citable_only=scope.citable_only, tags=tags, years=scope.years)
+    for condition in conditions:
+        filters = filters.with_filter(condition)
+    return filters
+
+
+def _narrowed(
+    scope: Sequence[str] | None, document_ids: Sequence[str] | None
+) -> Sequence[str] | None:
+    """Return the documents that both name; None where neither names any."""
+    if scope is None or document_ids is None:
+        return document_ids if scope is None else scope
+    return [identity for identity in document_ids if identity in set(scope)]

@@ -1,0 +1,200 @@
+"""One source: previewed without a trace, or taken into a namespace (spec 001)."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rag_assets.knowledge.adding import add_content
+from rag_assets.knowledge.config import ChunkConfig, KnowledgeConfig, chunk_settings, laid_over
+from rag_assets.knowledge.fetching import Fetched, is_web_address, read_uri
+from rag_assets.knowledge.stores import prepare_namespace
+from rag_assets.model import ParsedDocument, ParseFailure, PublicationError, UsageError
+from rag_assets.previewing import ChunkPreview, PreviewSource
+from rag_assets.workspace import Namespace, Settings, require_inventory, shipped_settings
+from rag_assets.workspace.settings import ChunkSettings
+
+if TYPE_CHECKING:
+    from rag_assets.running import RunOutcome
+
+
+@dataclass(frozen=True, slots=True)
+class IngestOutcome:
+    """What became of a source.
+
+    Args:
+        doc_uid: what a person cites; `doc_uid` of hits.
+        path: where its bytes lie below raw/.
+        is_new: False where the same bytes lay there already; then nothing was added.
+        run: of the assets.
+    """
+
+    doc_uid: str
+    path: Path
+    is_new: bool
+    run: "RunOutcome"
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeSource(PreviewSource):
+    """A file, a page behind http(s), or content that is in neither.
+
+    Args:
+        source_uri: a path or an address; with `content` any name, whose extension decides between
+            text formats.
+        content: taken instead of what the URI leads to.
+        password: of a protected file.
+        metadata: fields of a sidecar (`title`, `authors`, `year`, `tags`, `citable` …) and
+            whatever else should be kept with the source.
+    """
+
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def chunk(
+        self,
+        chunk_config: ChunkConfig | ChunkSettings | Mapping[str, Any] | None = None,
+        *,
+        settings: Settings | None = None,
+    ) -> ChunkPreview:
+        """Parse and cut the source as a build would, in a worker under the same limits.
+
+        Args:
+            chunk_config: with the names of spec 001, or of the settings below `chunk:`; only what
+                it names is changed.
+            settings: of a namespace; without it the shipped ones.
+
+        Raises:
+            ParseFailure: the source cannot be read; its reason code and message say why.
+            UsageError, ServiceError: there is no such file, or the address does not answer.
+            ConfigurationError: `chunk_config` names a key or value that is not allowed.
+        """
+        chosen = settings or shipped_settings()
+        return PreviewSource.chunk(
+            self._here(chosen), _cutting(chosen.chunk, chunk_config), settings=chosen
+        )
+
+    def parse(self, settings: Settings | None = None) -> ParsedDocument:
+        """Parse the source in a worker, under the limits of a build.
+
+        Raises:
+            ParseFailure, UsageError, ServiceError: as `chunk`.
+        """
+        chosen = settings or shipped_settings()
+        return PreviewSource.parse(self._here(chosen), chosen)
+
+    async def ingest(
+        self,
+        *,
+        namespace: str,
+        config: KnowledgeConfig | None = None,
+        sparse_embedder: None = None,
+    ) -> IngestOutcome:
+        """Do what `ingest_sync` does, in a thread."""
+        return await asyncio.to_thread(
+            self.ingest_sync, namespace=namespace, config=config, sparse_embedder=sparse_embedder
+        )
+
+    def ingest_sync(
+        self,
+        *,
+        namespace: str,
+        config: KnowledgeConfig | None = None,
+        sparse_embedder: None = None,
+    ) -> IngestOutcome:
+        """Add the source to a namespace's raw/ and run its assets, up to a publication.
+
+        The bytes go below `evidence/ingested/` with a sidecar that says where they are from.
+        Nothing that lies there is changed: the same bytes again add nothing, changed bytes are
+        another document. A workspace or namespace that the configuration names is made.
+
+        Args:
+            sparse_embedder: not supported; words are searched by BM25, which needs none.
+
+        Raises:
+            ParseFailure: the source was added and cannot be read; its reason code says why.
+            UsageError, ServiceError: there is no such file, or the address does not answer.
+            ConfigurationError: the namespace is built otherwise than the configuration says.
+            PublicationError: the run failed; what was published before is still there.
+        """
+        from rag_assets.running import ingest
+
+        if sparse_embedder is not None:
+            raise UsageError(
+                "'sparse_embedder' is not supported: words are searched by BM25, which needs no "
+                "model. Leave it out."
+            )
+        space = prepare_namespace(namespace, config or KnowledgeConfig())
+        fetched = self._fetch(space.settings)
+        uri = str(self.source_uri)
+        added = add_content(space, fetched.data, fetched.name, uri, self._described(fetched))
+        run = ingest(space)
+        if not run.is_success:
+            said = list(run.errors) or [
+                f"check {check.name}: {check.description}"
+                for check in run.checks
+                if not check.passed
+            ]
+            raise PublicationError(
+                f"{uri} lies at {added.path}, but the run failed: {' '.join(said)}"
+            )
+        return IngestOutcome(_uid_of(space, added.content_hash), added.path, added.is_new, run)
+
+    def _here(self, settings: Settings) -> "KnowledgeSource":
+        """Return the source with its content, where it lies behind HTTP."""
+        if self.content is not None or not is_web_address(str(self.source_uri)):
+            return self
+        fetched = self._fetch(settings)
+        return replace(self, source_uri=fetched.name, content=fetched.data)
+
+    def _fetch(self, settings: Settings) -> Fetched:
+        uri = str(self.source_uri)
+        if self.content is not None:
+            data = self.content.encode() if isinstance(self.content, str) else self.content
+            return Fetched(data, Path(uri).name, {"kind": "content", "bytes": len(data)})
+        return read_uri(
+            uri,
+            max_megabytes=settings.parse.max_megabytes,
+            max_seconds=settings.parse.seconds_per_document,
+        )
+
+    def _described(self, fetched: Fetched) -> dict[str, Any]:
+        """Return the metadata with what is known of the source (spec 001, `source_info`)."""
+        metadata = dict(self.metadata)
+        key = "source_info_auto" if "source_info" in metadata else "source_info"
+        metadata[key] = fetched.info
+        if self.password is not None:
+            metadata["password"] = self.password
+        if is_web_address(str(self.source_uri)):
+            metadata.setdefault("url", str(self.source_uri))
+        return metadata
+
+
+def _cutting(
+    base: ChunkSettings, changes: ChunkConfig | ChunkSettings | Mapping[str, Any] | None
+) -> ChunkSettings:
+    if isinstance(changes, ChunkSettings):
+        return changes
+    if isinstance(changes, ChunkConfig):
+        return chunk_settings(base, changes)
+    if changes and "parent_child" in changes:
+        return chunk_settings(base, ChunkConfig(**changes))
+    return laid_over(base, changes or {}, "chunk_config")
+
+
+def _uid_of(namespace: Namespace, content_hash: str) -> str:
+    """Return the uid of a published content; raise why it is not published."""
+    from rag_assets.embedding import model_fingerprints
+    from rag_assets.publishing import list_documents
+
+    fingerprints = model_fingerprints(namespace.settings.embed)
+    living = require_inventory(namespace).contents[content_hash]
+    paths = {source.source_uri for source in living.sources}
+    line = next(line for line in list_documents(namespace, fingerprints) if paths & set(line.paths))
+    if line.status == "failed":
+        raise ParseFailure(line.reason_code or "parser_crashed", line.message or line.status)
+    if line.status != "published" or line.doc_uid is None:
+        raise PublicationError(
+            f"{', '.join(sorted(paths))} is not published ({line.status}: {line.message})."
+        )
+    return line.doc_uid

@@ -1,0 +1,81 @@
+"""From a namespace's name and a configuration to the namespace in its workspace."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from rag_assets.knowledge.config import KnowledgeConfig, refuse_other_build
+from rag_assets.model import WorkspaceError
+from rag_assets.storage import write_text
+from rag_assets.workspace import Namespace, Workspace, create_workspace, list_templates
+from rag_assets.workspace.layout import MARKER, check_namespace_name
+
+
+def open_namespace(name: str, config: KnowledgeConfig) -> Namespace:
+    """Return a declared namespace.
+
+    Raises:
+        WorkspaceError: there is no workspace.
+        UsageError: no such namespace.
+        ConfigurationError: the configuration would build it otherwise.
+    """
+    place = config.place
+    workspace = Workspace.find(place)
+    namespace = workspace.namespace(name)
+    refuse_other_build(namespace, config)
+    return namespace
+
+
+def prepare_namespace(name: str, config: KnowledgeConfig) -> Namespace:
+    """Return a namespace; what is missing of it is made.
+
+    A folder that `vector_store.path` names becomes a workspace; a namespace that is not declared
+    gets a file that says what the configuration says, and raw/<name> as its folder.
+
+    Raises:
+        WorkspaceError: no place is given and there is no workspace around.
+        ConfigurationError: the name cannot be used, or the configuration would build an existing
+            namespace otherwise.
+    """
+    place = config.place
+    if place is not None and not _is_workspace(place):
+        _declare(Path(place).expanduser().absolute(), name, config)
+        workspace, _ = create_workspace(place, list_templates()[0])
+    else:
+        try:
+            workspace = Workspace.find(place)
+        except WorkspaceError as error:
+            raise WorkspaceError(
+                f"{error} From Python, `base_config={{'vector_store': {{'path': DIR}}}}` names "
+                "one, and makes it."
+            ) from error
+        if name not in workspace.namespace_names:
+            _declare(workspace.root, name, config)
+            _forget_definitions()
+    return open_namespace(name, config)
+
+
+def _is_workspace(place: Path) -> bool:
+    folder = place.expanduser()
+    return (folder / MARKER).is_file() and (folder / "namespaces").is_dir()
+
+
+def _declare(root: Path, name: str, config: KnowledgeConfig) -> None:
+    path = root / "namespaces" / f"{name}.yaml"
+    check_namespace_name(name, path)
+    values: dict[str, Any] = {"raw": [f"raw/{name}"]}
+    if chunk := config.chunk_config.changes():
+        values["chunk"] = chunk
+    if config.base_config.embedding is not None:
+        values["embed"] = {"models": [config.base_config.embedding.changes()]}
+    written = yaml.safe_dump(values, allow_unicode=True, sort_keys=False)
+    (root / values["raw"][0]).mkdir(parents=True, exist_ok=True)
+    write_text(path, f"# Declared from Python by KnowledgeSource.ingest.\n{written}")
+
+
+def _forget_definitions() -> None:
+    """The definitions of this process do not know a namespace that was declared after them."""
+    from rag_assets.running import load_definitions
+
+    load_definitions.cache_clear()

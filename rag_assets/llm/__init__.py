@@ -1,0 +1,50 @@
+"""Language models behind one protocol: asked only where configuration names one, and recorded."""
+
+from rag_assets.llm.asking import complete_as
+from rag_assets.llm.budget import Budget, estimate_tokens
+from rag_assets.llm.contract import (
+    ChatModel,
+    ChatRequest,
+    Completion,
+    Message,
+    Piece,
+    Tool,
+    ToolCall,
+    Usage,
+)
+from rag_assets.llm.loading import load_chat_model, open_chat_model
+from rag_assets.llm.prompting import Prompt, load_prompt
+from rag_assets.llm.recording import Recorder, RecordingModel, ReplayingModel
+from rag_assets.llm.rewriting import REWRITE_TASK, rewrite_question
+from rag_assets.llm.rules import RulesModel
+from rag_assets.llm.scripted import Script, ScriptedModel, read_script
+from rag_assets.llm.scripted_server import ScriptedServer, serve_script
+
+__all__ = [
+    "REWRITE_TASK",
+    "Budget",
+    "ChatModel",
+    "ChatRequest",
+    "Completion",
+    "Message",
+    "Piece",
+    "Prompt",
+    "Recorder",
+    "RecordingModel",
+    "ReplayingModel",
+    "RulesModel",
+    "Script",
+    "ScriptedModel",
+    "ScriptedServer",
+    "Tool",
+    "ToolCall",
+    "Usage",
+    "complete_as",
+    "estimate_tokens",
+    "load_chat_model",
+    "load_prompt",
+    "open_chat_model",
+    "read_script",
+    "rewrite_question",
+    "serve_script",
+]

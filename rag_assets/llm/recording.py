@@ -1,0 +1,216 @@
+"""Every call is kept, one file a call, and can be replayed without the model."""
+
+import json
+import secrets
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from rag_assets.llm.budget import Budget
+from rag_assets.llm.contract import (
+    ChatModel,
+    ChatRequest,
+    Completion,
+    Piece,
+    completion_from_json,
+    request_key,
+    request_to_json,
+    stream_whole,
+)
+from rag_assets.model import DamagedFileError, LanguageModelError, RecordingError
+from rag_assets.storage import read_json, write_text
+
+SCHEMA = "rag-assets/llm-call/1"
+_SHOWN_CHARACTERS = 80
+_KEY_CHARACTERS = 16
+
+
+class Recorder:
+    """A folder of recorded calls: `<first digits of the key>/<time>-<random>.json`.
+
+    Args:
+        folder: made at the first call.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def keep(
+        self,
+        model: ChatModel,
+        request: ChatRequest,
+        completion: Completion | None,
+        error: str | None,
+        seconds: float,
+        partial: str = "",
+    ) -> Path:
+        """Write one call, whole or not at all, and return its file.
+
+        Args:
+            completion: None where the call failed; then `error` says how.
+            partial: what a stream had said before it broke.
+
+        Raises:
+            StorageError: the disk is full or refuses the write.
+        """
+        now = datetime.now(UTC)
+        key = request_key(model.name, request)
+        written = {
+            "schema": SCHEMA,
+            "key": key,
+            "at": now.isoformat(timespec="milliseconds"),
+            "name": model.name,
+            "model": model.describe(),
+            "request": request_to_json(request),
+            "completion": asdict(completion) if completion else None,
+            "error": error,
+            "partial": partial,
+            "seconds": round(seconds, 3),
+        }
+        name = f"{now:%Y%m%dT%H%M%S%f}-{secrets.token_hex(3)}.json"
+        path = self.folder / key[:_KEY_CHARACTERS] / name
+        write_text(path, json.dumps(written, ensure_ascii=False, indent=1) + "\n")
+        return path
+
+    def find(self, key: str) -> list[dict[str, Any]]:
+        """Return the recorded calls of one key, oldest first.
+
+        Raises:
+            DamagedFileError: a file is not what `keep` wrote.
+        """
+        return [
+            call
+            for path in sorted((self.folder / key[:_KEY_CHARACTERS]).glob("*.json"))
+            if (call := _read_call(path))["key"] == key
+        ]
+
+    def calls(self) -> Iterator[dict[str, Any]]:
+        """Yield every recorded call, oldest first.
+
+        Raises:
+            DamagedFileError: a file is not what `keep` wrote.
+        """
+        for path in sorted(self.folder.glob("*/*.json"), key=lambda path: path.name):
+            yield _read_call(path)
+
+
+class RecordingModel:
+    """Asks a model and keeps what was said, failures too."""
+
+    def __init__(self, model: ChatModel, recorder: Recorder) -> None:
+        self._model = model
+        self._recorder = recorder
+
+    @property
+    def name(self) -> str:
+        """The name of the model that is asked."""
+        return self._model.name
+
+    def describe(self) -> dict[str, str | int | float]:
+        """Return what the asked model says of itself."""
+        return self._model.describe()
+
+    def complete(self, request: ChatRequest, budget: Budget | None = None) -> Completion:
+        """Ask, keep the call, return the answer."""
+        started = time.monotonic()
+        try:
+            completion = self._model.complete(request, budget)
+        except LanguageModelError as error:
+            self._keep(request, None, str(error), started)
+            raise
+        self._keep(request, completion, None, started)
+        return completion
+
+    def stream(self, request: ChatRequest, budget: Budget | None = None) -> Iterator[Piece]:
+        """Ask, yield the pieces; the call is kept when the stream ends, breaks or is left."""
+        started = time.monotonic()
+        said: list[str] = []
+        completion: Completion | None = None
+        error: str | None = "the stream was left before its end"
+        try:
+            for piece in self._model.stream(request, budget):
+                said.append(piece.text)
+                completion = piece.completion
+                if completion is not None:
+                    error = None
+                yield piece
+        except LanguageModelError as broken:
+            error = str(broken)
+            raise
+        finally:
+            partial = "" if completion else "".join(said)
+            self._keep(request, completion, error, started, partial)
+
+    def _keep(
+        self,
+        request: ChatRequest,
+        completion: Completion | None,
+        error: str | None,
+        started: float,
+        partial: str = "",
+    ) -> None:
+        seconds = time.monotonic() - started
+        self._recorder.keep(self._model, request, completion, error, seconds, partial)
+
+
+class ReplayingModel:
+    """Answers from recordings and asks nobody.
+
+    An equal request gets the recorded answers in their order, then the last one again.
+
+    Args:
+        name: of the model that was recorded, `<kind>:<model>`.
+    """
+
+    def __init__(self, recorder: Recorder, name: str) -> None:
+        self._recorder = recorder
+        self._name = name
+        self._asked: dict[str, int] = {}
+
+    @property
+    def name(self) -> str:
+        """The name of the model that was recorded."""
+        return self._name
+
+    def describe(self) -> dict[str, str | int | float]:
+        """Return kind and name of what is replayed."""
+        return {"kind": "replay", "model": self._name}
+
+    def complete(self, request: ChatRequest, budget: Budget | None = None) -> Completion:
+        """Return the recorded answer; a budget limits time alone.
+
+        Raises:
+            RecordingError: nothing was recorded for this request; the text says what is missing.
+        """
+        if budget is not None:
+            budget.require_time()
+        key = request_key(self._name, request)
+        answers = [call for call in self._recorder.find(key) if call["completion"] is not None]
+        if not answers:
+            last = request.messages[-1].content if request.messages else ""
+            task = f", task '{request.task}'" if request.task else ""
+            raise RecordingError(
+                f"{self._recorder.folder} holds no answer of {self._name} to "
+                f"{last[:_SHOWN_CHARACTERS]!r}{task} (key {key[:_KEY_CHARACTERS]}). Ask the model "
+                "itself once with 'llm.record' on; a changed prompt or model is another call."
+            )
+        turn = self._asked.get(key, 0)
+        self._asked[key] = turn + 1
+        return completion_from_json(answers[min(turn, len(answers) - 1)]["completion"])
+
+    def stream(self, request: ChatRequest, budget: Budget | None = None) -> Iterator[Piece]:
+        """Yield the recorded answer word by word."""
+        yield from stream_whole(self.complete(request, budget))
+
+
+def _read_call(path: Path) -> dict[str, Any]:
+    call: Any = read_json(path, "recorded call")
+    if not isinstance(call, Mapping) or call.get("schema") != SCHEMA:
+        raise DamagedFileError(
+            f"{path}: not a recorded call of schema {SCHEMA}. Remove the file; the call will be "
+            "made again."
+        )
+    return dict(call)

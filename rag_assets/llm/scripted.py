@@ -1,0 +1,184 @@
+"""A model that answers from a YAML file: deterministic, for tests and demonstrations."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from rag_assets.llm.budget import Budget, estimate_tokens
+from rag_assets.llm.contract import (
+    ChatRequest,
+    Completion,
+    FinishReason,
+    Message,
+    Piece,
+    Role,
+    ToolCall,
+    Usage,
+    stream_whole,
+)
+from rag_assets.model import ConfigurationError, LanguageModelError
+from rag_assets.workspace.configuration import read_yaml
+
+Fault = Literal[401, 429, 500, 503, "slow", "truncated", "not_json"]
+_SHOWN_CHARACTERS = 80
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class ScriptedCall(_Part):
+    """A tool call of a scripted answer."""
+
+    name: Annotated[str, Field(min_length=1)]
+    arguments: dict[str, Any] = {}
+
+
+class ScriptedAnswer(_Part):
+    """What is answered, and when. Exactly one of answer, data and tool_calls.
+
+    Args:
+        when: a regular expression that is searched in the last message; None for every message.
+        system: the same for the system message, which tells one task from another.
+        role: of the last message: `tool` answers to a tool's result.
+        answer: text.
+        data: values that are answered as JSON.
+        finish_reason: None for what fits the answer.
+        faults: what the loopback server does first, one for each call, before it answers.
+    """
+
+    when: str | None = None
+    system: str | None = None
+    role: Role | None = None
+    answer: str | None = None
+    data: Any = None
+    tool_calls: list[ScriptedCall] = []
+    finish_reason: FinishReason | None = None
+    faults: list[Fault] = []
+
+    @field_validator("when", "system")
+    @classmethod
+    def _compiles(cls, value: str | None) -> str | None:
+        try:
+            re.compile(value or "")
+        except re.error as error:
+            raise ValueError(f"not a regular expression ({error})") from error
+        return value
+
+    @model_validator(mode="after")
+    def _says_one_thing(self) -> "ScriptedAnswer":
+        said = [self.answer is not None, self.data is not None, bool(self.tool_calls)]
+        if sum(said) != 1:
+            raise ValueError("needs exactly one of answer, data and tool_calls")
+        return self
+
+
+class Script(_Part):
+    """The whole file.
+
+    Args:
+        model: the name that answers carry.
+        answers: the first that fits is given.
+        otherwise: answered where none fits; None makes that an error.
+        slow_seconds: how long the fault `slow` waits.
+    """
+
+    model: Annotated[str, Field(min_length=1)] = "scripted"
+    answers: list[ScriptedAnswer] = []
+    otherwise: str | None = None
+    slow_seconds: Annotated[float, Field(gt=0)] = 5.0
+
+
+def read_script(path: Path) -> Script:
+    """Return a script.
+
+    Raises:
+        ConfigurationError: the file is missing, not YAML, or a key is unknown or wrong.
+    """
+    if not path.is_file():
+        raise ConfigurationError(f"llm: 'script': there is no file {path} (config.yaml).")
+    values = read_yaml(path)
+    try:
+        return Script.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise ConfigurationError(f"{path}: '{key}': {first['msg']}.") from error
+
+
+def find_answer(script: Script, messages: tuple[Message, ...]) -> ScriptedAnswer | None:
+    """Return the first answer that fits the conversation; None where none does."""
+    last = messages[-1] if messages else Message("user")
+    system = "\n".join(message.content for message in messages if message.role == "system")
+    for answer in script.answers:
+        if (
+            (answer.role is None or answer.role == last.role)
+            and (answer.when is None or re.search(answer.when, last.content))
+            and (answer.system is None or re.search(answer.system, system))
+        ):
+            return answer
+    return None if script.otherwise is None else ScriptedAnswer(answer=script.otherwise)
+
+
+def make_completion(
+    script: Script, answer: ScriptedAnswer, messages: tuple[Message, ...]
+) -> Completion:
+    """Return an answer as a completion; its tokens are estimated, its tool ids are counted."""
+    text = answer.answer or ""
+    if answer.data is not None:
+        text = json.dumps(answer.data, ensure_ascii=False)
+    calls = tuple(
+        ToolCall(f"call_{len(messages)}_{number}", call.name, json.dumps(call.arguments))
+        for number, call in enumerate(answer.tool_calls)
+    )
+    usage = Usage(
+        estimate_tokens(*(message.content for message in messages)),
+        estimate_tokens(text, *(call.arguments for call in calls)),
+        is_estimated=True,
+    )
+    finish = answer.finish_reason or ("tool_calls" if calls else "stop")
+    return Completion(text, finish, usage, script.model, calls)
+
+
+class ScriptedModel:
+    """Answers from a script, in process. Faults are the server's alone (`serve_script`)."""
+
+    def __init__(self, script: Script) -> None:
+        self._script = script
+
+    @property
+    def name(self) -> str:
+        """`scripted:<model>`."""
+        return f"scripted:{self._script.model}"
+
+    def describe(self) -> dict[str, str | int | float]:
+        """Return kind and model."""
+        return {"kind": "scripted", "model": self._script.model}
+
+    def complete(self, request: ChatRequest, budget: Budget | None = None) -> Completion:
+        """Return the first answer that fits.
+
+        Raises:
+            LanguageModelError: the script has none.
+            BudgetError: the task has no tokens or seconds left.
+        """
+        found = find_answer(self._script, request.messages)
+        if found is None:
+            last = request.messages[-1].content if request.messages else ""
+            raise LanguageModelError(
+                f"the script of '{self._script.model}' has no answer to "
+                f"{last[:_SHOWN_CHARACTERS]!r}: add one to its `answers`, or an `otherwise`."
+            )
+        completion = make_completion(self._script, found, request.messages)
+        if budget is not None:
+            budget.limit_call(completion.usage.prompt_tokens, 1, float("inf"))
+            budget.spend(completion.usage.total)
+        return completion
+
+    def stream(self, request: ChatRequest, budget: Budget | None = None) -> Iterator[Piece]:
+        """Yield the same answer word by word."""
+        yield from stream_whole(self.complete(request, budget))

@@ -1,0 +1,76 @@
+"""The models that a publication was made with: the only ones its vectors can be searched with."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rag_assets.embedding import EmbeddingModel, model_fingerprint
+from rag_assets.model import UsageError
+from rag_assets.workspace.settings import ModelSettings
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedModel:
+    """A model of a publication.
+
+    Args:
+        settings: what `load_query_encoder` and its like take.
+        name: what the settings call it; unique in the publication.
+        fingerprint: of the model that made the vectors, and that `settings` name now.
+        dimension: length of its vectors.
+        column: of the search table that holds them.
+    """
+
+    settings: ModelSettings
+    name: str
+    fingerprint: str
+    dimension: int
+    column: str
+
+
+def describe_embedders(models: Sequence[EmbeddingModel]) -> list[dict[str, Any]]:
+    """Return what a manifest keeps of its models, in their order; `published_models` reads it."""
+    from rag_assets.publishing.schemas import vector_column
+
+    return [
+        {
+            "kind": model.settings.kind,
+            "model": model.name,
+            "fingerprint": model.fingerprint,
+            "dimension": model.dimension,
+            "column": vector_column(position),
+            "settings": model.settings.model_dump(mode="json", exclude_defaults=True),
+        }
+        for position, model in enumerate(models)
+    ]
+
+
+def published_models(manifest: Mapping[str, Any]) -> tuple[PublishedModel, ...]:
+    """Return the models that a publication's manifest records, in their order.
+
+    Raises:
+        UsageError: a model of that name is another one now; vectors would not compare. Or the
+            publication was made before it could have several models.
+    """
+    mend = f"Run `rag ingest --namespace {manifest['namespace']}`"
+    told = f"publication {manifest['publication']} of '{manifest['namespace']}'"
+    if "embedders" not in manifest:
+        raise UsageError(f"{told} was made by an older version of rag-assets. {mend}.")
+    models = []
+    for recorded in manifest["embedders"]:
+        settings = ModelSettings.model_validate(recorded["settings"])
+        if model_fingerprint(settings) != recorded["fingerprint"]:
+            raise UsageError(
+                f"{told} was made with another version of the model '{recorded['model']}'. "
+                f"{mend}: its vectors are then made with the present one."
+            )
+        models.append(
+            PublishedModel(
+                settings,
+                recorded["model"],
+                recorded["fingerprint"],
+                recorded["dimension"],
+                recorded["column"],
+            )
+        )
+    return tuple(models)

@@ -1,0 +1,193 @@
+"""Searching the text indexes of a publication: BM25, headings once more, exact terms.
+
+The index of the body holds title and headings beside the text, so one search finds what either
+says. Its first rows, and those that hold an exact term of the question (see `search_terms`), are
+the candidates; each candidate's score is
+
+    BM25(body) + heading_weight * BM25(headings) + phrase_boost * sum of the terms' weights
+
+where a term that n of N rows hold weighs ln(1 + (N - n + 0.5) / (n + 0.5)), as BM25 weighs a word
+(Robertson and Zaragoza, 2009). The score is a function of question, row and table alone: no
+filter, limit or other candidate changes it.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rag_assets.publishing.search_memory import TableMemory
+from rag_assets.publishing.search_terms import find_exact_terms, is_plain, term_pattern
+
+if TYPE_CHECKING:
+    from rag_assets.workspace.settings import TextSettings
+
+BODY = "search_text"
+HEADING = "search_heading"
+INDEX_NAMES = {BODY: "text_idx", HEADING: "heading_idx"}
+
+# `icu/split` cuts Chinese into words by ICU's dictionary and, unlike `icu`, separates possessives
+# and file names ("Einstein's", "foo_bar.py"). English words are told by their stems, and the
+# commonest ("the", "what"; Snowball's list) are left out; docs/lancedb.md has the figures.
+# Chinese words and numbers have no English ending and stay as they are; a question's words are
+# stemmed too, so an exact term is still found. 256 letters pass every word that is not encoded
+# data.
+WORDS: dict[str, Any] = {
+    "base_tokenizer": "icu/split",
+    "lower_case": True,
+    "ascii_folding": True,
+    "language": "English",
+    "stem": True,
+    "remove_stop_words": True,
+    "max_token_length": 256,
+}
+
+# A tie at the cut is settled by id as long as it reaches no further than this many rows; beyond,
+# the first in the table's order are taken, which is the same in every build.
+MAX_TIED_ROWS = 8192
+
+# Rows of the body's index that headings may reorder: so many for each row that is asked for, and
+# never fewer than fifty rows have, so that shorter answers begin as longer ones do.
+_POOL_A_ROW = 4
+_POOL = 50 * _POOL_A_ROW
+# A term that more rows hold says as little as a common word and costs a look at each.
+_MAX_TERM_ROWS = 4096
+
+
+class TextSearch:
+    """The text indexes of one table.
+
+    Args:
+        dataset: the Lance dataset.
+        memory: what the process keeps of it.
+    """
+
+    def __init__(self, dataset: Any, memory: TableMemory) -> None:
+        self._dataset = dataset
+        self._memory = memory
+
+    def unindexed_rows(self) -> int:
+        """Return how many rows one of the indexes does not know."""
+        statistics = (self._dataset.stats.index_stats(name) for name in INDEX_NAMES.values())
+        return max(int(each["num_unindexed_rows"]) for each in statistics)
+
+    def finds_word(self, word: str, column: str, where: str) -> bool:
+        """Say whether the index of a column finds a word in a row that meets `where`."""
+        return bool(self._scan(word, column, 1, where))
+
+    def best(
+        self, query: str, limit: int, where: str | None, weights: "TextSettings | None"
+    ) -> dict[int, float]:
+        """Return the scores of the candidates, by row: at least `limit` where so many are found.
+
+        Args:
+            query: encodable text.
+            limit: rows that are asked for.
+            where: SQL condition on the table's columns.
+            weights: of headings and exact terms; None where only the body counts.
+        """
+        is_plain_search = weights is None or not weights.heading_weight
+        size = limit if is_plain_search else max(_POOL, _POOL_A_ROW * limit)
+        found = _widened(lambda count: self._scan(query, BODY, count, where), size)
+        bonus = self._term_weights(query, weights)
+        others = np.array(sorted(bonus.keys() - found.keys()), np.int64)
+        if where is not None:
+            others = np.intersect1d(others, self._memory.passing(where), assume_unique=True)
+        rows = others.tolist()
+        found |= dict.fromkeys(rows, 0.0) | self._scan_rows(query, BODY, rows)
+        return self._total(query, found, weights, bonus)
+
+    def scores(
+        self, query: str, rows: Sequence[int], weights: "TextSettings | None"
+    ) -> dict[int, float]:
+        """Return the score of each of these rows, 0.0 where nothing is shared."""
+        found = dict.fromkeys(rows, 0.0) | self._scan_rows(query, BODY, rows)
+        return self._total(query, found, weights, self._term_weights(query, weights))
+
+    def _total(
+        self,
+        query: str,
+        found: Mapping[int, float],
+        weights: "TextSettings | None",
+        bonus: Mapping[int, float],
+    ) -> dict[int, float]:
+        headings: Mapping[int, float] = {}
+        heading_weight = weights.heading_weight if weights else 0.0
+        if heading_weight:
+            headings = self._scan_rows(query, HEADING, list(found))
+        return {
+            row: score + heading_weight * headings.get(row, 0.0) + bonus.get(row, 0.0)
+            for row, score in found.items()
+        }
+
+    def _term_weights(self, query: str, weights: "TextSettings | None") -> dict[int, float]:
+        """Return what the question's exact terms add to each row that holds one."""
+        added: dict[int, float] = defaultdict(float)
+        if weights is None or not weights.phrase_boost:
+            return added
+        total = self._dataset.count_rows()
+        for term in find_exact_terms(query):
+            rows = self._memory.rows_with_term(term, self._rows_with_term)
+            weight = math.log1p((total - len(rows) + 0.5) / (len(rows) + 0.5))
+            for row in rows:
+                added[row] += weights.phrase_boost * weight
+        return dict(added)
+
+    def _rows_with_term(self, term: str) -> tuple[int, ...]:
+        """Return the rows whose text or headings hold a term, none where it is too common."""
+        from lance.query import FullTextOperator, MatchQuery
+
+        pattern = term_pattern(term).replace("'", "''")
+        options: dict[str, Any] = {
+            "columns": [],
+            "with_row_id": True,
+            "filter": f"regexp_like({BODY}, '{pattern}', 'i')",
+        }
+        if is_plain(term) and index_words(term):
+            # The index finds the rows that hold all its words; only their texts are looked at.
+            options["full_text_query"] = MatchQuery(term, BODY, operator=FullTextOperator.AND)
+            options["prefilter"] = False
+            options["columns"] = ["_score"]
+        rows = self._dataset.scanner(**options).to_table().column("_rowid").to_pylist()
+        return tuple(sorted(rows)) if len(rows) <= _MAX_TERM_ROWS else ()
+
+    def _scan_rows(self, query: str, column: str, rows: Sequence[int]) -> dict[int, float]:
+        if not rows:
+            return {}
+        where = f"_rowid IN ({', '.join(map(str, rows))})"
+        return self._scan(query, column, len(rows), where)
+
+    def _scan(self, query: str, column: str, limit: int, where: str | None) -> dict[int, float]:
+        from lance.query import MatchQuery
+
+        found = self._dataset.scanner(
+            columns=["_score"],
+            with_row_id=True,
+            full_text_query=MatchQuery(query, column),
+            limit=limit,
+            filter=where,
+            prefilter=True,
+        ).to_table()
+        rows, scores = found.column("_rowid").to_pylist(), found.column("_score").to_pylist()
+        return dict(zip(rows, scores, strict=True))
+
+
+def index_words(text: str) -> list[str]:
+    """Return the words that the text index keeps of a text."""
+    import lance
+
+    return [token.text for token in lance.tokenize(text, **WORDS)]
+
+
+def _widened(scan: Callable[[int], dict[int, float]], limit: int) -> dict[int, float]:
+    """Return the best `limit` rows of a scan and those that tie with the last of them."""
+    count = limit + 1
+    while True:
+        found = scan(count)
+        scores = sorted((round(score, 6) for score in found.values()), reverse=True)
+        is_cut_inside_tie = len(scores) == count and scores[-1] == scores[limit - 1]
+        if not is_cut_inside_tie or count >= limit + MAX_TIED_ROWS:
+            return found
+        count = min(count * 4, limit + MAX_TIED_ROWS)

@@ -1,0 +1,192 @@
+"""What each searcher finds over all publications, with every searcher's score of it."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rag_assets.model import UsageError
+from rag_assets.retrieval.fusion import Candidates
+from rag_assets.retrieval.hits import Hit
+from rag_assets.retrieval.queries import AskedQuery
+from rag_assets.retrieval.weights import LEXICAL
+from rag_assets.workspace.settings import RetrieveSettings
+
+if TYPE_CHECKING:
+    from rag_assets.retrieval.filters import SearchFilters
+    from rag_assets.retrieval.reader import Reader
+
+# (chunk_id, score) of one publication, best first.
+_Ranking = Sequence[tuple[str, float]]
+
+# Enough of a fingerprint to tell two versions of a model of one name.
+_SHOWN_FINGERPRINT = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """One searcher's question in one wording to one publication."""
+
+    reader: "Reader"
+    find: Callable[[], _Ranking]
+    score: Callable[[Sequence[str]], Mapping[str, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Pools:
+    """Candidates of all searchers.
+
+    Args:
+        hits: by `chunk_key`, without ranks.
+        searchers: by name: `lexical`, or the model's.
+        are_comparable: whether some model, or words alone, scored the passages of every
+            publication; scores of different models say nothing to each other.
+    """
+
+    hits: Mapping[str, Hit]
+    searchers: Mapping[str, Candidates]
+    are_comparable: bool
+
+
+def searcher_names(readers: "Sequence[Reader]") -> dict[str, str]:
+    """Return the searcher's name of each model by its fingerprint.
+
+    That is the model's name; where publications hold different versions of it, with the first
+    digits of the fingerprint.
+    """
+    named = {model.fingerprint: model.name for reader in readers for model in reader.models}
+    names = list(named.values())
+    return {
+        fingerprint: name
+        if names.count(name) == 1
+        else f"{name}@{fingerprint[:_SHOWN_FINGERPRINT]}"
+        for fingerprint, name in named.items()
+    }
+
+
+def collect(
+    readers: "Sequence[Reader]",
+    query: AskedQuery,
+    settings: RetrieveSettings,
+    filters: "SearchFilters",
+) -> Pools:
+    """Return the `pool_k` best candidates of each searcher.
+
+    A searcher's candidates of several publications are merged by score: BM25 scores as they are,
+    as distributed text search does; cosines where the publications share the model. Of several
+    wordings a passage has its best score. For fusion by weights each searcher also scores the
+    others' candidates exactly, so that one just below its cut is not taken for worthless.
+
+    Raises:
+        UsageError: a publication was made with a model that gave the question no vector, while no
+            other of its models did.
+    """
+    askings = _askings(readers, query, settings, filters)
+    found = {name: [(one, one.find()) for one in asked] for name, asked in askings.items()}
+    scores: dict[str, dict[str, float]] = {name: {} for name in askings}
+    for name, asked in found.items():
+        for one, ranking in asked:
+            _keep_best(scores[name], one, dict(ranking))
+    pools = {name: _best(own, settings.pool_k) for name, own in scores.items()}
+    hits = _fetch_hits(readers, {key for pool in pools.values() for key in pool})
+    if settings.fusion.kind == "weighted":
+        ids: dict[str, list[str]] = defaultdict(list)
+        for hit in hits.values():
+            ids[hit.namespace].append(hit.chunk_id)
+        for name, asked in found.items():
+            for one, ranking in asked:
+                known = {chunk_id for chunk_id, _ in ranking}
+                missing = [key for key in ids[one.reader.namespace] if key not in known]
+                if missing:
+                    _keep_best(scores[name], one, one.score(missing))
+    searchers = {
+        name: Candidates(
+            # With several wordings the exact scores may order a pool otherwise.
+            _best({key: scores[name][key] for key in pool}, settings.pool_k),
+            {key: score for key, score in scores[name].items() if key in hits},
+        )
+        for name, pool in pools.items()
+    }
+    everywhere = {reader.namespace for reader in readers}
+    reach = [
+        {one.reader.namespace for one in asked}
+        for name, asked in askings.items()
+        if name != LEXICAL
+    ]
+    return Pools(hits, searchers, not reach or everywhere in reach)
+
+
+def _askings(
+    readers: "Sequence[Reader]",
+    query: AskedQuery,
+    settings: RetrieveSettings,
+    filters: "SearchFilters",
+) -> dict[str, list[_Asking]]:
+    asked: dict[str, list[_Asking]] = defaultdict(list)
+    if settings.method != "semantic":
+        asked[LEXICAL] = [
+            _ask_words(reader, text, settings.pool_k, filters)
+            for reader in readers
+            for text in query.texts.values()
+        ]
+    if settings.method == "lexical":
+        return asked
+    names = searcher_names(readers)
+    for reader in readers:
+        known = [model.fingerprint for model in reader.models if model.fingerprint in query.vectors]
+        if not known and settings.method == "semantic":
+            raise UsageError(
+                f"namespace '{reader.namespace}' needs the question's vector from one of its own "
+                f"models ({', '.join(model.name for model in reader.models)}) for semantic search; "
+                "set retrieve.method to hybrid or lexical to do without."
+            )
+        for fingerprint in known:
+            asked[names[fingerprint]] += [
+                _ask_model(reader, fingerprint, vector, settings.pool_k, filters)
+                for vector in query.vectors[fingerprint]
+            ]
+    return asked
+
+
+def _ask_words(reader: "Reader", text: str, limit: int, filters: "SearchFilters") -> _Asking:
+    return _Asking(
+        reader,
+        lambda: reader.rank_text(text, limit, filters),
+        lambda ids: reader.score_text(text, ids),
+    )
+
+
+def _ask_model(
+    reader: "Reader",
+    fingerprint: str,
+    vector: Sequence[float],
+    limit: int,
+    filters: "SearchFilters",
+) -> _Asking:
+    return _Asking(
+        reader,
+        lambda: reader.rank_vectors(fingerprint, vector, limit, filters),
+        lambda ids: reader.score_vectors(fingerprint, vector, ids),
+    )
+
+
+def _keep_best(scores: dict[str, float], one: _Asking, found: Mapping[str, float]) -> None:
+    for chunk_id, score in found.items():
+        key = f"{one.reader.namespace}::{chunk_id}"
+        scores[key] = max(score, scores.get(key, score))
+
+
+def _best(scores: Mapping[str, float], limit: int) -> list[str]:
+    return sorted(scores, key=lambda key: (-scores[key], key))[:limit]
+
+
+def _fetch_hits(readers: "Sequence[Reader]", keys: Iterable[str]) -> dict[str, Hit]:
+    ids: dict[str, list[str]] = defaultdict(list)
+    for key in sorted(keys):
+        namespace, _, chunk_id = key.partition("::")
+        ids[namespace].append(chunk_id)
+    return {
+        hit.chunk_key: hit
+        for reader in readers
+        for hit in reader.fetch_hits(ids[reader.namespace]).values()
+    }

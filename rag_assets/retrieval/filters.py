@@ -1,0 +1,231 @@
+"""What a search is confined to, from Python or from the command line."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rapidfuzz import process
+
+from rag_assets.model import SectionCategory, UsageError
+from rag_assets.publishing.search_reading import quote_text
+
+# Chunks that state nothing: headings alone, told with the text below them, and the labels inside
+# a diagram.
+WORDLESS_KINDS = ("heading", "drawing")
+# Nor is the title of somebody else's work evidence for what its citing document says.
+NOT_EVIDENCE = (*WORDLESS_KINDS, "reference")
+
+_CATEGORIES: Mapping[str, int] = {item.name.lower(): int(item) for item in SectionCategory}
+_FORM = re.compile(r"\s*(?P<name>[\w-]+)\s*(?P<sign>>=|<=|=)\s*(?P<value>.*?)\s*", re.DOTALL)
+_RANGE = re.compile(r"(?P<low>\d{1,4})?\s*\.\.\s*(?P<high>\d{1,4})?")
+_FORMS = (
+    "year>=2020, year=2019..2021, source_type=evidence, source_subtype=slides, doc_uid=a,b, "
+    "section_category=method,3, tag=x or language=zh"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchFilters:
+    """What a search is confined to; applied before it, so that it still fills its pool.
+
+    Of what names several values each is one of the allowed; None allows all, an empty tuple
+    nothing. A chunk about which the value is not known (no year, no language) does not pass.
+
+    Args:
+        citable_only: only chunks that may be cited as evidence.
+        doc_uids: only chunks of these documents.
+        with_references: also entries of bibliographies. What says nothing by itself is never
+            found (`WORDLESS_KINDS`).
+        years: first and last year of publication, both included; None for an open end.
+        source_types: evidence, instruction, …
+        source_subtypes: guidance, slides, references, …
+        section_categories: 0 abstract to 6 related work (spec 002).
+        tags: documents that carry at least one of these.
+        languages: language codes.
+    """
+
+    citable_only: bool = False
+    doc_uids: tuple[str, ...] | None = None
+    with_references: bool = False
+    years: tuple[int | None, int | None] | None = None
+    source_types: tuple[str, ...] | None = None
+    source_subtypes: tuple[str, ...] | None = None
+    section_categories: tuple[int, ...] | None = None
+    tags: tuple[str, ...] | None = None
+    languages: tuple[str, ...] | None = None
+
+    @property
+    def excludes_everything(self) -> bool:
+        """Whether no row can pass."""
+        low, high = self.years or (None, None)
+        is_empty_range = low is not None and high is not None and low > high
+        return is_empty_range or any(getattr(self, name) == () for name in _LISTS)
+
+    def condition(self) -> str:
+        """Return the SQL condition on the search table's columns."""
+        wordless = ", ".join(map(quote_text, WORDLESS_KINDS))
+        parts = [f"(kind IS NULL OR kind NOT IN ({wordless}))"]
+        if not self.with_references:
+            parts.append("(section_subtype IS NULL OR section_subtype <> 'references')")
+        if self.citable_only:
+            parts.append("citable = true")
+        low, high = self.years or (None, None)
+        if low is not None:
+            parts.append(f"year >= {int(low)}")
+        if high is not None:
+            parts.append(f"year <= {int(high)}")
+        for name, column in _LISTS.items():
+            values = getattr(self, name)
+            if not values or name == "tags":
+                continue
+            literals = sorted({_literal(value) for value in values})
+            parts.append(f"{column} IN ({', '.join(literals)})")
+        if self.tags:
+            wanted = ", ".join(sorted({quote_text(tag) for tag in self.tags}))
+            parts.append(f"array_has_any(tags, [{wanted}])")
+        return " AND ".join(parts)
+
+    def with_filter(self, text: str) -> "SearchFilters":
+        """Return these filters narrowed by one condition as the command line writes it.
+
+        Args:
+            text: as `parse_filter` takes it.
+
+        Raises:
+            UsageError: `text` is no condition, or together with these filters nothing can pass.
+        """
+        added = parse_filter(text)
+        changes: dict[str, Any] = {}
+        if added.years is not None:
+            changes["years"] = _common_range(self.years, added.years)
+        for name in _LISTS:
+            mine, other = getattr(self, name), getattr(added, name)
+            if other is None:
+                continue
+            if mine is None:
+                changes[name] = other
+            elif name == "tags":
+                raise UsageError(
+                    f"filter '{text}': tags are asked for already ({', '.join(mine)}). One filter "
+                    f"names all that may be carried: tag={','.join((*mine, *other))}"
+                )
+            else:
+                changes[name] = tuple(value for value in mine if value in other)
+        narrowed = replace(self, **changes)
+        if narrowed.excludes_everything and not self.excludes_everything:
+            raise UsageError(
+                f"filter '{text}': together with the other filters nothing can pass. Several "
+                "values that may each hold stand in one filter: doc_uid=a,b"
+            )
+        return narrowed
+
+
+# Fields that name allowed values, and the column that each looks at.
+_LISTS: Mapping[str, str] = {
+    "doc_uids": "doc_uid",
+    "source_types": "source_type",
+    "source_subtypes": "source_subtype",
+    "section_categories": "section_category",
+    "tags": "tags",
+    "languages": "language",
+}
+EVERYTHING = SearchFilters()
+
+
+def parse_filter(text: str) -> SearchFilters:
+    """Return the one condition that a command line's `--filter` states.
+
+    Args:
+        text: `year>=2020`, `year<=2020`, `year=2020`, `year=2019..2021` (either end may be left
+            out), or a name of `doc_uid source_type source_subtype section_category tag language`,
+            `=` and values divided by commas. A section category is a number or a name of spec 002
+            (`method`, `related_work`).
+
+    Raises:
+        UsageError: the form or the name is unknown, or a value is none of the possible ones.
+    """
+    match = _FORM.fullmatch(text)
+    if match is None:
+        raise UsageError(f"filter '{text}': must be a name, a sign and values, such as {_FORMS}")
+    name, sign, value = match["name"].lower().replace("-", "_"), match["sign"], match["value"]
+    if name not in _PARSERS:
+        nearest = process.extractOne(name, list(_PARSERS), score_cutoff=50)
+        hint = f" Did you mean '{nearest[0]}'?" if nearest else ""
+        raise UsageError(f"filter '{text}': '{name}' is no filter.{hint} Filters are {_FORMS}")
+    if not value:
+        raise UsageError(f"filter '{text}': a value must stand after '{sign}', such as {_FORMS}")
+    if sign != "=" and name != "year":
+        raise UsageError(f"filter '{text}': only years are compared; write {name}={value}")
+    return _PARSERS[name](text, sign, value)
+
+
+def _years(text: str, sign: str, value: str) -> SearchFilters:
+    wrong = UsageError(
+        f"filter '{text}': a year must be a number of up to four digits or a range, such as "
+        "year>=2020, year=2020 or year=2019..2021"
+    )
+    if value.isdecimal() and len(value) <= 4:
+        year = int(value)
+        return SearchFilters(years=(None if sign == "<=" else year, None if sign == ">=" else year))
+    match = _RANGE.fullmatch(value)
+    if sign != "=" or match is None or not (match["low"] or match["high"]):
+        raise wrong
+    low, high = (int(end) if end else None for end in (match["low"], match["high"]))
+    if low is not None and high is not None and low > high:
+        raise UsageError(f"filter '{text}': the first year must not be after the last")
+    return SearchFilters(years=(low, high))
+
+
+def _section_categories(text: str, _: str, value: str) -> SearchFilters:
+    found = []
+    for item in _values(text, value):
+        name = item.lower().replace(" ", "_").replace("-", "_")
+        number = int(name) if name.isdecimal() else _CATEGORIES.get(name)
+        if number is None or number not in _CATEGORIES.values():
+            nearest = process.extractOne(name, list(_CATEGORIES), score_cutoff=50)
+            hint = f"; did you mean '{nearest[0]}'?" if nearest else ""
+            names = ", ".join(f"{number} {name}" for name, number in _CATEGORIES.items())
+            raise UsageError(f"filter '{text}': '{item}' is no section category{hint} ({names})")
+        found.append(number)
+    return SearchFilters(section_categories=tuple(dict.fromkeys(found)))
+
+
+def _names_of(field: str) -> Callable[[str, str, str], SearchFilters]:
+    def parse(text: str, _: str, value: str) -> SearchFilters:
+        named: dict[str, Any] = {field: _values(text, value)}
+        return replace(EVERYTHING, **named)
+
+    return parse
+
+
+def _values(text: str, value: str) -> tuple[str, ...]:
+    values = tuple(dict.fromkeys(item.strip() for item in re.split("[,，]", value)))
+    if "" in values:
+        raise UsageError(f"filter '{text}': a value is missing beside a comma")
+    return values
+
+
+_PARSERS: Mapping[str, Callable[[str, str, str], SearchFilters]] = {
+    "year": _years,
+    "section_category": _section_categories,
+    "doc_uid": _names_of("doc_uids"),
+    "source_type": _names_of("source_types"),
+    "source_subtype": _names_of("source_subtypes"),
+    "tag": _names_of("tags"),
+    "language": _names_of("languages"),
+}
+
+
+def _common_range(
+    mine: tuple[int | None, int | None] | None, other: tuple[int | None, int | None]
+) -> tuple[int | None, int | None]:
+    if mine is None:
+        return other
+    lows = [low for low in (mine[0], other[0]) if low is not None]
+    highs = [high for high in (mine[1], other[1]) if high is not None]
+    return max(lows, default=None), min(highs, default=None)
+
+
+def _literal(value: str | int) -> str:
+    return quote_text(value) if isinstance(value, str) else str(int(value))

@@ -1,0 +1,180 @@
+"""From a question to what is searched: its language, its wordings, its vectors."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from rag_assets.model import AnswerError
+from rag_assets.workspace.settings import ModelSettings, RetrieveSettings
+
+if TYPE_CHECKING:
+    from rag_assets.llm import ChatModel
+    from rag_assets.retrieval.reader import Reader
+
+Language = Literal["zh", "en", "other"]
+
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_KANA_HANGUL = re.compile(r"[\u3041-\u30ff\u1100-\u11ff\uac00-\ud7a3]")
+_LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f]+(?:['’][A-Za-z]+)?")
+# Characters of Chinese grammar and question words; terms quoted in an English question have few.
+_CHINESE_GRAMMAR = re.compile("[的了是在和与及吗呢么什怎如何哪为有对从被把与或能]")
+_ENGLISH_GRAMMAR_LIST = (
+    "a an and are at be by can did do does for from has have how in is it its many much not of on "
+    "or should that the there this to was we were what when where which who whose why will with "
+    "would"
+)
+_ENGLISH_GRAMMAR = frozenset(_ENGLISH_GRAMMAR_LIST.split())
+# Words of German, French, Spanish, Italian, Portuguese and Dutch that English does not have.
+_OTHER_GRAMMAR_LIST = (
+    "aber auf aus bei das dem den der des ein eine einer für ist mit nicht oder sich sind über und "
+    "von warum welche welcher werden wie wird zu zur au aux ce ces dans du elle est et il la le "
+    "les leur où par pas pour quel quelle quelles quels qui sont sur un une el ella en entre es "
+    "está las los por qué que se su sus y cuál como con della di gli perché è quali uma são não "
+    "het een van voor zijn wat hoe"
+)
+_OTHER_GRAMMAR = frozenset(_OTHER_GRAMMAR_LIST.split())
+# A text is Chinese from this share of ideographs among its letters; an English paper about China
+# has under 2 %, a Chinese text full of formulas and names over 30 %.
+_MIN_HAN_SHARE = 0.25
+# Enough of a passage to see its script.
+_SAMPLE_CHARACTERS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQuery:
+    """A question, ready to be searched.
+
+    Args:
+        text: as asked.
+        language: of `text`.
+        texts: what is searched: `q_zh` and `q_en` where the language is one of them, `q` else.
+        vectors: by model fingerprint, one vector for each of `texts` that the model can read; a
+            model that can read none is left out.
+        warnings: what a person should know of how it is searched.
+    """
+
+    text: str
+    language: Language
+    texts: Mapping[str, str]
+    vectors: Mapping[str, Sequence[Sequence[float]]] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def languages(self) -> frozenset[Language]:
+        """The languages that it is asked in: its own, and those of its rewritings."""
+        own: dict[str, Language] = {"q_zh": "zh", "q_en": "en"}
+        return frozenset(own.get(name, self.language) for name in self.texts)
+
+
+def detect_language(text: str) -> Language:
+    """Return the language a question is asked in.
+
+    By script first. Where Chinese and English stand together, the grammar decides, not the terms:
+    "CO2 electroreduction 的机理" is Chinese, "What does 气候 mean?" English; without any grammar
+    Chinese characters do. Latin script is English unless the commonest words of its neighbours
+    outnumber those of English: keywords have no grammar and are mostly English.
+    """
+    words = [word.lower() for word in _LATIN_WORD.findall(text)]
+    english = sum(word in _ENGLISH_GRAMMAR for word in words)
+    han = len(_HAN.findall(text))
+    if len(_KANA_HANGUL.findall(text)) > han / 4:
+        return "other"
+    if han:
+        return "en" if english > len(_CHINESE_GRAMMAR.findall(text)) else "zh"
+    letters = sum(map(str.isalpha, text))
+    if letters and sum(map(len, words)) < letters / 2:
+        return "other"
+    return "other" if sum(word in _OTHER_GRAMMAR for word in words) > english else "en"
+
+
+def passage_language(text: str, stated: str | None) -> Language:
+    """Return the language of a passage: by its script, then by what its document says.
+
+    Args:
+        text: of the passage; its first 400 characters count.
+        stated: the document's language code, if it is known.
+    """
+    sample = text[:_SAMPLE_CHARACTERS]
+    if not sample.isascii():
+        han = len(_HAN.findall(sample))
+        if han and han >= _MIN_HAN_SHARE * sum(map(str.isalpha, sample)):
+            return (
+                "other" if stated == "ja" or len(_KANA_HANGUL.findall(sample)) > han / 4 else "zh"
+            )
+    # Latin letters in a Chinese document are its English abstract, its references, its tables.
+    return "en" if not stated or stated[:2] in {"en", "zh"} else "other"
+
+
+def make_query(
+    text: str,
+    readers: "Sequence[Reader]",
+    settings: RetrieveSettings,
+    llm: "ChatModel | None" = None,
+) -> AskedQuery:
+    """Return a question with its wordings, and one vector a wording from each model that reads it.
+
+    A model that cannot read a wording (`can_read`) is left out: what it says would be noise. For
+    publications none of whose models can read any, words alone decide, and this is said; with
+    method `semantic`, where there are no words, their models are asked all the same, and this is
+    said too.
+
+    Args:
+        text: the question.
+        readers: of the publications that will be searched.
+        settings: method, `rewrite`.
+        llm: writes a Chinese question in English where `rewrite` is set; None for none. An answer
+            that is no such question is not searched, and this is said.
+
+    Raises:
+        LanguageModelError: `llm` cannot be asked.
+    """
+    language = detect_language(text)
+    warnings: list[str] = []
+    texts = {f"q_{language}" if language != "other" else "q": text}
+    if language == "zh" and settings.rewrite and llm is not None:
+        from rag_assets.llm import rewrite_question
+
+        try:
+            texts["q_en"] = rewrite_question(llm, text)
+        except AnswerError as error:
+            warnings.append(str(error))
+    if settings.method == "lexical":
+        return AskedQuery(text, language, texts, {}, tuple(warnings))
+    models = {model.fingerprint: model.settings for reader in readers for model in reader.models}
+    readable = {
+        fingerprint: _readable(model, list(texts.values())) for fingerprint, model in models.items()
+    }
+    for reader in readers:
+        own = {model.fingerprint: model.name for model in reader.models}
+        if any(readable[fingerprint] for fingerprint in own):
+            continue
+        names = ", ".join(own.values())
+        outcome = "it was searched by words alone"
+        if settings.method == "semantic":
+            outcome = "what was found may be unrelated; set retrieve.method to hybrid or lexical"
+            readable |= {fingerprint: list(texts.values()) for fingerprint in own}
+        warnings.append(
+            f"no embedding model of namespace '{reader.namespace}' ({names}) can read the "
+            f"question: {outcome}"
+        )
+    vectors = {
+        fingerprint: _encode(models[fingerprint], wordings)
+        for fingerprint, wordings in readable.items()
+        if wordings
+    }
+    return AskedQuery(text, language, texts, vectors, tuple(warnings))
+
+
+def _readable(model: ModelSettings, texts: Sequence[str]) -> list[str]:
+    from rag_assets.embedding import can_read, load_tokenizer
+
+    tokenizer = load_tokenizer(model)
+    return [text for text in texts if can_read(tokenizer, text)]
+
+
+def _encode(model: ModelSettings, texts: Sequence[str]) -> list[list[float]]:
+    from rag_assets.embedding import load_query_encoder
+
+    vectors: list[list[float]] = load_query_encoder(model).encode_queries(texts).tolist()
+    return vectors

@@ -1,0 +1,159 @@
+"""Reranking without a model: what title and headings share with the question, and where it lies.
+
+rerank:
+mode: weighted
+params:
+title: 0.2                        # for a title that holds all words of the question
+headings: 0.3                     # the same for the section's path
+path: {evidence/key: 1.2}         # factor for documents below this folder
+source_type: {evidence: 1.1}      # factors by what the chunk is
+source_subtype: {slides: 0.8}
+section_category: {"3": 1.1}
+section_subtype: {appendix: 0.7}
+kind: {table: 1.2}
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from rag_assets.model import UsageError
+from rag_assets.retrieval.hits import Hit
+from rag_assets.retrieval.normalizing import normalized_parts
+from rag_assets.retrieval.queries import AskedQuery
+from rag_assets.workspace.settings import RetrieveSettings
+
+if TYPE_CHECKING:
+    from rag_assets.retrieval.reader import Reader
+
+_FIELDS = ("title", "headings")
+_FACTORS = ("source_type", "source_subtype", "section_category", "section_subtype", "kind")
+_TOKEN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]+|[^\W_\u3400-\u4dbf\u4e00-\u9fff]+")
+# "cooling" and "cooled" are one word by their beginnings.
+_STEM_CHARACTERS = 5
+# English words shorter than this carry grammar; so do not `pH` and `CO2`, hence the digits below.
+_MIN_LETTERS = 3
+
+
+def weigh_fields(
+    hits: Sequence[Hit],
+    query: AskedQuery,
+    settings: RetrieveSettings,
+    readers: "Sequence[Reader]" = (),
+) -> list[Hit]:
+    """Return the hits by (fused part + field bonuses) × factors, best first, ties as they stood.
+
+    The fused part is, by `rerank.score_mode`, that of the place (`rank`), the normalised fused
+    score (`normalize`), or the fused score (`raw`). A field's bonus is its weight times the share
+    of the question's words that stand in it, by beginnings and pairs of Chinese characters; of
+    several wordings the best counts. A factor holds where its value is that of the hit, or its
+    path leads to the hit's document; of several paths the longest decides.
+
+    Args:
+        hits: fused, best first.
+        settings: `rerank`, `rrf_k`.
+        readers: tell the documents' paths; not asked without `path`.
+
+    Raises:
+        UsageError: a weight that is unknown, or not a number from 0.
+    """
+    params = settings.rerank.params
+    bonuses, factors = _read(params)
+    keys = [hit.chunk_key for hit in hits]
+    base = normalized_parts(
+        {hit.chunk_key: hit.score for hit in hits},
+        keys,
+        settings.rerank.score_mode,
+        settings.rerank.normalize,
+        settings.rrf_k,
+    )
+    asked = [_words(text) for text in query.texts.values()]
+    paths = _paths(readers) if "path" in factors else {}
+    weighed = []
+    for hit in hits:
+        parts: dict[str, float] = {"fused": base[hit.chunk_key]}
+        texts = {"title": hit.doc_title or "", "headings": " ".join(hit.section_path)}
+        for name, weight in bonuses.items():
+            parts[name] = weight * _overlap(asked, texts[name])
+        applied = {name: _factor(name, values, hit, paths) for name, values in factors.items()}
+        score = sum(parts.values())
+        for factor in applied.values():
+            score *= factor
+        told = {"parts": parts, "factors": applied, "score": score}
+        weighed.append(replace(hit, score=score, explanation={**hit.explanation, "rerank": told}))
+    return sorted(weighed, key=lambda hit: -hit.score)
+
+
+def _read(params: Mapping[str, Any]) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
+    bonuses: dict[str, float] = {}
+    factors: dict[str, dict[str, float]] = {}
+    for name, value in params.items():
+        if name in _FIELDS:
+            bonuses[name] = _number(name, value)
+        elif name in (*_FACTORS, "path") and isinstance(value, Mapping):
+            factors[name] = {
+                str(key): _number(f"{name}.{key}", number) for key, number in value.items()
+            }
+        else:
+            raise UsageError(
+                f"'retrieve.rerank.params.{name}' is no weight of mode weighted. Known: "
+                f"{', '.join(_FIELDS)} (a number), path, {', '.join(_FACTORS)} (a number by value)."
+            )
+    if not bonuses and not factors:
+        raise UsageError(
+            "'retrieve.rerank.params' names no weight, so that mode weighted would change nothing. "
+            f"Known: {', '.join((*_FIELDS, 'path', *_FACTORS))}."
+        )
+    return bonuses, factors
+
+
+def _number(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+        raise UsageError(f"'retrieve.rerank.params.{name}' must be a number from 0, got {value!r}.")
+    return float(value)
+
+
+def _words(text: str) -> frozenset[str]:
+    units: set[str] = set()
+    for match in _TOKEN.finditer(text.casefold()):
+        token = match.group()
+        if "\u3400" <= token[0] <= "\u9fff":
+            units.update(token[i : i + 2] for i in range(max(1, len(token) - 1)))
+        elif len(token) >= _MIN_LETTERS or not token.isalpha():
+            units.add(token[:_STEM_CHARACTERS])
+    return frozenset(units)
+
+
+def _overlap(asked: Iterable[frozenset[str]], text: str) -> float:
+    own = _words(text)
+    return max((len(words & own) / len(words) for words in asked if words), default=0.0)
+
+
+def _factor(
+    name: str, values: Mapping[str, float], hit: Hit, paths: Mapping[tuple[str, str], Sequence[str]]
+) -> float:
+    if name == "path":
+        own = paths.get((hit.namespace, hit.doc_uid), ())
+        matching = [key for key in values if any(_is_below(path, key) for path in own)]
+        return values[max(matching, key=len)] if matching else 1.0
+    value = getattr(hit, name)
+    return values.get(str(value), 1.0)
+
+
+def _is_below(path: str, folder: str) -> bool:
+    plain = folder.strip("/")
+    return path == plain or path.startswith(f"{plain}/")
+
+
+def _paths(readers: "Sequence[Reader]") -> dict[tuple[str, str], list[str]]:
+    """Return the paths of each document, with and without the name of their root."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for reader in readers:
+        sources = reader.sources().select(["doc_uid", "path", "source_uri"]).to_pylist()
+        for row in sources:
+            if row["doc_uid"] is not None:
+                found.setdefault((reader.namespace, row["doc_uid"]), []).extend(
+                    path for path in (row["path"], row["source_uri"]) if path
+                )
+    return found

@@ -1,0 +1,264 @@
+"""The one object through which a workspace is asked: by commands, assets, programs, evaluation."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from rag_assets.model import PublicationError, UsageError
+from rag_assets.retrieval.candidates import searcher_names
+from rag_assets.retrieval.filters import SearchFilters
+from rag_assets.retrieval.hits import Hit, ParentHit
+from rag_assets.retrieval.parents import backfill_parents
+from rag_assets.retrieval.queries import AskedQuery, make_query
+from rag_assets.retrieval.reader import Reader
+from rag_assets.retrieval.reranking import load_reranker
+from rag_assets.retrieval.searching import rank_chunks
+from rag_assets.retrieval.weights import LEXICAL, load_weights
+from rag_assets.retrieval.windows import Window, expand_windows
+from rag_assets.storage import current_folder, read_manifest, read_pointer
+from rag_assets.workspace import Workspace
+from rag_assets.workspace.settings import RetrieveSettings
+
+if TYPE_CHECKING:
+    from rag_assets.llm import ChatModel
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """What was found for a question.
+
+    Args:
+        query: as it was searched.
+        hits: the best chunks, at most `top_k`.
+        parents: the parents (pages, sections) of what was found, each once, at most `top_k`.
+        windows: hits with their neighbours, where the settings ask for them (`window`, or
+            `inject.mode` window); in the order of their best hits.
+        settings: as applied, with where the weights come from and which reranker judged.
+        filters: what was searched, in words.
+        manifests: by namespace, of the publications that were asked.
+        warnings: sentences a person can act on.
+    """
+
+    query: AskedQuery
+    hits: tuple[Hit, ...]
+    parents: tuple[ParentHit, ...]
+    windows: tuple[Window, ...]
+    settings: Mapping[str, Any]
+    filters: tuple[str, ...]
+    manifests: Mapping[str, Mapping[str, Any]]
+    warnings: tuple[str, ...]
+
+
+class Retriever:
+    """Asks the publications that are current when it is entered, until it is left.
+
+        with Retriever(workspace, ["thesis"]) as retriever:
+            found = retriever.retrieve("How much cooler are green roofs?")
+
+    Args:
+        workspace: to be asked.
+        namespaces: names; without any, all that have a publication. Asked for by name, each must
+            have one.
+        settings: of the search; without, those of the namespace where there is one, else those of
+            the workspace.
+        llm: rewrites questions; None for none.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        namespaces: Sequence[str] = (),
+        settings: RetrieveSettings | None = None,
+        llm: "ChatModel | None" = None,
+    ) -> None:
+        self._workspace = workspace
+        self._asked = tuple(dict.fromkeys(namespaces))
+        self._given = settings
+        self._llm = llm
+        self._stack = ExitStack()
+        self.readers: tuple[Reader, ...] = ()
+        self.manifests: dict[str, dict[str, Any]] = {}
+        self._missing: tuple[str, ...] = ()
+
+    def __enter__(self) -> Self:
+        """Open the publications.
+
+        Raises:
+            PublicationError: a namespace that was named, or every one, has no publication.
+            UsageError: a namespace does not exist.
+        """
+        names = self._asked or self._workspace.namespace_names
+        ready = [
+            name
+            for name in names
+            if read_pointer(self._workspace.namespace(name).publications) is not None
+        ]
+        self._missing = tuple(name for name in names if name not in ready)
+        if not ready or (self._asked and self._missing):
+            raise PublicationError(
+                f"nothing is published in {', '.join(self._missing) or self._workspace.root}. Run "
+                "`rag ingest` first."
+            )
+        with ExitStack() as stack:
+            readers = []
+            self.manifests = {}
+            for name in ready:
+                folder = current_folder(self._workspace.namespace(name).publications, name)
+                self.manifests[name] = read_manifest(folder)
+                readers.append(stack.enter_context(self._open(folder, name, len(ready))))
+            self.readers = tuple(readers)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the publications."""
+        self._stack.close()
+        self.readers = ()
+
+    def _open(self, folder: Path, name: str, count: int) -> Reader:
+        return Reader(folder, name, folder.name, text=self._settings_of(name, count).text)
+
+    @property
+    def settings(self) -> RetrieveSettings:
+        """The search settings of the open retriever: given ones, the one namespace's, or the
+        workspace's.
+        """
+        return self._settings_of(self.readers[0].namespace, len(self.readers))
+
+    def _settings_of(self, namespace: str, count: int) -> RetrieveSettings:
+        if self._given is not None:
+            return self._given
+        if count == 1:
+            return self._workspace.namespace(namespace).settings.retrieve
+        return self._workspace.settings.retrieve
+
+    def retrieve(
+        self,
+        text: str,
+        *,
+        top_k: int | None = None,
+        filters: SearchFilters | None = None,
+        document_ids: Sequence[str] | None = None,
+    ) -> Retrieved:
+        """Return what the publications hold on a question.
+
+        Args:
+            text: the question.
+            top_k: results at most, from 1; else the settings'.
+            filters: what to search; else everything. Bibliographies too where the settings say so.
+            document_ids: only these documents, by `doc_uid` or `doc_id`; None for all.
+
+        Raises:
+            UsageError: the retriever is not open, no text, `top_k` below 1, a document that no
+                publication holds.
+        """
+        if not self.readers:
+            raise UsageError("the retriever is not open: use it as `with Retriever(…) as …`.")
+        if not any(character.isalnum() for character in text):
+            raise UsageError("the question has no text. Write a question with words in it.")
+        settings = self.settings
+        if top_k is not None:
+            if top_k < 1:
+                raise UsageError(f"'top_k' must be at least 1, got {top_k}.")
+            settings = settings.model_copy(update={"top_k": top_k})
+        chosen = filters or SearchFilters()
+        chosen = replace(chosen, with_references=chosen.with_references or settings.references)
+        if document_ids is not None:
+            uids = self._doc_uids(document_ids)
+            if chosen.doc_uids is not None:
+                uids = tuple(uid for uid in uids if uid in chosen.doc_uids)
+            chosen = replace(chosen, doc_uids=uids)
+        query = make_query(text, self.readers, settings, self._llm)
+        ranking = rank_chunks(self.readers, query, settings, chosen)
+        hits = ranking.hits[: settings.top_k]
+        needs_windows = settings.window > 0 or settings.inject.mode == "window"
+        return Retrieved(
+            query=query,
+            hits=hits,
+            parents=tuple(backfill_parents(self.readers, ranking.hits, settings.top_k)),
+            windows=tuple(expand_windows(self.readers, hits, settings.window))
+            if needs_windows
+            else (),
+            settings=self._applied(settings),
+            filters=self._shown(chosen),
+            manifests=self.manifests,
+            warnings=(
+                *(
+                    f"namespace '{name}' has no publication yet and was left out"
+                    for name in self._missing
+                ),
+                *query.warnings,
+                *ranking.warnings,
+                *_narrow(settings),
+            ),
+        )
+
+    def _doc_uids(self, wanted: Sequence[str]) -> tuple[str, ...]:
+        found: dict[str, set[str]] = {identity: set() for identity in wanted}
+        for reader in self.readers:
+            for row in reader.documents().select(["doc_uid", "doc_id"]).to_pylist():
+                for identity in (row["doc_uid"], row["doc_id"]):
+                    if identity in found:
+                        found[identity].add(row["doc_uid"])
+        unknown = [identity for identity, uids in found.items() if not uids]
+        if unknown:
+            names = ", ".join(reader.namespace for reader in self.readers)
+            raise UsageError(
+                f"no publication of {names} holds a document '{unknown[0]}'. `rag documents` "
+                "lists them."
+            )
+        return tuple(sorted({uid for uids in found.values() for uid in uids}))
+
+    def _applied(self, settings: RetrieveSettings) -> dict[str, Any]:
+        """Return the settings as values that JSON knows, with what they stand for."""
+        applied = settings.model_dump(mode="json")
+        if settings.fusion.kind == "weighted" and settings.method != "lexical":
+            known = frozenset({LEXICAL, *searcher_names(self.readers).values()})
+            applied["fusion"] |= load_weights(settings.fusion, known).provenance()
+        if settings.rerank.mode == "model":
+            reranker = load_reranker(settings.rerank)
+            applied["rerank"] |= {"name": reranker.name, "fingerprint": reranker.fingerprint}
+        return applied
+
+    def _shown(self, filters: SearchFilters) -> tuple[str, ...]:
+        names = ", ".join(reader.namespace for reader in self.readers)
+        shown = ["citable = true"] if filters.citable_only else []
+        shown.append(f"namespace in ({names})")
+        if not filters.with_references:
+            shown.append("source_subtype <> references")
+        if filters.years is not None:
+            low, high = ("…" if end is None else str(end) for end in filters.years)
+            shown.append(f"year in {low}–{high}")
+        for name, values in (
+            ("doc_uid", filters.doc_uids),
+            ("source_type", filters.source_types),
+            ("source_subtype", filters.source_subtypes),
+            ("section_category", filters.section_categories),
+            ("tag", filters.tags),
+            ("language", filters.languages),
+        ):
+            if values is not None:
+                shown.append(f"{name} in ({', '.join(map(str, values))})")
+        return tuple(shown)
+
+
+def _narrow(settings: RetrieveSettings) -> list[str]:
+    """Say where more results are asked for than candidates are let through."""
+    if settings.top_k <= settings.rerank_k:
+        return []
+    warning = (
+        f"at most {settings.rerank_k} results can come back where {settings.top_k} were asked for: "
+        "raise retrieve.rerank_k and retrieve.pool_k"
+    )
+    return [warning]

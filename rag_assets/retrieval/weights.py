@@ -1,0 +1,170 @@
+"""Weights of the searchers: those of configs/fusion.yaml, or those that the settings name."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from rag_assets.model import ConfigurationError, UsageError, hash_fields
+from rag_assets.retrieval.queries import Language
+from rag_assets.workspace.configuration import configs_folder, read_yaml
+from rag_assets.workspace.settings import FusionSettings
+
+LEXICAL = "lexical"
+FUSION_FILE = "fusion.yaml"
+
+_Weight = Annotated[float, Field(ge=0)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class RuleWeights(_Part):
+    """Weights where no row fits: the words', and the one that all models share evenly."""
+
+    lexical: _Weight
+    models: _Weight
+
+
+class Fallback(_Part):
+    """The rule where no row fits."""
+
+    same_language: RuleWeights
+    other_language: RuleWeights
+
+
+class Row(_Part):
+    """Fitted weights of one set of searchers for one pair of languages."""
+
+    question: Literal["zh", "en", "other"]
+    passage: Literal["zh", "en", "other"]
+    weights: dict[str, _Weight]
+
+
+class FusionFile(_Part):
+    """configs/fusion.yaml.
+
+    Args:
+        provenance: how the rows were fitted: script, data, figures; not looked at, but shown.
+        rows: each set of searchers at most once for a pair of languages.
+    """
+
+    provenance: dict[str, Any]
+    fallback: Fallback
+    rows: list[Row]
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Which weights a search uses.
+
+    Args:
+        stated: by searcher, from the settings; None for those of the file.
+        file: configs/fusion.yaml.
+    """
+
+    stated: Mapping[str, float] | None
+    file: FusionFile
+
+    def of(self, question: Language, passage: Language, names: frozenset[str]) -> dict[str, float]:
+        """Return the weights of the searchers `names`, from 0; not scaled to any sum.
+
+        1. Weights that the settings state.
+        2. The row of both languages whose searchers are `names`.
+        3. The row of both languages with the fewest searchers more than `names`, without those.
+        4. The file's fallback rule: `lexical` and the models together, which share evenly; one
+           for questions in the passage's language, one for others.
+        """
+        if self.stated is not None:
+            return {name: self.stated.get(name, 0.0) for name in names}
+        rows = [
+            row
+            for row in self.file.rows
+            if row.question == question and row.passage == passage and names <= row.weights.keys()
+        ]
+        for row in sorted(rows, key=lambda row: (len(row.weights), sorted(row.weights))):
+            own = {name: row.weights[name] for name in names}
+            if sum(own.values()) > 0:
+                return own
+        fallback = self.file.fallback
+        rule = fallback.same_language if question == passage else fallback.other_language
+        models = len(names - {LEXICAL})
+        return {name: rule.lexical if name == LEXICAL else rule.models / models for name in names}
+
+    def provenance(self) -> dict[str, Any]:
+        """Return what a pack records of them."""
+        if self.stated is not None:
+            return {"weights": dict(self.stated)}
+        digest = hash_fields(self.file.model_dump(mode="json"))[:16]
+        return {"weights": "fitted", "file": FUSION_FILE, "digest": digest}
+
+
+def load_weights(settings: FusionSettings, known: frozenset[str] | None) -> Weights:
+    """Return the weights that the settings name.
+
+    Args:
+        settings: `weights`: `fitted`, or a number by searcher.
+        known: searchers of the publications that are asked, even such as sit this question out;
+            None where words alone are searched, so that weights decide nothing.
+
+    Raises:
+        UsageError: the settings weigh a searcher that is not `known`, or none that is.
+        ConfigurationError: configs/fusion.yaml is not what it should be.
+    """
+    file = read_fusion_file(configs_folder() / FUSION_FILE)
+    if settings.weights == "fitted":
+        return Weights(None, file)
+    if known is None:
+        return Weights(settings.weights, file)
+    strange = sorted(set(settings.weights) - known)
+    if strange:
+        raise UsageError(
+            f"'retrieve.fusion.weights' names '{strange[0]}', which is no searcher here. "
+            f"Searchers: {', '.join(sorted(known))}."
+        )
+    if not any(weight > 0 for weight in settings.weights.values()):
+        raise UsageError(
+            "'retrieve.fusion.weights' must give at least one searcher a weight above 0. "
+            f"Searchers: {', '.join(sorted(known))}."
+        )
+    return Weights(settings.weights, file)
+
+
+def read_fusion_file(path: Path) -> FusionFile:
+    """Return a file of fitted weights; read again only when it changed.
+
+    Raises:
+        ConfigurationError: names file, key and rule.
+    """
+    return _read(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=4)
+def _read(path: Path, _modified: int) -> FusionFile:
+    try:
+        file = FusionFile.model_validate(read_yaml(path))
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(map(str, first["loc"]))
+        raise ConfigurationError(
+            f"{path}: '{key}': {first['msg'].lower()}, got {first['input']!r}."
+        ) from error
+    seen = set()
+    for row in file.rows:
+        kind = (row.question, row.passage, frozenset(row.weights))
+        if kind in seen:
+            raise ConfigurationError(
+                f"{path}: two rows weigh {', '.join(sorted(row.weights))} for question "
+                f"{row.question}, passage {row.passage}. Keep one."
+            )
+        seen.add(kind)
+        if not sum(row.weights.values()) > 0:
+            raise ConfigurationError(
+                f"{path}: the row of question {row.question}, passage {row.passage} and "
+                f"{', '.join(sorted(row.weights))} must give one searcher a weight above 0."
+            )
+    return file

@@ -1,0 +1,148 @@
+"""Calls that are tried again where trouble passes, and what is said where it does not."""
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import NoReturn, TypeVar
+from urllib.parse import urlsplit, urlunsplit
+
+import tenacity
+
+from rag_assets.model import ServiceError
+
+Answer = TypeVar("Answer")
+
+_LONGEST_WAIT_SECONDS = 60.0
+# Of what a service says of an error; some repeat the whole request.
+_LONGEST_REASON_CHARACTERS = 300
+_RETRIED_STATUS = frozenset({408, 409, 425, 429})
+_KEY_STATUS = frozenset({401, 403})
+_CONTENT_STATUS = frozenset({400, 413, 422})
+_SERVER_FAULT = 500
+_log = logging.getLogger(__name__)
+
+
+class PassingError(Exception):
+    """Trouble that may be gone at the next try.
+
+    Args:
+        wait_seconds: what the service asked for by Retry-After, 0.0 for nothing.
+    """
+
+    def __init__(self, message: str, wait_seconds: float = 0.0) -> None:
+        super().__init__(message)
+        self.wait_seconds = wait_seconds
+
+
+class RefusedContentError(Exception):
+    """The service is well and the key is right, but it refuses what was sent: 400, 413, 422."""
+
+
+def call_with_retries(
+    call: Callable[[], Answer],
+    what: str,
+    *,
+    attempts: int,
+    backoff_seconds: float,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Answer:
+    """Return what `call` returns, trying again as long as it raises `PassingError`.
+
+    Between two tries passes a random time below `backoff_seconds` · 2ⁿ (Brooker, "Exponential
+    Backoff and Jitter", 2015), or what the service asked for where that is longer; never more
+    than a minute.
+
+    Args:
+        what: the call in words, for the error: "embedding by text-embedding-3-small".
+        attempts: tries in all, at least 1.
+
+    Raises:
+        ServiceError: every try met trouble.
+    """
+    backoff = tenacity.wait_random_exponential(
+        multiplier=backoff_seconds, max=_LONGEST_WAIT_SECONDS
+    )
+
+    def wait(state: tenacity.RetryCallState) -> float:
+        error = state.outcome.exception() if state.outcome else None
+        asked = error.wait_seconds if isinstance(error, PassingError) else 0.0
+        return max(backoff(state), min(asked, _LONGEST_WAIT_SECONDS))
+
+    try:
+        return tenacity.Retrying(
+            stop=tenacity.stop_after_attempt(attempts),
+            wait=wait,
+            retry=tenacity.retry_if_exception_type(PassingError),
+            before_sleep=tenacity.before_sleep_log(_log, logging.INFO),
+            sleep=sleep,
+            reraise=True,
+        )(call)
+    except PassingError as error:
+        raise ServiceError(
+            f"{what} failed {attempts} times, at last with: {error}. Look whether the service and "
+            "the network are up, then run the same command again; what is done is kept."
+        ) from error
+
+
+def raise_for_status(
+    status: int, reason: str, headers: Mapping[str, str], *, what: str, mend: str
+) -> NoReturn:
+    """Raise the error that an HTTP status other than success stands for.
+
+    Args:
+        reason: what the service said, free of secrets; not shown where it refuses the key.
+        headers: of the answer, with names in lower case or in a case-insensitive mapping.
+        what: the call in words, for the error.
+        mend: what to do where the key is refused.
+
+    Raises:
+        PassingError: 408, 409, 425, 429 and 5xx.
+        RefusedContentError: 400, 413 and 422.
+        ServiceError: everything else, with what to do.
+    """
+    said = f"HTTP {status}" + (f" ({shorten(reason)})" if reason else "")
+    if status in _RETRIED_STATUS or status >= _SERVER_FAULT:
+        raise PassingError(said, read_retry_after(headers))
+    if status in _KEY_STATUS:
+        raise ServiceError(f"{what}: the service does not accept the key (HTTP {status}). {mend}")
+    if status in _CONTENT_STATUS:
+        raise RefusedContentError(said)
+    raise ServiceError(
+        f"{what}: {said}. Check the model's name and the URL in the configuration against the "
+        "service's documentation."
+    )
+
+
+def read_retry_after(headers: Mapping[str, str]) -> float:
+    """Return the seconds that Retry-After asks for (RFC 9110 §10.2.3), 0.0 where it does not."""
+    value = headers.get("retry-after", "").strip()
+    if not value:
+        return 0.0
+    try:
+        return max(float(value), 0.0)
+    except ValueError:
+        pass  # the other form that the standard allows is a date
+    try:
+        moment = parsedate_to_datetime(value)
+    except ValueError:
+        return 0.0
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return max((aware - datetime.now(UTC)).total_seconds(), 0.0)
+
+
+def shorten(reason: str) -> str:
+    """Return a service's words in one line of bounded length."""
+    line = " ".join(reason.split())
+    if len(line) <= _LONGEST_REASON_CHARACTERS:
+        return line
+    return line[: _LONGEST_REASON_CHARACTERS - 1] + "…"
+
+
+def public_url(url: str) -> str:
+    """Return an endpoint without user, password and query: what may stand in a manifest."""
+    parts = urlsplit(url)
+    return urlunsplit(
+        (parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/"), "", "")
+    )

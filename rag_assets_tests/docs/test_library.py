@@ -1,0 +1,78 @@
+"""The ten lines of docs/library.md are those of the notebook, and they run."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+# Runs a cell as a notebook does: `await` may stand outside of functions.
+_RUN = """
+import ast, asyncio, inspect, sys
+code = compile(open(sys.argv[1]).read(), "cell", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+names = {"__name__": "__main__"}
+async def run():
+    waiting = eval(code, names)
+    if inspect.isawaitable(waiting):
+        await waiting
+asyncio.run(run())
+"""
+
+
+def ten_lines() -> str:
+    page = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
+    found = re.search(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    assert found
+    return found[1].rstrip("\n")
+
+
+def test_page_shows_what_the_notebook_holds_in_ten_lines() -> None:
+    notebook = json.loads((ROOT / "samples" / "library.ipynb").read_text(encoding="utf-8"))
+    (cell,) = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert "".join(cell["source"]) == ten_lines()
+    assert len([line for line in ten_lines().splitlines() if line.strip()]) == 10
+
+
+def test_notebook_runs_from_an_empty_folder_to_a_cited_context(tmp_path: Path) -> None:
+    (tmp_path / "cell.py").write_text(ten_lines(), encoding="utf-8")
+    (tmp_path / "knowledge").mkdir()
+    # What exists is not changed: the words-only embedder makes the run short.
+    config = tmp_path / "knowledge" / "config.yaml"
+    config.write_text("embed: {kind: hashing, model: words}\nparse: {workers: 1}\n")
+    done = subprocess.run(
+        [sys.executable, "-c", _RUN, "cell.py"],
+        cwd=tmp_path,
+        env={k: v for k, v in os.environ.items() if k not in {"RAG_WORKSPACE", "DAGSTER_HOME"}},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "1 chunk, nothing stored" in done.stdout
+    assert "[C1] Roofs" in done.stdout
+    assert "7 degrees cooler" in done.stdout
+    assert re.search(r"\{'C1': 'kb:demo__chunk-[0-9a-f]{16}'\}", done.stdout)
+
+
+def test_example_of_a_recording_runs_as_it_stands(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "language-models.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    done = subprocess.run(
+        [sys.executable, "-c", example],
+        cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "HOW HOT DO ROOFS GET?\n" * 2
+    assert len(list((tmp_path / "calls").rglob("*.json"))) == 1
+
+
+def test_example_of_a_script_can_be_read(tmp_path: Path) -> None:
+    from rag_assets.llm import read_script
+
+    page = (ROOT / "docs" / "language-models.md").read_text(encoding="utf-8")
+    script = next(s for s in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL) if "answers" in s)
+    (tmp_path / "script.yaml").write_text(script, encoding="utf-8")
+    assert len(read_script(tmp_path / "script.yaml").answers) == 4

@@ -1,0 +1,201 @@
+"""A service that speaks chat completions, as it works and as it fails."""
+
+import json
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, ConfigDict, SecretStr
+
+from rag_assets.llm import Budget, Message, Tool, complete_as, serve_script
+from rag_assets.llm.contract import ChatRequest
+from rag_assets.llm.openai_compatible import OpenAiCompatibleModel
+from rag_assets.model import AnswerError, BudgetError, ConfigurationError, LanguageModelError
+from rag_assets_tests.llm.models import ask, script_of, settings_for
+
+KEY = "sk-not-for-anyone"
+
+
+def model_at(base_url: str, key: str | None = None, **changes: Any) -> OpenAiCompatibleModel:
+    settings = settings_for(base_url=base_url, **changes)
+    return OpenAiCompatibleModel(settings, SecretStr(key) if key else None)
+
+
+def test_answer_comes_with_its_usage_and_finish() -> None:
+    with serve_script(script_of({"when": "roof", "answer": "Green roofs cool."})) as server:
+        completion = model_at(server.base_url).complete(ask("a roof?", max_tokens=50))
+    assert completion.text == "Green roofs cool."
+    assert completion.finish_reason == "stop"
+    assert completion.usage.completion_tokens > 0
+    assert not completion.usage.is_estimated
+    assert server.requests[0]["max_tokens"] == 50
+    assert server.requests[0]["temperature"] == 0.0
+
+
+@pytest.mark.parametrize("fault", [429, 500, 503, "truncated", "not_json"])
+def test_passing_trouble_is_tried_again(fault: int | str) -> None:
+    script = script_of({"answer": "here", "faults": [fault, fault]})
+    with serve_script(script) as server:
+        completion = model_at(server.base_url, attempts=3).complete(ask("?"))
+    assert completion.text == "here"
+    assert completion.attempts == 3
+    assert len(server.requests) == 3
+
+
+def test_slow_answer_is_given_up_and_asked_again() -> None:
+    script = script_of({"answer": "here", "faults": ["slow"]}, slow_seconds=60)
+    with serve_script(script) as server:
+        completion = model_at(server.base_url, timeout_seconds=0.5).complete(ask("?"))
+    assert completion.attempts == 2
+
+
+def test_trouble_that_stays_names_place_and_settings() -> None:
+    script = script_of({"answer": "here", "faults": [500] * 9})
+    with serve_script(script) as server:
+        with pytest.raises(LanguageModelError, match=r"failed 2 times.*HTTP 500.*'llm'"):
+            model_at(server.base_url, attempts=2).complete(ask("?"))
+        assert len(server.requests) == 2
+
+
+def test_refused_key_is_not_tried_again_and_never_shown() -> None:
+    with serve_script(script_of({"answer": "here"}), api_key="another") as server:
+        with pytest.raises(LanguageModelError, match="OPENAI_API_KEY") as caught:
+            model_at(server.base_url, KEY).complete(ask("?"))
+        assert len(server.requests) == 1
+    assert KEY not in str(caught.value)
+
+
+def test_key_that_a_service_repeats_is_not_shown() -> None:
+    with serve_script(script_of()) as server, pytest.raises(LanguageModelError) as caught:
+        model_at(server.base_url, KEY).complete(ask(f"what is {KEY}?"))
+    assert "what is …?" in str(caught.value)
+    assert KEY not in str(caught.value)
+
+
+def test_key_is_sent_and_a_service_without_key_gets_none_of_ours() -> None:
+    with serve_script(script_of({"answer": "here"})) as server:
+        model_at(server.base_url, KEY).complete(ask("?"))
+        model_at(server.base_url).complete(ask("?"))
+    assert server.authorizations == [f"Bearer {KEY}", ""]
+
+
+def test_unknown_model_is_refused_with_the_setting_to_change() -> None:
+    with (
+        serve_script(script_of({"answer": "here"})) as server,
+        pytest.raises(LanguageModelError, match="Check the model's name"),
+    ):
+        model_at(server.base_url, model="other").complete(ask("?"))
+
+
+def test_nothing_listens() -> None:
+    with serve_script(script_of()) as server:
+        url = server.base_url
+    with pytest.raises(LanguageModelError, match="Look whether the service"):
+        model_at(url, attempts=2).complete(ask("?"))
+
+
+def test_model_must_be_named() -> None:
+    with pytest.raises(ConfigurationError, match="'model'"):
+        model_at("http://127.0.0.1:9/v1", model="")
+
+
+def test_password_in_the_address_is_refused_without_showing_it() -> None:
+    with pytest.raises(ConfigurationError, match="'base_url'") as caught:
+        model_at(f"http://user:{KEY}@127.0.0.1:9/v1")
+    assert KEY not in str(caught.value)
+
+
+def test_stream_yields_what_complete_returns() -> None:
+    script = script_of({"answer": "one two\nthree", "faults": [429]})
+    with serve_script(script) as server:
+        model = model_at(server.base_url)
+        pieces = list(model.stream(ask("?")))
+        whole = model.complete(ask("?"))
+    assert [piece.text for piece in pieces] == ["one ", "two\n", "three", ""]
+    last = pieces[-1].completion
+    assert last is not None
+    assert (last.text, last.usage, last.attempts) == (whole.text, whole.usage, 2)
+
+
+def test_broken_stream_is_an_error_that_says_how_far_it_came() -> None:
+    script = script_of({"answer": "one two three four", "faults": ["truncated"]})
+    with serve_script(script) as server:
+        stream = model_at(server.base_url).stream(ask("?"))
+        assert next(stream).text == "one "
+        with pytest.raises(LanguageModelError, match="broke off after 8 characters"):
+            list(stream)
+
+
+def test_tool_calls_come_back_whole_and_streamed_and_can_be_answered() -> None:
+    search = Tool("search", "Search passages.", {"type": "object", "properties": {}})
+    script = script_of(
+        {"role": "tool", "when": "bitumen", "answer": "Cooler than bitumen."},
+        {"role": "user", "tool_calls": [{"name": "search", "arguments": {"query": "绿色屋顶"}}]},
+    )
+    with serve_script(script) as server:
+        model = model_at(server.base_url)
+        request = ask("How cool?", tools=(search,))
+        first = model.complete(request)
+        streamed = list(model.stream(request))[-1].completion
+        (call,) = first.tool_calls
+        answered = ChatRequest(
+            (
+                *request.messages,
+                Message("assistant", tool_calls=first.tool_calls),
+                Message("tool", "bitumen was hot", tool_call_id=call.id),
+            ),
+            tools=(search,),
+        )
+        last = model.complete(answered)
+    assert first.finish_reason == "tool_calls"
+    assert json.loads(call.arguments) == {"query": "绿色屋顶"}
+    assert streamed is not None
+    assert streamed.tool_calls == first.tool_calls
+    assert last.text == "Cooler than bitumen."
+    assert server.requests[0]["tools"][0]["function"]["name"] == "search"
+
+
+class Verdict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    supported: bool
+
+
+def test_values_follow_the_schema_that_was_sent() -> None:
+    script = script_of(
+        {"when": "good", "data": {"supported": True}}, {"data": {"supported": "perhaps"}}
+    )
+    with serve_script(script) as server:
+        model = model_at(server.base_url)
+        assert complete_as(model, ask("good"), Verdict) == Verdict(supported=True)
+        with pytest.raises(AnswerError, match="supported") as caught:
+            complete_as(model, ask("bad"), Verdict)
+    assert "perhaps" in caught.value.answer
+    sent = server.requests[0]["response_format"]["json_schema"]
+    assert sent["strict"]
+    assert sent["schema"]["properties"]["supported"]["type"] == "boolean"
+
+
+def test_budget_of_tokens_limits_the_answer_then_the_task() -> None:
+    with serve_script(script_of({"answer": "word " * 60})) as server:
+        model = model_at(server.base_url)
+        budget = Budget(tokens=130)
+        model.complete(ask("a question"), budget)
+        with pytest.raises(BudgetError, match="130 tokens"):
+            model.complete(ask("another question " * 6), budget)
+        assert len(server.requests) == 1
+        assert server.requests[0]["max_tokens"] < 130
+
+
+def test_budget_of_time_ends_a_task_between_two_calls_and_inside_a_stream() -> None:
+    now = [0.0]
+    with serve_script(script_of({"answer": "one two three"})) as server:
+        model = model_at(server.base_url)
+        budget = Budget(seconds=10, clock=lambda: now[0])
+        stream = model.stream(ask("?"), budget)
+        next(stream)
+        now[0] = 11.0
+        with pytest.raises(BudgetError, match="10 seconds"):
+            list(stream)
+        with pytest.raises(BudgetError):
+            model.complete(ask("?"), budget)
+        assert len(server.requests) == 1

@@ -1,0 +1,127 @@
+"""Every call is kept and can be replayed without the model."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rag_assets.llm import (
+    Recorder,
+    RecordingModel,
+    ReplayingModel,
+    RulesModel,
+    ScriptedModel,
+    load_chat_model,
+    open_chat_model,
+    serve_script,
+)
+from rag_assets.model import ConfigurationError, LanguageModelError, RecordingError
+from rag_assets.workspace.creating import create_workspace
+from rag_assets_tests.llm.models import ask, script_of, settings_for
+
+
+def test_kind_none_loads_nothing() -> None:
+    assert load_chat_model(settings_for(kind="none")) is None
+
+
+def test_replay_answers_as_the_model_did_and_says_what_is_missing(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path / "llm")
+    scripted = ScriptedModel(script_of({"when": "roof", "answer": "cool"}))
+    asked = RecordingModel(scripted, recorder)
+    first = asked.complete(ask("a roof?"))
+    replay = ReplayingModel(recorder, asked.name)
+    assert replay.complete(ask("a roof?")) == first
+    assert [piece.text for piece in replay.stream(ask("a roof?"))] == ["cool", ""]
+    with pytest.raises(RecordingError, match=r"'a street\?'.*task 'judge'"):
+        replay.complete(ask("a street?", task="judge"))
+
+
+def test_answers_that_changed_are_replayed_in_their_order(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path)
+    answers = iter(["first", "second"])
+    asked = RecordingModel(RulesModel("r", lambda _: next(answers)), recorder)
+    for _ in range(2):
+        asked.complete(ask("?"))
+    replay = ReplayingModel(recorder, asked.name)
+    said = [replay.complete(ask("?")).text for _ in range(3)]
+    assert said == ["first", "second", "second"]
+
+
+def test_failure_is_kept_and_not_replayed(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path)
+    asked = RecordingModel(ScriptedModel(script_of()), recorder)
+    with pytest.raises(LanguageModelError):
+        asked.complete(ask("?"))
+    (call,) = recorder.calls()
+    assert call["completion"] is None
+    assert "has no answer" in call["error"]
+    with pytest.raises(RecordingError):
+        ReplayingModel(recorder, asked.name).complete(ask("?"))
+
+
+def test_left_stream_keeps_what_had_come(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path)
+    asked = RecordingModel(ScriptedModel(script_of({"answer": "one two three"})), recorder)
+    stream = asked.stream(ask("?"))
+    assert isinstance(stream, Iterator)
+    next(stream)
+    stream.close()  # type: ignore[attr-defined]
+    (call,) = recorder.calls()
+    assert (call["completion"], call["partial"]) == (None, "one ")
+    assert "left before its end" in call["error"]
+
+
+def test_workspace_model_reads_its_key_from_dotenv_and_never_records_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DEMO_KEY", raising=False)
+    workspace, _ = create_workspace(tmp_path / "library", "thesis")
+    with (workspace.root / ".env").open("a") as handle:
+        handle.write("DEMO_KEY=sk-secret\n")
+    with serve_script(script_of({"answer": "cool"}), api_key="sk-secret") as server:
+        settings = settings_for(base_url=server.base_url, api_key_variable="DEMO_KEY")
+        model = open_chat_model(workspace, settings)
+        assert model is not None
+        model.complete(ask("a roof?", task="try"))
+    assert server.authorizations == ["Bearer sk-secret"]
+    (file,) = (workspace.meta / "llm").rglob("*.json")
+    kept = file.read_text(encoding="utf-8")
+    assert "sk-secret" not in kept
+    (call,) = Recorder(workspace.meta / "llm").calls()
+    assert call["request"]["messages"][0]["content"] == "a roof?"
+    assert call["model"]["model"] == "demo"
+    assert call["completion"]["text"] == "cool"
+    assert call["seconds"] >= 0
+
+
+def test_recording_can_be_turned_off(tmp_path: Path) -> None:
+    workspace, _ = create_workspace(tmp_path / "library", "thesis")
+    (workspace.root / "script.yaml").write_text("answers: [{answer: cool}]\n")
+    settings = settings_for(kind="scripted", script="script.yaml", record=False)
+    model = open_chat_model(workspace, settings)
+    assert model is not None
+    assert model.complete(ask("?")).text == "cool"
+    assert not (workspace.meta / "llm").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("answers: [{}]", "exactly one of"),
+        ("answers: [{answer: a, when: '('}]", "not a regular expression"),
+        ("answer: a", "answer"),
+    ],
+)
+def test_wrong_script_is_an_error_that_names_file_and_key(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    path = tmp_path / "script.yaml"
+    path.write_text(text)
+    with pytest.raises(ConfigurationError, match=said) as caught:
+        load_chat_model(settings_for(kind="scripted", script=str(path)))
+    assert str(path) in str(caught.value)
+
+
+def test_missing_script_is_an_error() -> None:
+    with pytest.raises(ConfigurationError, match="'script'"):
+        load_chat_model(settings_for(kind="scripted", script=""))

@@ -1,0 +1,130 @@
+"""Publications that exist in memory only: what each searcher says of a chunk is written down."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+
+from rag_assets.model import hash_text
+from rag_assets.retrieval import AskedQuery, Hit, Reader, SearchFilters
+from rag_assets.retrieval.queries import Language
+from rag_assets.workspace import shipped_settings
+from rag_assets.workspace.settings import RetrieveSettings
+
+
+def hit(identity: str, **changes: Any) -> Hit:
+    """Return a chunk `<document>:<number>` of namespace `thesis`."""
+    doc_uid, _, index = identity.rpartition(":")
+    text = changes.pop("text", f"Passage {identity} speaks of nothing else.")
+    values: dict[str, Any] = {
+        "namespace": "thesis",
+        "chunk_id": identity,
+        "parent_id": f"{doc_uid}:p{int(index) // 2 + 1:03d}",
+        "doc_uid": doc_uid,
+        "doc_id": "d" * 64,
+        "doc_title": doc_uid.title(),
+        "citation_key": None,
+        "source_type": "evidence",
+        "source_subtype": None,
+        "citable": True,
+        "chunk_index": int(index),
+        "page_start": 1,
+        "page_end": 1,
+        "char_start": int(index) * 100,
+        "char_end": int(index) * 100 + len(text),
+        "section_path": (),
+        "text": text,
+        "content_hash": hash_text(text),
+        "citation_id": f"kb:thesis__chunk-{hash_text(text)[:16]}",
+        "is_cut": False,
+    }
+    return Hit(**values | changes)
+
+
+@dataclass(frozen=True)
+class MadeUpModel:
+    name: str
+    fingerprint: str
+
+
+@dataclass
+class MadeUpReader:
+    """Says what it was made with; a model without a score for a chunk has no vector of it.
+
+    Args:
+        words: BM25 by chunk id; 0 for those that are left out.
+        cosines: by model name and chunk id.
+        vectors: the same way; of length 1.
+    """
+
+    chunks: Sequence[Hit]
+    words: Mapping[str, float] = field(default_factory=dict)
+    cosines: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    vectors: Mapping[str, Mapping[str, Sequence[float]]] = field(default_factory=dict)
+    namespace: str = "thesis"
+
+    @property
+    def models(self) -> tuple[MadeUpModel, ...]:
+        return tuple(
+            MadeUpModel(name, name.upper())
+            for name in dict.fromkeys([*self.cosines, *self.vectors])
+        )
+
+    @property
+    def fingerprints(self) -> tuple[str, ...]:
+        return tuple(model.fingerprint for model in self.models)
+
+    def rank_text(self, _: str, limit: int, __: SearchFilters) -> list[tuple[str, float]]:
+        return self._rank({key: score for key, score in self.words.items() if score > 0}, limit)
+
+    def rank_vectors(
+        self, fingerprint: str, _: Sequence[float], limit: int, __: SearchFilters
+    ) -> list[tuple[str, float]]:
+        return self._rank(self.cosines[fingerprint.lower()], limit)
+
+    def score_text(self, _: str, ids: Sequence[str]) -> dict[str, float]:
+        return {key: self.words.get(key, 0.0) for key in ids}
+
+    def score_vectors(
+        self, fingerprint: str, _: Sequence[float], ids: Sequence[str]
+    ) -> dict[str, float]:
+        own = self.cosines[fingerprint.lower()]
+        return {key: own[key] for key in ids if key in own}
+
+    def fetch_hits(self, ids: Iterable[str]) -> dict[str, Hit]:
+        wanted = set(ids)
+        return {chunk.chunk_id: chunk for chunk in self.chunks if chunk.chunk_id in wanted}
+
+    def fetch_vectors(self, fingerprint: str, ids: Sequence[str]) -> dict[str, Any]:
+        own = self.vectors.get(fingerprint.lower(), {})
+        return {key: np.array(own[key], dtype=np.float32) for key in ids if key in own}
+
+    def fetch_window(self, doc_uid: str, first: int, last: int) -> list[Hit]:
+        own = (chunk for chunk in self.chunks if chunk.doc_uid == doc_uid)
+        return sorted(
+            (chunk for chunk in own if first <= chunk.chunk_index <= last),
+            key=lambda chunk: chunk.chunk_index,
+        )
+
+    @staticmethod
+    def _rank(scores: Mapping[str, float], limit: int) -> list[tuple[str, float]]:
+        return sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:limit]
+
+
+def readers(*made_up: MadeUpReader) -> list[Reader]:
+    return [cast("Reader", reader) for reader in made_up]
+
+
+def query(*models: str, text: str = "What is it?", language: Language = "en") -> AskedQuery:
+    """Return a question with a vector of each model."""
+    texts = {"q" if language == "other" else f"q_{language}": text}
+    return AskedQuery(text, language, texts, {model.upper(): [[1.0]] for model in models})
+
+
+def configured(**changes: Any) -> RetrieveSettings:
+    """Return the shipped search settings with changes; `fusion`, `rerank` and `quality` merge."""
+    values = shipped_settings().retrieve.model_dump()
+    for name, value in changes.items():
+        values[name] = values[name] | value if isinstance(value, dict) else value
+    return RetrieveSettings.model_validate(values)

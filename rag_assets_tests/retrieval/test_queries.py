@@ -1,0 +1,167 @@
+"""Languages, wordings, vectors and weights of a question."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rag_assets.model import AnswerError, ConfigurationError
+from rag_assets.retrieval import detect_language, make_query, queries
+from rag_assets.retrieval.queries import passage_language
+from rag_assets.retrieval.weights import load_weights, read_fusion_file
+from rag_assets_tests.retrieval.made_up_readers import MadeUpReader, configured, readers
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("What is the effect of canopy cover?", "en"),
+        ("CO2 reduction catalyst", "en"),
+        ("MADS-box", "en"),
+        ("树冠覆盖率与气温", "zh"),
+        ("民法典第五百零九条", "zh"),
+        ("CO2 electroreduction 的机理", "zh"),
+        ("Cu2Mo2 催化剂的表面结构如何？", "zh"),
+        ("What does 气候 mean?", "en"),
+        ("Welche Wirkung hat die Temperatur auf das Blatt?", "other"),
+        ("Quels sont les effets de la chaleur ?", "other"),
+        ("気温はどのように変わりますか", "other"),
+        ("Как влияет температура?", "other"),
+    ],
+)
+def test_the_language_of_a_question_is_told(text: str, language: str) -> None:
+    assert detect_language(text) == language
+
+
+@pytest.mark.parametrize(
+    ("text", "stated", "language"),
+    [
+        ("Leaves close their stomata.", None, "en"),
+        ("Leaves close their stomata.", "zh", "en"),
+        ("Blätter schließen ihre Spalten.", "de", "other"),
+        ("叶片的气孔导度下降 (Smith et al., 2020)。", None, "zh"),
+        ("Wang 王 and Li 李 measured the leaves of many trees.", "en", "en"),
+    ],
+)
+def test_the_language_of_a_passage_is_told(text: str, stated: str | None, language: str) -> None:
+    assert passage_language(text, stated) == language
+
+
+@pytest.fixture
+def made_up(monkeypatch: pytest.MonkeyPatch) -> MadeUpReader:
+    """A publication of `every`, which reads all, and `small`, which reads ASCII only."""
+    from rag_assets.retrieval.queries import ModelSettings
+
+    class WithSettings(MadeUpReader):
+        @property
+        def models(self) -> Any:
+            found = super().models
+            for model in found:
+                object.__setattr__(
+                    model, "settings", ModelSettings(kind="hashing", model=model.name)
+                )
+            return found
+
+    monkeypatch.setattr(
+        queries,
+        "_readable",
+        lambda model, texts: [t for t in texts if model.model == "every" or t.isascii()],
+    )
+    monkeypatch.setattr(queries, "_encode", lambda _, texts: [[float(len(t))] for t in texts])
+    return WithSettings([], cosines={"small": {}, "every": {}})
+
+
+def test_a_model_that_cannot_read_the_question_is_left_out_without_a_word(
+    made_up: MadeUpReader,
+) -> None:
+    asked = make_query("气温", readers(made_up), configured())
+    assert asked.texts == {"q_zh": "气温"}
+    assert asked.vectors == {"EVERY": [[2.0]]}
+    assert asked.warnings == ()
+
+
+def test_words_alone_are_searched_and_said_where_no_model_can_read(made_up: MadeUpReader) -> None:
+    made_up.cosines = {"small": {}}
+    asked = make_query("气温", readers(made_up), configured())
+    assert asked.vectors == {}
+    assert "(small) can read the question: it was searched by words alone" in asked.warnings[0]
+    semantic = make_query("气温", readers(made_up), configured(method="semantic"))
+    assert semantic.vectors == {"SMALL": [[2.0]]}
+    assert "may be unrelated" in semantic.warnings[0]
+
+
+def test_lexical_search_encodes_nothing(made_up: MadeUpReader) -> None:
+    assert make_query("heat", readers(made_up), configured(method="lexical")).vectors == {}
+
+
+def test_a_rewriting_is_asked_beside_the_question_by_the_models_that_read_it(
+    made_up: MadeUpReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rag_assets.llm.rewrite_question", lambda _, __: "heat")
+    model: Any = object()
+    asked = make_query("气温", readers(made_up), configured(), model)
+    assert asked.texts == {"q_zh": "气温", "q_en": "heat"}
+    assert asked.vectors == {"SMALL": [[4.0]], "EVERY": [[2.0], [4.0]]}
+    assert asked.languages == {"zh", "en"}
+    assert make_query("气温", readers(made_up), configured(rewrite=False), model).languages == {
+        "zh"
+    }
+
+
+def test_an_answer_that_is_no_question_is_not_searched_but_said(
+    made_up: MadeUpReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: Any, __: str) -> str:
+        raise AnswerError("the answer is empty", "")
+
+    monkeypatch.setattr("rag_assets.llm.rewrite_question", refuse)
+    model: Any = object()
+    asked = make_query("气温", readers(made_up), configured(), model)
+    assert asked.texts == {"q_zh": "气温"}
+    assert asked.warnings == ("the answer is empty",)
+
+
+FILE = """
+provenance: {made_by: a test}
+fallback:
+  same_language: {lexical: 0.4, models: 0.6}
+  other_language: {lexical: 0.1, models: 0.9}
+rows:
+  - {question: en, passage: en, weights: {lexical: 1, a: 2}}
+  - {question: en, passage: en, weights: {lexical: 1, a: 3, b: 4}}
+"""
+
+
+def test_a_set_takes_its_own_row_then_a_larger_one_then_the_rule(tmp_path: Path) -> None:
+    (tmp_path / "fusion.yaml").write_text(FILE, encoding="utf-8")
+    file = read_fusion_file(tmp_path / "fusion.yaml")
+    weights = load_weights(configured().fusion, None)
+    weights = type(weights)(None, file)
+    assert weights.of("en", "en", frozenset({"lexical", "a"})) == {"lexical": 1, "a": 2}
+    assert weights.of("en", "en", frozenset({"a", "b"})) == {"a": 3, "b": 4}
+    assert weights.of("en", "en", frozenset({"lexical", "x", "y"})) == {
+        "lexical": 0.4,
+        "x": 0.3,
+        "y": 0.3,
+    }
+    assert weights.of("zh", "en", frozenset({"lexical", "x"})) == {"lexical": 0.1, "x": 0.9}
+
+
+def test_the_shipped_weights_can_be_read() -> None:
+    assert load_weights(configured().fusion, frozenset()).file.rows
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ("{question: en, passage: en, weights: {a: 2, lexical: 1}}", "two rows weigh a, lexical"),
+        ("{question: en, passage: fr, weights: {a: 2}}", "rows.2.passage"),
+        ("{question: en, passage: zh, weights: {a: 0}}", "at least one|one searcher a weight"),
+        ("{question: en, passage: zh, weights: {a: -1}}", "rows.2.weights.a"),
+    ],
+)
+def test_a_wrong_file_of_weights_is_refused(tmp_path: Path, wrong: str, message: str) -> None:
+    path = tmp_path / "fusion.yaml"
+    path.write_text(f"{FILE}  - {wrong}\n", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=message):
+        read_fusion_file(path)
