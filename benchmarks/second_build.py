@@ -8,7 +8,7 @@ from typing import Any
 
 from rag_assets.chunking.stage import refresh_chunks, refresh_parents
 from rag_assets.chunking.verifying import oversized_chunks, uncovered_parents
-from rag_assets.embedding import load_embedder, load_tokenizer, model_dimension, model_fingerprint
+from rag_assets.embedding import embedding_models, joint_tokenizer
 from rag_assets.embedding.bert_torch import BertEmbedder
 from rag_assets.embedding.stage import refresh_embeddings
 from rag_assets.parsing.pool import observe_parses
@@ -48,25 +48,23 @@ def _stages_alone(namespace: Namespace) -> dict[str, float]:
     inventory = require_inventory(namespace)
     refresh_parse_reports(namespace, inventory, keys, said.append)
     lap("parse_reports")
-    tokenizer = load_tokenizer(embed)
+    tokenizer = joint_tokenizer(embed)
     refresh_parents(namespace, inventory, keys, tokenizer, said.append)
     lap("parents")
     refresh_chunks(namespace, inventory, keys, tokenizer, said.append)
     lap("chunks")
-    fingerprint, dimension = model_fingerprint(embed), model_dimension(embed)
-    refresh_embeddings(
-        namespace, inventory, keys, fingerprint, dimension, lambda: load_embedder(embed),
-        said.append,
-    )  # fmt: skip
+    models = embedding_models(embed)
+    fingerprints = [model.fingerprint for model in models]
+    refresh_embeddings(namespace, inventory, keys, models, said.append)
     lap("embeddings")
-    publish(namespace, fingerprint, dimension, said.append, is_whole=True)
+    publish(namespace, models, said.append, is_whole=True)
     lap("search_index")
     found = [
         *citability_conflicts(inventory),
-        *troubled_documents(namespace, fingerprint),
+        *troubled_documents(namespace, fingerprints),
         *uncovered_parents(namespace, inventory),
         *oversized_chunks(namespace, inventory, tokenizer.limit),
-        *index_differences(namespace, fingerprint),
+        *index_differences(namespace, fingerprints),
         *uncitable_evidence(namespace),
     ]
     lap("checks")

@@ -62,7 +62,7 @@ class RecordsMovedError(StorageError):
 
 
 class ServiceError(RagError, ConnectionError):
-    """A service on another machine is down after all tries, refuses the key, or answers nonsense."""
+    """A service elsewhere is down after all tries, refuses the key, or answers nonsense."""
 
 
 class PublicationError(RagError, LookupError):

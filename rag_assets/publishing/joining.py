@@ -15,6 +15,7 @@ from rag_assets.embedding import EmbeddingModel
 from rag_assets.embedding.stage import embeddings_schema
 from rag_assets.model import RecordsMovedError
 from rag_assets.publishing.facts import DocumentFacts, document_row, source_id, source_row
+from rag_assets.publishing.languages import passage_language
 from rag_assets.publishing.schemas import (
     CHUNKS,
     DOCUMENTS,
@@ -197,6 +198,14 @@ def _chunks(
         "search_text": _search_texts(chunks, headings),
         "search_heading": headings,
         "tags": spread([list(f.fields.get("tags") or []) for f in facts], pa.list_(strings)),
+        "passage_language": [
+            passage_language(text, language)
+            for text, language in zip(
+                chunks["text"].to_pylist(),
+                spread([f.language for f in facts]).to_pylist(),
+                strict=True,
+            )
+        ],
         **{
             vector_column(position): _vectors(found["vector"], model.dimension)
             for position, (found, model) in enumerate(zip(by_model, models, strict=True))

@@ -260,6 +260,7 @@ def search_schema(dimensions: Sequence[int]) -> pa.Schema:
         _text("search_heading", "what its index of headings holds: title, sections, context",
               _PROVENANCE),
         _field("tags", _STRINGS, "tags of the document", _PROVENANCE),
+        _text("passage_language", "zh, en or other, by the chunk's own script", _PROVENANCE),
         *(
             _field(vector_column(position), pa.list_(pa.float32(), dimension),
                    "of the model's input", _PROVENANCE)

@@ -101,6 +101,7 @@ class TableMemory:
         self._columns: OrderedDict[str, VectorColumn] = OrderedDict()
         self._masks: OrderedDict[str, NDArray[np.int64]] = OrderedDict()
         self._terms: OrderedDict[str, tuple[int, ...]] = OrderedDict()
+        self._languages: OrderedDict[str | None, dict[str, NDArray[np.int64]]] = OrderedDict()
 
     def chunk_ids(self) -> pa.Array:
         """Return the id of each row."""
@@ -127,6 +128,23 @@ class TableMemory:
                     self._masks.popitem(last=False)
             self._masks.move_to_end(where)
             return self._masks[where]
+
+    def rows_by_language(self, where: str | None) -> dict[str, NDArray[np.int64]]:
+        """Return the rows of each passage language that meet a condition, in order."""
+        with self._lock:
+            if None not in self._languages:
+                self._languages[None] = _rows_by_value(self._dataset, "passage_language")
+            if where not in self._languages:
+                passing = self.passing(where or "true")
+                self._languages[where] = {
+                    name: np.intersect1d(rows, passing, assume_unique=True)
+                    for name, rows in self._languages[None].items()
+                }
+                while len(self._languages) > _MASKS:
+                    self._languages.popitem(last=False)
+            self._languages.move_to_end(None)
+            self._languages.move_to_end(where)
+            return self._languages[where]
 
     def rows_with_term(self, term: str, find: Callable[[str], tuple[int, ...]]) -> tuple[int, ...]:
         """Return what `find` says of a term, asking it once."""
@@ -182,6 +200,18 @@ class TableMemory:
         """Let the vectors go; they are read again when they are asked for."""
         with self._lock:
             self._columns.clear()
+
+
+def _rows_by_value(dataset: Any, name: str) -> dict[str, NDArray[np.int64]]:
+    found = dataset.scanner(columns=[name], scan_in_order=True).to_table().column(name)
+    codes = pa.chunked_array(found.chunks, pa.string()).combine_chunks().dictionary_encode()
+    if isinstance(codes, pa.ChunkedArray):
+        codes = codes.combine_chunks()
+    held = codes.indices.to_numpy(zero_copy_only=False)
+    return {
+        value: np.flatnonzero(held == code).astype(np.int64)
+        for code, value in enumerate(codes.dictionary.to_pylist())
+    }
 
 
 def _read_matrix(dataset: Any, name: str) -> Matrix:

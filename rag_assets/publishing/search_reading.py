@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 TABLE_NAME = "chunks.lance"
 
+_NO_ROWS = np.zeros(0, np.int64)
+
 # Caches of one process, for all tables that it reads. The library's own default is 7 GiB; the
 # index of 20,000 rows takes some 10 MB.
 _INDEX_CACHE_BYTES = 256 * 2**20
@@ -33,6 +35,10 @@ _METADATA_CACHE_BYTES = 64 * 2**20
 
 # Scores are compared after rounding to this many decimals (law 3 of the architecture).
 SCORE_DECIMALS = 6
+
+# How many passages tell the mean and the spread of a question's similarities; at 4,000 the mean
+# is known to 2 % of the spread.
+SPREAD_SAMPLE = 4000
 
 # Ids with their scores, best first, ties by id.
 Ranking = list[tuple[str, float]]
@@ -208,6 +214,34 @@ class SearchTable:
             rows = self._memory.rows_of(chunk_ids)
             scores = self._cosines(column, query, np.array(list(rows.values()), np.int64))
         return {key: _rounded(scores[row]) for key, row in rows.items() if row in scores}
+
+    def count_by_language(self, where: str | None = None) -> dict[str, int]:
+        """Return how many rows that meet `where` are written in each language."""
+        with _damage_explained(self.path):
+            rows = self._memory.rows_by_language(where)
+        return {name: len(found) for name, found in rows.items() if len(found)}
+
+    def similarity_sample(
+        self, column: str, vector: Sequence[float], languages: Sequence[str], where: str | None
+    ) -> NDArray[np.float64]:
+        """Return the cosines of rows in some languages, evenly drawn where there are very many.
+
+        Rows without a vector in `column` are left out.
+
+        Raises:
+            UsageError: as `search_vectors`.
+        """
+        query = self._direction(column, vector)
+        if query is None:
+            return np.zeros(0)
+        with _damage_explained(self.path):
+            by_language = self._memory.rows_by_language(where)
+            rows = np.sort(np.concatenate([by_language.get(n, _NO_ROWS) for n in languages]))
+            # Every n-th row of a fixed order: the same in every build.
+            rows = rows[:: -(-len(rows) // SPREAD_SAMPLE) or 1]
+            found = cosines(self._memory.vectors(column, rows), query)
+        known: NDArray[np.float64] = found[~np.isnan(found)]
+        return known
 
     def fetch_vectors(
         self, column: str, chunk_ids: Sequence[str]

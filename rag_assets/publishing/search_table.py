@@ -18,7 +18,7 @@ from rag_assets.publishing.search_text import INDEX_NAMES, WORDS
 from rag_assets.storage import explained_errors
 
 # To be part of what names a publication: a change here changes what searches find.
-SEARCH_TABLE_VERSION = "4"
+SEARCH_TABLE_VERSION = "5"
 
 TEXT_INDEX: dict[str, Any] = {**WORDS, "with_position": False, "num_workers": 1}
 

@@ -28,6 +28,8 @@ def _lines(told: Mapping[str, Any], copies: tuple[str, ...]) -> Iterator[str]:
         yield line
     if "fused" in told:
         yield f"fused by {told['score_mode']}: {told['fused']:.4f}"
+    if "standing" in told:
+        yield f"stands {told['standing']:.2f} deviations above the passages of its language"
     judged = told.get("rerank")
     if judged:
         if "skipped" in judged:

@@ -42,7 +42,8 @@ class SearchFilters:
         source_subtypes: guidance, slides, references, …
         section_categories: 0 abstract to 6 related work (spec 002).
         tags: documents that carry at least one of these.
-        languages: language codes.
+        languages: codes of the documents' languages.
+        passage_languages: zh, en or other, by the chunks' own script.
     """
 
     citable_only: bool = False
@@ -54,6 +55,7 @@ class SearchFilters:
     section_categories: tuple[int, ...] | None = None
     tags: tuple[str, ...] | None = None
     languages: tuple[str, ...] | None = None
+    passage_languages: tuple[str, ...] | None = None
 
     @property
     def excludes_everything(self) -> bool:
@@ -129,6 +131,7 @@ _LISTS: Mapping[str, str] = {
     "section_categories": "section_category",
     "tags": "tags",
     "languages": "language",
+    "passage_languages": "passage_language",
 }
 EVERYTHING = SearchFilters()
 

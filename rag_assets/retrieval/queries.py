@@ -3,19 +3,16 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from rag_assets.model import AnswerError
+from rag_assets.publishing.languages import HAN, KANA_HANGUL, Language
 from rag_assets.workspace.settings import ModelSettings, RetrieveSettings
 
 if TYPE_CHECKING:
     from rag_assets.llm import ChatModel
     from rag_assets.retrieval.reader import Reader
 
-Language = Literal["zh", "en", "other"]
-
-_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
-_KANA_HANGUL = re.compile(r"[\u3041-\u30ff\u1100-\u11ff\uac00-\ud7a3]")
 _LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f]+(?:['’][A-Za-z]+)?")
 # Characters of Chinese grammar and question words; terms quoted in an English question have few.
 _CHINESE_GRAMMAR = re.compile("[的了是在和与及吗呢么什怎如何哪为有对从被把与或能]")
@@ -34,11 +31,6 @@ _OTHER_GRAMMAR_LIST = (
     "het een van voor zijn wat hoe"
 )
 _OTHER_GRAMMAR = frozenset(_OTHER_GRAMMAR_LIST.split())
-# A text is Chinese from this share of ideographs among its letters; an English paper about China
-# has under 2 %, a Chinese text full of formulas and names over 30 %.
-_MIN_HAN_SHARE = 0.25
-# Enough of a passage to see its script.
-_SAMPLE_CHARACTERS = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +69,8 @@ def detect_language(text: str) -> Language:
     """
     words = [word.lower() for word in _LATIN_WORD.findall(text)]
     english = sum(word in _ENGLISH_GRAMMAR for word in words)
-    han = len(_HAN.findall(text))
-    if len(_KANA_HANGUL.findall(text)) > han / 4:
+    han = len(HAN.findall(text))
+    if len(KANA_HANGUL.findall(text)) > han / 4:
         return "other"
     if han:
         return "en" if english > len(_CHINESE_GRAMMAR.findall(text)) else "zh"
@@ -86,24 +78,6 @@ def detect_language(text: str) -> Language:
     if letters and sum(map(len, words)) < letters / 2:
         return "other"
     return "other" if sum(word in _OTHER_GRAMMAR for word in words) > english else "en"
-
-
-def passage_language(text: str, stated: str | None) -> Language:
-    """Return the language of a passage: by its script, then by what its document says.
-
-    Args:
-        text: of the passage; its first 400 characters count.
-        stated: the document's language code, if it is known.
-    """
-    sample = text[:_SAMPLE_CHARACTERS]
-    if not sample.isascii():
-        han = len(_HAN.findall(sample))
-        if han and han >= _MIN_HAN_SHARE * sum(map(str.isalpha, sample)):
-            return (
-                "other" if stated == "ja" or len(_KANA_HANGUL.findall(sample)) > han / 4 else "zh"
-            )
-    # Latin letters in a Chinese document are its English abstract, its references, its tables.
-    return "en" if not stated or stated[:2] in {"en", "zh"} else "other"
 
 
 def make_query(

@@ -175,6 +175,30 @@ class Reader:
         """
         return self._table.score_vectors(self._column(model_fingerprint), vector, chunk_ids)
 
+    def count_by_language(self, filters: SearchFilters = EVERYTHING) -> dict[str, int]:
+        """Return how many chunks that pass the filters are written in each language."""
+        if filters.excludes_everything:
+            return {}
+        return self._table.count_by_language(filters.condition())
+
+    def similarity_sample(
+        self,
+        model_fingerprint: str,
+        vector: Sequence[float],
+        languages: Sequence[str],
+        filters: SearchFilters = EVERYTHING,
+    ) -> "NDArray[np.float64]":
+        """Return the cosines of chunks in some languages that pass the filters.
+
+        At most `SPREAD_SAMPLE`, evenly drawn; chunks without a vector of this model are left out.
+
+        Raises:
+            UsageError: as `rank_vectors`.
+        """
+        return self._table.similarity_sample(
+            self._column(model_fingerprint), vector, languages, filters.condition()
+        )
+
     def fetch_hits(self, chunk_ids: Iterable[str]) -> dict[str, Hit]:
         """Return chunks by id, in the order asked for; ids that are not held are left out.
 

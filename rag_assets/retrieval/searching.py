@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rag_assets.model import UsageError
+from rag_assets.publishing.languages import Language, passage_language
 from rag_assets.retrieval.candidates import Pools, collect, searcher_names
 from rag_assets.retrieval.filters import EVERYTHING, SearchFilters
 from rag_assets.retrieval.fusion import Fused, WeightRule, fuse_rrf, fuse_weighted
@@ -15,7 +16,8 @@ from rag_assets.retrieval.governance import (
     limit_per_document,
 )
 from rag_assets.retrieval.hits import Hit
-from rag_assets.retrieval.queries import AskedQuery, Language, passage_language
+from rag_assets.retrieval.language_groups import LanguageGroup, language_groups, merge_groups
+from rag_assets.retrieval.queries import AskedQuery
 from rag_assets.retrieval.reader import Reader
 from rag_assets.retrieval.reranking import rerank
 from rag_assets.retrieval.weights import LEXICAL, Weights, load_weights
@@ -52,9 +54,11 @@ def rank_chunks(
 
     1. Each searcher (words; every model that has a vector of the question) gives `pool_k`
        candidates.
+       In a library of several languages each language's passages give their own.
     2. They are fused: by weights over normalised scores, or by reciprocal ranks. Weights go by the
        languages of question and passage; a question that was also asked in the passage's language
-       counts as asked in it. Publications that share no model are fused by rank.
+       counts as asked in it. Publications that share no model are fused by rank. The rankings of
+       several languages become one by `merge_groups`.
     3. The first `rerank.top_n` are reranked.
     4. The first `rerank_k` go on. Of those that say the same one is kept, of each document
        `max_per_document`.
@@ -76,8 +80,8 @@ def rank_chunks(
     namespaces = [reader.namespace for reader in readers]
     if len(set(namespaces)) != len(namespaces):
         raise UsageError(f"each namespace can be asked once, got {', '.join(namespaces)}.")
-    pools = collect(readers, query, settings, filters)
-    judged = rerank(_fuse(readers, query, settings, pools), query, settings, readers)
+    found, count = _find(readers, query, settings, filters)
+    judged = rerank(found, query, settings, readers)
     hits: Sequence[Hit] = judged.hits[: settings.rerank_k]
     if settings.quality.dedupe:
         hits = keep_one_of_equal(hits)
@@ -87,7 +91,6 @@ def rank_chunks(
     hits = limit_per_document(hits, settings.quality.max_per_document)
     if settings.score_threshold is not None:
         hits = [hit for hit in hits if hit.score >= settings.score_threshold]
-    count = len(pools.hits)
     return Ranking(
         tuple(
             replace(
@@ -97,6 +100,33 @@ def rank_chunks(
         ),
         judged.warnings,
     )
+
+
+def _find(
+    readers: Sequence[Reader],
+    query: AskedQuery,
+    settings: "RetrieveSettings",
+    filters: SearchFilters,
+) -> tuple[list[Hit], int]:
+    """Return the fused candidates, best first, and how many candidates there were in all."""
+    groups: Sequence[LanguageGroup] = ()
+    if settings.fusion.kind == "weighted" and settings.method != "lexical":
+        groups = language_groups(readers, query, filters)
+    if not groups:
+        pools = collect(readers, query, settings, filters)
+        return _fuse(readers, query, settings, pools), len(pools.hits)
+    ranked, count = [], 0
+    for group in groups:
+        pools = collect(readers, query, settings, group.filters)
+        ranked.append(_fuse(readers, query, settings, pools))
+        count += len(pools.hits)
+    merged = merge_groups(groups, ranked, readers, query)
+    return merged[: _most(settings)], count
+
+
+def _most(settings: "RetrieveSettings") -> int:
+    """Return how many fused candidates reranking, or what follows, can look at."""
+    return max(settings.rerank.top_n or 0, settings.rerank_k)
 
 
 def _fuse(
@@ -126,7 +156,7 @@ def _fuse(
             settings.rrf_k,
         )
     hits = []
-    for one in fused[: max(settings.rerank.top_n or 0, settings.rerank_k)]:
+    for one in fused[: _most(settings)]:
         scores = {
             name: found.scores[one.identity]
             for name, found in pools.searchers.items()

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from rag_assets.model import ConfigurationError, UsageError, hash_fields
-from rag_assets.retrieval.queries import Language
+from rag_assets.publishing.languages import Language
 from rag_assets.workspace.configuration import configs_folder, read_yaml
 from rag_assets.workspace.settings import FusionSettings
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from rag_assets.publishing.languages import passage_language
 from rag_assets.publishing.schemas import (
     CHUNKS,
     DOCUMENTS,
@@ -67,6 +68,7 @@ def chunk_row(doc_uid: str, index: int, text: str, **changes: Any) -> dict[str, 
         "search_text": text,
         "search_heading": "",
         "tags": [],
+        "passage_language": passage_language(text, None),
         "context": "",
         "boxes": [{"page": index // 2 + 1, "x0": 72.0, "y0": 72.0, "x1": 500.5, "y1": 90.25}],
         "attachment_ids": [],

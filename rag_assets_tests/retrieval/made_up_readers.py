@@ -1,5 +1,6 @@
 """Publications that exist in memory only: what each searcher says of a chunk is written down."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -7,8 +8,8 @@ from typing import Any, cast
 import numpy as np
 
 from rag_assets.model import hash_text
+from rag_assets.publishing.languages import Language, passage_language
 from rag_assets.retrieval import AskedQuery, Hit, Reader, SearchFilters
-from rag_assets.retrieval.queries import Language
 from rag_assets.workspace import shipped_settings
 from rag_assets.workspace.settings import RetrieveSettings
 
@@ -75,13 +76,25 @@ class MadeUpReader:
     def fingerprints(self) -> tuple[str, ...]:
         return tuple(model.fingerprint for model in self.models)
 
-    def rank_text(self, _: str, limit: int, __: SearchFilters) -> list[tuple[str, float]]:
-        return self._rank({key: score for key, score in self.words.items() if score > 0}, limit)
+    def count_by_language(self, filters: SearchFilters) -> Mapping[str, int]:
+        return Counter(_language(chunk) for chunk in self._passing(filters))
+
+    def similarity_sample(
+        self, fingerprint: str, _: Sequence[float], languages: Sequence[str], filters: SearchFilters
+    ) -> Any:
+        own = self.cosines[fingerprint.lower()]
+        chunks = [chunk for chunk in self._passing(filters) if _language(chunk) in languages]
+        return np.array([own[chunk.chunk_id] for chunk in chunks if chunk.chunk_id in own])
+
+    def rank_text(self, _: str, limit: int, filters: SearchFilters) -> list[tuple[str, float]]:
+        return self._rank(
+            {key: score for key, score in self.words.items() if score > 0}, limit, filters
+        )
 
     def rank_vectors(
-        self, fingerprint: str, _: Sequence[float], limit: int, __: SearchFilters
+        self, fingerprint: str, _: Sequence[float], limit: int, filters: SearchFilters
     ) -> list[tuple[str, float]]:
-        return self._rank(self.cosines[fingerprint.lower()], limit)
+        return self._rank(self.cosines[fingerprint.lower()], limit, filters)
 
     def score_text(self, _: str, ids: Sequence[str]) -> dict[str, float]:
         return {key: self.words.get(key, 0.0) for key in ids}
@@ -107,9 +120,22 @@ class MadeUpReader:
             key=lambda chunk: chunk.chunk_index,
         )
 
-    @staticmethod
-    def _rank(scores: Mapping[str, float], limit: int) -> list[tuple[str, float]]:
-        return sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:limit]
+    def _passing(self, filters: SearchFilters) -> list[Hit]:
+        wanted = filters.passage_languages
+        return [chunk for chunk in self.chunks if wanted is None or _language(chunk) in wanted]
+
+    def _rank(
+        self, scores: Mapping[str, float], limit: int, filters: SearchFilters
+    ) -> list[tuple[str, float]]:
+        out = {chunk.chunk_id for chunk in self.chunks} - {
+            chunk.chunk_id for chunk in self._passing(filters)
+        }
+        found = [item for item in scores.items() if item[0] not in out]
+        return sorted(found, key=lambda item: (-item[1], item[0]))[:limit]
+
+
+def _language(chunk: Hit) -> Language:
+    return passage_language(chunk.text, chunk.language)
 
 
 def readers(*made_up: MadeUpReader) -> list[Reader]:

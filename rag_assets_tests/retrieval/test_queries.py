@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from rag_assets.model import AnswerError, ConfigurationError
+from rag_assets.publishing.languages import passage_language
 from rag_assets.retrieval import detect_language, make_query, queries
-from rag_assets.retrieval.queries import passage_language
 from rag_assets.retrieval.weights import load_weights, read_fusion_file
 from rag_assets_tests.retrieval.made_up_readers import MadeUpReader, configured, readers
 

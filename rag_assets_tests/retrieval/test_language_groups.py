@@ -1,0 +1,91 @@
+"""Libraries in several languages: ranked language by language, then merged."""
+
+from rag_assets.retrieval.filters import EVERYTHING
+from rag_assets.retrieval.hits import Hit
+from rag_assets.retrieval.language_groups import MIN_PASSAGES, language_groups
+from rag_assets.retrieval.searching import search
+from rag_assets_tests.retrieval.made_up_readers import (
+    MadeUpReader,
+    configured,
+    hit,
+    query,
+    readers,
+)
+
+ENGLISH = [f"en:{number}" for number in range(MIN_PASSAGES)]
+CHINESE = [f"zh:{number}" for number in range(MIN_PASSAGES)]
+MODEL = "e5"
+
+
+def _library(chinese: list[str] = CHINESE, cosines: dict[str, float] | None = None) -> MadeUpReader:
+    """English passages are all more similar to an English question than Chinese ones."""
+    own = {key: 0.80 + number / 1000 for number, key in enumerate(ENGLISH)}
+    own |= {key: 0.60 + number / 1000 for number, key in enumerate(chinese)}
+    own |= cosines or {}
+    return MadeUpReader(
+        [_hit(key, f"English words number {key}.") for key in ENGLISH]
+        + [_hit(key, f"第{key}段是用中文写的。") for key in chinese],
+        cosines={MODEL: own},
+    )
+
+
+def _hit(key: str, text: str) -> Hit:
+    return hit(key, chunk_index=int(key.partition(":")[2]), text=text, content_hash=key)
+
+
+def test_the_best_passage_in_another_language_is_found_first() -> None:
+    library = _library(cosines={"zh:7": 0.75})
+    found = search(readers(library), query(MODEL), configured())
+    assert found[0].chunk_id == "zh:7"
+    assert found[0].score == 1
+    assert found[0].explanation["standing"] > found[1].explanation["standing"]
+
+
+def test_a_best_passage_in_the_questions_own_language_stays_first() -> None:
+    library = _library(cosines={"en:3": 0.95})
+    assert search(readers(library), query(MODEL), configured())[0].chunk_id == "en:3"
+
+
+def test_the_order_within_a_language_is_that_of_a_library_of_it_alone() -> None:
+    library = _library(cosines={"zh:7": 0.75, "en:3": 0.95})
+    library.words = {"en:20": 9.0, "en:21": 4.0, "zh:2": 3.0}
+    alone = MadeUpReader(
+        [chunk for chunk in library.chunks if chunk.chunk_id in ENGLISH],
+        {key: score for key, score in library.words.items() if key in ENGLISH},
+        {MODEL: {key: library.cosines[MODEL][key] for key in ENGLISH}},
+    )
+    settings = configured(top_k=100, rerank_k=100)
+    mixed = [h.chunk_id for h in search(readers(library), query(MODEL), settings)]
+    only = [h.chunk_id for h in search(readers(alone), query(MODEL), settings)]
+    assert [key for key in mixed if key in ENGLISH] == only
+
+
+def test_a_few_passages_in_another_language_make_no_group() -> None:
+    library = _library(CHINESE[: MIN_PASSAGES - 1])
+    assert language_groups(readers(library), query(MODEL), EVERYTHING) == []
+
+
+def test_every_passage_is_in_one_group() -> None:
+    library = _library()
+    library.chunks = [*library.chunks, _hit("ja:0", "これは日本語で書かれています。")]
+    groups = language_groups(readers(library), query(MODEL), EVERYTHING)
+    assert [group.languages for group in groups] == [("en", "other"), ("zh",)]
+
+
+def test_a_model_that_reads_one_language_alone_merges_nothing() -> None:
+    library = _library()
+    library.cosines = {MODEL: {key: 0.5 + len(key) / 100 for key in ENGLISH}}
+    assert language_groups(readers(library), query(MODEL), EVERYTHING) == []
+
+
+def test_the_order_of_publications_changes_nothing() -> None:
+    first = _library(cosines={"zh:7": 0.75})
+    second = _library(cosines={"en:3": 0.95})
+    first.namespace, second.namespace = "thesis", "papers"
+    first.chunks = [hit(c.chunk_id, namespace="thesis", text=c.text, content_hash=c.content_hash)
+                    for c in first.chunks]  # fmt: skip
+    second.chunks = [hit(c.chunk_id, namespace="papers", text=c.text, content_hash=c.content_hash)
+                     for c in second.chunks]  # fmt: skip
+    one = search(readers(first, second), query(MODEL), configured())
+    other = search(readers(second, first), query(MODEL), configured())
+    assert [h.chunk_key for h in one] == [h.chunk_key for h in other]
