@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from rag_assets.model import ParsedDocument, ParseFailure
 from rag_assets.parsing.contract import ParseHints
 from rag_assets.parsing.language import guess_language
+from rag_assets.parsing.office.dde import field_dde_warning
 from rag_assets.parsing.office.docx_body import Reading, StoryReader, merge_code
 from rag_assets.parsing.office.docx_headings import mark_unstyled_headings
 from rag_assets.parsing.office.docx_numbering import Numbering
@@ -106,7 +107,11 @@ def _read(package: OfficePackage) -> ParsedDocument:
         language=guess_language(flow.text),
         metadata=properties.metadata,
         removed_templates=_heads_and_feet(reading, part),
-        warnings=_warnings(reading, part, pieces),
+        warnings=(
+            *_warnings(reading, part, pieces),
+            *field_dde_warning(root),
+            *package.missing_warning(),
+        ),
     )
 
 

@@ -84,7 +84,7 @@ def _read(package: OfficePackage, settings: ParseSettings) -> ParsedDocument:
         language=guess_language(flow.text),
         metadata=properties.metadata,
         removed_templates=removed,
-        warnings=tuple(warnings),
+        warnings=(*warnings, *package.missing_warning()),
     )
 
 

@@ -10,6 +10,7 @@ from xml.parsers.expat import EXPAT_VERSION
 from rag_assets.model import ParsedDocument, ParseFailure
 from rag_assets.parsing.contract import ParseHints
 from rag_assets.parsing.language import guess_language
+from rag_assets.parsing.office.dde import workbook_dde_warning
 from rag_assets.parsing.office.package import OfficePackage, relationship_id
 from rag_assets.parsing.office.sniffing import XLSX_TYPE
 from rag_assets.parsing.sheets.extras import ExtrasReader
@@ -86,7 +87,13 @@ class XlsxParser:
             authors=tuple(filter(None, [metadata.get("creator")])),
             language=guess_language(text),
             metadata={**metadata, "sheets": "; ".join(sheet.name for sheet in sheets)},
-            warnings=(*describe_hidden(hidden), *_uncomputed(reader), *extras.warnings),
+            warnings=(
+                *describe_hidden(hidden),
+                *_uncomputed(reader),
+                *extras.warnings,
+                *workbook_dde_warning(package, workbook),
+                *package.missing_warning(),
+            ),
         )
 
 
