@@ -51,7 +51,7 @@ def field_dde_warning(root: "_Element") -> tuple[str, ...]:
 
 
 def _warn(commands: Iterable[str]) -> tuple[str, ...]:
-    shown = [" ".join(command.split())[:_LONGEST_SHOWN] for command in dict.fromkeys(commands)]
+    shown = dict.fromkeys(" ".join(command.split())[:_LONGEST_SHOWN] for command in commands)
     if not shown:
         return ()
     warning = (

@@ -23,7 +23,8 @@ from rag_assets.parsing.office.docx_xml import W
 from rag_assets.parsing.office.flow import Flow, Piece, flow_pieces
 from rag_assets.parsing.office.package import OfficePackage
 from rag_assets.parsing.office.properties import read_properties
-from rag_assets.parsing.office.sniffing import DOCX_TYPE, misnamed_warning
+from rag_assets.parsing.office.reading import read_office_file
+from rag_assets.parsing.office.sniffing import DOCX_TYPE
 from rag_assets.workspace.settings import ParseSettings
 
 if TYPE_CHECKING:
@@ -59,16 +60,7 @@ class DocxParser:
         Raises:
             ParseFailure: `damaged_file`, `hostile_file`, `size_limit`, `empty_file`.
         """
-        try:
-            document = _read(OfficePackage(data, settings))
-        except RecursionError as error:
-            raise ParseFailure(
-                "hostile_file",
-                "The document's elements lie hundreds of levels deep in each other, as no office "
-                "program writes them: open it in its own program and save it anew.",
-            ) from error
-        misnamed = misnamed_warning(hints.extension, DOCX_TYPE)
-        return replace(document, warnings=(*document.warnings, *misnamed))
+        return read_office_file(_read, OfficePackage(data, settings), hints)
 
 
 def _read(package: OfficePackage) -> ParsedDocument:
@@ -107,11 +99,7 @@ def _read(package: OfficePackage) -> ParsedDocument:
         language=guess_language(flow.text),
         metadata=properties.metadata,
         removed_templates=_heads_and_feet(reading, part),
-        warnings=(
-            *_warnings(reading, part, pieces),
-            *field_dde_warning(root),
-            *package.missing_warning(),
-        ),
+        warnings=(*_warnings(reading, part, pieces), *field_dde_warning(root)),
     )
 
 
