@@ -30,7 +30,7 @@ from rag_assets.workspace.settings import ParseSettings
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-PARSER_VERSION = "1"
+PARSER_VERSION = "2"
 
 _USUAL_PART = "word/document.xml"
 # Pieces in which a title is looked for: a title page.

@@ -15,7 +15,7 @@ from rag_assets.parsing.office.reading import read_office_file
 from rag_assets.parsing.office.sniffing import PPTX_TYPE
 from rag_assets.workspace.settings import ParseSettings
 
-PARSER_VERSION = "1"
+PARSER_VERSION = "2"
 
 _USUAL_PART = "ppt/presentation.xml"
 
