@@ -18,6 +18,10 @@ PORT ?= 3000
 DEMO ?= demo
 TORCH := torch==2.13.0
 
+# Tests of one file share what its fixtures make, so that they stay in one process. Each process
+# may hold a model and the daemon of a workspace, some 2 GB: no more than four.
+SIDE_BY_SIDE := --numprocesses logical --maxprocesses 4 --dist loadfile
+
 BIN := .venv/bin
 RAG := $(BIN)/rag
 STAMP := .venv/.installed
@@ -68,10 +72,10 @@ ui: $(DEMO_STAMP)
 	$(RAG) --workspace $(DEMO) ui --port $(PORT)
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "not slow"
 
 test-all: $(STAMP)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -161,7 +161,7 @@ class ParentDivider:
         if start >= end:
             return
         sizes = self._sizes
-        pair = self._pair_at(start)
+        pair = self._pair_within(start, end)
         if pair is not None and _size(tokens, start, end) <= sizes.most_of_pair:
             yield Passage(parent, start, end, sizes.most_of_pair, question=pair.question)
             return
@@ -185,9 +185,10 @@ class ParentDivider:
             )
             begin_before = first
 
-    def _pair_at(self, offset: int) -> Pair | None:
-        index = bisect_right(self._pair_starts, offset) - 1
-        if index < 0 or offset >= self._outline.pairs[index].end:
+    def _pair_within(self, start: int, end: int) -> Pair | None:
+        """Return the pair that a segment holds, with the headings above it, or is a part of."""
+        index = bisect_left(self._pair_starts, end) - 1
+        if index < 0 or self._outline.pairs[index].end <= start:
             return None
         return self._outline.pairs[index]
 

@@ -18,7 +18,7 @@ from rag_assets.chunking.tokenizer import TokenCounter
 from rag_assets.model import PageSpan, Parent, ParsedDocument
 from rag_assets.workspace.settings import ChunkSettings
 
-PARENTS_VERSION = "2"
+PARENTS_VERSION = "3"
 
 # Where a section is too long for one parent, its parts are wanted at this share of the upper
 # size, which leaves room to end at a paragraph, and not below the other.

@@ -21,9 +21,12 @@ _NAMES_OF_ANSWER = frozenset({"a", "answer", "answers", "答", "答案", "回答
 _ENDS_QUESTION = re.compile(r"[?？][\"'”’」』）)*_\s]*$")
 _CELL_END = re.compile(r"(?<!\\)\|")
 _RULE_ROW = re.compile(r"\s*\|?(?:\s*:?-+:?\s*\|?)+\s*")
-_ROW = re.compile(
-    r"^\s*(?P<first>[^:：;；\n]{1,40})[:：]\s*(?P<question>[^\n]+?)\s*[;；]\s*"
-    r"(?P<second>[^:：;；\n]{1,40})[:：]\s*\S"
+# Columns of a row as sheets write it: `column: value; column: value`.
+_COLUMN = r"(?:^|[;；])\s*{}[ *_]*[:：]"
+_ANY_COLUMN = re.compile(_COLUMN.format(r"[^:：;；\n]{1,40}"))
+_COLUMN_OF_QUESTION, _COLUMN_OF_ANSWER = (
+    re.compile(_COLUMN.format(f"(?:{'|'.join(map(re.escape, sorted(names)))})"), re.IGNORECASE)
+    for names in (_NAMES_OF_QUESTION, _NAMES_OF_ANSWER)
 )
 
 
@@ -32,8 +35,9 @@ def find_pairs(document: ParsedDocument) -> tuple[Pair, ...]:
 
     They are: text from `Q:` (`Question:`, `问：` …) with an `A:` (`Answer:`, `答：` …) up to the
     next one or the end of its section; a section whose heading ends with a question mark; rows of
-    a table of two columns, or of a sheet, whose header names question and answer or whose first
-    cells are questions. What lies in a marked pair is not looked at again.
+    a table or sheet that has a column of questions and one of answers by its header, or of a
+    table of two columns whose first cells are questions. What lies in a marked pair is not
+    looked at again.
     """
     text = document.text
     bounds = [(section.start, section.end) for section in document.sections] or [(0, len(text))]
@@ -92,12 +96,18 @@ def _asking_sections(document: ParsedDocument) -> list[Pair]:
 def _pairs_of_block(text: str, block: Block) -> list[Pair]:
     if block.kind == "table":
         return _pairs_of_table(text, block)
-    if block.kind == "row":
-        row = _ROW.match(text[block.start : block.end])
-        if row and _is_named(row["first"], row["second"]):
-            first, last = _trimmed(text, block.start, block.end)
-            return [Pair(first, last, _on_one_line(row["question"]))]
-    return []
+    return _pair_of_row(text, block) if block.kind == "row" else []
+
+
+def _pair_of_row(text: str, block: Block) -> list[Pair]:
+    row = text[block.start : block.end]
+    question = _COLUMN_OF_QUESTION.search(row)
+    answer = _COLUMN_OF_ANSWER.search(row, question.end()) if question else None
+    if question is None or answer is None or not row[answer.end() :].strip():
+        return []
+    following = _ANY_COLUMN.search(row, question.end(), answer.start())
+    asked = _on_one_line(row[question.end() : (following or answer).start()])
+    return [Pair(*_trimmed(text, block.start, block.end), asked)] if asked else []
 
 
 def _pairs_of_table(text: str, block: Block) -> list[Pair]:
@@ -109,20 +119,28 @@ def _pairs_of_table(text: str, block: Block) -> list[Pair]:
         start += len(line) + 1
     has_header = len(rows) > 1 and _RULE_ROW.fullmatch(text[slice(*rows[1][0])]) is not None
     body = [(span, cells) for span, cells in (rows[2:] if has_header else rows) if any(cells)]
-    if not body or any(len(cells) != 2 for _, cells in body):
-        return []
-    is_named = has_header and len(rows[0][1]) == 2 and _is_named(*rows[0][1])
-    asking = sum(bool(_ENDS_QUESTION.search(cells[0])) for _, cells in body)
-    if not is_named and 2 * asking <= len(body):
-        return []
-    return [Pair(*span, _on_one_line(cells[0])) for span, cells in body if all(cells)]
+    columns = _asking_columns(rows[0][1]) if has_header else None
+    if columns is None:
+        asking = sum(bool(_ENDS_QUESTION.search(cells[0])) for _, cells in body)
+        if any(len(cells) != 2 for _, cells in body) or 2 * asking <= len(body):
+            return []
+        columns = 0, 1
+    question, answer = columns
+    # A header row alone answers nothing: it stays with the first pair.
+    heads = {body[0][0]: rows[0][0][0]} if body and has_header else {}
+    return [
+        Pair(heads.get(span, span[0]), span[1], _on_one_line(cells[question]))
+        for span, cells in body
+        if len(cells) > max(columns) and cells[question] and cells[answer]
+    ]
 
 
-def _is_named(first: str, second: str) -> bool:
-    return (
-        first.strip(" *_").lower() in _NAMES_OF_QUESTION
-        and second.strip(" *_").lower() in _NAMES_OF_ANSWER
-    )
+def _asking_columns(header: Sequence[str]) -> tuple[int, int] | None:
+    """Return which columns hold the questions and the answers, None where the header says not."""
+    names = [name.strip(" *_").lower() for name in header]
+    question = next((at for at, name in enumerate(names) if name in _NAMES_OF_QUESTION), None)
+    answer = next((at for at, name in enumerate(names) if name in _NAMES_OF_ANSWER), None)
+    return None if question is None or answer is None else (question, answer)
 
 
 def _cells(line: str) -> list[str]:

@@ -69,6 +69,19 @@ class FileFate:
         return self.report.reason_code if self.report else "lost"
 
     @property
+    def is_troubled(self) -> bool:
+        """Whether the manifest says that something is wrong with the file."""
+        return self.kind in TELLING_REASONS
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether a troubled file was read without a word: to be looked at by a person.
+
+        Its kind is another program's verdict; the file may well be in order.
+        """
+        return self.is_troubled and self.status == "ok" and not self.says_so
+
+    @property
     def says_so(self) -> bool:
         """Whether the report names the trouble that the file's kind is."""
         if self.report is None or self.kind is None:
@@ -207,7 +220,7 @@ def _report(fates: Sequence[FileFate], settings: Settings, seconds: float) -> Ev
     reasons = Counter(fate.reason for fate in fates if fate.reason)
     statuses = Counter(fate.status for fate in fates)
     unknown = sum(count for reason, count in reasons.items() if reason not in PARSE_REASONS)
-    troubled = [fate for fate in fates if fate.kind in TELLING_REASONS]
+    troubled = [fate for fate in fates if fate.is_troubled]
     slowest = sorted(fates, key=_seconds, reverse=True)[:_SLOWEST]
     metrics: dict[str, Figure] = {
         "ok_share": share(statuses["ok"], len(fates)),
@@ -229,6 +242,7 @@ def _report(fates: Sequence[FileFate], settings: Settings, seconds: float) -> Ev
         "by_kind": by_kind,
         "crashed": [fate.path for fate in fates if fate.reason == CRASH],
         "timed_out": [fate.path for fate in fates if fate.reason == TIME_OUT],
+        "silent": [fate.path for fate in fates if fate.is_silent],
         "slowest": [{"path": fate.path, "seconds": _seconds(fate)} for fate in slowest],
         "files": [_as_json(fate) for fate in fates],
     }
@@ -295,6 +309,9 @@ def _tables(
                 for kind, group in by_kind.items()
             ),
         )  # fmt: skip
+    if silent := [fate for fate in fates if fate.is_silent]:
+        yield ReportTable("Said to be in trouble, read without a word", ("file", "kind"), tuple(
+            (fate.path, fate.kind) for fate in silent))  # fmt: skip
     yield ReportTable("Slowest", ("file", "seconds", "pages", "status"), tuple(
         (fate.path, _seconds(fate), fate.report.pages if fate.report else None,
          fate.reason or fate.status) for fate in slowest))  # fmt: skip

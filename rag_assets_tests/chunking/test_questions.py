@@ -54,18 +54,31 @@ def table(header: str, *rows: str) -> ParsedDocument:
     return with_sections(ParsedDocument(text, "text/html", blocks=(Block("table", 0, len(text)),)))
 
 
+def sheet(*rows: str) -> ParsedDocument:
+    starts = [sum(len(row) + 1 for row in rows[:index]) for index in range(len(rows))]
+    blocks = tuple(
+        Block("row", start, start + len(row)) for start, row in zip(starts, rows, strict=True)
+    )
+    return with_sections(ParsedDocument("\n".join(rows), "text/csv", blocks=blocks))
+
+
 def test_rows_of_a_two_column_table_are_pairs_where_it_asks() -> None:
     named = table("| Question | Answer |", r"| Cost \| price | High |", "| Heat | Low |")
     assert [question for question, _ in pairs_of(named)] == ["Cost | price", "Heat"]
     asking = table("| a | b |", "| Why? | So. |", "| 如何？ | 这样。 |")
-    assert pairs_of(asking) == [("Why?", "| Why? | So. |"), ("如何？", "| 如何？ | 这样。 |")]
+    assert [question for question, _ in pairs_of(asking)] == ["Why?", "如何？"]
+    assert pairs_of(asking)[1][1] == "| 如何？ | 这样。 |"
     assert pairs_of(table("| key | value |", "| cost | 3 |")) == []
 
 
 def test_rows_of_a_sheet_of_questions_are_pairs() -> None:
-    text = "question: Why roofs?; answer: They cool."
-    document = with_sections(ParsedDocument(text, "text/csv", blocks=(Block("row", 0, len(text)),)))
-    assert pairs_of(document) == [("Why roofs?", text)]
+    assert pairs_of(
+        sheet("question: Why roofs?; answer: They cool.", "问题: 为什么?; 答案: 凉。")
+    ) == [
+        ("Why roofs?", "question: Why roofs?; answer: They cool."),
+        ("为什么?", "问题: 为什么?; 答案: 凉。"),
+    ]
+    assert pairs_of(sheet("question: Why?; answer:", "Questionable: no; answer: b")) == []
 
 
 def test_the_question_is_embedded_and_the_pair_is_the_chunk() -> None:
@@ -90,3 +103,24 @@ def test_a_question_longer_than_the_model_reads_is_shortened() -> None:
     (chunk,) = chunks_of(plain("Q: " + "why " * 40 + "?\nA: So."), limit=12)
     assert chunk.question == ("why " * 12).strip()
     assert chunk.input_tokens == 12
+
+
+def test_a_heading_above_a_pair_stays_with_it_and_takes_no_question_away() -> None:
+    chunks = chunks_of(blocks_of(("FAQ", 1), "Q: Why?\nA: So it is.", "Q: How?\nA: Thus."))
+    assert [(chunk.question, chunk.text) for chunk in chunks] == [
+        ("Why?", "FAQ\n\nQ: Why?\nA: So it is."),
+        ("How?", "Q: How?\nA: Thus."),
+    ]
+
+
+def test_a_table_s_header_is_no_chunk_of_its_own() -> None:
+    chunks = chunks_of(table("| Question | Answer |", "| Why? | So. |", "| How? | Thus. |"))
+    assert [chunk.question for chunk in chunks] == ["Why?", "How?"]
+    assert chunks[0].text == "| Question | Answer |\n| --- | --- |\n| Why? | So. |"
+
+
+def test_questions_and_answers_may_stand_in_any_columns() -> None:
+    numbered = table("| No. | Question | Owner | Answer |", "| 1 | Why? | me | So. |")
+    assert [question for question, _ in pairs_of(numbered)] == ["Why?"]
+    row = "No.: 1; Question: Why; how?; Owner: me; Answer: So."
+    assert pairs_of(sheet(row)) == [("Why; how?", row)]

@@ -114,6 +114,16 @@ def test_file_that_is_read_after_all_says_so_by_a_warning() -> None:
     assert fate("a", "damaged_file").says_so
 
 
+def test_troubled_file_read_without_a_word_is_named(settings: Settings) -> None:
+    fates = [
+        fate("whole.docx", None),
+        fate("told.docx", None, warnings=("Repaired.",)),
+        fate("broken.docx", "damaged_file"),
+        FileFate("plain.docx", "plain", fate("plain.docx", None).report),
+    ]
+    assert _report(fates, settings, 1.0).details["silent"] == ["whole.docx"]
+
+
 def test_folder_without_files_is_refused(tmp_path: Path, settings: Settings) -> None:
     (tmp_path / "none").mkdir()
     with pytest.raises(UsageError, match="no files"):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from rag_assets.model import ParsedDocument, ParseFailure
 from rag_assets.parsing.contract import ParseHints
 from rag_assets.parsing.language import guess_language
+from rag_assets.parsing.office.dde import field_dde_warning
 from rag_assets.parsing.office.docx_body import Reading, StoryReader, merge_code
 from rag_assets.parsing.office.docx_headings import mark_unstyled_headings
 from rag_assets.parsing.office.docx_numbering import Numbering
@@ -22,13 +23,14 @@ from rag_assets.parsing.office.docx_xml import W
 from rag_assets.parsing.office.flow import Flow, Piece, flow_pieces
 from rag_assets.parsing.office.package import OfficePackage
 from rag_assets.parsing.office.properties import read_properties
-from rag_assets.parsing.office.sniffing import DOCX_TYPE, misnamed_warning
+from rag_assets.parsing.office.reading import read_office_file
+from rag_assets.parsing.office.sniffing import DOCX_TYPE
 from rag_assets.workspace.settings import ParseSettings
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-PARSER_VERSION = "1"
+PARSER_VERSION = "2"
 
 _USUAL_PART = "word/document.xml"
 # Pieces in which a title is looked for: a title page.
@@ -58,16 +60,7 @@ class DocxParser:
         Raises:
             ParseFailure: `damaged_file`, `hostile_file`, `size_limit`, `empty_file`.
         """
-        try:
-            document = _read(OfficePackage(data, settings))
-        except RecursionError as error:
-            raise ParseFailure(
-                "hostile_file",
-                "The document's elements lie hundreds of levels deep in each other, as no office "
-                "program writes them: open it in its own program and save it anew.",
-            ) from error
-        misnamed = misnamed_warning(hints.extension, DOCX_TYPE)
-        return replace(document, warnings=(*document.warnings, *misnamed))
+        return read_office_file(_read, OfficePackage(data, settings), hints)
 
 
 def _read(package: OfficePackage) -> ParsedDocument:
@@ -106,7 +99,7 @@ def _read(package: OfficePackage) -> ParsedDocument:
         language=guess_language(flow.text),
         metadata=properties.metadata,
         removed_templates=_heads_and_feet(reading, part),
-        warnings=_warnings(reading, part, pieces),
+        warnings=(*_warnings(reading, part, pieces), *field_dde_warning(root)),
     )
 
 

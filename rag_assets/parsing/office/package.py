@@ -73,6 +73,7 @@ class OfficePackage:
         # Names are compared without case and with either slash (ECMA-376 part 2, 6.2.2).
         self._members = {part_name(member.filename).casefold(): member for member in members}
         self._trees: dict[str, _Element] = {}
+        self._missing: dict[str, None] = {}
         inflated = sum(member.file_size for member in members)
         if inflated > settings.max_megabytes * _BYTES_PER_MEGABYTE:
             packed = sum(member.compress_size for member in members)
@@ -148,14 +149,29 @@ class OfficePackage:
         return found
 
     def related(self, name: str, kind: str) -> tuple[str, ...]:
-        """Return the parts that `name` refers to as `kind` and that are in the package."""
-        return tuple(
+        """Return the parts that `name` refers to as `kind` and that are in the package.
+
+        Those that are not are remembered for `missing_warning`.
+        """
+        targets = [
             relationship.target
             for relationship in self.relationships(name).values()
-            if relationship.kind == kind
-            and not relationship.is_external
-            and relationship.target in self
+            if relationship.kind == kind and not relationship.is_external
+        ]
+        # What the package itself names besides the document are properties, no text.
+        if name:
+            self._missing.update((target, None) for target in targets if target not in self)
+        return tuple(target for target in targets if target in self)
+
+    def missing_warning(self) -> tuple[str, ...]:
+        """Return a warning that names the parts looked for in vain so far, none without."""
+        if not self._missing:
+            return ()
+        warning = (
+            f"The file lacks parts that it names ({', '.join(self._missing)}): what stood in them "
+            "is missing here. Open it in its own program, save it anew and replace it."
         )
+        return (warning,)
 
     def main_part(self, usual: str) -> str:
         """Return the name of the part that holds the document.

@@ -1,6 +1,5 @@
 """PowerPoint presentations (pptx, pptm, ppsx): a slide is a page, its title a heading."""
 
-from dataclasses import replace
 from functools import cached_property
 from importlib.metadata import version
 
@@ -12,10 +11,11 @@ from rag_assets.parsing.office.package import OfficePackage, relationship_id
 from rag_assets.parsing.office.pptx_layout import P
 from rag_assets.parsing.office.pptx_slides import Slide, SlideReader
 from rag_assets.parsing.office.properties import read_properties
-from rag_assets.parsing.office.sniffing import PPTX_TYPE, misnamed_warning
+from rag_assets.parsing.office.reading import read_office_file
+from rag_assets.parsing.office.sniffing import PPTX_TYPE
 from rag_assets.workspace.settings import ParseSettings
 
-PARSER_VERSION = "1"
+PARSER_VERSION = "2"
 
 _USUAL_PART = "ppt/presentation.xml"
 
@@ -39,16 +39,9 @@ class PptxParser:
             ParseFailure: `damaged_file`, `hostile_file`, `size_limit`, `page_limit`, `no_pages`,
                 `empty_file`.
         """
-        try:
-            document = _read(OfficePackage(data, settings), settings)
-        except RecursionError as error:
-            raise ParseFailure(
-                "hostile_file",
-                "The presentation's elements lie hundreds of levels deep in each other, as no "
-                "office program writes them: open it in its own program and save it anew.",
-            ) from error
-        misnamed = misnamed_warning(hints.extension, PPTX_TYPE)
-        return replace(document, warnings=(*document.warnings, *misnamed))
+        return read_office_file(
+            lambda package: _read(package, settings), OfficePackage(data, settings), hints
+        )
 
 
 def _read(package: OfficePackage, settings: ParseSettings) -> ParsedDocument:

@@ -1,7 +1,6 @@
 """PDF by PyMuPDF: text in blocks with page and place."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import version
@@ -30,6 +29,7 @@ from rag_assets.parsing.pdf.line_numbers import remove_line_numbers
 from rag_assets.parsing.pdf.lines import Page, read_page
 from rag_assets.parsing.pdf.lists import split_lists
 from rag_assets.parsing.pdf.ocr import MOST_STAMP_CHARACTERS, is_scan, read_scan
+from rag_assets.parsing.pdf.opening import explained, opened_pdf
 from rag_assets.parsing.pdf.order import order_page
 from rag_assets.parsing.pdf.outline import read_bookmarks
 from rag_assets.parsing.pdf.paragraphs import page_paragraphs
@@ -69,13 +69,9 @@ class PdfParser:
                 `password_required`, `password_wrong`.
             MemoryError: MuPDF asked for more memory than the process may have.
         """
-        pymupdf = load_pymupdf()
-        with _explained("The PDF cannot be opened"):
-            document = pymupdf.open(stream=data, filetype="pdf")
-        with closing(document):
-            _unlock(document, hints.password)
+        with opened_pdf(data, hints.password, settings) as document:
             pages = _read_pages(document, settings)
-            with _explained("The document information cannot be read"):
+            with explained("The document information cannot be read"):
                 is_thin = _characters(pages) <= MOST_STAMP_CHARACTERS * len(pages)
                 source = _Source(
                     document.metadata or {},
@@ -83,7 +79,7 @@ class PdfParser:
                     is_thin and any(sheet.get_images() for sheet in document),
                     read_bookmarks(document),
                 )
-        pymupdf.TOOLS.store_shrink(100)
+        load_pymupdf().TOOLS.store_shrink(100)
         return _build(pages, source, settings)
 
 
@@ -233,64 +229,13 @@ def _warnings(text: str, pages: Sequence[Page], textless: int, repaired: bool) -
     return tuple(warnings)
 
 
-def _unlock(document: Any, password: str | None) -> None:
-    with _explained("The encryption cannot be read"):
-        if not document.needs_pass:
-            return
-        opened = bool(password) and document.authenticate(password)
-    if opened:
-        return
-    if password:
-        raise ParseFailure(
-            "password_wrong",
-            "The password in the sidecar does not open the file: correct `password:` in "
-            "<file>.meta.yaml.",
-        )
-    raise ParseFailure(
-        "password_required",
-        "The file is protected: write `password: …` into <file>.meta.yaml beside it.",
-    )
-
-
 def _read_pages(document: Any, settings: ParseSettings) -> list[Page]:
-    with _explained("The list of pages cannot be read"):
-        page_count = document.page_count
-    if page_count == 0:
-        raise ParseFailure("no_pages", "The PDF has no pages: export it again from its source.")
-    if page_count > settings.max_pages:
-        raise ParseFailure(
-            "page_limit",
-            f"The document has {page_count} pages, parse.max_pages allows {settings.max_pages}: "
-            "raise the setting in config.yaml or split the document, then build again.",
-        )
     pages = []
-    for index in range(page_count):
-        with _explained(f"Page {index + 1} cannot be read"):
+    for index in range(document.page_count):
+        with explained(f"Page {index + 1} cannot be read"):
             sheet = document[index]
             page = read_page(sheet)
             if settings.ocr == "tesseract" and is_scan(sheet, page):
                 page = read_scan(sheet, settings)
             pages.append(page)
     return pages
-
-
-@contextmanager
-def _explained(what: str) -> Iterator[None]:
-    """Turn what PyMuPDF raises into a reason code; memory is the worker's affair."""
-    pymupdf = load_pymupdf()
-    try:
-        yield
-    except ParseFailure:
-        raise
-    except (RuntimeError, ValueError, IndexError, TypeError, pymupdf.mupdf.FzErrorBase) as error:
-        if "alloc" in str(error):
-            raise MemoryError(str(error)) from error
-        raise ParseFailure(
-            "damaged_file",
-            f"{what} ({_first_line(error)}): open the file in a PDF program, save it anew and "
-            "replace it.",
-        ) from error
-
-
-def _first_line(error: BaseException) -> str:
-    return clean_line(str(error).partition("\n")[0]) or type(error).__name__

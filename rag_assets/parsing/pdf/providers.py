@@ -1,7 +1,7 @@
 """Other ways to read a PDF, chosen by `parse.parser`: the cloud's answer, or PyMuPDF4LLM."""
 
+import re
 from collections.abc import Mapping
-from contextlib import closing
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 
@@ -10,11 +10,16 @@ from rag_assets.parsing.cleaning import clean_source
 from rag_assets.parsing.contract import ParseHints, Parser
 from rag_assets.parsing.language import guess_language
 from rag_assets.parsing.mineru import MINERU_VERSION, read_answer
-from rag_assets.parsing.pdf.library import load_pymupdf
+from rag_assets.parsing.pdf.opening import explained, opened_pdf
 from rag_assets.workspace.settings import ParseSettings
 
 _MEDIA_TYPE = "application/pdf"
 _PAGE_BREAK = "\n\n"
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+# 10⁵ must not become 105.
+_RAISED_DIGITS = re.compile(r"(?<=\d)<sup>([+−-]?\d+)</sup>")
+_LINE_BREAK = re.compile(r"<br\s*/?>")
+_TAG = re.compile(r"</?(?:u|sup|sub|mark)>")
 _INSTALL = "pip install 'rag-assets[pymupdf4llm]'"
 
 
@@ -53,7 +58,7 @@ class Pymupdf4llmParser:
     def version(self) -> str:
         """Version of the library, `absent` where it is not installed."""
         try:
-            return f"1+{version('pymupdf4llm')}"
+            return f"2+{version('pymupdf4llm')}"
         except PackageNotFoundError:
             return "absent"
 
@@ -61,8 +66,9 @@ class Pymupdf4llmParser:
         """Return the document as PyMuPDF4LLM sees it; places are pages, without boxes.
 
         Raises:
-            ParseFailure: `missing_extra`, `damaged_file`, `no_text_layer`, `page_limit`,
-                `password_required`.
+            ParseFailure: `missing_extra`, `damaged_file`, `no_pages`, `no_text_layer`,
+                `page_limit`, `password_required`, `password_wrong`.
+            MemoryError: MuPDF asked for more memory than the process may have.
         """
         try:
             import pymupdf4llm
@@ -73,31 +79,23 @@ class Pymupdf4llmParser:
                 "run with --retry.",
                 kind="resource",
             ) from error
-        pymupdf = load_pymupdf()
-        try:
-            with closing(pymupdf.open(stream=data, filetype="pdf")) as document:
-                if document.needs_pass and not document.authenticate(hints.password or ""):
-                    raise ParseFailure(
-                        "password_required",
-                        "The file is protected: write `password: …` into <file>.meta.yaml.",
-                    )
-                if document.page_count > settings.max_pages:
-                    raise ParseFailure(
-                        "page_limit",
-                        f"The document has {document.page_count} pages, parse.max_pages allows "
-                        f"{settings.max_pages}: raise the setting or split the document.",
-                    )
-                title = str((document.metadata or {}).get("title") or "").strip() or None
-                pages = pymupdf4llm.to_markdown(document, page_chunks=True)
-        except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase) as error:
-            if isinstance(error, ParseFailure):
-                raise
-            raise ParseFailure(
-                "damaged_file",
-                f"PyMuPDF4LLM cannot read the PDF ({str(error).partition(chr(10))[0]}): save it "
-                "anew with another program, or use `parser: pymupdf`.",
-            ) from error
-        return _join_pages([clean_source(page["text"]).strip() for page in pages], title)
+        with (
+            opened_pdf(data, hints.password, settings) as document,
+            explained("PyMuPDF4LLM cannot read the PDF (`parser: pymupdf` may)"),
+        ):
+            title = str((document.metadata or {}).get("title") or "").strip() or None
+            pages = pymupdf4llm.to_markdown(document, page_chunks=True)
+        return _join_pages([_without_tags(page["text"]) for page in pages], title)
+
+
+def _without_tags(source: str) -> str:
+    """Return a page's Markdown without the HTML that PyMuPDF4LLM writes into it.
+
+    Text found in pictures stands between comments, with `<br>` for its lines.
+    """
+    source = _COMMENT.sub("", clean_source(source))
+    source = _RAISED_DIGITS.sub(r"^\1", source)
+    return _TAG.sub("", _LINE_BREAK.sub(" ", source)).strip()
 
 
 def _join_pages(sources: list[str], title: str | None) -> ParsedDocument:

@@ -10,7 +10,9 @@ from xml.parsers.expat import EXPAT_VERSION
 from rag_assets.model import ParsedDocument, ParseFailure
 from rag_assets.parsing.contract import ParseHints
 from rag_assets.parsing.language import guess_language
+from rag_assets.parsing.office.dde import workbook_dde_warning
 from rag_assets.parsing.office.package import OfficePackage, relationship_id
+from rag_assets.parsing.office.properties import read_properties
 from rag_assets.parsing.office.sniffing import XLSX_TYPE
 from rag_assets.parsing.sheets.extras import ExtrasReader
 from rag_assets.parsing.sheets.formats import NumberFormat, built_in_format, compile_format
@@ -26,9 +28,7 @@ from rag_assets.parsing.sheets.xml import (
 )
 from rag_assets.workspace.settings import ParseSettings
 
-PARSER_VERSION = "1"
-
-_CORE_PROPERTIES = ("creator", "subject", "description", "keywords", "created", "modified")
+PARSER_VERSION = "2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,18 +75,24 @@ class XlsxParser:
         text = builder.text()
         if not text:
             raise no_filled_cell()
-        metadata = _read_properties(package)
+        properties = read_properties(package)
         hidden = [sheet.name for sheet in sheets if sheet.is_hidden]
         return ParsedDocument(
             text=text,
             media_type=XLSX_TYPE,
             blocks=tuple(builder.blocks),
             attachments=tuple(extras.attachments),
-            title=metadata.get("title"),
-            authors=tuple(filter(None, [metadata.get("creator")])),
+            title=properties.title,
+            authors=properties.authors,
             language=guess_language(text),
-            metadata={**metadata, "sheets": "; ".join(sheet.name for sheet in sheets)},
-            warnings=(*describe_hidden(hidden), *_uncomputed(reader), *extras.warnings),
+            metadata={**properties.metadata, "sheets": "; ".join(sheet.name for sheet in sheets)},
+            warnings=(
+                *describe_hidden(hidden),
+                *_uncomputed(reader),
+                *extras.warnings,
+                *workbook_dde_warning(package, workbook),
+                *package.missing_warning(),
+            ),
         )
 
 
@@ -173,14 +179,3 @@ def _read_formats(package: OfficePackage, workbook: str) -> list[NumberFormat]:
                 code = codes.get(number) or built_in_format(number)
                 formats.append(compile_format(code, from_1904=from_1904))
     return formats
-
-
-def _read_properties(package: OfficePackage) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for part in package.related("", "core-properties"):
-        for element in package.tree(part):
-            name = str(element.tag).rpartition("}")[2]
-            value = " ".join((element.text or "").split())
-            if value and name in {"title", *_CORE_PROPERTIES}:
-                found[name] = value
-    return found

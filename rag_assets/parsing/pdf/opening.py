@@ -1,0 +1,95 @@
+"""Opens a PDF for a parser: password, number of pages, what PyMuPDF raises as reason codes."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import Any
+
+from rag_assets.model import ParseFailure
+from rag_assets.parsing.cleaning import clean_line
+from rag_assets.parsing.pdf.library import load_pymupdf
+from rag_assets.workspace.settings import ParseSettings
+
+
+@contextmanager
+def opened_pdf(data: bytes, password: str | None, settings: ParseSettings) -> Iterator[Any]:
+    """Hold a `pymupdf.Document` open that has 1 to `max_pages` pages and is unlocked.
+
+    Args:
+        data: the PDF.
+        password: of its sidecar, None without.
+        settings: `max_pages`.
+
+    Raises:
+        ParseFailure: `damaged_file`, `no_pages`, `page_limit`, `password_required`,
+            `password_wrong`.
+        MemoryError: MuPDF asked for more memory than the process may have.
+    """
+    pymupdf = load_pymupdf()
+    with explained("The PDF cannot be opened"):
+        document = pymupdf.open(stream=data, filetype="pdf")
+    with closing(document):
+        _unlock(document, password)
+        _check_pages(document, settings)
+        yield document
+
+
+@contextmanager
+def explained(what: str) -> Iterator[None]:
+    """Turn what PyMuPDF raises into a reason code; memory is the worker's affair.
+
+    Args:
+        what: cannot be done, as the beginning of a sentence.
+
+    Raises:
+        ParseFailure: `damaged_file`.
+        MemoryError: MuPDF asked for more memory than the process may have.
+    """
+    pymupdf = load_pymupdf()
+    try:
+        yield
+    except ParseFailure:
+        raise
+    except (RuntimeError, ValueError, IndexError, TypeError, pymupdf.mupdf.FzErrorBase) as error:
+        if "alloc" in str(error):
+            raise MemoryError(str(error)) from error
+        raise ParseFailure(
+            "damaged_file",
+            f"{what} ({_first_line(error)}): open the file in a PDF program, save it anew and "
+            "replace it.",
+        ) from error
+
+
+def _unlock(document: Any, password: str | None) -> None:
+    with explained("The encryption cannot be read"):
+        if not document.needs_pass:
+            return
+        opened = bool(password) and document.authenticate(password)
+    if opened:
+        return
+    if password:
+        raise ParseFailure(
+            "password_wrong",
+            "The password in the sidecar does not open the file: correct `password:` in "
+            "<file>.meta.yaml.",
+        )
+    raise ParseFailure(
+        "password_required",
+        "The file is protected: write `password: …` into <file>.meta.yaml beside it.",
+    )
+
+
+def _check_pages(document: Any, settings: ParseSettings) -> None:
+    with explained("The list of pages cannot be read"):
+        page_count = document.page_count
+    if page_count == 0:
+        raise ParseFailure("no_pages", "The PDF has no pages: export it again from its source.")
+    if page_count > settings.max_pages:
+        raise ParseFailure(
+            "page_limit",
+            f"The document has {page_count} pages, parse.max_pages allows {settings.max_pages}: "
+            "raise the setting in config.yaml or split the document, then build again.",
+        )
+
+
+def _first_line(error: BaseException) -> str:
+    return clean_line(str(error).partition("\n")[0]) or type(error).__name__
