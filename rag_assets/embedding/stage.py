@@ -124,10 +124,10 @@ def refresh_embeddings(
         tally = tallies.setdefault(partition, _Tally())
         for model in models:
             known = vectors[model.fingerprint]
-            tally.looked_up[model.name] += len(known)
+            tally.looked_up[model.name] += _count_vectors(known)
             said = _name_progress(on_progress, partition, model.name)
             fresh = _encode(model, inputs, inputs.keys() - known.keys(), said)
-            tally.encoded[model.name] += sum(vector is not None for vector in fresh.values())
+            tally.encoded[model.name] += _count_vectors(fresh)
             known.update(fresh)
         spare = _spare_vectors(namespace.record("embeddings", partition), stale, configured)
         for content, ordered in passages.items():
@@ -168,6 +168,10 @@ class _Tally:
 
     encoded: "Counter[str]" = field(default_factory=Counter)
     looked_up: "Counter[str]" = field(default_factory=Counter)
+
+
+def _count_vectors(vectors: "Vectors") -> int:
+    return sum(vector is not None for vector in vectors.values())
 
 
 def _model_counts(

@@ -5,7 +5,6 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from rag_assets.chunking import chunk_document, model_input
 from rag_assets.embedding import (
@@ -16,6 +15,7 @@ from rag_assets.embedding import (
     joint_tokenizer,
     load_query_encoder,
 )
+from rag_assets.evaluation.chunking_report import FOUND, OWN, TOP_K, report_chunking
 from rag_assets.evaluation.corpus_search import METHODS, CorpusSearch, SearchedChunk
 from rag_assets.evaluation.passage_questions import (
     PassageSet,
@@ -26,9 +26,7 @@ from rag_assets.evaluation.passage_questions import (
 from rag_assets.evaluation.report import (
     EvaluationReport,
     Figure,
-    ReportTable,
     mean,
-    settings_digest,
     share,
 )
 from rag_assets.evaluation.span_scores import (
@@ -48,13 +46,9 @@ from rag_assets.model import Chunk, ParsedDocument, Progress
 from rag_assets.parsing import ParseHints, parse_document
 from rag_assets.workspace import Settings
 
-TOP_K = 5
-"""Passages that are looked at for a question, as in Chroma's report."""
 _BASELINE_SIZE = 200  # tokens or words: what most comparisons take, and our own target
 
-OWN, FIXED, RECURSIVE, WINDOWS = "rag-assets", "fixed", "recursive", "windows"
-
-_FOUND = ("recall", "precision", "iou", "hit_iou")
+FIXED, RECURSIVE, WINDOWS = "fixed", "recursive", "windows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +175,13 @@ def evaluate_chunking(
         }
         for name, scores in scored.items()
     }
-    return _report(corpora, settings, figures, by_corpus, chunk_seconds)
+    counts = {
+        "corpora": len(corpora),
+        "references": sum(len(each) for corpus in corpora for each in corpus.references),
+        "unplaced_characters": sum(sum(corpus.lost_characters) for corpus in corpora),
+        "characters": sum(len(corpus.text) for corpus in corpora),
+    }
+    return report_chunking(counts, settings, figures, by_corpus, chunk_seconds)
 
 
 def _read(passages: PassageSet, settings: Settings, tokenizer: EmbeddingTokenizer) -> list[_Corpus]:
@@ -308,13 +308,13 @@ def _overall(scores: _Scores, configured: str) -> dict[str, Figure]:
     }
     return {
         **by_method[configured],
-        **{f"{method}_{key}": means[key] for method, means in by_method.items() for key in _FOUND},
+        **{f"{method}_{key}": means[key] for method, means in by_method.items() for key in FOUND},
     }
 
 
 def _means(scores: Sequence[Recovered]) -> dict[str, Figure]:
     return {
-        **{key: mean([getattr(score, key) for score in scores]) for key in _FOUND},
+        **{key: mean([getattr(score, key) for score in scores]) for key in FOUND},
         "questions": len(scores),
     }
 
@@ -328,77 +328,3 @@ def _precision_omega(corpora: Sequence[_Corpus], cuts: Mapping[str, _Splitting])
             held = touching(spans, references)
             values.append(share(total(intersection(references, union(held))), total(held)) or 0.0)
     return mean(values)
-
-
-def _report(
-    corpora: Sequence[_Corpus],
-    settings: Settings,
-    figures: Mapping[str, Mapping[str, Figure]],
-    by_corpus: Mapping[str, Mapping[str, Mapping[str, Figure]]],
-    chunk_seconds: float,
-) -> EvaluationReport:
-    own = dict(figures[OWN])
-    questions, chunks = own.pop("questions"), own.pop("chunks")
-    method = settings.retrieve.method
-    recalls = tuple(f"{each}_recall" for each in METHODS)
-    cut = ("chunks", "coverage", "overlap", "duplicate_rate", "cut_share", "tokens_min",
-           "tokens_max", "tokens_mean", "tokens_std")  # fmt: skip
-    tables = [
-        ReportTable(
-            f"Characters of the answers in the {TOP_K} best chunks, {method} search",
-            ("chunks by", *_FOUND, "precision_omega"),
-            tuple(
-                (name, *(each[key] for key in (*_FOUND, "precision_omega")))
-                for name, each in figures.items()
-            ),
-        ),
-        ReportTable(
-            "Recall by searcher",
-            ("chunks by", *METHODS),
-            tuple((name, *(each[key] for key in recalls)) for name, each in figures.items()),
-        ),
-        ReportTable(
-            "How the texts are cut (lengths in tokens)",
-            ("chunks by", "chunks", "coverage", "overlap", "duplicates", "cut inside", "min",
-             "max", "mean", "std"),
-            tuple((name, *(each[key] for key in cut)) for name, each in figures.items()),
-        ),
-        *(
-            ReportTable(
-                f"In {corpus.name}: recall by searcher; {method} search",
-                ("chunks by", *METHODS, "precision", "iou", "hit_iou"),
-                tuple(
-                    (name, *(of[corpus.name][key]
-                             for key in (*recalls, "precision", "iou", "hit_iou")))
-                    for name, of in by_corpus.items()
-                ),
-            )
-            for corpus in corpora
-        ),
-    ]  # fmt: skip
-    details: dict[str, Any] = {
-        "top_k": TOP_K,
-        "method": method,
-        "by_corpus": by_corpus[OWN],
-        "baselines": {
-            name: {**each, "by_corpus": by_corpus[name]}
-            for name, each in figures.items()
-            if name != OWN
-        },
-    }
-    counts = {
-        "corpora": len(corpora),
-        "questions": int(questions or 0),
-        "references": sum(len(each) for corpus in corpora for each in corpus.references),
-        "unplaced_characters": sum(sum(corpus.lost_characters) for corpus in corpora),
-        "characters": sum(len(corpus.text) for corpus in corpora),
-        "chunks": int(chunks or 0),
-    }
-    return EvaluationReport(
-        "chunking",
-        settings_digest(settings),
-        {**own, "chunking_seconds": chunk_seconds},
-        counts,
-        tuple(tables),
-        details,
-    )

@@ -106,6 +106,7 @@ def _table(
 ) -> Any:
     import pyarrow as pa
 
+    from rag_assets.publishing.languages import passage_language
     from rag_assets.publishing.schemas import search_schema, vector_column
 
     size = len(chunks)
@@ -125,6 +126,7 @@ def _table(
         "content_hash": [hash_text(chunk.text) for chunk in chunks],
         "citable": [True] * size,
         "search_text": [chunk.indexed for chunk in chunks],
+        "passage_language": [passage_language(chunk.text, None) for chunk in chunks],
         **{vector_column(position): list(matrix) for position, matrix in enumerate(vectors)},
     }
     return pa.table(

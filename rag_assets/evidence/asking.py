@@ -185,6 +185,8 @@ def _quote_span(text: str, question: str) -> tuple[int, int]:
     spans = split_sentences(text) or [(0, len(text))]
     # A heading shares words with every question about its section, but says nothing.
     whole = [span for span in spans if text[: span[1]].rstrip(_CLOSING).endswith(_STOPS)]
+    # Nor does a question answer one, as that of a pair of question and answer.
+    whole = [s for s in whole if not text[: s[1]].rstrip(_CLOSING).endswith(("?", "？"))] or whole
     start, end = max(
         whole or spans,
         key=lambda span: (len(asked & content_stems(text[span[0] : span[1]])), -span[0]),

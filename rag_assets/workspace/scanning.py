@@ -16,7 +16,7 @@ from rag_assets.model import ConfigurationError, Progress, WorkspaceError, hash_
 from rag_assets.storage import write_text
 from rag_assets.workspace.layout import Namespace
 from rag_assets.workspace.settings import PlaceSettings, Settings
-from rag_assets.workspace.sidecar import SUFFIX, read_sidecar
+from rag_assets.workspace.sidecar import MISNAMED_SUFFIXES, SUFFIX, read_sidecar
 from rag_assets.workspace.source_file import SourceFile
 
 # A file changed so shortly before it was hashed could change again within the clock's grain:
@@ -73,6 +73,7 @@ def scan_raw(
     for root, name in zip(namespace.roots, namespace.root_names, strict=True):
         _check_root(root, namespace)
         _walk_folder(walk, root, name, root)
+    _refuse_misnamed_sidecars(walk)
     cache = {} if rehash else _read_cache(namespace.hash_cache)
     remembered: dict[str, list[int | str]] = {}
     sources, pending = list(walk.refused), list[str]()
@@ -244,6 +245,26 @@ def _refuse(walk: _Walk, uri: str, path: Path, reason: str, message: str) -> Non
             message,
         )
     )
+
+
+def _refuse_misnamed_sidecars(walk: _Walk) -> None:
+    """Take no file in that was meant as a sidecar: it may hold a password, and would be cited."""
+    present = {uri for uri, _, _ in walk.files}
+    files, walk.files = walk.files, []
+    for uri, path, status in files:
+        suffix = next((each for each in MISNAMED_SUFFIXES if uri.endswith(each)), "")
+        if suffix and uri.removesuffix(suffix) in present:
+            right = f"{Path(uri).name.removesuffix(suffix)}{SUFFIX}"
+            _refuse(
+                walk,
+                uri,
+                Path(path),
+                "sidecar_name",
+                f"its name is that of a sidecar but for its end; rename it to {right}, or give it "
+                "another name if it is a document.",
+            )
+        else:
+            walk.files.append((uri, path, status))
 
 
 def _is_text(name: str) -> bool:

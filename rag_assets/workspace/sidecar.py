@@ -11,6 +11,8 @@ from rag_assets.model import ConfigurationError
 from rag_assets.workspace.configuration import read_yaml
 
 SUFFIX = ".meta.yaml"
+# What people write in its place.
+MISNAMED_SUFFIXES = (".meta.yml", ".meta.json", ".yaml", ".yml")
 # What can be written in a draft as {#uid} without a doubt where it ends.
 UID_PATTERN = r"[^\W_](?:[\w.\-]*\w)?"
 

@@ -30,6 +30,7 @@ SCAN_REASONS = {
     "changing": "The file is being written; it is taken once it is still.",
     "name_not_utf8": "Rename the file.",
     "not_a_file": "Neither a file nor a folder; remove it from raw/.",
+    "sidecar_name": "Rename the sidecar; the message says how.",
     "symlink_broken": "Mend the link or remove it.",
     "symlink_folder": "Nothing to do: links to folders are not followed.",
     "symlink_outside": "Copy the file into raw/, or add its folder under `raw` in the namespace.",
@@ -106,6 +107,9 @@ def list_keys() -> list[tuple[str, str, str]]:
                 keys[-1] = (name, value, f"{said} {match[1].strip()}")
             else:
                 above.append(match[1])
+        elif match := re.fullmatch(r"\s*- (\{.*\})", line):
+            name, value, said = keys[-1]
+            keys[-1] = (name, f"{value}, {match[1]}".removeprefix(", "), said)
         elif match := re.fullmatch(r"""( *)("[^"]*"|[\w/]+):\s*(.*?)(?:\s+#\s*(.*))?""", line):
             indent, name, value, comment = match.groups()
             del sections[len(indent) // 2 :]

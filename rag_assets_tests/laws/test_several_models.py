@@ -299,6 +299,10 @@ def test_figures_say_of_each_model_what_was_encoded_found_and_left_out(
     second = figures(build(with_latin_first))
     assert second["encoded by wide"] == second["encoded by narrow"] == 0
     assert second["not readable by wide"] == unreadable
+    put(with_latin_first.workspace, "evidence/copy.md", TEXT.replace("\n", "\r\n"))
+    third = figures(build(with_latin_first))
+    assert third["looked up for narrow"] - third["looked up for wide"] == unreadable
+    assert third["not readable by wide"] == 2 * unreadable
 
 
 def test_vectors_of_a_known_passage_are_counted_as_looked_up(with_both: Workspace) -> None:

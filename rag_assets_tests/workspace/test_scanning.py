@@ -148,6 +148,19 @@ def test_sidecar_without_its_file_is_a_warning(workspace: Workspace, namespace: 
     assert warning.startswith("raw/evidence/gone.md.meta.yaml: a sidecar without its file")
 
 
+@pytest.mark.parametrize("suffix", [".yaml", ".yml", ".meta.yml", ".meta.json"])
+def test_a_sidecar_under_a_wrong_name_is_refused(
+    workspace: Workspace, namespace: Namespace, suffix: str
+) -> None:
+    put(workspace, "evidence/a.pdf", "a")
+    put(workspace, f"evidence/a.pdf{suffix}", "password: secret")
+    put(workspace, "evidence/settings.yaml", "a document: of its own")
+    by_name = {Path(s.source_uri).name: s for s in scan_raw(namespace).sources}
+    assert by_name[f"a.pdf{suffix}"].reason_code == "sidecar_name"
+    assert "rename it to a.pdf.meta.yaml" in by_name[f"a.pdf{suffix}"].message
+    assert by_name["a.pdf"].status == by_name["settings.yaml"].status == "ok"
+
+
 def test_password_is_known_by_its_hash_alone(workspace: Workspace, namespace: Namespace) -> None:
     put(workspace, "evidence/a.md", "a")
     put_sidecar(workspace, "evidence/a.md", password="hidden", title="A")
