@@ -36,8 +36,7 @@ from rag_assets.evaluation.workspaces import (
     default_cache,
     markdown_of,
 )
-from rag_assets.publishing.languages import passage_language
-from rag_assets.retrieval.candidates import collect
+from rag_assets.retrieval.candidates import collect, fetch_hits
 from rag_assets.retrieval.filters import SearchFilters
 from rag_assets.retrieval.normalizing import normalized_parts
 from rag_assets.retrieval.retriever import Retriever
@@ -113,9 +112,10 @@ def _ask(folder: Path, settings: Settings, cache: Path, limit: int | None) -> As
         for row, query in zip(rows.queries, queries, strict=True):
             pools = collect([reader], query, retrieve, filters)
             # Only passages of the pair's language are weighed by its weights.
-            keys = [key for key in sorted(pools.hits)
-                    if passage_language(pools.hits[key].text, pools.hits[key].language)
-                    == languages[0][0]]  # fmt: skip
+            keys = [
+                key for key in sorted(pools.languages) if pools.languages[key] == languages[0][0]
+            ]
+            hits = fetch_hits([reader], keys)
             scaled = {
                 name: normalized_parts(
                     found.scores, found.pool, "normalize", retrieve.fusion.normalize, retrieve.rrf_k
@@ -126,7 +126,7 @@ def _ask(folder: Path, settings: Settings, cache: Path, limit: int | None) -> As
                 np.array([[scaled.get(n, {}).get(key, np.nan) for n in names] for key in keys])
                 .reshape(-1, len(names))
             )  # fmt: skip
-            documents.append([built.ids[pools.hits[key].doc_uid][0] for key in keys])
+            documents.append([built.ids[hits[key].doc_uid][0] for key in keys])
             relevance.append(rows.judgements[row.id])
         asked = Counter(query.language for query in queries).most_common(1)[0][0]
     print(f"{rows.name}: {len(queries)} questions", flush=True)

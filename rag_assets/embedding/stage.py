@@ -388,10 +388,8 @@ def prune_vectors(
         sizes = Counter(kept["content_hash"].to_pylist())
         pruned = {}
         for content, entry in entries.items():
-            note = {
-                **entry.note,
-                "held": [model for model in entry.note["held"] if model in fingerprints],
-            }
+            held = [model for model in entry.note["held"] if model in fingerprints]
+            note = {**entry.note, "held": held}
             if set(entry.note["models"]) <= set(fingerprints):
                 pruned[content] = replace(entry, rows=sizes[content], note=note)
             else:  # for no set of models any more, so that the next build refreshes it

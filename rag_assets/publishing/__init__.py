@@ -1,13 +1,21 @@
 """From records to a publication: living rows joined with identity, checked, seen all at once."""
 
-from rag_assets.publishing.collecting import Collected, collect_garbage
-from rag_assets.publishing.embedders import PublishedModel, published_models
-from rag_assets.publishing.exporting import export_chunks, export_parsed
-from rag_assets.publishing.facts import DocumentFacts
-from rag_assets.publishing.overview import DocumentLine, describe_namespace, list_documents
-from rag_assets.publishing.plots import plot_publication
-from rag_assets.publishing.publish import PUBLISHING_VERSION, PublishOutcome, collect, publish
-from rag_assets.publishing.publish import STAGES as PUBLISHED_STAGES
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rag_assets.publishing.building import (
+        PUBLISHING_VERSION,
+        PublishOutcome,
+        collect,
+        publish,
+    )
+    from rag_assets.publishing.building import STAGES as PUBLISHED_STAGES
+    from rag_assets.publishing.collecting import Collected, collect_garbage
+    from rag_assets.publishing.embedders import PublishedModel, published_models
+    from rag_assets.publishing.exporting import export_chunks, export_parsed
+    from rag_assets.publishing.facts import DocumentFacts
+    from rag_assets.publishing.overview import DocumentLine, describe_namespace, list_documents
+    from rag_assets.publishing.plots import plot_publication
 
 __all__ = [
     "PUBLISHED_STAGES",
@@ -27,3 +35,34 @@ __all__ = [
     "publish",
     "published_models",
 ]
+
+# Imported on first use: a question reads publications and must not pay for what makes them, down
+# to the parsers. No module of this room may be called like a public name.
+_HOMES = {
+    "PUBLISHED_STAGES": ("building", "STAGES"),
+    "PUBLISHING_VERSION": ("building", "PUBLISHING_VERSION"),
+    "Collected": ("collecting", "Collected"),
+    "DocumentFacts": ("facts", "DocumentFacts"),
+    "DocumentLine": ("overview", "DocumentLine"),
+    "PublishOutcome": ("building", "PublishOutcome"),
+    "PublishedModel": ("embedders", "PublishedModel"),
+    "collect": ("building", "collect"),
+    "collect_garbage": ("collecting", "collect_garbage"),
+    "describe_namespace": ("overview", "describe_namespace"),
+    "export_chunks": ("exporting", "export_chunks"),
+    "export_parsed": ("exporting", "export_parsed"),
+    "list_documents": ("overview", "list_documents"),
+    "plot_publication": ("plots", "plot_publication"),
+    "publish": ("building", "publish"),
+    "published_models": ("embedders", "published_models"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name from its module when it is first used."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'rag_assets.publishing' has no attribute {name!r}")
+    from importlib import import_module
+
+    module, own = _HOMES[name]
+    return getattr(import_module(f"rag_assets.publishing.{module}"), own)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rag_assets.model import PublicationError
+from rag_assets.publishing.building import collect
 from rag_assets.publishing.facts import DocumentFacts
-from rag_assets.publishing.publish import collect
 from rag_assets.storage import read_manifest, read_pointer
 from rag_assets.workspace import (
     Namespace,

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 # Vectors of all tables together; two models at 200,000 chunks of 384 numbers take 0.6 GiB. What
 # was used longest ago goes first, the column at hand never.
 MEMORY_BYTES = 2 * 2**30
-# Tables and, for each, filters that are remembered: a row costs 20 bytes and 1 byte.
+# Tables and, for each, filters that are remembered: a row costs 200 bytes for its id, 8 bytes a
+# filter.
 _TABLES = 16
 _MASKS = 64
 _TERMS = 256
@@ -32,6 +32,10 @@ _PRODUCT_ERROR = 1e-5
 _SPARSE = 0.25
 # And below this one reading their vectors alone costs less than reading the column.
 _FEW = 0.05
+
+# Columns of passages, which are most of a table beside its vectors: always read for a few rows.
+# The others take some 300 bytes a row together.
+_LONG_COLUMNS = frozenset({"text", "context", "search_text", "search_heading"})
 
 Matrix = NDArray[np.float32]
 
@@ -88,7 +92,7 @@ def cosines(vectors: Matrix, vector: NDArray[np.float64]) -> NDArray[np.float64]
 
 
 class TableMemory:
-    """What is remembered of one table: ids, vectors, and which rows pass a filter.
+    """What is remembered of one table: ids, columns, vectors, and which rows pass a filter.
 
     Args:
         dataset: the Lance dataset; its rows are never changed.
@@ -98,6 +102,8 @@ class TableMemory:
         self._dataset = dataset
         self._lock = threading.RLock()
         self._ids: pa.Array | None = None
+        self._places: dict[str, int] = {}
+        self._plain: dict[str, pa.Array | None] = {}
         self._columns: OrderedDict[str, VectorColumn] = OrderedDict()
         self._masks: OrderedDict[str, NDArray[np.int64]] = OrderedDict()
         self._terms: OrderedDict[str, tuple[int, ...]] = OrderedDict()
@@ -113,9 +119,42 @@ class TableMemory:
 
     def rows_of(self, chunk_ids: Sequence[str]) -> dict[str, int]:
         """Return the row of each id that the table holds."""
-        wanted = list(dict.fromkeys(chunk_ids))
-        found = pc.index_in(pa.array(wanted, pa.string()), value_set=self.chunk_ids()).to_pylist()
-        return {key: row for key, row in zip(wanted, found, strict=True) if row is not None}
+        with self._lock:
+            if not self._places:
+                ids = self.chunk_ids().to_pylist()
+                self._places = {key: row for row, key in enumerate(ids)}
+            places = self._places
+        return {key: places[key] for key in chunk_ids if key in places}
+
+    def rows(self, rows: Sequence[int], columns: Sequence[str]) -> pa.Table:
+        """Return some rows in the given order.
+
+        Reading a few rows of a column costs nearly as much as reading it whole. So what is asked
+        for the second time is read whole and kept, but for the columns of passages: a process
+        that asks one question reads little, one that asks many does not read again.
+        """
+        chosen = pa.array(rows, pa.int64())
+        with self._lock:
+            found: dict[str, Any] = {
+                name: held.take(chosen)
+                for name in columns
+                if name not in _LONG_COLUMNS and (held := self._plain_column(name)) is not None
+            }
+        missing = [name for name in columns if name not in found]
+        if missing:
+            taken = self._dataset.take(list(rows), columns=missing)
+            found |= {name: taken.column(name) for name in missing}
+        return pa.table({name: found[name] for name in columns})
+
+    def _plain_column(self, name: str) -> "pa.Array | None":
+        """Return a whole column, None when it is asked for the first time."""
+        if name not in self._plain:
+            self._plain[name] = None
+        elif self._plain[name] is None:
+            first = [key for key, held in self._plain.items() if held is None]
+            table = self._dataset.scanner(columns=first, scan_in_order=True).to_table()
+            self._plain |= {key: _whole(table.column(key)) for key in first}
+        return self._plain[name]
 
     def passing(self, where: str) -> NDArray[np.int64]:
         """Return the rows that meet a condition, in order."""
@@ -191,22 +230,29 @@ class TableMemory:
         return self.column(name).nearest(vector, limit, passing)
 
     @property
-    def vector_bytes(self) -> int:
-        """Memory that the vectors take."""
+    def column_bytes(self) -> int:
+        """Memory that vectors and other columns take."""
         with self._lock:
-            return sum(column.matrix.nbytes for column in self._columns.values())
+            plain = [held.nbytes for held in self._plain.values() if held is not None]
+            return sum(column.matrix.nbytes for column in self._columns.values()) + sum(plain)
 
-    def forget_vectors(self) -> None:
-        """Let the vectors go; they are read again when they are asked for."""
+    def forget_columns(self) -> None:
+        """Let vectors and other columns go; they are read again when they are asked for."""
         with self._lock:
             self._columns.clear()
+            self._plain.clear()
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    """Return a column as one array."""
+    if not column.num_chunks:
+        return pa.array([], column.type)
+    return pa.concat_arrays(column.chunks)
 
 
 def _rows_by_value(dataset: Any, name: str) -> dict[str, NDArray[np.int64]]:
     found = dataset.scanner(columns=[name], scan_in_order=True).to_table().column(name)
-    codes = pa.chunked_array(found.chunks, pa.string()).combine_chunks().dictionary_encode()
-    if isinstance(codes, pa.ChunkedArray):
-        codes = codes.combine_chunks()
+    codes = _whole(found).dictionary_encode()
     held = codes.indices.to_numpy(zero_copy_only=False)
     return {
         value: np.flatnonzero(held == code).astype(np.int64)
@@ -225,9 +271,7 @@ def _read_matrix(dataset: Any, name: str) -> Matrix:
 
 
 def _as_matrix(column: Any) -> Matrix:
-    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if isinstance(array, pa.ChunkedArray):
-        array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], column.type)
+    array = _whole(column) if isinstance(column, pa.ChunkedArray) else column
     values = array.flatten().to_numpy(zero_copy_only=False)
     matrix: Matrix = values.reshape(len(array), array.type.list_size)
     return matrix
@@ -252,9 +296,9 @@ class _Shared:
                 self._memories.popitem(last=False)
             others = list(self._memories.values())[:-1]
             for memory in others:
-                if sum(each.vector_bytes for each in self._memories.values()) <= MEMORY_BYTES:
+                if sum(each.column_bytes for each in self._memories.values()) <= MEMORY_BYTES:
                     break
-                memory.forget_vectors()
+                memory.forget_columns()
             return self._memories[key]
 
 

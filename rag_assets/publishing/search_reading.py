@@ -261,7 +261,7 @@ class SearchTable:
         """
         with _damage_explained(self.path):
             rows = list(self._memory.rows_of(chunk_ids).values())
-            return self._dataset.take(rows, columns=list(columns))
+            return self._memory.rows(rows, columns)
 
     def fetch(self, where: str | None = None, columns: Sequence[str] | None = None) -> pa.Table:
         """Return the rows that meet `where`, by document and place, vectors included.

@@ -52,6 +52,10 @@ MAX_TIED_ROWS = 8192
 # never fewer than fifty rows have, so that shorter answers begin as longer ones do.
 _POOL_A_ROW = 4
 _POOL = 50 * _POOL_A_ROW
+# From this share of passing rows on, the filter is cheaper to apply to what the index found than
+# to be told to it, and a scan for so many more rows than would do on average finds enough.
+_MANY = 0.5
+_MORE = 1.25
 # A term that more rows hold says as little as a common word and costs a look at each.
 _MAX_TERM_ROWS = 4096
 
@@ -90,12 +94,12 @@ class TextSearch:
         """
         is_plain_search = weights is None or not weights.heading_weight
         size = limit if is_plain_search else max(_POOL, _POOL_A_ROW * limit)
-        found = _widened(lambda count: self._scan(query, BODY, count, where), size)
+        found = _widened(lambda count: self._scan_passing(query, count, where), size)
         bonus = self._term_weights(query, weights)
-        others = np.array(sorted(bonus.keys() - found.keys()), np.int64)
-        if where is not None:
-            others = np.intersect1d(others, self._memory.passing(where), assume_unique=True)
-        rows = others.tolist()
+        rows = sorted(bonus.keys() - found.keys())
+        if where is not None and rows:
+            passing = self._memory.passing(where)
+            rows = np.intersect1d(np.array(rows), passing, assume_unique=True).tolist()
         found |= dict.fromkeys(rows, 0.0) | self._scan_rows(query, BODY, rows)
         return self._total(query, found, weights, bonus)
 
@@ -158,6 +162,24 @@ class TextSearch:
             return {}
         where = f"_rowid IN ({', '.join(map(str, rows))})"
         return self._scan(query, column, len(rows), where)
+
+    def _scan_passing(self, query: str, limit: int, where: str | None) -> dict[int, float]:
+        """Return the best rows of the body's index that meet a condition."""
+        total = self._dataset.count_rows()
+        passing = self._memory.passing(where) if where is not None else None
+        if passing is None or len(passing) < _MANY * total:
+            return self._scan(query, BODY, limit, where)
+        if len(passing) == total:
+            return self._scan(query, BODY, limit, None)
+        is_passing = np.zeros(total, np.bool_)
+        is_passing[passing] = True
+        count = math.ceil(_MORE * limit * total / len(passing))
+        while True:
+            found = self._scan(query, BODY, count, None)
+            kept = [(row, score) for row, score in found.items() if is_passing[row]]
+            if len(kept) >= limit or len(found) < count:
+                return dict(sorted(kept, key=lambda item: (-item[1], item[0]))[:limit])
+            count *= 4
 
     def _scan(self, query: str, column: str, limit: int, where: str | None) -> dict[int, float]:
         from lance.query import MatchQuery

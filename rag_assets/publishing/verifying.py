@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+from rag_assets.publishing.building import collect
 from rag_assets.publishing.facts import is_citable
-from rag_assets.publishing.publish import collect
 from rag_assets.storage import current_folder, read_entries, read_manifest
 from rag_assets.workspace import (
     Inventory,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rag_assets.model import UsageError
+from rag_assets.publishing.languages import Language
 from rag_assets.retrieval.fusion import Candidates
 from rag_assets.retrieval.hits import Hit
 from rag_assets.retrieval.queries import AskedQuery
@@ -37,13 +38,13 @@ class Pools:
     """Candidates of all searchers.
 
     Args:
-        hits: by `chunk_key`, without ranks.
+        languages: of the passages, by `chunk_key`.
         searchers: by name: `lexical`, or the model's.
         are_comparable: whether some model, or words alone, scored the passages of every
             publication; scores of different models say nothing to each other.
     """
 
-    hits: Mapping[str, Hit]
+    languages: Mapping[str, Language]
     searchers: Mapping[str, Candidates]
     are_comparable: bool
 
@@ -88,11 +89,13 @@ def collect(
         for one, ranking in asked:
             _keep_best(scores[name], one, dict(ranking))
     pools = {name: _best(own, settings.pool_k) for name, own in scores.items()}
-    hits = _fetch_hits(readers, {key for pool in pools.values() for key in pool})
+    ids = _ids_by_namespace({key for pool in pools.values() for key in pool})
+    languages = {
+        f"{reader.namespace}::{chunk_id}": language
+        for reader in readers
+        for chunk_id, language in reader.passage_languages(ids[reader.namespace]).items()
+    }
     if settings.fusion.kind == "weighted":
-        ids: dict[str, list[str]] = defaultdict(list)
-        for hit in hits.values():
-            ids[hit.namespace].append(hit.chunk_id)
         for name, asked in found.items():
             for one, ranking in asked:
                 known = {chunk_id for chunk_id, _ in ranking}
@@ -103,7 +106,7 @@ def collect(
         name: Candidates(
             # With several wordings the exact scores may order a pool otherwise.
             _best({key: scores[name][key] for key in pool}, settings.pool_k),
-            {key: score for key, score in scores[name].items() if key in hits},
+            {key: score for key, score in scores[name].items() if key in languages},
         )
         for name, pool in pools.items()
     }
@@ -113,7 +116,7 @@ def collect(
         for name, asked in askings.items()
         if name != LEXICAL
     ]
-    return Pools(hits, searchers, not reach or everywhere in reach)
+    return Pools(languages, searchers, not reach or everywhere in reach)
 
 
 def _askings(
@@ -180,11 +183,17 @@ def _best(scores: Mapping[str, float], limit: int) -> list[str]:
     return sorted(scores, key=lambda key: (-scores[key], key))[:limit]
 
 
-def _fetch_hits(readers: "Sequence[Reader]", keys: Iterable[str]) -> dict[str, Hit]:
+def _ids_by_namespace(keys: Iterable[str]) -> dict[str, list[str]]:
     ids: dict[str, list[str]] = defaultdict(list)
     for key in sorted(keys):
         namespace, _, chunk_id = key.partition("::")
         ids[namespace].append(chunk_id)
+    return ids
+
+
+def fetch_hits(readers: "Sequence[Reader]", keys: Iterable[str]) -> dict[str, Hit]:
+    """Return the hits of some candidates by `chunk_key`, without ranks."""
+    ids = _ids_by_namespace(keys)
     return {
         hit.chunk_key: hit
         for reader in readers

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -60,11 +60,15 @@ def keep_one_of_similar(
         vectors: one mapping a model, the most trusted first; may lack any hit.
         threshold: cosine, 0 to 1.
     """
-    similar = _similar(hits, vectors, threshold)
+    close = _close(hits, vectors, threshold)
     order = sorted(range(len(hits)), key=lambda place: (not hits[place].citable, place))
     groups: dict[int, list[int]] = {}
     for place in order:
-        kept = [other for other in groups if similar(other, place)]
+        kept = [
+            other
+            for other in groups.keys() & close.get(place, frozenset())
+            if _numbers(hits[other].text) == _numbers(hits[place].text)
+        ]
         if kept:
             groups[min(kept)].append(place)
         else:
@@ -76,10 +80,10 @@ def keep_one_of_similar(
     ]
 
 
-def _similar(
+def _close(
     hits: Sequence[Hit], vectors: Sequence[Vectors], threshold: float
-) -> Callable[[int, int], bool]:
-    """Return whether the hits at two places say the same."""
+) -> dict[int, set[int]]:
+    """Return the places whose vectors are as similar as the threshold says, by place."""
     import numpy as np
 
     keys = [hit.chunk_key for hit in hits]
@@ -95,9 +99,10 @@ def _similar(
         block = np.ix_(places, places)
         close[block] |= undecided[block] & (matrix @ matrix.T >= threshold)
         undecided[block] = False
-    return lambda first, second: (
-        bool(close[first, second]) and _numbers(hits[first].text) == _numbers(hits[second].text)
-    )
+    near: dict[int, set[int]] = defaultdict(set)
+    for first, second in zip(*(found.tolist() for found in close.nonzero()), strict=True):
+        near[first].add(second)
+    return near
 
 
 def _numbers(text: str) -> Counter[str]:

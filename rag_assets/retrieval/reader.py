@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 
+    from rag_assets.publishing.languages import Language
     from rag_assets.workspace.settings import TextSettings
 
 
@@ -207,6 +208,14 @@ class Reader:
         wanted = list(dict.fromkeys(chunk_ids))
         rows = self._table.fetch_rows(wanted, HIT_COLUMNS).to_pylist() if wanted else []
         return {row["chunk_id"]: Hit.from_row(row) for row in rows}
+
+    def passage_languages(self, chunk_ids: Sequence[str]) -> "dict[str, Language]":
+        """Return the language of each chunk by id; ids that are not held are left out."""
+        if not chunk_ids:
+            return {}
+        table = self._table.fetch_rows(chunk_ids, ("chunk_id", "passage_language"))
+        ids, languages = (table.column(name).to_pylist() for name in table.column_names)
+        return dict(zip(ids, languages, strict=True))
 
     def fetch_vectors(
         self, model_fingerprint: str, chunk_ids: Sequence[str]

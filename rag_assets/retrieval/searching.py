@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rag_assets.model import UsageError
-from rag_assets.publishing.languages import Language, passage_language
-from rag_assets.retrieval.candidates import Pools, collect, searcher_names
+from rag_assets.publishing.languages import Language
+from rag_assets.retrieval.candidates import Pools, collect, fetch_hits, searcher_names
 from rag_assets.retrieval.filters import EVERYTHING, SearchFilters
 from rag_assets.retrieval.fusion import Fused, WeightRule, fuse_rrf, fuse_weighted
 from rag_assets.retrieval.governance import (
@@ -114,12 +114,12 @@ def _find(
         groups = language_groups(readers, query, filters)
     if not groups:
         pools = collect(readers, query, settings, filters)
-        return _fuse(readers, query, settings, pools), len(pools.hits)
+        return _fuse(readers, query, settings, pools), len(pools.languages)
     ranked, count = [], 0
     for group in groups:
         pools = collect(readers, query, settings, group.filters)
         ranked.append(_fuse(readers, query, settings, pools))
-        count += len(pools.hits)
+        count += len(pools.languages)
     merged = merge_groups(groups, ranked, readers, query)
     return merged[: _most(settings)], count
 
@@ -133,7 +133,7 @@ def _fuse(
     readers: Sequence[Reader], query: AskedQuery, settings: "RetrieveSettings", pools: Pools
 ) -> list[Hit]:
     """Return the candidates that reranking or what follows can look at, best first."""
-    ranks: dict[str, dict[str, int]] = {key: {} for key in pools.hits}
+    ranks: dict[str, dict[str, int]] = {key: {} for key in pools.languages}
     for name, found in sorted(pools.searchers.items()):
         for rank, key in enumerate(found.pool, start=1):
             ranks[key][name] = rank
@@ -155,8 +155,11 @@ def _fuse(
             fusion.normalize,
             settings.rrf_k,
         )
+    best = fused[: _most(settings)]
+    # Fusion needs no more of a candidate than its language; only what goes on is read.
+    fetched = fetch_hits(readers, [one.identity for one in best])
     hits = []
-    for one in fused[: _most(settings)]:
+    for one in best:
         scores = {
             name: found.scores[one.identity]
             for name, found in pools.searchers.items()
@@ -172,7 +175,7 @@ def _fuse(
         }
         hits.append(
             replace(
-                pools.hits[one.identity],
+                fetched[one.identity],
                 ranks=ranks[one.identity],
                 scores=scores,
                 score=one.score,
@@ -186,8 +189,7 @@ def _weight_rule(weights: Weights, query: AskedQuery, pools: Pools) -> WeightRul
     known: dict[tuple[Language, frozenset[str]], dict[str, float]] = {}
 
     def weigh(key: str, names: frozenset[str]) -> dict[str, float]:
-        hit = pools.hits[key]
-        passage = passage_language(hit.text, hit.language)
+        passage = pools.languages[key]
         if (passage, names) not in known:
             asked = passage if passage in query.languages else query.language
             known[passage, names] = weights.of(asked, passage, names)

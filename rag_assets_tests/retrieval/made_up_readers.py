@@ -109,6 +109,10 @@ class MadeUpReader:
         wanted = set(ids)
         return {chunk.chunk_id: chunk for chunk in self.chunks if chunk.chunk_id in wanted}
 
+    def passage_languages(self, ids: Sequence[str]) -> dict[str, Language]:
+        wanted = set(ids)
+        return {c.chunk_id: _language(c) for c in self.chunks if c.chunk_id in wanted}
+
     def fetch_vectors(self, fingerprint: str, ids: Sequence[str]) -> dict[str, Any]:
         own = self.vectors.get(fingerprint.lower(), {})
         return {key: np.array(own[key], dtype=np.float32) for key in ids if key in own}
