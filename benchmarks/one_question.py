@@ -1,6 +1,13 @@
-"""Where the seconds of `rag query` go, part by part; then retrieval alone, warm."""
+"""Where the seconds of `rag query` go, part by part; then whole packs, warm.
+
+    python benchmarks/one_question.py WORKSPACE QUESTIONS
+
+The workspace's first namespace must be published. `process_s` is the processor's time up to the
+first pack, `peak_mib` the most memory that the process ever held.
+"""
 
 import json
+import resource
 import statistics
 import sys
 import time
@@ -22,7 +29,7 @@ def main(root: Path, count: int) -> None:
     _lap("imports of the command")
     import duckdb  # noqa: F401
     import lance  # noqa: F401
-    import numpy  # noqa: F401
+    import numpy as np
 
     from rag_assets.evidence import Question, make_pack
     from rag_assets.evidence.rendering import render_pack
@@ -33,25 +40,30 @@ def main(root: Path, count: int) -> None:
     from rag_assets.workspace import Workspace
 
     workspace = Workspace.open(root)
-    namespace = workspace.namespace("papers")
-    settings = namespace.settings.embed.model_copy(update={"batch_size": 32})
+    namespace = workspace.namespace(workspace.namespace_names[0])
+    models = namespace.settings.embed.models
     _lap("workspace and settings")
-    model_fingerprint(settings)
-    _lap("fingerprint of the model")
-    load_tokenizer(settings)
-    encoder = load_query_encoder(settings)
-    _lap("load the model")
-    encoder.encode_queries(["What is known about it?"])
+    for model in models:
+        model_fingerprint(model)
+    _lap("fingerprints of the models")
+    for model in models:
+        load_tokenizer(model)
+    _lap("load the tokenizers")
+    encoders = [load_query_encoder(model) for model in models]
+    _lap("load the models")
+    vectors = [encoder.encode_queries(["What is known about it?"]) for encoder in encoders]
+    assert all(np.isfinite(vector).all() for vector in vectors)
     _lap("encode")
     pack = make_pack(workspace, Question(question="What is known about it?"))
     _lap("search and pack, first")
     render_pack(pack)
     _lap("rendering")
 
+    process_seconds = time.process_time()
     from rag_assets.storage import current_folder
 
-    folder = current_folder(namespace.publications, "papers")
-    with Reader(folder, "papers", folder.name) as reader:
+    folder = current_folder(namespace.publications, namespace.name)
+    with Reader(folder, namespace.name, folder.name) as reader:
         titles = [t for t in reader.documents()["title"].to_pylist() if t]
     questions = [f"What is known about {titles[n % len(titles)]}?" for n in range(count)]
     warm = []
@@ -64,7 +76,9 @@ def main(root: Path, count: int) -> None:
         json.dumps(
             {
                 "parts_s": _laps,
-                "encoder": type(encoder).__name__,
+                "encoders": [type(encoder).__name__ for encoder in encoders],
+                "process_s": round(process_seconds, 3),
+                "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
                 "torch_was_imported": "torch" in sys.modules,
                 "warm_questions": count,
                 "warm_p50_s": round(statistics.median(warm), 4),

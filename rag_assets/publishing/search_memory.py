@@ -9,6 +9,7 @@ precision from the stored vectors, so that equal publications give equal scores 
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -64,20 +65,36 @@ class VectorColumn:
         """
         query = vector.astype(np.float32)
         if rows is None:
-            scores = (self.matrix @ query) * self._scales
+            scores = _product(self.matrix, query) * self._scales
             rows = np.flatnonzero(self.has_direction)
             scores = scores[rows]
         else:
             rows = rows[self.has_direction[rows]]
             if len(rows) < _SPARSE * len(self.matrix):
-                scores = (self.matrix[rows] @ query) * self._scales[rows]
+                scores = _product(self.matrix[rows], query) * self._scales[rows]
             else:
-                scores = ((self.matrix @ query) * self._scales)[rows]
+                scores = (_product(self.matrix, query) * self._scales)[rows]
         if len(rows) <= limit:
             return rows
         last = np.partition(scores, len(scores) - limit)[len(scores) - limit]
         near: NDArray[np.int64] = rows[scores >= last - _PRODUCT_ERROR]
         return near
+
+
+@lru_cache(maxsize=1)
+def _blas() -> Any:
+    """Return what limits the threads of NumPy's products."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="blas")
+
+
+def _product(matrix: Matrix, vector: Matrix) -> Matrix:
+    # Memory is what it waits for: two threads take as long (50,000 rows of 384: 12 ms), and the
+    # second then spins for longer than the product took, where Lance wants the processor.
+    with _blas().limit(limits=1):
+        scores: Matrix = matrix @ vector
+    return scores
 
 
 def cosines(vectors: Matrix, vector: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -233,8 +250,9 @@ class TableMemory:
     def column_bytes(self) -> int:
         """Memory that vectors and other columns take."""
         with self._lock:
-            plain = [held.nbytes for held in self._plain.values() if held is not None]
-            return sum(column.matrix.nbytes for column in self._columns.values()) + sum(plain)
+            vectors = sum(column.matrix.nbytes for column in self._columns.values())
+            plain: int = sum(held.nbytes for held in self._plain.values() if held is not None)
+            return vectors + plain
 
     def forget_columns(self) -> None:
         """Let vectors and other columns go; they are read again when they are asked for."""

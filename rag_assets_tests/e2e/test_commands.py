@@ -51,7 +51,7 @@ LAST_ASSET = {
 def test_no_command_is_left_out_here() -> None:
     tested = {*STAGES, "init", "namespace", "query", "verify-citations", "documents", "status"}
     looking = {"chunks", "export", "parsers", "sql", "meta", "gc", "doctor"}
-    elsewhere = {"eval", "ui"}  # rag_assets_tests/evaluation, test_ui.py
+    elsewhere = {"eval", "ui", "mcp"}  # rag_assets_tests/evaluation, test_ui.py, mcp_server
     assert set(COMMANDS) == tested | looking | elsewhere
 
 

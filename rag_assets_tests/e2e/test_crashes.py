@@ -12,6 +12,7 @@ import psutil
 import pytest
 from click.testing import Result
 
+from rag_assets.embedding import model_fingerprints
 from rag_assets.model import DamagedFileError
 from rag_assets.parsing import pool
 from rag_assets.parsing.job import ParseJob
@@ -100,7 +101,7 @@ def test_a_build_that_is_killed_leaves_readers_and_the_next_build_whole(
     assert published_state(namespace) == undisturbed
     assert whole_publication(namespace) == undisturbed["publication"]
     assert whole_uids(namespace) == ["ponds", "roofs", "rubric", "streets", "树荫"]
-    collect_garbage(namespace, 256, lambda _: None)
+    collect_garbage(namespace, model_fingerprints(namespace.settings.embed), lambda _: None)
     assert [*namespace.workspace.root.rglob(f"{TEMPORARY_PREFIX}*")] == []
 
 

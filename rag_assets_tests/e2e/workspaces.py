@@ -121,8 +121,10 @@ def whole_publication(namespace: Namespace) -> str:
         assert reader.rows == counts["chunks"]
         uids = reader.documents()["doc_uid"].to_pylist()
         assert sum(len(reader.fetch_chunks(uid)) for uid in uids) == counts["chunks"]
-        query = [1.0] + [0.0] * (reader.dimension - 1)
-        assert len(reader.search_vectors(query, counts["chunks"])) == counts["chunks"]
+        for model in reader.models:
+            query = [1.0] + [0.0] * (model.dimension - 1)
+            found_by_model = reader.rank_vectors(model.fingerprint, query, counts["chunks"])
+            assert len(found_by_model) == counts["chunks"]
     return folder.name
 
 

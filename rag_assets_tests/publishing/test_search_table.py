@@ -193,6 +193,37 @@ def test_filter_is_applied_before_the_search(tmp_path: Path) -> None:
     assert [key for key, _ in found] == ["rare:0"]
 
 
+@pytest.mark.parametrize("limit", [1, 5, 50])
+def test_filter_that_most_rows_pass_finds_what_is_found_under_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int
+) -> None:
+    # The best rows are all outside: a scan for a few more than are wanted holds none that passes.
+    better = [chunk_row("a-outside", number, "leaf leaf leaf") for number in range(300)]
+    write_search_table(tmp_path, chunk_table([*better, *tied_rows(400)]))
+    table = SearchTable(tmp_path)
+    where = "doc_uid <> 'a-outside'"
+    after = [table.search_text(query, limit, where) for query in ("leaf", "carbon 植物", "合同")]
+    monkeypatch.setattr("rag_assets.publishing.search_text._MANY", 2.0)
+    under = [table.search_text(query, limit, where) for query in ("leaf", "carbon 植物", "合同")]
+    assert after == under
+    assert [len(found) for found in under] == [limit] * 3
+
+
+def test_rows_are_the_same_however_often_they_are_fetched(tmp_path: Path) -> None:
+    rows = tied_rows(60)
+    write_search_table(tmp_path, chunk_table(rows))
+    table = SearchTable(tmp_path, uses_shared_cache=False)
+    stored = {row["chunk_id"]: row for row in rows}
+    columns = ["text", "chunk_id", "chunk_index", "section_path", "page_start", "citable"]
+    for step in (1, -1, 7, -7):
+        wanted = list(stored)[::step]
+        found = table.fetch_rows([*wanted, "unknown:0", wanted[0]], columns)
+        assert found.column_names == columns
+        assert found.to_pylist() == [
+            {name: stored[key].get(name) for name in columns} for key in wanted
+        ]
+
+
 def test_quoted_text_is_only_text(tmp_path: Path) -> None:
     uids = ["it's", "a\\", "b' OR '1'='1", "new\nline", "--", "百分%_", '"x"']
     rows = [chunk_row(uid, 0, f"word {number}") for number, uid in enumerate(uids)]

@@ -23,7 +23,7 @@ from rag_assets.auditing import (
     verify_citations,
 )
 from rag_assets.chunking import chunk_document, model_input
-from rag_assets.embedding import load_embedder, load_tokenizer
+from rag_assets.embedding import joint_tokenizer, load_embedder, load_tokenizer
 from rag_assets.evidence.question import read_question
 from rag_assets.parsing import ParseHints, parse_document
 from rag_assets.workspace import Settings, read_sidecar, slug
@@ -206,11 +206,11 @@ def test_questions_and_sidecar_can_be_read() -> None:
 
 
 class MiniLM:
-    """The default model as auditing wants it."""
+    """The first of the default models, as auditing wants it."""
 
     def __init__(self) -> None:
-        self.tokenizer = load_tokenizer(SETTINGS.embed)
-        self._model = load_embedder(SETTINGS.embed)
+        self.tokenizer = load_tokenizer(SETTINGS.embed.models[0])
+        self._model = load_embedder(SETTINGS.embed.models[0])
         self.fingerprint = self._model.fingerprint
 
     def encode_queries(self, texts: list[str]) -> NDArray[np.float32]:
@@ -234,7 +234,7 @@ class SampleLibrary:
     def _read(self, path: Path, model: MiniLM) -> CitedDocument:
         hints = ParseHints(extension=path.suffix)
         document = parse_document(path.read_bytes(), hints, SETTINGS.parse)
-        _, chunks = chunk_document(document, SETTINGS.chunk, model.tokenizer)
+        _, chunks = chunk_document(document, SETTINGS.chunk, joint_tokenizer(SETTINGS.embed))
         vectors = model.encode_passages(
             [model_input(chunk.text, chunk.context, chunk.prepared) for chunk in chunks]
         )
