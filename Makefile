@@ -9,7 +9,8 @@
 #   make clean      remove demo/ and .venv/
 #
 # Packages come from the package index that pip is configured for; nothing else is downloaded.
-# torch is installed first and alone, so that a CPU build serves: on a machine where pip offers
+# Packages are compiled when they are first used (--no-compile): that spares 0.4 GB of what never
+# is. torch is installed first and alone, so that a CPU build serves: on a machine where pip offers
 # only GPU builds, install the CPU build of torch 2.13.0 into .venv by the selector on PyTorch's
 # own site ("pip", "CPU"), then run make again: it finds torch installed and leaves it.
 
@@ -44,8 +45,8 @@ $(STAMP): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv || { \
 	  echo "No environment could be made. On Debian and Ubuntu: apt-get install python3-venv" >&2; \
 	  exit 1; }
-	$(BIN)/python -m pip install --quiet $(TORCH)
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev,openai,vertex]'
+	$(BIN)/python -m pip install --quiet --no-compile $(TORCH)
+	$(BIN)/python -m pip install --quiet --no-compile -c constraints.txt -e '.[dev,openai,vertex]'
 	@touch $@
 
 demo: $(DEMO_STAMP)
