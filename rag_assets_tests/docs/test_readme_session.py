@@ -40,6 +40,7 @@ def prepare(folder: Path) -> None:
     (folder / "library" / "config.yaml").write_text("embed: {kind: hashing, model: words}\n")
 
 
+@pytest.mark.slow
 def test_ci_commands_run_word_for_word(tmp_path: Path) -> None:
     prepare(tmp_path)
     (commands,) = blocks("bash ci")

@@ -186,6 +186,7 @@ def _run(examples: int, steps: int, *, fixed: bool) -> None:
     )
 
 
+@pytest.mark.slow
 def test_clean_build_equals_short_histories() -> None:
     _run(_QUICK_EXAMPLES, 14, fixed=True)
 
@@ -235,6 +236,7 @@ def test_broken_sidecar_says_the_same_wherever_the_workspace_lies(tmp_path: Path
 
 
 @pytest.mark.model
+@pytest.mark.slow
 def test_clean_build_equals_a_history_with_the_real_model(tmp_path: Path) -> None:
     model = {"embed": {"kind": "sentence_transformers", "model": "all-MiniLM-L6-v2"}}
     workspace = make_workspace(tmp_path / "library", lib=model)
