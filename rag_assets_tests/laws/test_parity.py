@@ -186,7 +186,6 @@ def _run(examples: int, steps: int, *, fixed: bool) -> None:
     )
 
 
-@pytest.mark.slow
 def test_clean_build_equals_short_histories() -> None:
     _run(_QUICK_EXAMPLES, 14, fixed=True)
 
