@@ -7,6 +7,8 @@ from rag_assets.workspace.settings import ParseSettings
 
 # Changes when sniffing, the checks or the stored layout change what a parse is.
 STAGE_VERSION = "2"
+# Changes when what is made of recognised lines changes; other PDF files are not parsed again.
+RECOGNITION_VERSION = "2"
 
 
 def parse_fingerprint(
@@ -55,7 +57,12 @@ def _pdf_reading(settings: ParseSettings) -> list[object]:
     if settings.parser == "mineru":
         reading.append(settings.mineru.model_version)
     if settings.ocr != "none":
-        reading += [settings.ocr, settings.ocr_languages, settings.ocr_dpi]
+        reading += [
+            settings.ocr,
+            settings.ocr_languages,
+            settings.ocr_dpi,
+            RECOGNITION_VERSION,
+        ]
     return reading
 
 

@@ -108,6 +108,9 @@ class WorkerProcess:
                 message = self._receive(deadline)
                 if message["event"] == "report":
                     return restore_report(message["report"]), bool(message["reused"])
+                if message["event"] == "allowance":
+                    deadline += message["seconds"]
+                    continue
                 fields = {
                     name: message[name] for name in ("media_type", "parser", "parser_version")
                 }
@@ -167,11 +170,13 @@ class WorkerProcess:
         return message
 
     def _time_failure(self) -> ParseFailure:
+        pages = " and, for each scanned page, parse.ocr_seconds_per_page"
+        limits = f"parse.seconds_per_document{pages if self._settings.ocr != 'none' else ''}"
         return ParseFailure(
             "time_limit",
             f"The document took longer than {self._settings.seconds_per_document:g} s "
-            "(parse.seconds_per_document): raise the setting in config.yaml or split the "
-            "document, then run with --retry.",
+            f"({limits}): raise the setting in config.yaml or split the document, then run with "
+            "--retry.",
             kind="resource",
         )
 

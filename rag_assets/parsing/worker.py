@@ -13,6 +13,7 @@ import resource
 import threading
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -26,6 +27,7 @@ from rag_assets.model import (
     document_id,
     hash_bytes,
 )
+from rag_assets.parsing.allowance import granting
 from rag_assets.parsing.contract import ParseHints
 from rag_assets.parsing.document import check_size, choose_parser, finish_document
 from rag_assets.parsing.job import ParseJob, Reader, failed_report
@@ -78,7 +80,7 @@ def main() -> None:
     channel.send("ready")
     while True:
         job = ParseJob.from_message(jobs.get())
-        _limit_processor_time(settings)
+        _limit_processor_time(settings.seconds_per_document)
         try:
             report, reused = _perform(job, settings, channel)
         except StorageError as error:
@@ -115,13 +117,19 @@ def _limit_memory(settings: ParseSettings) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
 
 
-def _limit_processor_time(settings: ParseSettings) -> None:
-    budget = _CPU_SECONDS_PER_WALL_SECOND * settings.seconds_per_document + _SPARE_CPU_SECONDS
+def _limit_processor_time(wall_seconds: float) -> None:
+    budget = _CPU_SECONDS_PER_WALL_SECOND * wall_seconds + _SPARE_CPU_SECONDS
     limit = math.ceil(time.process_time() + budget)
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     if hard != resource.RLIM_INFINITY:
         limit = min(limit, hard)
     resource.setrlimit(resource.RLIMIT_CPU, (limit, hard))
+
+
+def _grant(channel: _Channel, seconds: float) -> None:
+    """Tell the parent, whose clock decides, and let the processor's limit follow."""
+    channel.send("allowance", seconds=seconds)
+    _limit_processor_time(seconds)
 
 
 def _perform(job: ParseJob, settings: ParseSettings, channel: _Channel) -> tuple[ParseReport, bool]:
@@ -138,7 +146,8 @@ def _perform(job: ParseJob, settings: ParseSettings, channel: _Channel) -> tuple
         reader = Reader(media_type, parser.name, parser.version)
         # Told at once, so that a time-out or a crash can name the parser.
         channel.send("sniffed", **dataclasses.asdict(reader))
-        document = finish_document(parser.parse(data, hints, settings), parser)
+        with granting(partial(_grant, channel)):
+            document = finish_document(parser.parse(data, hints, settings), parser)
         report = _describe(job, reader, document, data, time.perf_counter() - started)
         with explained_errors(job.output):
             write_blobs(job.blobs, document)

@@ -49,6 +49,7 @@ class ParseSettings(_Section):
     ocr: Literal["none", "tesseract"]
     ocr_languages: str = Field(pattern=r"^\w+(\+\w+)*$")
     ocr_dpi: int = Field(ge=72, le=600)
+    ocr_seconds_per_page: float = Field(ge=0)
     mineru: MineruSettings
     parser_options: dict[str, dict[str, bool | int | float | str]]
 

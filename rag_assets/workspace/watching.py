@@ -83,7 +83,13 @@ def configuration_digest(namespace: Namespace) -> str:
     settings = namespace.settings.model_dump(
         mode="json", exclude={"sensors", "retrieve", "llm", "verify", "publish"}
     )
-    for limit in ("workers", "seconds_per_document", "megabytes_of_memory", "max_attempts"):
+    for limit in (
+        "workers",
+        "seconds_per_document",
+        "ocr_seconds_per_page",
+        "megabytes_of_memory",
+        "max_attempts",
+    ):
         del settings["parse"][limit]
     settings["embed"]["models"] = [
         deciding_fields(model) for model in namespace.settings.embed.models

@@ -45,6 +45,34 @@ def test_a_scanned_chinese_page_is_read_without_gaps() -> None:
     assert "光照提高了产量" in parse_document(data, ParseHints(".pdf"), settings).text
 
 
+LEFT = "Roofs with plants stay cool in summer because leaves shade them and evaporate water. "
+RIGHT = "Bare roofs of dark felt store the heat of the day and give it back during the night. "
+
+
+def scan_in_two_columns() -> bytes:
+    """Return a scanned page: a line over both columns, then eight lines in each."""
+    with pymupdf.open() as source, pymupdf.open() as target:
+        drawn = source.new_page(width=500, height=400)
+        drawn.insert_text(
+            (40, 40), "A report on roofs and what grows on them in the city", fontsize=14
+        )
+        for left, text in ((40, LEFT), (260, RIGHT)):
+            drawn.insert_textbox((left, 70, left + 195, 390), text * 4, fontsize=10)
+        page = target.new_page(width=500, height=400)
+        page.insert_image(page.rect, pixmap=drawn.get_pixmap(dpi=200))
+        return target.tobytes()
+
+
+@needs_tesseract
+def test_a_scan_in_two_columns_is_read_column_by_column() -> None:
+    settings = make_settings(ocr="tesseract", ocr_languages="eng")
+    document = parse_document(scan_in_two_columns(), ParseHints(".pdf"), settings)
+    text = " ".join(document.text.split())
+    assert text.count(LEFT.strip()) == 4
+    assert text.count(RIGHT.strip()) == 4
+    assert text.rindex(LEFT.strip()) < text.index(RIGHT.strip())
+
+
 def test_without_recognition_a_scan_is_reported_with_what_to_do() -> None:
     with pytest.raises(ParseFailure, match="ocr: tesseract") as caught:
         parse_document(scan("Words"), ParseHints(".pdf"), make_settings())

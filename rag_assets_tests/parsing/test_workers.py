@@ -17,7 +17,8 @@ from rag_assets_tests.parsing.conftest import make_settings
 # gzip's magic makes it a binary type of its own; the word after it says what to do.
 MAGIC = b"\x1f\x8b"
 PARSER = """
-import os, signal, sys
+import os, signal, sys, time
+from rag_assets.parsing.allowance import ask_for_seconds
 from rag_assets.model import ParsedDocument, ParseFailure
 
 class Parser:
@@ -27,6 +28,10 @@ class Parser:
         word = data[2:].decode()
         if word == "loop":
             while True:
+                pass
+        if word == "scan":
+            ask_for_seconds(600.0)
+            while time.process_time() < 3.5:  # more than the second that is granted to all
                 pass
         if word == "abort":
             os.abort()
@@ -108,6 +113,13 @@ def test_a_document_that_takes_too_long_harms_no_other(odd_parser: None, make_jo
     assert reports[slow.content_hash].parser == "odd"
     assert reports[good.content_hash].status == "ok"
     assert not slow.output.exists()
+
+
+def test_a_page_that_asks_for_more_time_is_given_it(odd_parser: None, make_job: Make) -> None:
+    scan, slow = make_job("scan"), make_job("loop")
+    reports = run(scan, slow, seconds_per_document=1.0)
+    assert reports[scan.content_hash].status == "ok"
+    assert reports[slow.content_hash].reason_code == "time_limit"
 
 
 @pytest.mark.parametrize("word", ["abort", "exit", "raise", "invalid"])

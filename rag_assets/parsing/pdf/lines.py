@@ -31,6 +31,11 @@ _ITALIC_NAME = re.compile(
     r"ital|obli|slanted|[.-]B?I$|-It$|LtIt$|CondIt$|TimesB?I$|cmti|cmsl", re.IGNORECASE
 )
 
+# Of recognised text: the gutter of two columns is wider than any space of a justified line.
+_GUTTER_IN_SIZES = 1.5
+# What stands in it to the eyes of a text recognition that takes its shadow for a sign.
+_GUTTER_MARKS = {"", "|", "_"}
+
 
 @dataclass(slots=True)
 class Line:
@@ -109,7 +114,14 @@ def read_page(page: Any, recognised: Any = None) -> Page:
     blocks = [
         lines
         for block in content["blocks"]
-        if (lines := [line for raw in block["lines"] if (line := _read_line(raw, matrix))])
+        if (
+            lines := [
+                line
+                for raw in block["lines"]
+                for piece in ([raw] if recognised is None else _split_at_gutters(raw))
+                if (line := _read_line(piece, matrix))
+            ]
+        )
     ]
     graphics = read_graphics(page, [line.text for block in blocks for line in block])
     return Page(
@@ -120,6 +132,36 @@ def read_page(page: Any, recognised: Any = None) -> Page:
         graphics,
         is_recognised=recognised is not None,
     )
+
+
+def _split_at_gutters(raw: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return a recognised line in pieces, cut where it runs on from one column into the next.
+
+    Tesseract gives each word, and the space between two, a span of its own; a gutter is a wide
+    space, or a space with the bar that it took the gutter's edge for.
+    """
+    pieces: list[list[dict[str, Any]]] = [[]]
+    gap = 0.0
+    for span in raw["spans"]:
+        text = span["text"].strip()
+        if text in _GUTTER_MARKS:
+            gap += span["bbox"][2] - span["bbox"][0]
+            pieces[-1].append(span)
+            continue
+        if gap > _GUTTER_IN_SIZES * span["size"] and any(s["text"].strip() for s in pieces[-1]):
+            pieces.append([])
+        pieces[-1].append(span)
+        gap = 0.0
+    if len(pieces) == 1:
+        return [raw]
+    cut = []
+    for spans in pieces:
+        while spans[-1]["text"].strip() in _GUTTER_MARKS:
+            spans.pop()
+        left, top, right, bottom = zip(*(span["bbox"] for span in spans), strict=True)
+        box = (min(left), min(top), max(right), max(bottom))
+        cut.append(raw | {"spans": spans, "bbox": box})
+    return cut
 
 
 def _read_line(raw: dict[str, Any], matrix: Any) -> Line | None:

@@ -7,6 +7,7 @@ from itertools import pairwise
 from rag_assets.model import Box
 from rag_assets.parsing.cleaning import is_unspaced
 from rag_assets.parsing.pdf.lines import Line, Page, surrounding_box
+from rag_assets.parsing.pdf.recognised_columns import read_by_column
 
 # Lines that show a column: shorter ones are cells, labels, ends of paragraphs.
 _MIN_COLUMN_CHARACTERS, _MIN_COLUMN_EMS = 20, 12.0
@@ -35,7 +36,8 @@ def order_page(page: Page) -> bool:
 
     The order in which a file draws its text is nearly always that of reading. It is replaced by
     recursive cuts of the page along its white space (XY-cut; Nagy and Seth 1984) where it jumps
-    between columns, or upwards in one, at least twice more often than theirs.
+    between columns, or upwards in one, at least twice more often than theirs. The lines of a
+    recognised page come in no order that could be trusted: they are read column by column.
 
     Returns:
         Whether the order was changed.
@@ -44,6 +46,12 @@ def order_page(page: Page) -> bool:
     starts = page.columns = _column_starts(lines, page.width)
     page.text_bounds = _text_bounds(lines, page.width)
     changed = False
+    if len(starts) > 1 and page.is_recognised:
+        page.blocks = read_by_column(
+            [line for block in page.blocks for line in block],
+            lambda line: _column(line, starts),
+        )
+        return True
     if len(starts) > 1:
         parted = [part for block in page.blocks for part in _split_at(block, starts)]
         changed = len(parted) > len(page.blocks)

@@ -7,6 +7,7 @@ from importlib.metadata import version
 from typing import Any
 
 from rag_assets.model import Attachment, Block, PageSpan, ParsedDocument, ParseFailure
+from rag_assets.parsing.allowance import ask_for_seconds
 from rag_assets.parsing.cleaning import clean_line
 from rag_assets.parsing.contract import ParseHints
 from rag_assets.parsing.language import guess_language
@@ -236,6 +237,7 @@ def _read_pages(document: Any, settings: ParseSettings) -> list[Page]:
             sheet = document[index]
             page = read_page(sheet)
             if settings.ocr == "tesseract" and is_scan(sheet, page):
+                ask_for_seconds(settings.ocr_seconds_per_page)
                 page = read_scan(sheet, settings)
             pages.append(page)
     return pages
