@@ -58,7 +58,8 @@ class RemoteEmbedder:
     """A model behind a service, as an `Embedder`. Vectors are brought to length 1 here.
 
     A passage that the service refuses (too long for it, or against its rules) gets a vector of
-    zeros, which no search finds, and stands in `refused`: one passage never stops the others. A
+    zeros, which the stage keeps as none, and stands in `refused`: one passage never stops the
+    others. A
     service that is down, or refuses everything, stops the run.
     """
 

@@ -126,7 +126,7 @@ def refresh_embeddings(
             known = vectors[model.fingerprint]
             tally.looked_up[model.name] += _count_vectors(known)
             said = _name_progress(on_progress, partition, model.name)
-            fresh = _encode(model, inputs, inputs.keys() - known.keys(), said)
+            fresh = _encode(model, inputs, inputs.keys() - known.keys(), said, notify)
             tally.encoded[model.name] += _count_vectors(fresh)
             known.update(fresh)
         spare = _spare_vectors(namespace.record("embeddings", partition), stale, configured)
@@ -209,8 +209,12 @@ def _encode(
     inputs: Mapping[str, str],
     missing: Collection[str],
     on_progress: "Callable[[int, int], None] | None",
+    notify: Notify,
 ) -> "Vectors":
-    """Return what a model makes of the inputs named in `missing`."""
+    """Return what a model makes of the inputs named in `missing`.
+
+    A passage that a service refuses has no vector of it, like one that a model cannot read.
+    """
     found: Vectors = {}
     if not missing:
         return found
@@ -224,7 +228,17 @@ def _encode(
     if readable:
         texts = [inputs[key] for key in readable]
         encoded = model.embedder().encode_passages(texts, on_progress=on_progress)
-        found.update(zip(readable, encoded, strict=True))
+        found.update(
+            (key, vector if vector.any() else None)
+            for key, vector in zip(readable, encoded, strict=True)
+        )
+        empty = [inputs[key] for key in readable if found[key] is None]
+        if empty:
+            notify(
+                f"{len(empty)} passages have no vector of {model.name}: it refused them, or found "
+                "no word that it knows. They are found by their words and by other models. The "
+                f"first begins: {empty[0][:60]!r}"
+            )
     return found
 
 

@@ -18,6 +18,7 @@ from rag_assets.storage import current_folder, read_entries, read_manifest, read
 from rag_assets.workspace import Namespace, Workspace, require_inventory
 from rag_assets_tests.laws.driver import (
     SMALL,
+    STAGES,
     Built,
     build,
     clean_build,
@@ -303,6 +304,40 @@ def test_figures_say_of_each_model_what_was_encoded_found_and_left_out(
     third = figures(build(with_latin_first))
     assert third["looked up for narrow"] - third["looked up for wide"] == unreadable
     assert third["not readable by wide"] == 2 * unreadable
+
+
+def test_a_passage_that_a_service_refuses_has_no_vector_and_is_told(
+    with_both: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = HashingEmbedder.encode_passages
+
+    def refuse_stomata(self: HashingEmbedder, texts: Sequence[str], on_progress: Any = None) -> Any:
+        vectors = original(self, texts, on_progress)
+        for index, text in enumerate(texts):
+            vectors[index] *= self.dimension == WIDE_DIMENSION or "Stomata" not in text
+        return vectors
+
+    monkeypatch.setattr(HashingEmbedder, "encode_passages", refuse_stomata)
+    said: list[str] = []
+    namespace = configure(with_both, WIDE, {**NARROW, "model": "strict"})
+    put(with_both, "evidence/refused.md", TEXT.replace("close when", "never shut before"))
+    build(namespace, [*STAGES[: STAGES.index("embeddings")]])
+    refresh_embeddings(
+        namespace,
+        require_inventory(namespace),
+        namespace.partition_keys,
+        embedding_models(namespace.settings.embed),
+        said.append,
+    )
+    build(namespace, ["search_index"])
+    wide, narrow = published_models(read_manifest(published(namespace)))
+    with Reader(published(namespace), "lib", "lib") as reader:
+        rows = reader.fetch_chunks("refused").to_pylist()
+    refused = [row for row in rows if "Stomata" in row["text"]]
+    assert refused
+    assert all(any(row[wide.column]) and not any(row[narrow.column]) for row in refused)
+    assert all(any(row[narrow.column]) for row in rows if row not in refused)
+    assert any("have no vector of strict" in sentence for sentence in said)
 
 
 def test_vectors_of_a_known_passage_are_counted_as_looked_up(with_both: Workspace) -> None:
