@@ -12,6 +12,7 @@ _LONGEST_BAR = 40
 # What lies beyond stands in one last bucket: a single giant would flatten all the others.
 _SHOWN_SHARE = 0.95
 _STEPS = (1, 2, 2.5, 5, 10)
+_ROUNDING = 1e-9  # 0.3 / 0.1 is a little less than 3
 
 _PLOTS = (
     (
@@ -58,10 +59,12 @@ def draw_histogram(values: Sequence[float]) -> str:
 def _lines(values: Sequence[float]) -> Iterator[str]:
     shown = values[math.ceil(_SHOWN_SHARE * len(values)) - 1]
     width = _nice_width(shown / _BUCKETS)
-    count = max(1, math.floor(shown / width) + 1)
+    count = max(1, math.ceil(shown / width - _ROUNDING))
     held = [0] * (count + 1)
     for value in values:
-        held[min(count, math.floor(value / width))] += 1
+        # The last bucket holds its upper edge too: a share of 1 has no bucket of its own.
+        is_edge = math.isclose(value, count * width)
+        held[count - 1 if is_edge else min(count, math.floor(value / width + _ROUNDING))] += 1
     labels = [f"{index * width:g} – {(index + 1) * width:g}" for index in range(count)]
     labels.append(f"from {count * width:g}")
     last = count + 1 if held[count] else count

@@ -28,6 +28,11 @@ def test_a_giant_stands_in_the_last_bucket_and_flattens_nothing() -> None:
     assert counts(plot)[0] == 9
 
 
+def test_the_highest_share_has_no_bucket_of_its_own() -> None:
+    last = draw_histogram([0.3, 0.65, 1.0, 1.0]).splitlines()[-1].split()
+    assert (last[:3], last[-1]) == (["0.9", "–", "1"], "2")
+
+
 def test_a_publication_is_plotted_by_pages_seconds_headings_and_sizes(tmp_path: Path) -> None:
     namespace = make_workspace(tmp_path, {"evidence/a.md": "# A\n\nWords."}).namespace("thesis")
     with pytest.raises(PublicationError):
