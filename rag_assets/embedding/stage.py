@@ -15,6 +15,7 @@ from rag_assets.chunking.rows import chunks_schema
 from rag_assets.chunking.stage import DocumentStage, upstream_fingerprints
 from rag_assets.embedding.models import EmbeddingModel
 from rag_assets.embedding.readable import UNREADABLE_SHARE, can_read
+from rag_assets.embedding.record import embeddings_schema, read_vectors, record_rows
 from rag_assets.model import (
     DamagedFileError,
     Progress,
@@ -40,37 +41,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    import numpy as np
-    import pyarrow as pa
-    from numpy.typing import NDArray
-
-    # By hash of the model's input; None where the model cannot read it.
-    Vectors = dict[str, NDArray[np.float32] | None]
+    from rag_assets.embedding.record import Vectors
 
 # Counts as code: raise it when the string given to a model changes for the same chunk.
 EMBEDDING_VERSION = 3
 
 # What `chunk_input` reads of a chunk.
 CHUNK_INPUTS = ("text", "context", "prepared", "question")
-
-
-def embeddings_schema() -> "pa.Schema":
-    """Return the schema of the record: one row a chunk and model.
-
-    `model` is the model's fingerprint. `vector` has length 1; null where the model cannot read
-    the passage.
-    """
-    import pyarrow as pa
-
-    return pa.schema(
-        [
-            ("content_hash", pa.string()),
-            ("order", pa.int32()),
-            ("model", pa.string()),
-            ("input_hash", pa.string()),
-            ("vector", pa.list_(pa.float32())),
-        ]
-    )
 
 
 def chunk_input(row: Mapping[str, Any]) -> str:
@@ -132,7 +109,7 @@ def refresh_embeddings(
         spare = _spare_vectors(namespace.record("embeddings", partition), stale, configured)
         for content, ordered in passages.items():
             of = upstream[content].digest
-            rows, note = _rows_of(content, ordered, vectors, spare.get(content, {}))
+            rows, note = record_rows(content, ordered, vectors, spare.get(content, {}))
             digest = combine_digests(
                 part for model in configured for part in (model, *(key for _, key in ordered))
             )
@@ -242,98 +219,6 @@ def _encode(
     return found
 
 
-def _rows_of(
-    content: str,
-    ordered: Sequence[tuple[int, str]],
-    vectors: "Mapping[str, Vectors]",
-    spare: "Mapping[str, Vectors]",
-) -> "tuple[pa.Table, dict[str, Any]]":
-    """Return a content's rows and the note of its entry."""
-    import pyarrow as pa
-
-    orders: list[int] = []
-    models: list[str] = []
-    keys: list[str] = []
-    values: list[NDArray[np.float32] | None] = []
-    unreadable = {}
-    for model, known in (*sorted(vectors.items()), *sorted(spare.items())):
-        held = [(order, key) for order, key in ordered if key in known]
-        orders += [order for order, _ in held]
-        keys += [key for _, key in held]
-        models += [model] * len(held)
-        values += [known[key] for _, key in held]
-        if model in vectors:
-            unreadable[model] = sum(known[key] is None for _, key in held)
-    table = pa.table(
-        {
-            "content_hash": pa.array([content] * len(orders), pa.string()),
-            "order": pa.array(orders, pa.int32()),
-            "model": pa.array(models, pa.string()),
-            "input_hash": pa.array(keys, pa.string()),
-            "vector": _vector_array(values),
-        },
-        schema=embeddings_schema(),
-    )
-    note = {
-        "models": sorted(vectors),
-        "held": sorted(set(models)),
-        "unreadable": unreadable,
-        "chunks": len(ordered),
-    }
-    return table, note
-
-
-def _vector_array(vectors: "Sequence[NDArray[np.float32] | None]") -> "pa.Array":
-    import numpy as np
-    import pyarrow as pa
-
-    offsets: list[int | None] = []
-    end = 0
-    for vector in vectors:
-        offsets.append(None if vector is None else end)
-        end += 0 if vector is None else len(vector)
-    present = [vector for vector in vectors if vector is not None]
-    flat = np.concatenate(present) if present else np.zeros(0, np.float32)
-    return pa.ListArray.from_arrays(
-        pa.array([*offsets, end], pa.int32()), pa.array(flat.astype(np.float32, copy=False))
-    )
-
-
-def _read_vectors(
-    path: "Path", contents: Collection[str], models: Collection[str], keys: Collection[str] | None
-) -> "dict[tuple[str, str], Vectors]":
-    """Return by (content, model) what a record holds of these contents, models and inputs."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    def chosen(table: "pa.Table") -> "pa.ChunkedArray":
-        mask = pc.is_in(table["model"], value_set=pa.array(sorted(models), pa.string()))
-        if keys is None:
-            return mask
-        wanted = pa.array(sorted(keys), pa.string())
-        return pc.and_(mask, pc.is_in(table["input_hash"], value_set=wanted))
-
-    found: dict[tuple[str, str], Vectors] = {}
-    schema = embeddings_schema()
-    # Without the vectors first: most records hold nothing of what is looked for.
-    if not pc.any(chosen(read_rows(path, schema, contents, ["model", "input_hash"]))).as_py():
-        return found
-    rows = read_rows(path, schema, contents)
-    rows = rows.filter(chosen(rows)).combine_chunks()
-    flat = rows["vector"].combine_chunks().flatten().to_numpy()
-    sizes = pc.fill_null(pc.list_value_length(rows["vector"]), -1).to_pylist()
-    start = 0
-    for content, model, key, size in zip(
-        *(rows[name].to_pylist() for name in ("content_hash", "model", "input_hash")),
-        sizes,
-        strict=True,
-    ):
-        vector = None if size < 0 else flat[start : start + size]
-        start += max(size, 0)
-        found.setdefault((content, model), {})[key] = vector
-    return found
-
-
 def _look_up(
     namespace: Namespace, models: Sequence[str], wanted: set[str], notify: Notify
 ) -> "dict[str, Vectors]":
@@ -351,7 +236,7 @@ def _look_up(
         asked = [model for model in models if wanted - found[model].keys()]
         usable = [c for c, entry in entries.items() if set(asked) & set(entry.note["held"])]
         if usable:
-            for (_, model), vectors in _read_vectors(path, usable, asked, wanted).items():
+            for (_, model), vectors in read_vectors(path, usable, asked, wanted).items():
                 found[model].update(vectors)
     return found
 
@@ -371,7 +256,7 @@ def _spare_vectors(
     others = models - set(configured)
     if others:
         held = [content for content in contents if content in entries]
-        for (content, model), vectors in _read_vectors(path, held, others, None).items():
+        for (content, model), vectors in read_vectors(path, held, others, None).items():
             spare.setdefault(content, {})[model] = vectors
     return spare
 

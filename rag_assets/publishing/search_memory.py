@@ -92,9 +92,36 @@ def _blas() -> Any:
 def _product(matrix: Matrix, vector: Matrix) -> Matrix:
     # Memory is what it waits for: two threads take as long (50,000 rows of 384: 12 ms), and the
     # second then spins for longer than the product took, where Lance wants the processor.
-    with _blas().limit(limits=1):
+    with _ONE_THREAD:
         scores: Matrix = matrix @ vector
     return scores
+
+
+class _OneThread:
+    """One thread for each product while any is made, in however many threads that happens.
+
+    The limit holds for the process: the first sets it, the last takes it back.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._limit = _blas().limit(limits=1)
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                self._limit.restore_original_limits()
+
+
+_ONE_THREAD = _OneThread()
 
 
 def cosines(vectors: Matrix, vector: NDArray[np.float64]) -> NDArray[np.float64]:

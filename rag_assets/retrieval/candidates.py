@@ -2,8 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cache, partial
+from typing import TYPE_CHECKING, TypeVar
 
 from rag_assets.model import UsageError
 from rag_assets.publishing.languages import Language
@@ -16,6 +18,8 @@ from rag_assets.workspace.settings import RetrieveSettings
 if TYPE_CHECKING:
     from rag_assets.retrieval.filters import SearchFilters
     from rag_assets.retrieval.reader import Reader
+
+_T = TypeVar("_T")
 
 # (chunk_id, score) of one publication, best first.
 _Ranking = Sequence[tuple[str, float]]
@@ -83,7 +87,14 @@ def collect(
             other of its models did.
     """
     askings = _askings(readers, query, settings, filters)
-    found = {name: [(one, one.find()) for one in asked] for name, asked in askings.items()}
+    # Lance and NumPy work outside of Python's lock: no searcher need wait for another.
+    found = dict(
+        zip(
+            askings,
+            _at_once([partial(_find_all, asked) for asked in askings.values()]),
+            strict=True,
+        )
+    )
     scores: dict[str, dict[str, float]] = {name: {} for name in askings}
     for name, asked in found.items():
         for one, ranking in asked:
@@ -96,12 +107,10 @@ def collect(
         for chunk_id, language in reader.passage_languages(ids[reader.namespace]).items()
     }
     if settings.fusion.kind == "weighted":
-        for name, asked in found.items():
-            for one, ranking in asked:
-                known = {chunk_id for chunk_id, _ in ranking}
-                missing = [key for key in ids[one.reader.namespace] if key not in known]
-                if missing:
-                    _keep_best(scores[name], one, one.score(missing))
+        rest = _at_once([partial(_score_others, asked, ids) for asked in found.values()])
+        for name, scored in zip(found, rest, strict=True):
+            for one, others in scored:
+                _keep_best(scores[name], one, others)
     searchers = {
         name: Candidates(
             # With several wordings the exact scores may order a pool otherwise.
@@ -117,6 +126,37 @@ def collect(
         if name != LEXICAL
     ]
     return Pools(languages, searchers, not reach or everywhere in reach)
+
+
+def _find_all(asked: Sequence[_Asking]) -> list[tuple[_Asking, _Ranking]]:
+    return [(one, one.find()) for one in asked]
+
+
+def _score_others(
+    asked: Sequence[tuple[_Asking, _Ranking]], ids: Mapping[str, Sequence[str]]
+) -> list[tuple[_Asking, Mapping[str, float]]]:
+    """Return each asking's scores of the candidates that it did not find itself."""
+    scored = []
+    for one, ranking in asked:
+        known = {chunk_id for chunk_id, _ in ranking}
+        missing = [key for key in ids[one.reader.namespace] if key not in known]
+        if missing:
+            scored.append((one, one.score(missing)))
+    return scored
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(thread_name_prefix="search")
+
+
+def _at_once(tasks: Sequence[Callable[[], _T]]) -> list[_T]:
+    """Return what each task returns, in their order; the last is done by this thread."""
+    if not tasks:
+        return []
+    others = [_pool().submit(task) for task in tasks[:-1]]
+    last = tasks[-1]()
+    return [*(other.result() for other in others), last]
 
 
 def _askings(
