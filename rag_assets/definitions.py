@@ -9,6 +9,7 @@ from rag_assets.assets import (
     EVALUATION_SETS,
     QUESTIONS,
     build_citation_audits_asset,
+    build_claim_audits_asset,
     build_evidence_packs_asset,
     build_namespace_assets,
     build_retrieval_evaluations_asset,
@@ -21,6 +22,7 @@ from rag_assets.workspace import Workspace
 DYNAMIC_PARTITIONS = {
     "evidence_packs": str(QUESTIONS.name),
     "citation_audits": str(DRAFTS.name),
+    "claim_audits": str(DRAFTS.name),
     "retrieval_evaluations": str(EVALUATION_SETS.name),
 }
 
@@ -54,18 +56,21 @@ def _build(workspace: Workspace) -> dg.Definitions:
     indexes = [asset.key for asset in assets if asset.key.path[-1] == "search_index"]
     packs = build_evidence_packs_asset(workspace, indexes)
     audits = build_citation_audits_asset(workspace, indexes)
+    claims = build_claim_audits_asset(workspace, indexes)
     evaluations = build_retrieval_evaluations_asset(workspace)
     questions_job = dg.define_asset_job(
         "answer_question", selection=[packs], description="One evidence pack for one question."
     )
     drafts_job = dg.define_asset_job(
-        "audit_draft", selection=[audits], description="One audit of one revision of a draft."
+        "audit_draft",
+        selection=[audits, claims],
+        description="The citations and the claims of one revision of a draft.",
     )
     evaluations_job = dg.define_asset_job(
         "evaluate_retrieval", selection=[evaluations], description="One report on one set."
     )
     return dg.Definitions(
-        assets=[*assets, packs, audits, evaluations],
+        assets=[*assets, packs, audits, claims, evaluations],
         asset_checks=[*checks, *build_workspace_checks(workspace)],
         sensors=[
             *sensors,

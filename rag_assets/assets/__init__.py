@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from rag_assets.assets.chunks import build_chunks_asset
 from rag_assets.assets.citation_audits import DRAFTS, audit_metadata, build_citation_audits_asset
+from rag_assets.assets.claim_audits import build_claim_audits_asset, claims_metadata
 from rag_assets.assets.embeddings import build_embeddings_asset
 from rag_assets.assets.evidence_packs import (
     QUESTIONS,
@@ -59,9 +60,11 @@ __all__ = [
     "STATE_TAG",
     "audit_metadata",
     "build_citation_audits_asset",
+    "build_claim_audits_asset",
     "build_evidence_packs_asset",
     "build_namespace_assets",
     "build_retrieval_evaluations_asset",
+    "claims_metadata",
     "pack_metadata",
     "progress_reporter",
 ]

@@ -4,11 +4,13 @@ from collections.abc import Sequence
 
 import dagster as dg
 
-from rag_assets.assets.options import OWNERS
+from rag_assets.assets.lineage_links import lineage_metadata
+from rag_assets.assets.options import OWNERS, signed_work
 from rag_assets.assets.reporting import Metadata
 from rag_assets.auditing import AuditOutcome, audit_citations, find_draft
 from rag_assets.workspace import Workspace
 
+CODE_VERSION = "2"
 DRAFTS = dg.DynamicPartitionsDefinition(name="drafts")
 
 
@@ -21,20 +23,22 @@ def build_citation_audits_asset(
         key="citation_audits",
         deps=list(upstream),
         group_name="workspace",
-        description="For each sentence of a draft that cites {#doc_uid}: OK, WEAK or MISSING, with "
-        "the best passage of that document and where it stands. Numbered files under "
-        "outputs/audits/.",
+        description="For each sentence of a draft that cites {#doc_uid}, [@key] or \\cite{key}: "
+        "OK, WEAK or MISSING, with the best passage of that document, where it stands, and what "
+        "speaks for and against. What was judged before is not judged again. Numbered files "
+        "under outputs/audits/.",
         kinds={"markdown", "lancedb"},
         owners=OWNERS,
-        code_version="1",
+        code_version=CODE_VERSION,
         partitions_def=DRAFTS,
         backfill_policy=dg.BackfillPolicy.single_run(),
     )
     def citation_audits(context: dg.AssetExecutionContext) -> None:
         fresh = Workspace.open(workspace.root)
         for key in context.partition_keys:
-            outcome = audit_citations(fresh, find_draft(fresh, key), notify=context.log.info)
-            context.add_asset_metadata(audit_metadata(outcome), partition_key=key)
+            with signed_work(context, fresh, CODE_VERSION):
+                outcome = audit_citations(fresh, find_draft(fresh, key), notify=context.log.info)
+            context.add_asset_metadata(audit_metadata(fresh, outcome), partition_key=key)
             for row in outcome.audit.rows:
                 if row.status == "ERROR":
                     context.log.error(f"{outcome.audit.draft_name}: {row.reason}")
@@ -42,7 +46,7 @@ def build_citation_audits_asset(
     return citation_audits
 
 
-def audit_metadata(outcome: AuditOutcome) -> Metadata:
+def audit_metadata(workspace: Workspace, outcome: AuditOutcome) -> Metadata:
     """Return what the UI shows of an audit."""
     audit = outcome.audit
     columns = ("sentence", "cites", "verdict", "where", "reason")
@@ -52,8 +56,10 @@ def audit_metadata(outcome: AuditOutcome) -> Metadata:
         **{str(status): count for status, count in audit.counts.items()},
         "publications": ", ".join(f"{n}/{p}" for n, p in audit.publications),
         "is new": outcome.is_new,
+        "judged now": outcome.judged,
         "seconds": round(outcome.seconds, 3),
         "file": dg.MetadataValue.path(str(outcome.markdown)),
+        "page": dg.MetadataValue.path(str(outcome.html)),
         "table": dg.TableMetadataValue(
             records=[
                 dg.TableRecord(
@@ -68,6 +74,13 @@ def audit_metadata(outcome: AuditOutcome) -> Metadata:
                 for row in audit.rows
             ],
             schema=dg.TableSchema([dg.TableColumn(name, "string") for name in columns]),
+        ),
+        **lineage_metadata(
+            workspace,
+            (
+                (row.namespace, row.doc_uid, row.content_version, str(row.number))
+                for row in audit.rows
+            ),
         ),
         "preview": dg.MetadataValue.md(outcome.markdown.read_text(encoding="utf-8")[:8000]),
     }

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 
 import dagster as dg
 
-from rag_assets.assets.options import OWNERS
+from rag_assets.assets.lineage_links import lineage_metadata
+from rag_assets.assets.options import OWNERS, signed_work
 from rag_assets.assets.reporting import Metadata
 from rag_assets.evidence import AskOutcome, ask, list_questions, read_question
 from rag_assets.model import UsageError
 from rag_assets.workspace import Workspace
 
+CODE_VERSION = "2"
 QUESTIONS = dg.DynamicPartitionsDefinition(name="questions")
 
 
@@ -23,10 +25,11 @@ def build_evidence_packs_asset(
         deps=list(upstream),
         group_name="workspace",
         description="An evidence pack for each question: passages that may be cited, where they "
-        "stand and how they were found. Numbered files under outputs/.",
+        "stand and how they were found. Numbered files under outputs/: Markdown, JSON, and a page "
+        "that shows each quote in its source.",
         kinds={"markdown", "lancedb"},
         owners=OWNERS,
-        code_version="1",
+        code_version=CODE_VERSION,
         partitions_def=QUESTIONS,
         backfill_policy=dg.BackfillPolicy.single_run(),
     )
@@ -39,13 +42,14 @@ def build_evidence_packs_asset(
                     f"no question in {fresh.queries} has the content of '{key}' any more: it was "
                     "edited or removed. Ask the present one: `rag query --file FILE`."
                 )
-            outcome = ask(fresh, by_key[key], notify=context.log.info)
-            context.add_asset_metadata(pack_metadata(outcome), partition_key=key)
+            with signed_work(context, fresh, CODE_VERSION):
+                outcome = ask(fresh, by_key[key], html=True, notify=context.log.info)
+            context.add_asset_metadata(pack_metadata(fresh, outcome), partition_key=key)
 
     return evidence_packs
 
 
-def pack_metadata(outcome: AskOutcome) -> Metadata:
+def pack_metadata(workspace: Workspace, outcome: AskOutcome) -> Metadata:
     """Return what the UI shows of a pack."""
     pack = outcome.pack
     return {
@@ -56,7 +60,17 @@ def pack_metadata(outcome: AskOutcome) -> Metadata:
         "publications": ", ".join(f"{n}/{p}" for n, p in pack.publications.items()),
         "is new": outcome.is_new,
         "seconds": round(outcome.seconds, 3),
+        "mode": pack.mode,
+        "locator quality": ", ".join(f"{n} {c}" for n, c in pack.locator_quality.items()),
         "file": dg.MetadataValue.path(str(outcome.markdown)),
+        **(
+            {
+                "page": dg.MetadataValue.path(str(outcome.html)),
+                "page in a browser": dg.MetadataValue.url(outcome.html.absolute().as_uri()),
+            }
+            if outcome.html
+            else {}
+        ),
         "table": dg.TableMetadataValue(
             records=[
                 dg.TableRecord(
@@ -72,6 +86,14 @@ def pack_metadata(outcome: AskOutcome) -> Metadata:
             schema=dg.TableSchema(
                 [dg.TableColumn("rank", "int")]
                 + [dg.TableColumn(name, "string") for name in ("doc_uid", "where", "quote")]
+            ),
+        ),
+        **lineage_metadata(
+            workspace,
+            (
+                (source.namespace, source.doc_uid, source.content_hash, str(rank))
+                for source in pack.sources
+                for rank in source.ranks
             ),
         ),
         "preview": dg.MetadataValue.md(outcome.markdown.read_text(encoding="utf-8")[:6000]),

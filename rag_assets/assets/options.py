@@ -1,11 +1,15 @@
 """What a run was asked for beyond its assets, and what an asset finds when it starts."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 
 import dagster as dg
 
+from rag_assets import __version__
 from rag_assets.model import ConfigurationError, Progress
-from rag_assets.workspace import Namespace, Workspace
+from rag_assets.storage import Maker, working_as
+from rag_assets.workspace import Namespace, Workspace, config_hash, configuration_digest
 
 # Run tags; the sensors and the commands set them, a person may in the launchpad.
 REHASH_TAG = "rag/rehash"
@@ -33,6 +37,20 @@ def reopen_namespace(workspace: Workspace, name: str, hex_digits: int) -> Namesp
             "Reload the code location (Deployment page of the UI) or restart `dagster dev`."
         )
     return namespace
+
+
+@contextmanager
+def signed_work(
+    context: dg.AssetExecutionContext, place: Namespace | Workspace, code_version: str
+) -> Iterator[None]:
+    """Sign what is stored inside the block with run, code version and configuration.
+
+    Args:
+        place: whose configuration the work follows.
+    """
+    digest = configuration_digest(place) if isinstance(place, Namespace) else config_hash(place)
+    with working_as(Maker(context.run_id, code_version, digest, __version__)):
+        yield
 
 
 def flag(context: dg.AssetExecutionContext, tag: str) -> bool:

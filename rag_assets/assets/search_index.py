@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from rag_assets.assets.options import OWNERS, progress_reporter
+from rag_assets.assets.options import OWNERS, progress_reporter, signed_work
 from rag_assets.assets.options import reopen_namespace as reopen
 from rag_assets.assets.reporting import bullet_list, document_table, warnings_metadata
 from rag_assets.embedding import embedding_models
@@ -16,6 +16,7 @@ from rag_assets.publishing import (
     plot_publication,
     publish,
 )
+from rag_assets.tracing import write_build_manifest
 from rag_assets.workspace import Namespace
 
 
@@ -35,13 +36,16 @@ def build_search_index_asset(declared: Namespace) -> dg.AssetsDefinition:
     )
     def search_index(context: dg.AssetExecutionContext) -> dg.MaterializeResult[None]:
         namespace = reopen(declared.workspace, declared.name, declared.settings.hex_digits)
-        outcome = publish(
-            namespace,
-            embedding_models(namespace.settings.embed),
-            context.log.info,
-            is_whole=_is_whole(context, namespace),
-            on_progress=progress_reporter.get(),
-        )
+        with signed_work(context, namespace, str(PUBLISHING_VERSION)):
+            outcome = publish(
+                namespace,
+                embedding_models(namespace.settings.embed),
+                context.log.info,
+                is_whole=_is_whole(context, namespace),
+                on_progress=progress_reporter.get(),
+            )
+        # After the pointer: readers have the publication, whatever becomes of its manifest.
+        build = write_build_manifest(namespace, outcome.publication)
         mark_retired(namespace.workspace, namespace.name, outcome.retired)
         for warning in outcome.warnings:
             context.log.warning(warning)
@@ -49,6 +53,8 @@ def build_search_index_asset(declared: Namespace) -> dg.AssetsDefinition:
             metadata={
                 "publication": outcome.publication,
                 "digest": outcome.publication,
+                "build": build.build_id,
+                "manifest": dg.MetadataValue.path(str(build.path)),
                 "is new": outcome.is_new,
                 "seconds": round(outcome.seconds, 3),
                 **outcome.counts,

@@ -5,7 +5,12 @@ from dataclasses import dataclass
 
 import dagster as dg
 
-from rag_assets.assets.options import OWNERS, progress_reporter, reopen_namespace
+from rag_assets.assets.options import (
+    OWNERS,
+    progress_reporter,
+    reopen_namespace,
+    signed_work,
+)
 from rag_assets.assets.reporting import report_partitions
 from rag_assets.model import Progress, StageOutcome
 from rag_assets.storage import Notify
@@ -58,16 +63,16 @@ def build_stage_asset(
         namespace = reopen_namespace(
             declared.workspace, declared.name, declared.settings.hex_digits
         )
-        outcomes = work(
-            StageCall(
-                context,
-                namespace,
-                require_inventory(namespace),
-                context.partition_keys,
-                context.log.info,
-                progress_reporter.get(),
-            )
+        call = StageCall(
+            context,
+            namespace,
+            require_inventory(namespace),
+            context.partition_keys,
+            context.log.info,
+            progress_reporter.get(),
         )
+        with signed_work(context, namespace, code_version):
+            outcomes = work(call)
         report_partitions(context, outcomes)
 
     return stage

@@ -3,7 +3,6 @@
 from rag_assets.auditing.anchors import Citation
 from rag_assets.auditing.draft import CitedSentence, Draft, parse_draft, read_draft
 from rag_assets.auditing.library import CitedDocument, CitedDocumentRef, Library, Passage
-from rag_assets.auditing.querying import open_sql
 from rag_assets.auditing.ranking import Encoder
 from rag_assets.auditing.record import VERIFICATION_VERSION, CitationAudit, from_json, to_json
 from rag_assets.auditing.report import render_markdown
@@ -15,6 +14,7 @@ from rag_assets.auditing.storing import (
     list_drafts,
 )
 from rag_assets.auditing.verdict import CitationVerdict
+from rag_assets.auditing.verdict_store import VerdictStore
 from rag_assets.auditing.verification import verify_citations
 
 __all__ = [
@@ -30,12 +30,12 @@ __all__ = [
     "Encoder",
     "Library",
     "Passage",
+    "VerdictStore",
     "audit_citations",
     "draft_key",
     "find_draft",
     "from_json",
     "list_drafts",
-    "open_sql",
     "parse_draft",
     "read_draft",
     "render_markdown",

@@ -1,9 +1,14 @@
-"""Citation anchors: `{#doc_uid}`, `{#namespace:doc_uid}`, several between one pair of braces."""
+r"""Citations as they are written: `{#doc_uid}`, Pandoc's `[@key]` and `@key`, LaTeX's `\cite`."""
 
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from rag_assets.auditing.hints import LocatorHint, find_hint, read_hint
+
+CitationForm = Literal["anchor", "pandoc", "mention", "latex"]
 
 # Full-width braces and signs are what a Chinese input method types; they mean the same.
 # The length is bounded so that an unclosed brace cannot swallow a chapter.
@@ -11,6 +16,29 @@ ANCHOR = r"[{｛][^\S\n]*[#＃][^{}｛｝]{0,400}[}｝]"
 _ANCHOR = re.compile(ANCHOR)
 _ITEM = re.compile(r"(?:(?!\s+[#＃])[^;,；，、])+")
 _ATTRIBUTE = re.compile(r"(?:^|\s)(?:\.[^\W\d]|[\w-]+=)")
+_LAST_PART = re.compile(r"\s+(?=\S)")
+
+# LaTeX: the starred and capitalised forms of natbib and biblatex too, up to two optional notes.
+LATEX = (
+    r"\\(?P<{0}>(?!nocite)[A-Za-z]*[cC]ite[A-Za-z]*)\*?"
+    r"(?:\[[^\[\]]{{0,200}}\]){{0,2}}\{{[^{{}}]{{0,400}}\}}"
+)
+_LATEX = re.compile(LATEX.format("command"))
+_LATEX_NOTE = re.compile(r"\[([^\[\]]*)\]")
+# The author's name is part of the sentence there.
+_TEXTUAL = re.compile(r"(?:[cC]itet|[tT]extcite|[cC]iteauthor|[cC]itealt)")
+
+# https://pandoc.org/MANUAL.html#citation-syntax; a key in running text is read no further than
+# Latin letters go, since Chinese goes on without a space.
+_LETTERS = r"A-Za-z0-9_\u00c0-\u024f"
+_KEY_IN_TEXT = rf"(?:\{{[^{{}}\n]+\}}|[{_LETTERS}]+(?:[:.\#$%&\-+?<>~/][{_LETTERS}]+)*)"
+_PLACE = r"(?:\s\[(?=(?i:pp?\b|pages?\b|ch|sec|art|§|第|\d))[^\[\]]{0,80}\](?![(\[]))?"
+MENTION = rf"(?<![{_LETTERS}@./:=&?\#%+\\~\-])-?@{_KEY_IN_TEXT}{_PLACE}"
+PANDOC = r"\[(?:[^\[\]@]{0,120}[\s\-])?@[^\[\]]{1,400}\](?![(\[])"
+_KEY = re.compile(r"(?<![^\s\-\[;])-?@(?P<key>\{[^{}\n]+\}|[^\s;,，；\[\]{}]+)")
+_MENTION = re.compile(MENTION)
+# pandoc-crossref and Quarto point at figures and sections in the same way.
+_CROSS_REFERENCE = re.compile(r"(?:fig|tbl|tab|sec|eq|lst|thm|lem|def|cor|prp|exm|exr|cnj)[:\-]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,19 +47,32 @@ class Citation:
 
     Args:
         namespace: as written before the colon, None where the draft leaves it open.
-        doc_uid: as written, in NFKC; empty for `{#}`.
-        start: offset of the anchor's item in the draft's text, in code points; `end` its end.
+        doc_uid: uid or key as written, in NFKC; empty for `{#}`.
+        start: offset of the citation in the draft's text, in code points; `end` its end.
+        form: how it is written.
+        hint: the place in the document that it names.
+        claim: what it is to support, where its sentence cites others for other clauses; empty
+            means the whole sentence.
     """
 
     namespace: str | None
     doc_uid: str
     start: int
     end: int
+    form: CitationForm = "anchor"
+    hint: LocatorHint | None = None
+    claim: str = ""
 
     @property
     def label(self) -> str:
         """Return the citation as a person writes it between the braces, without `#`."""
         return f"{self.namespace}:{self.doc_uid}" if self.namespace else self.doc_uid
+
+    def written_as(self, label: str) -> str:
+        """Return `label` in the form of this citation."""
+        if self.form == "latex":
+            return f"\\cite{{{label}}}"
+        return f"@{label}" if self.form in {"pandoc", "mention"} else f"{{#{label}}}"
 
 
 def find_anchors(text: str) -> Iterator[tuple[int, int]]:
@@ -49,30 +90,112 @@ def is_attribute_list(anchor: str) -> bool:
     return _ATTRIBUTE.search(anchor[1:-1]) is not None
 
 
-def read_anchor(anchor: str, offset: int) -> tuple[Citation, ...]:
-    """Return the citations of one anchor; never empty.
+def is_textual(written: str) -> bool:
+    """Say whether a citation stands for words of its sentence: `@key found that …`."""
+    if written.startswith("\\"):
+        return _TEXTUAL.match(written, 1) is not None
+    return _MENTION.fullmatch(written) is not None
 
-    Whatever stands between the braces is taken as a uid, spaces included: a uid that does not
-    exist becomes an error that the writer sees, where an anchor passed over would not be seen.
+
+def is_cross_reference(written: str) -> bool:
+    """Say whether `@fig:…` and its like are all that is written."""
+    keys = [match["key"].strip("{}") for match in _KEY.finditer(written)]
+    return bool(keys) and all(_CROSS_REFERENCE.match(key) for key in keys)
+
+
+def read_citations(written: str, offset: int) -> tuple[Citation, ...]:
+    """Return the citations of one anchor, bracket, mention or command; never empty.
 
     Args:
-        anchor: from brace to brace.
-        offset: of the anchor in the draft's text, in code points.
+        written: from its first to its last character.
+        offset: of it in the draft's text, in code points.
     """
-    citations = []
+    if written.startswith("\\"):
+        return _read_latex(written, offset)
+    if "@" in written and not written.startswith(("{", "｛")):
+        return _read_pandoc(written, offset)
+    return _read_anchor(written, offset)
+
+
+def _read_anchor(anchor: str, offset: int) -> tuple[Citation, ...]:
+    """Read `{#…}`. Whatever stands between the braces is taken as a uid, spaces included.
+
+    A uid that does not exist becomes an error that the writer sees, where an anchor passed over
+    would not be seen.
+    """
+    citations: list[Citation] = []
     for match in _ITEM.finditer(anchor, 1, len(anchor) - 1):
         written = match.group()
-        item = written.strip().lstrip("#＃").strip()
-        if not item:
+        item = written.strip()
+        if not item.lstrip("#＃").strip():
             continue
+        if citations and not item.startswith(("#", "＃")):
+            hint = _more_pages(citations[-1].hint, item) or read_hint(item, bare=True)
+            if hint is not None:
+                end = offset + match.start() + len(written.rstrip())
+                citations[-1] = replace(citations[-1], hint=hint, end=end)
+                continue
         start = offset + match.start() + len(written) - len(written.lstrip())
-        namespace, colon, doc_uid = unicodedata.normalize("NFKC", item).partition(":")
+        name, hint = _split_hint(item.lstrip("#＃").strip())
+        namespace, doc_uid = _split_namespace(name)
         citations.append(
-            Citation(
-                namespace.strip() if colon and namespace.strip() else None,
-                doc_uid.strip() if colon else namespace,
-                start,
-                start + len(written.strip()),
-            )
+            Citation(namespace, doc_uid, start, start + len(written.strip()), "anchor", hint)
         )
     return tuple(citations) or (Citation(None, "", offset, offset + len(anchor)),)
+
+
+def _more_pages(hint: LocatorHint | None, item: str) -> LocatorHint | None:
+    """Return `pp. 3, 7` where `7` follows `pp. 3`."""
+    if hint is None or not hint.pages:
+        return None
+    more = read_hint(item, bare=True)
+    if more is None or not more.pages:
+        return None
+    return LocatorHint(f"{hint.text}, {more.text}", hint.pages + more.pages)
+
+
+def _split_hint(item: str) -> tuple[str, LocatorHint | None]:
+    for gap in _LAST_PART.finditer(item):
+        hint = read_hint(item[gap.end() :], bare=False)
+        if hint is not None:
+            return item[: gap.start()], hint
+    return item, None
+
+
+def _split_namespace(name: str) -> tuple[str | None, str]:
+    namespace, colon, doc_uid = unicodedata.normalize("NFKC", name).partition(":")
+    if not colon:
+        return None, namespace
+    return namespace.strip() or None, doc_uid.strip()
+
+
+def _read_pandoc(written: str, offset: int) -> tuple[Citation, ...]:
+    form: CitationForm = "pandoc" if written.startswith("[") else "mention"
+    keys = [m for m in _KEY.finditer(written) if not _CROSS_REFERENCE.match(m["key"].strip("{}"))]
+    citations = []
+    for position, match in enumerate(keys):
+        key = match["key"].strip("{}").rstrip(".:?!") if form == "pandoc" else match["key"]
+        following = keys[position + 1].start() if position + 1 < len(keys) else len(written)
+        suffix = written[match.start("key") + len(match["key"]) : following]
+        namespace, doc_uid = _split_namespace(key.strip("{}"))
+        # In `@key [p. 3]` the place stands in brackets of its own.
+        hint = find_hint(suffix.partition(";")[0].strip().lstrip("[").rstrip("]"))
+        start = offset + match.start()
+        citations.append(Citation(namespace, doc_uid, start, offset + match.end(), form, hint))
+    return tuple(citations) or (Citation(None, "", offset, offset + len(written), form),)
+
+
+def _read_latex(written: str, offset: int) -> tuple[Citation, ...]:
+    keys_start = written.index("{") + 1
+    notes = _LATEX_NOTE.findall(written[: keys_start - 1])
+    # With one note it is the place, with two the second is: \citep[see][p. 3]{key}.
+    hint = find_hint(notes[-1]) if notes else None
+    citations = []
+    for match in re.finditer(r"[^,\s][^,]*", written[keys_start:-1]):
+        key = match.group().rstrip()
+        namespace, doc_uid = _split_namespace(key)
+        start = offset + keys_start + match.start()
+        citations.append(Citation(namespace, doc_uid, start, start + len(key), "latex"))
+    if citations and hint is not None:
+        citations[-1] = replace(citations[-1], hint=hint)
+    return tuple(citations) or (Citation(None, "", offset, offset + len(written), "latex"),)

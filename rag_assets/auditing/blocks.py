@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
@@ -27,11 +27,13 @@ class ProseBlock:
         kind: a row is one statement and is not split into sentences.
         text: its lines, joined by newlines.
         offsets: of each character of `text` in the draft, strictly increasing.
+        is_quotation: it stands in a block quotation.
     """
 
     kind: ProseKind
     text: str
     offsets: tuple[int, ...]
+    is_quotation: bool = False
 
 
 @cache
@@ -109,6 +111,7 @@ def find_prose(text: str, is_markdown: bool) -> Iterator[ProseBlock | None]:
     spans = _line_spans(text)
     tokens = _block_parser(is_markdown).parse(text)
     is_in_table = False
+    quoted = 0
     for position, token in enumerate(tokens):
         if token.type in {"table_open", "table_close"}:
             is_in_table = token.type == "table_open"
@@ -118,6 +121,9 @@ def find_prose(text: str, is_markdown: bool) -> Iterator[ProseBlock | None]:
             yield _lines_block("paragraph", token, text, spans)
         elif token.type in {"fence", "code_block"}:
             yield None
+        elif token.type in {"blockquote_open", "blockquote_close"}:
+            quoted += 1 if token.type == "blockquote_open" else -1
         elif token.type == "inline" and not is_in_table:
             is_heading = tokens[position - 1].type == "heading_open"
-            yield _inline_block("heading" if is_heading else "paragraph", token, text, spans)
+            block = _inline_block("heading" if is_heading else "paragraph", token, text, spans)
+            yield replace(block, is_quotation=quoted > 0)

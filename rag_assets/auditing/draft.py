@@ -2,29 +2,25 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
 from rapidfuzz import fuzz
 
-from rag_assets.auditing.anchors import Citation, find_anchors, read_anchor
-from rag_assets.auditing.blocks import ProseBlock, find_prose
-from rag_assets.auditing.marks import PlainText, remove_marks
+from rag_assets.auditing.anchors import Citation, find_anchors
+from rag_assets.auditing.blocks import ProseKind
+from rag_assets.auditing.reading import OFFICE_SUFFIXES, read_office_text
+from rag_assets.auditing.sentences import SentenceReader, SentenceSplitter
 from rag_assets.model import UsageError, hash_bytes
 
-# Takes a text, returns half-open spans in order (`rag_assets.chunking.split_sentences`).
-SentenceSplitter = Callable[[str], Sequence[tuple[int, int]]]
-
-_FRONT_MATTER = re.compile(
+FRONT_MATTER = re.compile(
     r"\A---[ \t]*(?:\r\n?|\n)(?P<yaml>.*?)(?:^|(?<=[\r\n]))(?:---|\.\.\.)[ \t]*(?:\r\n?|\n|\Z)",
     re.DOTALL | re.MULTILINE,
 )
 _NOT_A_LINE_END = re.compile(r"[^\r\n]")
 _LINE_END = re.compile(r"\r\n?|\n")
-_EMPTY_BRACKETS = re.compile(r"\s*[(（]\s*[;,，；、.\s]*[)）]")
-_LEADING_REST = re.compile(r"^[\s,;:，；：、]+")
 _PLAIN_TEXT_SUFFIXES = frozenset({".txt", ".text"})
 _MAX_LINES_NAMED = 8
 # One letter more, less or other in a word of ten is 90 to 95 of 100.
@@ -44,6 +40,7 @@ class CitedSentence:
         claim: what it says, without anchors and Markdown marks; empty where an anchor stands
             alone.
         citations: in order of appearance; last those of footnotes that hold nothing else.
+        quotations: what it quotes, wholly or, where a quotation runs over sentences, in part.
     """
 
     index: int
@@ -53,6 +50,30 @@ class CitedSentence:
     text: str
     claim: str
     citations: tuple[Citation, ...]
+    quotations: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DraftSentence:
+    """Any sentence of the draft, whether it cites or not; fields as those of CitedSentence.
+
+    Args:
+        kind: of its block; a row of a table is one sentence.
+        block: number of its block among those of the draft, from 0.
+        is_footnote: it stands in the definition of a footnote.
+        noted: citations of footnotes that it points to and that have words of their own.
+    """
+
+    line: int
+    start: int
+    end: int
+    text: str
+    claim: str
+    citations: tuple[Citation, ...]
+    kind: ProseKind
+    block: int
+    is_footnote: bool
+    noted: tuple[Citation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +87,8 @@ class Draft:
         namespaces: of its front matter, in order; empty where it names none.
         sentences: those with citations, in order.
         warnings: sentences a person can act on.
+        all_sentences: every one, headings and rows of tables among them, in order.
+        is_markdown: whether `text` was read as Markdown.
     """
 
     name: str
@@ -74,16 +97,8 @@ class Draft:
     namespaces: tuple[str, ...]
     sentences: tuple[CitedSentence, ...]
     warnings: tuple[str, ...] = ()
-
-
-@dataclass(slots=True)
-class _Sentence:
-    start: int
-    end: int
-    text: str
-    claim: str
-    citations: list[Citation] = field(default_factory=list)
-    footnotes: list[str] = field(default_factory=list)
+    all_sentences: tuple[DraftSentence, ...] = ()
+    is_markdown: bool = True
 
 
 def default_splitter() -> SentenceSplitter:
@@ -116,8 +131,9 @@ def parse_draft(name: str, data: bytes, split: SentenceSplitter | None = None) -
     Raises:
         UsageError: as `read_draft`.
     """
-    text = _decode(name, data)
-    front_matter = _FRONT_MATTER.match(text)
+    is_office = Path(name).suffix.lower() in OFFICE_SUFFIXES
+    text = read_office_text(name, data) if is_office else _decode(name, data)
+    front_matter = FRONT_MATTER.match(text)
     namespaces: tuple[str, ...] = ()
     body = text
     if front_matter is not None:
@@ -129,7 +145,7 @@ def parse_draft(name: str, data: bytes, split: SentenceSplitter | None = None) -
             "with {#doc_uid}."
         )
     is_markdown = Path(name).suffix.lower() not in _PLAIN_TEXT_SUFFIXES
-    reader = _Reader(body, split or default_splitter())
+    reader = SentenceReader(body, split or default_splitter())
     reader.read(is_markdown)
     line_starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
     sentences = tuple(
@@ -141,18 +157,27 @@ def parse_draft(name: str, data: bytes, split: SentenceSplitter | None = None) -
             sentence.text,
             sentence.claim,
             tuple(sentence.citations),
+            tuple(quotation.text for quotation in sentence.quotations),
         )
         for index, sentence in enumerate(s for s in reader.sentences if s.citations)
     )
     warnings = tuple(_warnings(name, sentences, reader, line_starts))
-    return Draft(name, hash_bytes(data), text, namespaces, sentences, warnings)
+    every = tuple(
+        DraftSentence(
+            _line_of(line_starts, sentence.start), sentence.start, sentence.end, sentence.text,
+            sentence.claim, tuple(sentence.citations), sentence.kind, sentence.block,
+            sentence.is_footnote, tuple(sentence.noted),
+        )
+        for sentence in reader.sentences
+    )  # fmt: skip
+    return Draft(name, hash_bytes(data), text, namespaces, sentences, warnings, every, is_markdown)
 
 
 def _decode(name: str, data: bytes) -> str:
     if data.startswith((b"%PDF", b"PK\x03\x04", b"\xd0\xcf\x11\xe0")) or b"\0" in data:
         raise UsageError(
-            f"{name}: this is not a text file. Export the draft as Markdown (.md) or plain "
-            "text (.txt) in UTF-8."
+            f"{name}: this is not a text file. Export the draft as Markdown (.md), plain text "
+            "(.txt) in UTF-8, or Word (.docx)."
         )
     try:
         return data.decode("utf-8-sig")
@@ -198,7 +223,7 @@ def _line_of(line_starts: list[int], offset: int) -> int:
 
 
 def _warnings(
-    name: str, sentences: Sequence[CitedSentence], reader: "_Reader", line_starts: list[int]
+    name: str, sentences: Sequence[CitedSentence], reader: SentenceReader, line_starts: list[int]
 ) -> Iterator[str]:
     def lines(offsets: Sequence[int]) -> str:
         numbers = sorted({_line_of(line_starts, offset) for offset in offsets})
@@ -211,6 +236,11 @@ def _warnings(
             f"{name} cites nothing, so there is nothing to verify. Put {{#doc_uid}} behind a "
             "sentence; `rag documents` lists the uids."
         )
+    if reader.references:
+        yield (
+            f"{name}, {lines(reader.references)}: @fig:…, @sec-… and their like were read as "
+            "references inside the draft, not as citations."
+        )
     if reader.attributes:
         yield (
             f"{name}, {lines(reader.attributes)}: {{#…}} was read as the attribute of an image "
@@ -222,143 +252,3 @@ def _warnings(
             f"{name}, {lines(sorted(unread))}: {{#…}} in code, a comment or outside of any "
             "sentence was not read as a citation."
         )
-
-
-class _Reader:
-    """Gathers the sentences of all blocks; `seen` holds every anchor that was understood."""
-
-    def __init__(self, body: str, split: SentenceSplitter) -> None:
-        self.body = body
-        self.sentences: list[_Sentence] = []
-        self.attributes: list[int] = []
-        self.seen: set[int] = set()
-        self._split = split
-        self._footnotes: dict[str, list[_Sentence]] = {}
-
-    def read(self, is_markdown: bool) -> None:
-        """Read every block of the body, in order."""
-        previous: _Sentence | None = None
-        for block in find_prose(self.body, is_markdown):
-            if block is None:
-                previous = None
-                continue
-            plain = remove_marks(block.text)
-            self._note_other_braces(block, plain)
-            sentences = _sentences_of(block, plain, self._split)
-            if not _has_words(plain.text):
-                if plain.defines_footnote is not None:
-                    self._footnotes.setdefault(plain.defines_footnote, sentences)
-                    continue
-                if previous is not None:
-                    _join(previous, sentences)
-                    continue
-            self.sentences.extend(sentences)
-            previous = sentences[-1] if sentences and block.kind == "paragraph" else None
-        self._give_footnotes_to_their_sentences()
-
-    def _give_footnotes_to_their_sentences(self) -> None:
-        unused = dict(self._footnotes)
-        for sentence in self.sentences:
-            for label in sentence.footnotes:
-                for note in self._footnotes.get(label, []):
-                    sentence.citations.extend(note.citations)
-                unused.pop(label, None)
-        for notes in unused.values():
-            self.sentences.extend(notes)
-        self.sentences.sort(key=lambda sentence: sentence.start)
-
-    def _note_other_braces(self, block: ProseBlock, plain: PlainText) -> None:
-        if block.kind == "heading" and plain.anchors:
-            _, start, end = plain.anchors[-1]
-            if end == len(block.text):
-                self.seen.add(block.offsets[start])
-                plain.anchors.pop()
-        self.attributes.extend(block.offsets[start] for start in plain.attributes)
-        self.seen.update(block.offsets[start] for start in plain.attributes)
-        self.seen.update(block.offsets[start] for _, start, _ in plain.anchors)
-
-
-def _has_words(text: str) -> bool:
-    return any(character.isalnum() for character in text)
-
-
-def _join(previous: _Sentence, sentences: list[_Sentence]) -> None:
-    # A paragraph of anchors alone stands behind a paragraph or quotation that it supports.
-    for sentence in sentences:
-        previous.citations.extend(sentence.citations)
-        previous.end = sentence.end
-        previous.text = f"{previous.text} {sentence.text}"
-
-
-def _sentences_of(block: ProseBlock, plain: PlainText, split: SentenceSplitter) -> list[_Sentence]:
-    text = plain.text
-    spans = [(0, len(text))] if block.kind == "row" else list(split(text))
-    spans = [span for span in spans if text[slice(*span)].strip()] or [(0, len(text))]
-    citations: list[list[Citation]] = [[] for _ in spans]
-    footnotes: list[list[str]] = [[] for _ in spans]
-    edges = _marked_edges(block.text, plain, spans)
-    for position, start, end in plain.anchors:
-        owner = _owner(spans, position)
-        edges[owner] = (min(edges[owner][0], start), max(edges[owner][1], end))
-        for found in read_anchor(block.text[start:end], start):
-            citations[owner].append(
-                Citation(
-                    found.namespace,
-                    found.doc_uid,
-                    block.offsets[found.start],
-                    block.offsets[found.end - 1] + 1,
-                )
-            )
-    for position, label in plain.footnotes:
-        footnotes[_owner(spans, position)].append(label)
-    sentences = []
-    for span, (start, end), cited, notes in zip(
-        spans, _apart(edges), citations, footnotes, strict=True
-    ):
-        marked = block.text[start:end]
-        if not marked.strip():
-            continue
-        first = start + len(marked) - len(marked.lstrip())
-        last = end - 1 - len(marked) + len(marked.rstrip())
-        sentences.append(
-            _Sentence(
-                block.offsets[first],
-                block.offsets[last] + 1,
-                " ".join(marked.split()),
-                _claim(text[slice(*span)]),
-                cited,
-                notes,
-            )
-        )
-    return sentences
-
-
-def _owner(spans: Sequence[tuple[int, int]], position: int) -> int:
-    # After the full stop an anchor belongs to the sentence before it.
-    return max((n for n, span in enumerate(spans) if span[0] < position), default=0)
-
-
-def _marked_edges(
-    marked: str, plain: PlainText, spans: Sequence[tuple[int, int]]
-) -> list[tuple[int, int]]:
-    """Return each sentence's span in the marked text, the marks that touch it included."""
-    edges = []
-    for start, end in spans:
-        left = plain.sources[start - 1] + 1 if start else 0
-        right = plain.sources[end] if end < len(plain.sources) else len(marked)
-        edges.append((left, right))
-    return edges
-
-
-def _apart(edges: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    previous = 0
-    for start, end in edges:
-        begin = max(start, previous)
-        previous = max(begin, end)
-        yield begin, previous
-
-
-def _claim(text: str) -> str:
-    claim = _EMPTY_BRACKETS.sub("", " ".join(text.split()))
-    claim = _LEADING_REST.sub("", claim)
-    return claim if _has_words(claim) else ""

@@ -1,9 +1,11 @@
 """A quotation of a passage, and where it stands."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rag_assets.auditing.library import Passage
 from rag_assets.evidence.locating import Locator, locate
+from rag_assets.model import PageBox
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +29,17 @@ def cut_quote(passage: Passage, start: int, end: int) -> Quote:
     return Quote(text, passage.char_start + start, passage.char_start + end)
 
 
-def locate_quote(passage: Passage, quote: Quote) -> Locator | None:
-    """Return where `quote` stands: its page where pages are known, else its characters.
+def locate_quote(passage: Passage, quote: Quote, boxes: Sequence[PageBox] = ()) -> Locator | None:
+    """Return where `quote` stands: rectangles on its page, else its page, else its characters.
 
-    None means that the passage has neither.
+    Args:
+        passage: that holds the quote.
+        quote: as `cut_quote` returns it.
+        boxes: around the quote's printed lines.
+
+    Returns:
+        None where the passage has none of them: such a quote cannot be cited.
     """
-    return locate(
-        passage.page_start, passage.page_end, quote.start, quote.end, passage.section_path
-    )
+    pages = [box.page for box in boxes]
+    first, last = (min(pages), max(pages)) if pages else (passage.page_start, passage.page_end)
+    return locate(first, last, quote.start, quote.end, passage.section_path, has_boxes=bool(boxes))

@@ -4,7 +4,16 @@ import html
 import re
 from dataclasses import dataclass, field
 
-from rag_assets.auditing.anchors import ANCHOR, find_anchors, is_attribute_list
+from rag_assets.auditing.anchors import (
+    ANCHOR,
+    LATEX,
+    MENTION,
+    PANDOC,
+    find_anchors,
+    is_attribute_list,
+    is_cross_reference,
+    is_textual,
+)
 
 _SEPARATOR = r"\s*[;,；，、]?\s*"
 _RUN = rf"{ANCHOR}(?:{_SEPARATOR}{ANCHOR})*"
@@ -17,7 +26,7 @@ _TAGS = (
 # Tried in this order at each character. Names of the groups are the names of the rules below.
 _MARK = re.compile(
     rf"""
-    (?P<cite>\\[a-z]*cite[a-z]*\*?(?:\[[^\]\n]*\])*\{{[^{{}}]*\}})
+    (?P<latex>{LATEX.format("command")})
   | (?P<escape>\\[!-/:-@\[-`{{-~])
   | (?P<code>(?<!`)(?P<ticks>`+)(?!`)(?P<inside>.+?)(?<!`)(?P=ticks)(?!`))
   | (?P<comment><!--.*?-->)
@@ -27,7 +36,8 @@ _MARK = re.compile(
   | (?P<bracketed>[(（\[]\s*{_LEAD_IN}{_RUN}\.?\s*[)）\]])
   | (?P<anchors>{_RUN})
   | (?P<footnote>\[\^(?P<label>[^\]\s]++)\](?P<colon>:)?)
-  | (?P<pandoc>\[-?@[^\]\n]*+\])
+  | (?P<pandoc>{PANDOC})
+  | (?P<mention>{MENTION})
   | (?P<link_start>\[(?=(?:[^\[\]]|\[[^\[\]]*+\])*+\][(\[]))
   | (?P<link_end>\](?:\([^()\s]*+(?:\([^()]*+\)[^()\s]*+)*+(?:\s+"[^"\n]*+")?\)|\[[^\[\]\n]*+\]))
   | (?P<break_tag><br\s*/?>)
@@ -40,6 +50,8 @@ _MARK = re.compile(
     """,
     re.VERBOSE | re.DOTALL | re.IGNORECASE,
 )
+# Stands where a citation is the subject of its sentence, so that a sentence begins there.
+PLACEHOLDER = "\ue000"
 _EAST_ASIAN = r"\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef"
 # Begins at the first space of a run only, or long runs would be read over and over.
 _LINE_BREAK = re.compile(r"(?<![^\S\n])[^\S\n]*+\n\s*+")
@@ -54,6 +66,7 @@ class PlainText:
         characters: one by one; `sources` says where each stood, never decreasing.
         anchors: (position in this text, start, end in the marked text), in order.
         attributes: starts of `{#id .class}`, which are no citations.
+        references: starts of `@fig:…` and its like, which point inside the draft.
         footnotes: (position in this text, label) of every `[^label]`.
         defines_footnote: the label, where the text begins with `[^label]:`.
     """
@@ -62,6 +75,7 @@ class PlainText:
     sources: list[int] = field(default_factory=list)
     anchors: list[tuple[int, int, int]] = field(default_factory=list)
     attributes: list[int] = field(default_factory=list)
+    references: list[int] = field(default_factory=list)
     footnotes: list[tuple[int, str]] = field(default_factory=list)
     defines_footnote: str | None = None
 
@@ -120,10 +134,25 @@ def _append_anchors(plain: PlainText, text: str, start: int, end: int) -> None:
         plain.append_at(" ", start)
 
 
+def _append_citation(plain: PlainText, text: str, start: int, end: int) -> None:
+    """Note a citation of Pandoc or LaTeX; one that is a word of its sentence leaves a mark."""
+    written = text[start:end]
+    if is_cross_reference(written):
+        plain.references.append(start)
+        return
+    if is_textual(written):
+        plain.append_at(PLACEHOLDER, start)
+    else:
+        plain.drop_trailing_space()
+    plain.anchors.append((len(plain.characters), start, end))
+
+
 def _apply(plain: PlainText, match: re.Match[str], text: str) -> None:
     rule, (start, end) = match.lastgroup, match.span()
     if rule in {"anchors", "bracketed"}:
         _append_anchors(plain, text, start, end)
+    elif rule in {"latex", "pandoc", "mention"}:
+        _append_citation(plain, text, start, end)
     elif rule == "escape":
         plain.append(text[start + 1 : end], start + 1)
     elif rule == "code":

@@ -2,14 +2,22 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from functools import cached_property
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from rag_assets.auditing.library import CitedDocument, CitedDocumentRef, Passage
-from rag_assets.embedding import Embedder, EmbeddingTokenizer, load_embedder, load_tokenizer
-from rag_assets.publishing import published_models
+from rag_assets.embedding import (
+    EmbeddingTokenizer,
+    load_embedder,
+    load_query_encoder,
+    load_tokenizer,
+)
+from rag_assets.model import PageBox
+from rag_assets.publishing import PublishedModel, published_models
 from rag_assets.retrieval import NOT_EVIDENCE, Reader
 from rag_assets.storage import current_folder, read_manifest, read_pointer
 from rag_assets.workspace import Workspace
@@ -17,15 +25,26 @@ from rag_assets.workspace import Workspace
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from rag_assets.chunking.boxes import BoxFinder
+
+# Whom the authors thank and whom they cite says nothing about what they found.
+_UNSAID_SECTIONS = frozenset({"references", "acknowledgements"})
+_COLUMNS = (
+    "chunk_id", "parent_id", "text", "page_start", "page_end", "char_start", "char_end",
+    "section_path", "section_subtype", "kind", "content_hash", "citation_id", "boxes",
+    "input_hash",
+)  # fmt: skip
+
 
 class PublishedLibrary:
     """Documents of all namespaces that are published. Pointers are resolved once, at the start."""
 
     def __init__(self, workspace: Workspace) -> None:
+        self._data = workspace.root / "data"
         self._stack = ExitStack()
         self._readers: dict[str, Reader] = {}
         self._manifests: dict[str, dict[str, Any]] = {}
-        self._refs: dict[str, dict[str, CitedDocumentRef]] = {}
+        self._shelves: dict[str, _Shelf] = {}
         for name in workspace.namespace_names:
             folder = workspace.namespace(name).publications
             if read_pointer(folder) is None:
@@ -33,7 +52,7 @@ class PublishedLibrary:
             current = current_folder(folder, name)
             self._manifests[name] = read_manifest(current)
             self._readers[name] = self._stack.enter_context(Reader(current, name, current.name))
-            self._refs[name] = _refs(self._readers[name])
+            self._shelves[name] = _Shelf(self._readers[name])
 
     def __enter__(self) -> Self:
         return self
@@ -53,84 +72,152 @@ class PublishedLibrary:
 
     def find(self, doc_uid: str, namespace: str | None) -> list[CitedDocumentRef]:
         """Return the documents called `doc_uid`, in one namespace or, for None, in all."""
-        names = [namespace] if namespace is not None else list(self._refs)
-        return [self._refs[name][doc_uid] for name in names if doc_uid in self._refs.get(name, {})]
+        return [shelf.refs[doc_uid] for shelf in self._asked(namespace) if doc_uid in shelf.refs]
+
+    def find_key(self, citation_key: str, namespace: str | None) -> list[CitedDocumentRef]:
+        """Return the documents with this key of the writer's bibliography, likewise."""
+        return [
+            shelf.refs[uid]
+            for shelf in self._asked(namespace)
+            for uid in shelf.keys.get(citation_key, ())
+        ]
+
+    def _asked(self, namespace: str | None) -> Sequence["_Shelf"]:
+        if namespace is None:
+            return list(self._shelves.values())
+        return [self._shelves[namespace]] if namespace in self._shelves else []
 
     def uids(self) -> Iterable[tuple[str, str]]:
         """Return (namespace, doc_uid) of every document."""
-        return [(name, uid) for name, refs in self._refs.items() for uid in refs]
+        return [(name, uid) for name, shelf in self._shelves.items() for uid in shelf.refs]
+
+    def keys(self) -> Iterable[tuple[str, str]]:
+        """Return (namespace, citation_key) of every document that has one."""
+        return [(name, key) for name, shelf in self._shelves.items() for key in shelf.keys]
 
     def load(self, ref: CitedDocumentRef) -> CitedDocument:
-        """Return a document with its passages and their vectors, in order."""
-        table = self._readers[ref.namespace].fetch_chunks(ref.doc_uid)
-        matrix: NDArray[np.float32] = (
-            table["vector"].combine_chunks().flatten().to_numpy().reshape(len(table), -1)
+        """Return a document with its passages, in order; their vectors are not read."""
+        rows = self._readers[ref.namespace].fetch_chunks(ref.doc_uid, _COLUMNS).to_pylist()
+        said = [_is_said(row) for row in rows]
+        passages = [_passage(row) for row in rows]
+        facts = self._shelves[ref.namespace].facts[ref.doc_uid]
+        return CitedDocument(
+            ref.namespace,
+            ref.doc_uid,
+            ref.title,
+            ref.citable,
+            tuple(p for p, is_said in zip(passages, said, strict=True) if is_said),
+            tuple(p for p, is_said in zip(passages, said, strict=True) if not is_said),
+            facts["content_hash"],
         )
-        plain = [name for name in table.schema.names if not name.startswith("vector")]
-        rows: Sequence[Mapping[str, Any]] = table.select(plain).to_pylist()
-        # Words without a statement: the labels of a diagram, a heading, the title of a source.
-        said = [row.get("kind") not in NOT_EVIDENCE for row in rows]
-        passages = tuple(
-            Passage(
-                row["chunk_id"],
-                row["parent_id"],
-                row["text"],
-                row["page_start"],
-                row["page_end"],
-                row["char_start"],
-                row["char_end"],
-                tuple(row["section_path"] or ()),
-                row["content_hash"],
-                row["citation_id"],
-                vector,
-            )
-            for row, vector, is_said in zip(rows, matrix, said, strict=True)
-            if is_said
-        )
-        return CitedDocument(ref.namespace, ref.doc_uid, ref.title, ref.citable, passages)
 
-    def encoders(self) -> dict[str, "PublicationEncoder"]:
-        """Return, by namespace, the first of the models that made its vectors."""
-        return {name: PublicationEncoder(manifest) for name, manifest in self._manifests.items()}
+    def load_vectors(self, ref: CitedDocumentRef) -> "Mapping[str, NDArray[np.float32]]":
+        """Return the vectors of a document's passages by the model's fingerprint."""
+        columns = {
+            entry["column"]: entry["fingerprint"]
+            for entry in self._manifests[ref.namespace]["embedders"]
+        }
+        table = self._readers[ref.namespace].fetch_chunks(
+            ref.doc_uid, ("kind", "section_subtype", *columns)
+        )
+        kinds = table.select(["kind", "section_subtype"]).to_pylist()
+        said = np.array([_is_said(row) for row in kinds], bool)
+        vectors: dict[str, NDArray[np.float32]] = {}
+        for column, fingerprint in columns.items():
+            flat = table[column].combine_chunks().flatten().to_numpy()
+            vectors[fingerprint] = flat.reshape(len(table), -1)[said]
+        return vectors
+
+    def find_boxes(
+        self, ref: CitedDocumentRef, spans: Sequence[tuple[int, int]]
+    ) -> list[tuple[PageBox, ...]]:
+        """Return the rectangles around the printed lines of spans of the clean text."""
+        finder = self._shelves[ref.namespace].box_finder(ref.doc_uid, self._data)
+        return [finder.find(*span) if finder is not None else () for span in spans]
+
+    def encoders(self) -> dict[str, tuple["PublicationEncoder", ...]]:
+        """Return, by namespace, the models that made its vectors, in their order."""
+        return {
+            name: tuple(PublicationEncoder(model) for model in published_models(manifest))
+            for name, manifest in self._manifests.items()
+        }
 
 
 class PublicationEncoder:
-    """The first model of one publication; loaded when something is first encoded."""
+    """A model of a publication; loaded when something is first encoded."""
 
-    def __init__(self, manifest: Mapping[str, Any]) -> None:
-        first = published_models(manifest)[0]
-        self._model = first.settings
-        self.fingerprint: str = first.fingerprint
-        self._tokenizer: EmbeddingTokenizer = load_tokenizer(self._model)
+    def __init__(self, model: PublishedModel) -> None:
+        self._model = model.settings
+        self.fingerprint: str = model.fingerprint
 
-    def _embedder(self) -> Embedder:
-        return load_embedder(self._model)
+    @cached_property
+    def _tokenizer(self) -> EmbeddingTokenizer:
+        return load_tokenizer(self._model)
 
     def encode_queries(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """Return one vector a sentence, shape (len(texts), dimension)."""
-        return self._embedder().encode_queries(texts)
+        # As a search does: without torch, each by itself, however many are asked at once.
+        return load_query_encoder(self._model).encode_queries(texts)
 
     def encode_passages(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """Return one vector a passage, shape (len(texts), dimension)."""
-        return self._embedder().encode_passages(texts)
+        return load_embedder(self._model).encode_passages(texts)
 
     def unknown_share(self, text: str) -> float:
         """Return the share of tokens that the model cannot tell apart."""
         return self._tokenizer.unknown_share(text)
 
 
-def _refs(reader: Reader) -> dict[str, CitedDocumentRef]:
-    """Return every document of a publication, and those it withholds, by uid."""
-    published = reader.documents().select(["doc_uid", "title", "citable"]).to_pylist()
-    refs = {
-        row["doc_uid"]: CitedDocumentRef(
-            reader.namespace, row["doc_uid"], row["title"], bool(row["citable"])
-        )
-        for row in published
-    }
-    for row in reader.sources().to_pylist():
-        uid = row["doc_uid"]
-        if uid and uid not in refs:
-            reason = f"{row['reason_code']}: {row['message']}"
-            refs[uid] = CitedDocumentRef(reader.namespace, uid, None, False, reason)
-    return refs
+class _Shelf:
+    """What one publication knows of its documents, and those it withholds."""
+
+    def __init__(self, reader: Reader) -> None:
+        columns = ["doc_uid", "title", "citable", "citation_key", "content_hash", "content_ref"]
+        rows = reader.documents().select(columns).to_pylist()
+        self.facts: dict[str, dict[str, Any]] = {row["doc_uid"]: row for row in rows}
+        self.refs = {
+            uid: CitedDocumentRef(reader.namespace, uid, row["title"], bool(row["citable"]))
+            for uid, row in self.facts.items()
+        }
+        self.keys: dict[str, list[str]] = {}
+        for row in rows:
+            if row["citation_key"]:
+                self.keys.setdefault(row["citation_key"], []).append(row["doc_uid"])
+        for row in reader.sources().to_pylist():
+            uid = row["doc_uid"]
+            if uid and uid not in self.refs:
+                reason = f"{row['reason_code']}: {row['message']}"
+                self.refs[uid] = CitedDocumentRef(reader.namespace, uid, None, False, reason)
+        self._finders: dict[str, BoxFinder | None] = {}
+
+    def box_finder(self, doc_uid: str, data: Path) -> "BoxFinder | None":
+        """Return what finds rectangles in a document; None where its parse is not kept."""
+        if doc_uid not in self._finders:
+            from rag_assets.chunking.boxes import BoxFinder
+            from rag_assets.parsing.stored import read_parsed
+
+            path = data / self.facts[doc_uid]["content_ref"]
+            finder = BoxFinder(read_parsed(path)[0]) if path.is_file() else None
+            self._finders[doc_uid] = finder
+        return self._finders[doc_uid]
+
+
+def _is_said(row: Mapping[str, Any]) -> bool:
+    return row["kind"] not in NOT_EVIDENCE and row["section_subtype"] not in _UNSAID_SECTIONS
+
+
+def _passage(row: Mapping[str, Any]) -> Passage:
+    return Passage(
+        row["chunk_id"],
+        row["parent_id"],
+        row["text"],
+        row["page_start"],
+        row["page_end"],
+        row["char_start"],
+        row["char_end"],
+        tuple(row["section_path"] or ()),
+        row["content_hash"],
+        row["citation_id"],
+        tuple(PageBox(**box) for box in row["boxes"] or ()),
+        row["input_hash"],
+    )

@@ -1,22 +1,34 @@
 """The passages of one document, ranked for one claim by nothing but the two."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_assets.auditing.draft import SentenceSplitter
-from rag_assets.auditing.library import CitedDocument, Passage
-from rag_assets.auditing.locating import cut_quote
-from rag_assets.auditing.verdict import SCORE_DECIMALS, Finding, Trouble
-from rag_assets.evidence.wording import coverage
+from rag_assets.auditing.library import CitedDocument
+from rag_assets.evidence.wording import content_sequence
+from rag_assets.judging import MAX_UNKNOWN_SHARE, cosines, term_weight
+from rag_assets.judging.term_weights import stem
+from rag_assets.model import ConfigurationError
 
-# Above this share of tokens that a model does not know, its vector speaks of the rest only.
-# Measured with MiniLM's vocabulary: 0 in each of 1,547 English claims, 0.17 to 1 in 1,378
-# Chinese ones; English passages full of formulas reach 0.15.
-MAX_UNKNOWN_SHARE = 0.15
+# Part of what decides a verdict: raise it when the same document may be ranked otherwise.
+RANKING_VERSION = 1
+
+# Weights of the parts of a score; the others weigh 1.
+_PAIRS = 0.5
+_EARLY = 0.3
+_YEAR = r"(?:1[89]|20)\d\d[a-z]?"
+_NAME = r"(?:[A-Z][\w'’\-]+|[a-z]{2,3}(?=\s[A-Z]))"
+_AUTHORS = rf"{_NAME}(?:,?\s+(?:and|&)\s+{_NAME}|\s+et\s+al\.?,?|,\s*{_NAME}){{1,6}}"
+_IN_PARENTHESES = re.compile(rf"[(（][^()（）]{{0,200}}\b{_YEAR}\b[^()（）]{{0,200}}[)）]")
+_IN_BRACKETS = re.compile(r"\[\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*\]")
+_IN_TEXT = re.compile(rf"\b{_AUTHORS}(?:['’]s?)?\s*,?\s*\b{_YEAR}\b")
 
 Vectors = NDArray[np.float32]
 
@@ -42,133 +54,237 @@ class Encoder(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Shortlist:
-    """The k passages nearest to a claim, best first, with their cosines.
+class RememberingEncoder:
+    """An encoder that is asked for each text once: ranking and scoring want the same vectors.
 
     Args:
-        readable: how many passages the model can read.
-        unreadable: how many it cannot; they are not compared.
+        encoder: the model.
     """
 
-    passages: tuple[Passage, ...]
-    cosines: tuple[float, ...]
-    readable: int
-    unreadable: int
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder = encoder
+        self._queries: dict[str, Vectors] = {}
+        self._passages: dict[str, Vectors] = {}
+        self._shares: dict[str, float] = {}
+
+    @property
+    def fingerprint(self) -> str:
+        """Return what identifies the model and its configuration."""
+        return self._encoder.fingerprint
+
+    def encode_queries(self, texts: list[str]) -> Vectors:
+        """Return unit vectors, float32, shape (len(texts), dimension)."""
+        return _remembered(texts, self._queries, self._encoder.encode_queries)
+
+    def encode_passages(self, texts: list[str]) -> Vectors:
+        """Return unit vectors, float32, shape (len(texts), dimension)."""
+        return _remembered(texts, self._passages, self._encoder.encode_passages)
+
+    def unknown_share(self, text: str) -> float:
+        """Return the share, 0 to 1, of the tokens of `text` that the model does not know."""
+        if text not in self._shares:
+            self._shares[text] = self._encoder.unknown_share(text)
+        return self._shares[text]
 
 
-def cosines(vectors: Vectors, query: Vectors) -> NDArray[np.float64]:
-    """Return the exact cosine of each row of `vectors` with `query`, rounded to six decimals.
+def _remembered(
+    texts: list[str], known: dict[str, Vectors], encode: Callable[[list[str]], Vectors]
+) -> Vectors:
+    new = [text for text in dict.fromkeys(texts) if text not in known]
+    if new:
+        vectors = encode(new)
+        if vectors.ndim != 2 or vectors.shape[0] != len(new):
+            return vectors  # the caller says what is wrong with it
+        known.update(zip(new, vectors, strict=True))
+    return np.stack([known[text] for text in texts])
 
-    A vector of length zero has no direction; its cosine is taken as 0.
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Why a document that exists cannot be compared."""
+
+    code: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """A text as its ranking sees it: content words in their order, English ones as stems."""
+
+    sequence: tuple[str, ...]
+
+    @property
+    def units(self) -> frozenset[str]:
+        """Return each word once."""
+        return frozenset(self.sequence)
+
+    @property
+    def pairs(self) -> frozenset[tuple[str, str]]:
+        """Return the pairs of neighbouring words."""
+        return frozenset(pairwise(self.sequence))
+
+
+def read_terms(text: str) -> Terms:
+    """Return the content words of a text; for Chinese the pairs of neighbouring characters."""
+    return Terms(tuple(stem(unit) for unit in content_sequence(text)))
+
+
+def without_references(claim: str) -> str:
+    """Return a sentence without `(Author, 2002)`, `Author and Other (2003)` and `[12, 13]`.
+
+    A document does not cite itself: such words find nothing in it but noise.
     """
-    rows, wanted = vectors.astype(np.float64), query.astype(np.float64)
-    lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(wanted)
-    # A sum per row, not a matrix product: its result must not depend on the other rows.
-    products = (rows * wanted).sum(axis=1)
-    values = np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)
-    rounded: NDArray[np.float64] = np.round(np.clip(values, -1.0, 1.0), SCORE_DECIMALS)
-    return rounded
+    for mark in (_IN_PARENTHESES, _IN_BRACKETS, _IN_TEXT):
+        claim = mark.sub(" ", claim)
+    return " ".join(claim.split())
 
 
-def find_trouble(document: CitedDocument, dimension: int) -> Trouble | None:
-    """Return why the document's vectors cannot be compared with those of the encoder."""
-    for passage in document.passages:
-        if passage.vector.shape != (dimension,):
+class DocumentRanking:
+    """Ranks the passages of one document for one claim after another.
+
+    Nothing but the document and the claim decides: words weigh by a frozen table and by how rare
+    they are within the document, so that no other file changes an order.
+
+    Args:
+        texts: of the passages, in the order of the document.
+        vectors: of those by the model's fingerprint, shape (passages, dimension); a row of zeros
+            could not be read.
+    """
+
+    def __init__(self, texts: Sequence[str], vectors: Mapping[str, Vectors]) -> None:
+        self._vectors = vectors
+        self._terms = [read_terms(text) for text in texts]
+        counts = Counter(unit for terms in self._terms for unit in terms.units)
+        longest = math.log(2 * (len(texts) + 1))
+        self._rarity = {
+            unit: math.log((len(texts) + 1) / (count + 0.5)) / longest
+            for unit, count in counts.items()
+        }
+        self._lengths = [
+            math.sqrt(sum(self._weight(unit) ** 2 for unit in sorted(terms.units))) or 1.0
+            for terms in self._terms
+        ]
+
+    def _weight(self, unit: str) -> float:
+        return term_weight(unit) * self._rarity.get(unit, 1.0)
+
+    def score(self, claim: str, queries: Mapping[str, Vectors]) -> NDArray[np.float64]:
+        """Return one score for each passage: higher is nearer to the claim.
+
+        The sum of: the weighted share of the claim's words in the passage; the cosine of the two
+        as weighted words; half the share of its pairs of words; the cosine of each model; a little
+        for standing early, where papers say what they found. Each is spread from 0 to 1 within the
+        document. Weights were chosen on citing sentences of CL-SciSumm (docs/citations.md).
+
+        Args:
+            claim: `without_references`.
+            queries: vectors of the claim by the model's fingerprint, of those that can read it.
+        """
+        wanted = read_terms(claim)
+        weights = {unit: self._weight(unit) for unit in sorted(wanted.units)}
+        total = sum(weights.values()) or 1.0
+        held = [sorted(wanted.units & terms.units) for terms in self._terms]
+        covered = np.array([sum(weights[u] for u in units) / total for units in held])
+        cosine = np.array(
+            [
+                sum(weights[u] ** 2 for u in units) / length
+                for units, length in zip(held, self._lengths, strict=True)
+            ]
+        )
+        pairs = np.array(
+            [len(wanted.pairs & terms.pairs) / max(len(wanted.pairs), 1) for terms in self._terms]
+        )
+        places = np.arange(len(self._terms)) / max(len(self._terms), 1)
+        words = _spread(covered) + _spread(cosine) + _PAIRS * _spread(pairs) - _EARLY * places
+        scores: NDArray[np.float64] = np.round(words + self._meaning(queries), 9)
+        return scores
+
+    def _meaning(self, queries: Mapping[str, Vectors]) -> NDArray[np.float64]:
+        """Return the sum of the models' cosines; a model that cannot read is as the mean."""
+        known = []
+        for fingerprint, query in queries.items():
+            if fingerprint in self._vectors:
+                rows = self._vectors[fingerprint]
+                known.append(_spread(np.where(rows.any(axis=1), cosines(rows, query), np.nan)))
+        if not known:
+            return np.zeros(len(self._terms))
+        stacked = np.stack(known)
+        readers = np.isfinite(stacked).sum(axis=0)
+        total = np.where(np.isfinite(stacked), stacked, 0.0).sum(axis=0)
+        mean = np.divide(total, readers, out=np.zeros_like(total), where=readers > 0)
+        result: NDArray[np.float64] = mean * len(known)
+        return result
+
+    def rank(
+        self, claim: str, queries: Mapping[str, Vectors], among: Sequence[int], k: int
+    ) -> list[int]:
+        """Return the best `k` of the passages `among`, best first; equal ones in their order.
+
+        Args:
+            claim: without anchors and marks.
+            queries: as for `score`.
+            among: indexes of passages.
+            k: at least 1.
+        """
+        scores = self.score(without_references(claim), queries)
+        return sorted(among, key=lambda index: (-scores[index], index))[:k]
+
+
+def _spread(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    known = values[np.isfinite(values)]
+    if not len(known) or known.max() - known.min() <= 0:
+        return np.where(np.isfinite(values), np.clip(values, 0.0, 1.0), np.nan)
+    result: NDArray[np.float64] = (values - known.min()) / (known.max() - known.min())
+    return result
+
+
+def find_trouble(
+    document: CitedDocument, vectors: Mapping[str, Vectors], dimensions: Mapping[str, int]
+) -> Trouble | None:
+    """Return why the document's vectors cannot be compared with those of the models.
+
+    Args:
+        vectors: of the document's passages by the model's fingerprint.
+        dimensions: of the models that read the claim.
+    """
+    for fingerprint, rows in vectors.items():
+        wanted = dimensions.get(fingerprint, rows.shape[1])
+        if rows.shape[1] != wanted:
             return Trouble(
                 "model_mismatch",
-                f"The vectors of `{document.doc_uid}` have the shape {passage.vector.shape}, the "
-                f"embedding model makes ({dimension},): it was indexed with another model. Run "
-                "`rag index`.",
+                f"The vectors of `{document.doc_uid}` have {rows.shape[1]} numbers, the embedding "
+                f"model makes {wanted}: it was indexed with another model. Run `rag index`.",
             )
-        if not np.isfinite(passage.vector).all():
+        finite = np.isfinite(rows).all(axis=1)
+        if not finite.all():
+            damaged = document.passages[int(np.argmin(finite))].chunk_id
             return Trouble(
                 "damaged_vectors",
-                f"The vector of `{passage.chunk_id}` holds a number that is not finite. Run "
-                "`rag embed`, then `rag index`.",
+                f"The vector of `{damaged}` holds a number that is not finite. Run `rag embed`, "
+                "then `rag index`.",
             )
     return None
 
 
-def shortlist(
-    document: CitedDocument, readable: Sequence[bool], query: Vectors, k: int
-) -> Shortlist:
-    """Return the best `k` readable passages by cosine; equal ones in the order of the text.
+def encode_claims(encoder: Encoder, claims: Sequence[str]) -> dict[str, Vectors]:
+    """Return the vectors of those claims that the model can read, in one batch.
 
-    Args:
-        document: its passages in the order of the text.
-        readable: for each passage, whether the model can read it.
-        query: vector of the claim, shape (dimension,).
-        k: at least 1.
+    Raises:
+        ConfigurationError: the model returned something that cannot be compared.
     """
-    known = [passage for passage, can in zip(document.passages, readable, strict=True) if can]
-    if not known:
-        return Shortlist((), (), 0, len(readable))
-    values = cosines(np.stack([passage.vector for passage in known]), query)
-    order = np.argsort(-values, kind="stable")[:k]
-    return Shortlist(
-        tuple(known[i] for i in order),
-        tuple(float(values[i]) for i in order),
-        len(known),
-        len(readable) - len(known),
-    )
-
-
-def sentence_spans(passage: Passage, split: SentenceSplitter) -> list[tuple[int, int]]:
-    """Return the spans of the passage's sentences; the whole of it where it has none."""
-    spans = [span for span in split(passage.text) if passage.text[slice(*span)].strip()]
-    return spans or [(0, len(passage.text))]
-
-
-def find_by_similarity(
-    nearest: Shortlist,
-    query: Vectors,
-    sentence_vectors: Mapping[str, Vectors],
-    split: SentenceSplitter,
-) -> Finding | None:
-    """Return the passage that is itself, or by one of its sentences, nearest to the claim.
-
-    Args:
-        nearest: passages to choose from.
-        query: vector of the claim, shape (dimension,).
-        sentence_vectors: by the sentence's text; holds every sentence of the shortlist.
-        split: finds the sentences of a passage, as when they were encoded.
-    """
-    best: Finding | None = None
-    for passage, whole in zip(nearest.passages, nearest.cosines, strict=True):
-        spans = sentence_spans(passage, split)
-        rows = np.stack([sentence_vectors[passage.text[slice(*span)]] for span in spans])
-        values = cosines(rows, query)
-        top = int(np.argmax(values))
-        score = max(whole, float(values[top]))
-        if best is None or score > best.score:
-            best = Finding(score, "similarity", passage, cut_quote(passage, *spans[top]))
-    if best is None or not nearest.unreadable:
-        return best
-    total = nearest.unreadable + nearest.readable
-    note = (
-        f"Passages left out, because the embedding model does not know their words: "
-        f"{nearest.unreadable} of {total}."
-    )
-    return replace(best, scoring_note=note)
-
-
-def find_by_coverage(
-    document: CitedDocument, claim: str, note: str, split: SentenceSplitter
-) -> Finding | None:
-    """Return the passage that holds the largest share of the claim's content units.
-
-    Args:
-        document: all its passages are looked at.
-        claim: the sentence without anchors and marks.
-        split: finds the sentences of a passage.
-        note: why words are compared and not meaning.
-    """
-    if not document.passages:
-        return None
-    # `max` keeps the first of equals, which is the first in the text.
-    passage = max(document.passages, key=lambda candidate: coverage(claim, candidate.text))
-    spans = sentence_spans(passage, split)
-    span = max(spans, key=lambda s: coverage(claim, passage.text[slice(*s)]))
-    score = round(coverage(claim, passage.text), SCORE_DECIMALS)
-    return Finding(score, "coverage", passage, cut_quote(passage, *span), note)
+    readable = [c for c in dict.fromkeys(claims) if encoder.unknown_share(c) <= MAX_UNKNOWN_SHARE]
+    if not readable:
+        return {}
+    vectors = encoder.encode_queries(readable)
+    if vectors.ndim != 2 or vectors.shape[0] != len(readable):
+        raise ConfigurationError(
+            f"The embedding model returned the shape {vectors.shape} for {len(readable)} texts. "
+            "`rag doctor` checks the model."
+        )
+    finite = np.isfinite(vectors).all(axis=1)
+    if not finite.all():
+        raise ConfigurationError(
+            "The embedding model returned a number that is not finite for "
+            f"{readable[int(np.argmin(finite))]!r}. `rag doctor` checks the model."
+        )
+    return dict(zip(readable, vectors, strict=True))

@@ -2,15 +2,16 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, get_args
 
+from rag_assets.auditing.judged import read_boxes, read_checks, read_signs
 from rag_assets.auditing.verdict import CitationVerdict, Status
 from rag_assets.model import UsageError, hash_fields
 
 # Part of every audit's identity: raise it when the same inputs may be judged otherwise.
-VERIFICATION_VERSION = 1
-SCHEMA = "rag-assets/citation-audit/1"
+VERIFICATION_VERSION = 2
+SCHEMA = "rag-assets/citation-audit/2"
 
 NamedPairs = tuple[tuple[str, str], ...]
 
@@ -21,13 +22,15 @@ class CitationAudit:
 
     Args:
         draft_name: its file's name; `draft_digest` the SHA-256 of its bytes.
-        audit_id: of draft, publications, models and settings; the same inputs give the same.
+        audit_id: of the draft and its verdicts; a publication that changes neither keeps it.
         publications: (namespace, publication) consulted, sorted.
-        encoders: (namespace, fingerprint of its embedding model), sorted.
+        encoders: (namespace, fingerprints of its embedding models), sorted.
         k: how many passages of each cited document were looked at closely.
         threshold: from which a score is OK; `weak_threshold` WEAK; each with its origin.
         rows: one for each sentence and document cited in it, in the order of the draft.
         warnings: sentences a person can act on.
+        judged_now: how many judgements were made for it; the others were kept from before. Not
+            stored: it says how the audit came to be, not what it found.
     """
 
     draft_name: str
@@ -43,6 +46,7 @@ class CitationAudit:
     weak_threshold_origin: str
     rows: tuple[CitationVerdict, ...]
     warnings: tuple[str, ...]
+    judged_now: int = field(default=0, compare=False)
 
     @property
     def counts(self) -> dict[Status, int]:
@@ -64,14 +68,10 @@ class CitationAudit:
         )
 
 
-def identify_audit(
-    draft_digest: str,
-    publications: NamedPairs,
-    encoders: NamedPairs,
-    settings: Mapping[str, Any],
-) -> str:
-    """Return the audit's id: SHA-256 of all that decides its verdicts, and of no clock."""
-    return hash_fields(VERIFICATION_VERSION, draft_digest, publications, encoders, dict(settings))
+def identify_audit(draft_digest: str, scorer: str, k: int, rows: Sequence[CitationVerdict]) -> str:
+    """Return the audit's id: SHA-256 of the draft and what was found, and of no clock."""
+    found = [_row_to_json(row) for row in rows]
+    return hash_fields(VERIFICATION_VERSION, draft_digest, scorer, k, found)
 
 
 def to_json(audit: CitationAudit) -> dict[str, Any]:
@@ -79,11 +79,16 @@ def to_json(audit: CitationAudit) -> dict[str, Any]:
 
     Its keys are `schema`, then the fields of CitationAudit and `counts` (status → rows);
     `publications` and `encoders` are objects by namespace; each of `rows` has the fields of
-    CitationVerdict, absent values as null. The same audit always gives the same object.
+    CitationVerdict, absent values as null; `speaks_for` and `speaks_against` are lists of objects
+    (`kind`, `claim`, `source`, `text`), `boxes` of (`page`, `x0`, `y0`, `x1`, `y1`), `quotations`
+    of (`text`, `state`, `source`, `changes`, `chunk_ids`, `page`). The same audit always gives the
+    same object.
     """
+    content = asdict(audit)
+    del content["judged_now"]
     return {
         "schema": SCHEMA,
-        **asdict(audit),
+        **content,
         "publications": dict(audit.publications),
         "encoders": dict(audit.encoders),
         "counts": dict(audit.counts),
@@ -134,11 +139,15 @@ def _row_from_json(row: Mapping[str, Any]) -> CitationVerdict:
     content: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in row.items()
     }
+    content["speaks_for"] = read_signs(row["speaks_for"])
+    content["speaks_against"] = read_signs(row["speaks_against"])
+    content["boxes"] = read_boxes(row["boxes"])
+    content["quotations"] = read_checks(row["quotations"])
     return CitationVerdict(**content)
 
 
 def _require_fields(kind: type, content: Mapping[str, Any], where: str) -> None:
-    wanted: Sequence[str] = [field.name for field in fields(kind)]
+    wanted: Sequence[str] = [each.name for each in fields(kind) if each.name != "judged_now"]
     wrong = sorted(set(wanted) ^ set(content))
     if wrong:
         raise UsageError(

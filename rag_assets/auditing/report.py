@@ -2,18 +2,31 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rag_assets.auditing.record import CitationAudit
 from rag_assets.auditing.verdict import CitationVerdict
+from rag_assets.judging import Sign
 
 # Columns of a terminal or page; a wide (East Asian) character takes two.
 _SENTENCE_WIDTH = 110
 _PASSAGE_WIDTH = 150
+_QUOTATION_WIDTH = 400
 _SHORT_HASH = 12
 _MARKUP = re.compile(r"([\\`*\[\]<>|~])|(?<!\w)(_)|(_)(?!\w)")
 _LINE_START = re.compile(r"^(\s*)([#+\-=]|\d+[.)](?=\s))")
 _PARAGRAPH_END = re.compile(r"\n\s*\n")
+
+
+_MEANING_OF_SCORE: dict[str, str] = {
+    "support": "The score is a probability: of the sentences that got 0.80, about 80 in 100 are "
+    "supported by the passage shown. What speaks for and against each can be checked by eye.",
+    "similarity": "The score is a similarity: a passage speaks of the same thing, which does not "
+    "mean that it agrees. Check numbers, negations and directions against the quoted words.",
+    "coverage": "The score is the share of the sentence's words that stand in the passage, which "
+    "does not mean that it agrees. Check numbers, negations and directions against the quote.",
+    "model": "The score is what the configured model says; it was not calibrated on this text.",
+}
 
 
 def render_markdown(audit: CitationAudit) -> str:
@@ -45,10 +58,14 @@ def _head(audit: CitationAudit) -> Iterator[str]:
         yield ""
         yield (
             f"OK from {audit.threshold:.2f} ({audit.threshold_origin}), WEAK from "
-            f"{audit.weak_threshold:.2f} ({audit.weak_threshold_origin}), MISSING below; the best "
-            f"{audit.k} passages of each cited document were looked at. A score says that a "
-            "passage speaks of the same thing, not that it agrees: check numbers, negations and "
-            "directions against the quoted words."
+            f"{audit.weak_threshold:.2f} ({audit.weak_threshold_origin}), MISSING below, or where "
+            f"the source says otherwise; the best {audit.k} passages of each cited document were "
+            f"looked at. {_MEANING_OF_SCORE[audit.scorer]}"
+        )
+        yield ""
+        yield (
+            "Words in quotation marks are compared with the print: invented, or altered in a "
+            "number or a negation, they make a citation MISSING; otherwise altered, at best WEAK."
         )
     else:
         yield "**No citations were found.**"
@@ -85,7 +102,7 @@ def _table(audit: CitationAudit) -> Iterator[str]:
 def _score(row: CitationVerdict) -> str:
     if row.score is None or row.scored_by is None:
         return "–"
-    return f"{row.score:.2f}" if row.scored_by == "similarity" else f"{row.score:.2f} (words)"
+    return f"{row.score:.2f}"
 
 
 def _details(audit: CitationAudit) -> Iterator[str]:
@@ -99,14 +116,21 @@ def _details(audit: CitationAudit) -> Iterator[str]:
 
 
 def _detail(row: CitationVerdict) -> Iterator[str]:
-    yield f"### {row.number}. {row.status}: {_code(row.cites or '(empty)')} in line {row.line}"
+    place = f", {_escape(row.hint)}" if row.hint else ""
+    cited = f"{_code(row.cites or '(empty)')}{place}"
+    yield f"### {row.number}. {row.status}: {cited} in line {row.line}"
     yield ""
     yield from _blockquote(row.sentence)
+    if row.is_clause:
+        yield ""
+        yield f"Judged: {_escape(row.claim)}"
     yield ""
     yield _prose(row.reason)
     if row.scoring_note:
         yield ""
         yield _prose(row.scoring_note)
+    yield from _signs("For", row.speaks_for)
+    yield from _signs("Against", row.speaks_against)
     if row.status == "ERROR" and len(row.nearest_uids) > 1:
         yield ""
         yield f"May be meant: {', '.join(_code('{#' + uid + '}') for uid in row.nearest_uids)}"
@@ -125,6 +149,18 @@ def _detail(row: CitationVerdict) -> Iterator[str]:
             yield ""
             yield from _blockquote(row.passage)
     yield ""
+
+
+def _signs(head: str, signs: Sequence[Sign]) -> Iterator[str]:
+    if not signs:
+        return
+    yield ""
+    yield f"{head}:"
+    yield ""
+    for sign in signs:
+        yield f"- {sign.kind}: {_escape(sign.text)}"
+        if sign.kind == "quotation" and sign.source:
+            yield f"  Printed: “{_escape(shorten(sign.source, _QUOTATION_WIDTH))}”"
 
 
 def _sources(audit: CitationAudit) -> Iterator[str]:

@@ -10,27 +10,38 @@ from typing import Any
 
 from rag_assets.auditing.draft import read_draft
 from rag_assets.auditing.published import PublishedLibrary
+from rag_assets.auditing.ranking import Encoder
 from rag_assets.auditing.record import CitationAudit, from_json, to_json
 from rag_assets.auditing.report import render_markdown
+from rag_assets.auditing.verdict_store import VerdictStore, store_path
 from rag_assets.auditing.verification import verify_citations
 from rag_assets.evidence import partition_key
+from rag_assets.judging import Scorer, load_scorer
 from rag_assets.model import PublicationError, UsageError
 from rag_assets.storage import find_versions, read_json, write_version
 from rag_assets.workspace import Workspace
+from rag_assets.workspace.settings import VerifySettings
 
-DRAFT_SUFFIXES = (".md", ".markdown", ".txt")
+DRAFT_SUFFIXES = (".md", ".markdown", ".txt", ".docx")
 
 
 @dataclass(frozen=True, slots=True)
 class AuditOutcome:
-    """An audit and where it lies. `is_new` is False where the same audit stood there already."""
+    """An audit and where it lies.
+
+    Args:
+        is_new: False where the same audit stood there already.
+        judged: judgements made now; the others were kept from before.
+    """
 
     audit: CitationAudit
     markdown: Path
     json: Path
+    html: Path
     is_new: bool
     key: str
     seconds: float
+    judged: int
 
 
 def audit_citations(
@@ -41,13 +52,17 @@ def audit_citations(
 ) -> AuditOutcome:
     """Verify the citations of a draft and store the audit as `<draft>_citations_v###`.
 
-    The same draft over the same publications and settings is the same audit: then nothing is
-    written.
+    Sentences that were judged before against the same text are not judged again, in whatever
+    draft they stood. The same draft with the same verdicts is the same audit: then nothing is
+    written, even if files that it does not cite have changed the publication's name.
 
     Raises:
         UsageError: the draft cannot be read, or its front matter is wrong.
         PublicationError: nothing is published.
     """
+    # Imported here: the templates of the page cost time that no other command needs.
+    from rag_assets.auditing.html_citations import render_citation_html
+
     started = time.monotonic()
     draft = read_draft(draft_path)
     with PublishedLibrary(workspace) as library:
@@ -55,22 +70,30 @@ def audit_citations(
             raise PublicationError(
                 f"nothing is published in {workspace.root}. Run `rag ingest` first."
             )
-        audit = verify_citations(draft, library, library.encoders(), workspace.settings.verify)
+        store = VerdictStore(
+            store_path(workspace.root / "data"), workspace.locks / "citation_judgements.lock"
+        )
+        audit = verify_citations(
+            draft, library, library.encoders(), workspace.settings.verify, store=store,
+            make_scorer=scorer_maker(workspace),
+        )  # fmt: skip
+        store.save(notify)
     folder = workspace.outputs / "audits"
-    stem = f"{_file_stem(draft_path)}_citations"
+    stem = citations_stem(draft_path)
     key = draft_key(draft_path)
     for _, path in find_versions(folder, stem, ".json"):
         stored: Any = read_json(path, "citation audit")
         if stored.get("audit_id") == audit.audit_id and path.with_suffix(".md").is_file():
             return AuditOutcome(
-                from_json(stored), path.with_suffix(".md"), path, False, key,
-                time.monotonic() - started,
+                from_json(stored), path.with_suffix(".md"), path, path.with_suffix(".html"),
+                False, key, time.monotonic() - started, audit.judged_now,
             )  # fmt: skip
     written = write_version(
         folder,
         stem,
         {
             ".md": render_markdown(audit),
+            ".html": render_citation_html(draft, audit),
             ".json": json.dumps(to_json(audit), indent=1, ensure_ascii=False) + "\n",
         },
         workspace.meta / "version_log.jsonl",
@@ -79,8 +102,21 @@ def audit_citations(
         notify,
     )
     return AuditOutcome(
-        audit, written.files[".md"], written.files[".json"], True, key, time.monotonic() - started
-    )
+        audit, written.files[".md"], written.files[".json"], written.files[".html"], True, key,
+        time.monotonic() - started, audit.judged_now,
+    )  # fmt: skip
+
+
+def scorer_maker(workspace: Workspace) -> Callable[[VerifySettings, Encoder], Scorer]:
+    """Return what makes the scorer of a workspace from its settings and an embedding model."""
+    settings = workspace.settings
+    if settings.verify.scorer != "model" or settings.verify.model.provider != "llm":
+        return load_scorer
+    # Imported here: no other scorer asks a language model.
+    from rag_assets.llm import load_chat_model
+
+    chat = load_chat_model(settings.llm)
+    return lambda verify, encoder: load_scorer(verify, encoder, chat)
 
 
 def draft_key(path: Path) -> str:
@@ -114,5 +150,7 @@ def find_draft(workspace: Workspace, key: str) -> Path:
     )
 
 
-def _file_stem(path: Path) -> str:
-    return re.sub(r"[^\w.\-]+", "_", path.stem) or "draft"
+def citations_stem(draft: Path) -> str:
+    """Return how the citation audits of a draft are called, without version and suffix."""
+    stem = re.sub(r"[^\w.\-]+", "_", draft.stem) or "draft"
+    return f"{stem}_citations"

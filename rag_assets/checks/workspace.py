@@ -4,13 +4,14 @@ from collections.abc import Sequence
 
 import dagster as dg
 
+from rag_assets.auditing.staleness import stale_verdicts
 from rag_assets.checks.namespace import judge
 from rag_assets.evidence.retirement import packs_without_publication
 from rag_assets.workspace import Workspace
 
 
 def build_workspace_checks(workspace: Workspace) -> Sequence[dg.AssetChecksDefinition]:
-    """Return the checks over all evidence packs and all evaluations."""
+    """Return the checks over all evidence packs, citation audits and evaluations."""
 
     @dg.asset_check(
         asset=dg.AssetKey("evidence_packs"),
@@ -30,4 +31,12 @@ def build_workspace_checks(workspace: Workspace) -> Sequence[dg.AssetChecksDefin
 
         return judge(dropped_sets(workspace))
 
-    return [packs_cite_a_publication, no_drop_below_baseline]
+    @dg.asset_check(
+        asset=dg.AssetKey("citation_audits"),
+        description="Every verdict on a draft in drafts/ judged the text that is published now. "
+        "Materializing the draft's partition judges those again that did not.",
+    )
+    def verdicts_are_current() -> dg.AssetCheckResult:
+        return judge(stale_verdicts(Workspace.open(workspace.root)), dg.AssetCheckSeverity.WARN)
+
+    return [packs_cite_a_publication, no_drop_below_baseline, verdicts_are_current]

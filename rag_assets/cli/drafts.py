@@ -9,13 +9,28 @@ from rag_assets.cli.options import json_option, open_workspace, print_json, show
 from rag_assets.storage import current_folder, read_json
 
 
+def _print_schema(context: click.Context, _: click.Parameter, is_wanted: bool) -> None:
+    if not is_wanted or context.resilient_parsing:
+        return
+    from rag_assets.auditing.schema import citations_schema
+
+    print_json(citations_schema())
+    context.exit(DONE)
+
+
 @click.command(
     "verify-citations",
-    help="Check every sentence of DRAFT that cites {#doc_uid}: does the cited document support it, "
-    "and where? Exit code 3 where a uid is unknown, ambiguous or not citable.",
+    help="Check every sentence of DRAFT (Markdown, text, Word) that cites {#doc_uid}, [@key] or "
+    "\\cite{key}: does the cited document support it, and where? Quotations are compared word for "
+    "word. Sentences judged before are not judged again. Exit code 3 where a citation is unknown, "
+    "ambiguous or not citable.",
 )
 @click.argument("draft", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @json_option
+@click.option(
+    "--json-schema", is_flag=True, is_eager=True, expose_value=False, callback=_print_schema,
+    help="Print the JSON Schema that every citation audit follows.",
+)  # fmt: skip
 def verify_citations(draft: Path, as_json: bool) -> None:
     """Audit as the asset does; a draft in `drafts/` by a run, one elsewhere recorded without."""
     from rag_assets.auditing import audit_citations, draft_key, from_json, read_draft
@@ -39,11 +54,12 @@ def verify_citations(draft: Path, as_json: bool) -> None:
         outcome = audit_citations(workspace, path)
         record_audit(workspace, outcome)
         markdown = outcome.markdown
+    page = markdown.with_suffix(".html")
     stored = read_json(markdown.with_suffix(".json"), "citation audit")
     if as_json:
-        print_json({"file": str(markdown), **stored})
+        print_json({"file": str(markdown), "page": str(page), **stored})
     else:
         click.echo(markdown.read_text(encoding="utf-8"))
-        click.echo(f"saved: {markdown}", err=True)
+        click.echo(f"saved: {markdown}\npage:  {page}", err=True)
     has_errors = from_json(stored).has_errors
     click.get_current_context().exit(REFUSED if has_errors else DONE)

@@ -5,6 +5,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rag_assets.cli.evaluating_assertions import assertions
+from rag_assets.cli.evaluating_claims import claims
+from rag_assets.cli.evaluating_locate import locate
 from rag_assets.cli.failing import DONE, FAILED
 from rag_assets.cli.options import shown_progress
 from rag_assets.model import UsageError
@@ -47,6 +50,11 @@ _limit_option = click.option(
 )
 def eval() -> None:  # noqa: A001 - named as the command is
     """Group of the evaluations."""
+
+
+eval.add_command(claims)
+eval.add_command(assertions)
+eval.add_command(locate)
 
 
 @eval.command(

@@ -96,6 +96,7 @@ def status(names: tuple[str, ...], as_json: bool) -> None:
     else:
         for state in described:
             _print_state(state)
+        _print_policy()
     click.get_current_context().exit(FAILED if any(s["stale"] for s in described) else DONE)
 
 
@@ -118,9 +119,20 @@ def _print_state(state: dict[str, Any]) -> None:
     click.echo(f"  next         {state['mend'] or 'nothing to do'}")
 
 
+def _print_policy() -> None:
+    from rag_assets.workspace import changes_since_decision
+
+    if changes := changes_since_decision(open_workspace()):
+        click.echo(
+            f"settings\n  changed      {len(changes)} since the last decision: `rag decide` lists "
+            'them, `rag decide "…" --reason "…"` notes why'
+        )
+
+
 @click.command(
     help="Ask the catalogues of all namespaces in SQL. Tables: sources, documents, parse_reports, "
-    "parents, chunks; runs, packs, verdicts."
+    "parents, chunks; runs, packs, verdicts, claims; lineage (from a verdict or item to the "
+    "bytes), stages, publications, versions."
 )
 @click.argument("statement")
 @json_option
@@ -128,7 +140,7 @@ def sql(statement: str, as_json: bool) -> None:
     """Run one statement on a read-only connection."""
     import duckdb
 
-    from rag_assets.auditing import open_sql
+    from rag_assets.tracing import open_sql
 
     with open_sql(open_workspace()) as connection:
         try:

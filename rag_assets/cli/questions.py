@@ -1,4 +1,4 @@
-"""`rag query`: a question becomes an evidence pack."""
+"""`rag query`: a question becomes an evidence pack, or a list of papers."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +10,7 @@ from rag_assets.model import UsageError
 
 if TYPE_CHECKING:
     from rag_assets.evidence import EvidencePack
+    from rag_assets.evidence.pack import Mode
 
 
 @click.command(
@@ -40,6 +41,26 @@ if TYPE_CHECKING:
     "source_subtype=…, doc_uid=a,b, section_category=method, tag=…, language=zh; may be repeated.",
 )
 @click.option(
+    "--mode",
+    type=click.Choice(["evidence", "papers"]),
+    default="evidence",
+    show_default=True,
+    help="evidence: passages. papers: the hits of the last pack of this question grouped by "
+    "document, without a search.",
+)
+@click.option(
+    "--html",
+    "page",
+    is_flag=True,
+    help="Also write the pack as a page that shows each quote on its page of the source.",
+)
+@click.option(
+    "--json-schema",
+    "shows_schema",
+    is_flag=True,
+    help="Print the JSON Schema of a pack's JSON, and ask nothing.",
+)
+@click.option(
     "--explain",
     "explains",
     is_flag=True,
@@ -52,32 +73,45 @@ def query(
     names: tuple[str, ...],
     top_k: int | None,
     filters: tuple[str, ...],
+    mode: "Mode",
+    page: bool,
+    shows_schema: bool,
     explains: bool,
     as_json: bool,
 ) -> None:
     """Make the pack, print it, then record it as a materialization of `evidence_packs`."""
-    from rag_assets.evidence import Question, ask, pack_to_json, read_question
+    from rag_assets.evidence import Question, ask, pack_schema, pack_to_json, read_question
 
+    if shows_schema:
+        print_json(pack_schema())
+        return
     workspace = open_workspace()
     for name in names:
         workspace.namespace(name)
     if (question is None) == (file is None):
         raise click.UsageError("give a QUESTION or --file, one of the two.")
-    if file is not None and (names or top_k or filters):
-        raise UsageError(f"{file}: with --file, namespaces, top_k and filters stand in the file.")
+    if file is not None and (names or top_k or filters or mode != "evidence"):
+        raise UsageError(
+            f"{file}: with --file, namespaces, top_k, filters and mode stand in the file."
+        )
     asked = (
         read_question(file)
         if file is not None
-        else Question(question=question or "", namespaces=names, top_k=top_k, filters=filters)
+        else Question(
+            question=question or "", namespaces=names, top_k=top_k, filters=filters, mode=mode
+        )
     )
-    outcome = ask(workspace, asked, notify=lambda sentence: click.echo(sentence, err=True))
+    outcome = ask(
+        workspace, asked, html=page, notify=lambda sentence: click.echo(sentence, err=True)
+    )
     if as_json:
         print_json({"file": str(outcome.markdown), **pack_to_json(outcome.pack)})
     else:
         click.echo(outcome.markdown.read_text(encoding="utf-8"))
         if explains:
             click.echo(_explained(outcome.pack))
-        click.echo(f"saved: {outcome.markdown}", err=True)
+        files = [outcome.markdown, *([outcome.html] if outcome.html else [])]
+        click.echo(f"saved: {', '.join(map(str, files))}", err=True)
     # The pack is on the screen by now: Dagster's import is paid for after the answer.
     from rag_assets.running import record_pack
 

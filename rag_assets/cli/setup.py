@@ -1,11 +1,15 @@
-"""`rag init`, `rag namespace`, `rag meta`: set a workspace up."""
+"""`rag init`, `rag namespace`, `rag meta`, `rag decide`: set a workspace up."""
 
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
 
 from rag_assets.cli.options import json_option, open_workspace, print_json
 from rag_assets.model import UsageError
+from rag_assets.workspace import OVERRIDABLE, Namespace
 
 
 @click.command(
@@ -89,39 +93,125 @@ def meta() -> None:
     """Group of the commands about metadata."""
 
 
+def _field_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--accessed-at DATE` and the like, also as `--accessed_at`, for each field."""
+    for name in reversed(OVERRIDABLE):
+        spelled = {f"--{name.replace('_', '-')}": None, f"--{name}": None}
+        command = click.option(
+            *spelled, name, metavar=name.upper(), help=f"Set {name}; '' takes it back."
+        )(command)
+    return command
+
+
 @meta.command(
     "set",
-    help="Set FIELD=VALUE of a document (citation_key, title, publisher, url, doi, year, language, "
-    "accessed_at, captured_at, published_date, citable=false). `FIELD=` takes an override back.",
+    help="Set FIELD=VALUE of the document UID, or by an option a field: rag meta set --doc-uid UID "
+    "--accessed-at 2026-03-01. `FIELD=` takes an override back. It is noted in the identity "
+    "journal and in meta/version_log.jsonl; raw/ is not touched, the next publication applies it.",
 )
-@click.argument("doc_uid")
-@click.argument("assignments", nargs=-1, required=True, metavar="FIELD=VALUE...")
+@click.argument("given", nargs=-1, metavar="[UID] [FIELD=VALUE]...")
+@click.option("--doc-uid", "--doc_uid", "doc_uid", metavar="UID", help="The document.")
+@_field_options
 @click.option(
     "--namespace",
     "-n",
     "name",
     metavar="NAME",
-    help="The namespace; needed where there are several.",
+    help="The namespace; needed where several have such a document.",
 )
-@click.option("--reason", required=True, help="Why; it stands in the journal.")
+@click.option(
+    "--reason",
+    default="no reason was given",
+    show_default=True,
+    help="Why; it stands in both logs.",
+)
 @json_option
 def meta_set(
-    doc_uid: str, assignments: tuple[str, ...], name: str | None, reason: str, as_json: bool
+    given: tuple[str, ...],
+    doc_uid: str | None,
+    name: str | None,
+    reason: str,
+    as_json: bool,
+    **fields: str | None,
 ) -> None:
-    """Append overrides to the identity journal."""
-    from rag_assets.workspace import set_metadata
+    """Append overrides to the identity journal and the version log."""
+    from rag_assets.workspace import override_metadata
 
-    workspace = open_workspace()
-    names = workspace.namespace_names
-    if name is None and len(names) != 1:
-        raise UsageError(f"name one of the namespaces with --namespace: {', '.join(names)}.")
-    chosen = workspace.namespace(name or names[0])
-    pairs = [assignment.partition("=") for assignment in assignments]
-    if wrong := next((a for a, p in zip(assignments, pairs, strict=True) if not p[1]), None):
+    if doc_uid is None:
+        if not given:
+            raise UsageError("name the document: rag meta set UID FIELD=VALUE, or --doc-uid UID.")
+        doc_uid, *assignments = given
+    else:
+        assignments = list(given)
+    if wrong := next((each for each in assignments if "=" not in each), None):
         raise UsageError(f"write FIELD=VALUE, got {wrong!r}.")
-    for field, _, value in pairs:
-        set_metadata(chosen, doc_uid, field, value or None, reason)
+    values: dict[str, str | None] = {}
+    for assignment in assignments:
+        field, _, value = assignment.partition("=")
+        values[field] = value or None
+    values |= {field: value or None for field, value in fields.items() if value is not None}
+    if not values:
+        raise UsageError(f"say what to set of '{doc_uid}': FIELD=VALUE, or --accessed-at DATE.")
+    chosen = _namespace_of(doc_uid, name)
+    override_metadata(chosen, doc_uid, values, reason)
     if as_json:
-        print_json({"doc_uid": doc_uid, "set": {f: v or None for f, _, v in pairs}})
+        print_json({"doc_uid": doc_uid, "namespace": chosen.name, "set": values})
         return
     click.echo(f"noted for '{doc_uid}'. `rag index --namespace {chosen.name}` publishes it.")
+
+
+def _namespace_of(doc_uid: str, name: str | None) -> Namespace:
+    from rag_assets.workspace import read_journal
+
+    workspace = open_workspace()
+    if name is not None:
+        return workspace.namespace(name)
+    names = workspace.namespace_names
+    if len(names) > 1:
+        names = tuple(
+            each
+            for each in names
+            if any(
+                b.doc_uid == doc_uid
+                for b in read_journal(workspace.namespace(each).journal).bindings
+            )
+        )
+    if len(names) != 1:
+        listed = ", ".join(names or workspace.namespace_names)
+        raise UsageError(
+            f"{'several' if names else 'none of the'} namespaces have a document '{doc_uid}': "
+            f"name one with --namespace ({listed})."
+        )
+    return workspace.namespace(names[0])
+
+
+@click.command(
+    help="Note a decision about how the library is run: TEXT says what was decided. Written to "
+    "decisions/ with the settings that hold now; config.yaml itself is edited by hand. Without "
+    "TEXT: list the decisions, and the settings changed since the last."
+)
+@click.argument("text", required=False)
+@click.option("--reason", help="Why; needed with TEXT.")
+@json_option
+def decide(text: str | None, reason: str | None, as_json: bool) -> None:
+    """Write the next decision, or list them all."""
+    from rag_assets.workspace import changes_since_decision, read_decisions, record_decision
+
+    workspace = open_workspace()
+    if text is not None:
+        decision = record_decision(workspace, text, reason or "")
+        if as_json:
+            print_json(asdict(decision))
+        else:
+            click.echo(f"wrote {decision.path}")
+        return
+    decisions, changes = read_decisions(workspace), changes_since_decision(workspace)
+    if as_json:
+        print_json({"decisions": [asdict(each) for each in decisions], "changes": changes})
+        return
+    for each in decisions:
+        click.echo(f"{each.number:04d}  {each.at[:10]}  {each.text}")
+    if not decisions:
+        click.echo("no decisions yet.")
+    for change in changes:
+        click.echo(f"changed since: {change}")

@@ -26,12 +26,15 @@ def locate(
     char_start: int | None,
     char_end: int | None,
     section_path: Sequence[str],
+    *,
+    has_boxes: bool = False,
 ) -> Locator | None:
     """Return where a span stands: its pages where they are known, else its characters.
 
     Args:
         page_start: first page, from 1, None without pages; `page_end` the last.
         char_start: code points in the document's clean text; `char_end` one past the last.
+        has_boxes: whether the rectangles of its printed lines are known.
 
     Returns:
         None where neither is known: such a span cannot be cited.
@@ -39,7 +42,7 @@ def locate(
     last = page_end or page_start
     if page_start is not None and last is not None and 1 <= page_start <= last:
         text = f"p. {page_start}" if page_start == last else f"pp. {page_start}–{last}"
-        return Locator(text, "page")
+        return Locator(text, "page_box" if has_boxes else "page")
     if char_start is None or char_end is None or not 0 <= char_start < char_end:
         return None
     section = " › ".join(part for part in section_path if part.strip())

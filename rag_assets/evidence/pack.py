@@ -1,13 +1,22 @@
 """An evidence pack as a value, and as JSON. It carries its text and needs no index to be read."""
 
+import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import Any, Literal
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from rag_assets.evidence.locating import LocatorQuality
-from rag_assets.model import DamagedFileError
+from rag_assets.model import DamagedFileError, PageBox
 
-SCHEMA = "rag-assets/evidence-pack/2"
+SCHEMA = "rag-assets/evidence-pack/3"
+
+Mode = Literal["evidence", "papers"]
+QuoteCheck = Literal["printed", "clean_text"]
+
+_STRICT = ConfigDict(extra="forbid")
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,15 +25,21 @@ class EvidenceItem:
 
     Args:
         rank: from 1.
-        retrieval_score: of the fusion; compares items of one pack only.
+        retrieval_score: of the fusion, to six decimals; compares items of one pack only.
         ranks: position in each searcher, from 1; `scores` its own score there.
-        locator: as it is shown; `locator_quality` says how exact it is.
-        page_start: first page, from 1, None without pages.
+        page_index: of the quote's first page, from 0, null without pages.
+        page_start: the quote's first page, from 1, null without pages.
         char_start: of `exact_quote` in the document's clean text; half-open.
         anchor_begin: first words of the quote, to find it with a text search.
+        anchor_end: its last words.
+        locator: as it is shown; `locator_quality` says how exact it is.
+        boxes: rectangles around the quote's printed lines, in points; empty where not known.
         snippet: the chunk that was found; `parent_text` the page or section around it.
         exact_quote: at most 60 words, verbatim.
-        chunk_hash: SHA-256 of the chunk's text.
+        quote_check: what the quote was compared with, character by character: what is printed
+            on the page (spelling of ligatures, line ends and their hyphens undone), or the clean
+            text where the format has no printed lines.
+        chunk_hash: SHA-256 of the chunk's text; `parent_hash` of the parent's.
         citation_id: a citation that outlives edits.
         explanation: why it was found: `Hit.explanation` of the chunk.
         other_chunk_ids: further chunks of the same parent that were found.
@@ -43,6 +58,7 @@ class EvidenceItem:
     parent_id: str
     chunk_id: str
     section_path: tuple[str, ...]
+    page_index: int | None
     page_start: int | None
     page_end: int | None
     char_start: int
@@ -51,14 +67,61 @@ class EvidenceItem:
     anchor_end: str
     locator: str
     locator_quality: LocatorQuality
+    boxes: tuple[PageBox, ...]
     snippet: str
     exact_quote: str
+    quote_check: QuoteCheck
     parent_text: str
     chunk_hash: str
     parent_hash: str
     citation_id: str
     explanation: Mapping[str, Any]
     other_chunk_ids: tuple[str, ...] = ()
+
+    __pydantic_config__ = _STRICT
+
+
+@dataclass(frozen=True, slots=True)
+class PackSource:
+    """One document that items are from: what a reader needs to name it, as it was published.
+
+    Args:
+        title: the sidecar's or an override's, else as the document prints it; so are the others.
+        authors: in order, as printed.
+        content_hash: SHA-256 of the raw bytes that were read.
+        hits: passages of it that were found, items and further chunks of their parents.
+        ranks: of its items, best first.
+    """
+
+    namespace: str
+    doc_uid: str
+    citation_key: str | None
+    title: str | None
+    authors: tuple[str, ...]
+    year: int | None
+    publisher: str | None
+    url: str | None
+    doi: str | None
+    published_date: str | None
+    accessed_at: str | None
+    language: str | None
+    source_type: str
+    content_hash: str
+    hits: int
+    ranks: tuple[int, ...]
+
+    __pydantic_config__ = _STRICT
+
+
+@dataclass(frozen=True, slots=True)
+class PackRequest:
+    """What was asked for beside the question, as it was written."""
+
+    namespaces: tuple[str, ...] = ()
+    filters: tuple[str, ...] = ()
+    top_k: int | None = None
+
+    __pydantic_config__ = _STRICT
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,25 +130,38 @@ class EvidencePack:
 
     Args:
         query_id: digest of question, filters, publications, models and settings; no clock in it.
+        mode: `evidence` lists passages; `papers` groups the same hits by document.
         queries: what was searched: `q_zh`, `q_en`, or `q` in another language.
+        request: namespaces, filters and number of items as they were asked for.
         publications: namespace → publication that was asked.
         build_ids: namespace → `<created at>-<publication>-<tool version>` of that publication.
         encoders: namespace → embedding models of that publication, with their fingerprints.
         filters: what was searched, in words.
         settings: `retrieve` as applied, with where the weights are from and what reranked.
+        sources: the documents that items are from, in the order of their best item.
+        locator_quality: how many items have each quality of locator.
         warnings: sentences a person can act on.
+        circumstances: those of `warnings` that the moment of asking decided, such as a namespace
+            without a publication: a replay takes them over.
     """
 
     query_id: str
+    mode: Mode
     question: str
     queries: Mapping[str, str]
+    request: PackRequest
     publications: Mapping[str, str]
     build_ids: Mapping[str, str]
     encoders: Mapping[str, Mapping[str, str]]
     filters: tuple[str, ...]
     settings: Mapping[str, Any]
+    sources: tuple[PackSource, ...]
+    locator_quality: Mapping[LocatorQuality, int]
     items: tuple[EvidenceItem, ...]
     warnings: tuple[str, ...] = ()
+    circumstances: tuple[str, ...] = ()
+
+    __pydantic_config__ = _STRICT
 
     @property
     def doc_uids(self) -> tuple[str, ...]:
@@ -98,33 +174,35 @@ def pack_to_json(pack: EvidencePack) -> dict[str, Any]:
     return {"schema": SCHEMA, **asdict(pack)}
 
 
+def write_pack(pack: EvidencePack) -> str:
+    """Return a pack as the text of its JSON file."""
+    return json.dumps(pack_to_json(pack), indent=1, ensure_ascii=False) + "\n"
+
+
 def pack_from_json(data: Mapping[str, Any]) -> EvidencePack:
     """Return the pack that `pack_to_json` wrote.
 
     Raises:
-        DamagedFileError: another schema, or fields are missing or unknown.
+        DamagedFileError: another schema; a field is missing, unknown or of another type.
     """
-    known = {field.name for field in fields(EvidencePack)}
-    if data.get("schema") != SCHEMA or set(data) - {"schema"} != known:
+    if data.get("schema") != SCHEMA:
         raise DamagedFileError(
-            f"this is not an evidence pack of schema {SCHEMA}. Ask the question again."
+            f"this is not an evidence pack of schema {SCHEMA} but {data.get('schema')!r}: another "
+            "version of rag-assets made it. Ask the question again."
         )
-    items = tuple(
-        EvidenceItem(
-            **{
-                **item,
-                "section_path": tuple(item["section_path"]),
-                "other_chunk_ids": tuple(item["other_chunk_ids"]),
-            }
-        )
-        for item in data["items"]
-    )
-    values = {key: value for key, value in data.items() if key != "schema"}
-    return EvidencePack(
-        **values
-        | {
-            "items": items,
-            "filters": tuple(data["filters"]),
-            "warnings": tuple(data["warnings"]),
-        }
-    )
+    try:
+        values = {key: value for key, value in data.items() if key != "schema"}
+        return pack_type().validate_python(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        raise DamagedFileError(
+            f"this evidence pack was changed: '{field}': {first['msg'].lower()}. Delete the file "
+            "and ask the question again."
+        ) from error
+
+
+@cache
+def pack_type() -> TypeAdapter[EvidencePack]:
+    """Return what checks and restores the values of a pack; its JSON Schema comes from it too."""
+    return TypeAdapter(EvidencePack)

@@ -10,6 +10,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from rapidfuzz import process
 
+from rag_assets.evidence.pack import Mode
 from rag_assets.model import UsageError, hash_bytes
 from rag_assets.storage import write_text
 from rag_assets.workspace import Workspace
@@ -22,9 +23,10 @@ _UNWANTED = re.compile(r"[\W_]+")
 
 
 class Question(BaseModel):
-    """What is asked, of which namespaces, for how many items, confined to what.
+    """What is asked, of which namespaces, for how many items, confined to what, shown how.
 
     Args:
+        mode: `evidence` lists passages, `papers` groups them by document.
         filters: conditions as the command line writes them: `year>=2020`.
     """
 
@@ -34,6 +36,7 @@ class Question(BaseModel):
     namespaces: tuple[str, ...] = ()
     top_k: Annotated[int, Field(ge=1, le=1000)] | None = None
     filters: tuple[str, ...] = ()
+    mode: Mode = "evidence"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,8 @@ def save_question(workspace: Workspace, question: Question) -> SavedQuestion:
         values["top_k"] = question.top_k
     if question.filters:
         values["filters"] = list(question.filters)
+    if question.mode != "evidence":
+        values["mode"] = question.mode
     text = yaml.safe_dump(values, allow_unicode=True, sort_keys=False, width=100)
     key = partition_key(question.question, text.encode("utf-8"))
     path = workspace.queries / f"{key}.yaml"
@@ -107,7 +112,7 @@ def _from_yaml(path: Path) -> Question:
     values = read_yaml(path)
     if not isinstance(values, dict) or "question" not in values:
         raise UsageError(
-            f'{path}: write `question: "…"`; namespaces, top_k and filters are optional.'
+            f'{path}: write `question: "…"`; namespaces, top_k, filters and mode are optional.'
         )
     for key in values:
         if key not in Question.model_fields:

@@ -1,18 +1,33 @@
-"""An evidence pack as Markdown, for a person who is about to cite from it."""
+"""A pack as Markdown, for a person who is about to cite from it."""
 
-from collections import Counter
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 
-from rag_assets.evidence.pack import EvidenceItem, EvidencePack
+from rag_assets.evidence.pack import EvidenceItem, EvidencePack, PackSource
+
+_SHOWN_AUTHORS = 3
+# What would be read as Markdown; a bracket or an underscore inside a word would not.
+_MARKS = re.compile(r"[\\`*<]|(?<!\w)_|_(?!\w)|\](?=[(:\[])")
+_FIGURE = re.compile(r"!\[([^\]]*)\]\(attachment:[^)]*\)")
 
 
 def render_pack(pack: EvidencePack) -> str:
-    """Return the pack as Markdown: head, summary of sources, then the items in order."""
-    return "\n".join([*_head(pack), *(line for item in pack.items for line in _item(item))]) + "\n"
+    """Return the pack as Markdown: head, summary of sources, then passages, or papers with theirs.
+
+    A function of the pack alone.
+    """
+    if pack.mode == "papers":
+        body = [line for number, source in enumerate(pack.sources, start=1)
+                for line in _paper(number, source, pack)]  # fmt: skip
+    else:
+        body = [line for item in pack.items for line in _item(item)]
+    used = ", ".join(f"`{uid}`" for uid in pack.doc_uids) or "none"
+    last = f"Sources used (doc_uid list): {used}"
+    return "\n".join([*_head(pack), *_summary(pack), *body, last]) + "\n"
 
 
 def _head(pack: EvidencePack) -> Iterator[str]:
-    yield f"# Evidence: {_line(pack.question)}"
+    yield f"# {'Papers' if pack.mode == 'papers' else 'Evidence'}: {_line(pack.question)}"
     yield ""
     yield f"- Query: `{pack.query_id}`"
     for namespace, publication in pack.publications.items():
@@ -21,25 +36,27 @@ def _head(pack: EvidencePack) -> Iterator[str]:
         if text != pack.question:
             yield f"- Also asked as `{name}`: {_line(text)}"
     yield f"- Applied filters: {'; '.join(pack.filters)}"
-    yield f"- Search: {_search(pack)}"
-    qualities = Counter(item.locator_quality for item in pack.items)
-    shown = ", ".join(f"{quality} {count}" for quality, count in sorted(qualities.items()))
+    yield f"- Search: {describe_search(pack)}"
+    shown = ", ".join(f"{quality} {count}" for quality, count in pack.locator_quality.items())
     yield f"- LOCATOR_QUALITY: {shown or 'no items'}"
     for warning in pack.warnings:
         yield f"- WARN: {warning}"
     yield ""
-    if not pack.items:
+
+
+def _summary(pack: EvidencePack) -> Iterator[str]:
+    if not pack.sources or pack.mode == "papers":
         return
-    yield "| source | title | items |"
+    yield "| source | cite as | passages |"
     yield "|---|---|---|"
-    counts = Counter(item.doc_uid for item in pack.items)
-    titles = {item.doc_uid: item.title or "" for item in pack.items}
-    for uid in pack.doc_uids:
-        yield f"| `{uid}` | {_cell(titles[uid])} | {counts[uid]} |"
+    for source in pack.sources:
+        where = ", ".join(f"{i.rank} ({i.locator})" for i in _items_of(source, pack))
+        yield f"| {_cell(describe_source(source))} | `{{#{source.doc_uid}}}` | {_cell(where)} |"
     yield ""
 
 
-def _search(pack: EvidencePack) -> str:
+def describe_search(pack: EvidencePack) -> str:
+    """Return in one line how the items were found."""
     settings = pack.settings
     parts = [settings["method"], f"{settings['pool_k']} candidates a searcher"]
     fusion = settings["fusion"]
@@ -56,36 +73,98 @@ def _search(pack: EvidencePack) -> str:
     return ", ".join(parts)
 
 
+def describe_source(source: PackSource) -> str:
+    """Return authors, year and title in one line, as far as they are known."""
+    year = f" ({source.year})" if source.year else ""
+    names = shown_authors(source.authors)
+    title = source.title or source.doc_uid
+    return f"{names}{year}: {title}" if names else f"{title}{year}"
+
+
+def shown_authors(authors: Sequence[str]) -> str:
+    """Return the first three authors as printed, and that there are more."""
+    if len(authors) > _SHOWN_AUTHORS:
+        return f"{', '.join(authors[:_SHOWN_AUTHORS])} et al."
+    return ", ".join(authors)
+
+
 def _item(item: EvidenceItem) -> Iterator[str]:
     yield f"## {item.rank}. {_line(item.title or item.doc_uid)}, {item.locator}"
+    yield ""
+    yield f"> **{_line(item.exact_quote)}**"
     yield ""
     yield f"Cite as `{{#{item.doc_uid}}}`" + (
         f" (`{item.citation_key}`)" if item.citation_key else ""
     )
     yield ""
-    yield f"> **{_line(item.exact_quote)}**"
-    yield ""
-    ranks = ", ".join(f"{name} rank {rank}" for name, rank in sorted(item.ranks.items()))
+    yield from _passage(item)
     place = f"`{item.parent_id}`, characters {item.char_start}–{item.char_end}"
     if item.section_path:
-        place += f", section {' › '.join(item.section_path)}"
-    yield f"- Where: {item.locator} ({place}); locator_quality `{item.locator_quality}`"
-    yield f"- Find it: from “{item.anchor_begin}” to “{item.anchor_end}”"
+        place += f", section {_line(' › '.join(item.section_path))}"
+    yield f"- Where: {_line(item.locator)} ({place}); locator_quality `{item.locator_quality}`"
+    yield f"- Find it: from “{_line(item.anchor_begin)}” to “{_line(item.anchor_end)}”"
+    yield f"- Quote checked against {_checked(item)}"
+    ranks = ", ".join(f"{name} rank {rank}" for name, rank in sorted(item.ranks.items()))
     yield f"- Why: score {item.retrieval_score:.4f} ({ranks})"
     yield f"- Lasting id: `{item.citation_id}`"
     yield ""
-    yield "Passage:"
+
+
+def _checked(item: EvidenceItem) -> str:
+    return "what is printed" if item.quote_check == "printed" else "the document's text"
+
+
+def _passage(item: EvidenceItem) -> Iterator[str]:
+    """Yield the passage around the quote, the quote in bold; nothing where it is the quote."""
+    if item.snippet.strip() == item.exact_quote.strip():
+        return
+    text = item.snippet
+    quote = item.exact_quote
+    if "\n" not in quote and "*" not in quote:
+        text = text.replace(quote, f"**{quote}**", 1)
+    yield "In its passage:"
     yield ""
-    yield from (f"> {line}".rstrip() for line in item.snippet.splitlines())
+    yield from (f"> {line}".rstrip() for line in _FIGURE.sub(r"[\1]", text).splitlines())
     yield ""
+
+
+def _paper(number: int, source: PackSource, pack: EvidencePack) -> Iterator[str]:
+    yield f"## {number}. {_line(source.title or source.doc_uid)}"
+    yield ""
+    stated = [
+        _line(", ".join(source.authors)),
+        str(source.year or ""),
+        _line(source.publisher or ""),
+        f"doi:{_line(source.doi)}" if source.doi else _line(source.url or ""),
+    ]
+    said = ". ".join(part for part in stated if part)
+    if said:
+        yield f"{said}."
+        yield ""
+    key = f" (`{source.citation_key}`)" if source.citation_key else ""
+    yield f"Cite as `{{#{source.doc_uid}}}`{key}. {_count(source)}:"
+    yield ""
+    for item in _items_of(source, pack):
+        yield (
+            f"- {_line(item.locator)}: “{_line(item.exact_quote)}” "
+            f"(passage {item.rank}, score {item.retrieval_score:.4f})"
+        )
+    yield ""
+
+
+def _count(source: PackSource) -> str:
+    hits = "1 hit" if source.hits == 1 else f"{source.hits} hits"
+    more = source.hits - len(source.ranks)
+    return f"{hits}, of which the best" if more else hits
+
+
+def _items_of(source: PackSource, pack: EvidencePack) -> list[EvidenceItem]:
+    return [item for item in pack.items if item.rank in source.ranks]
 
 
 def _line(text: str) -> str:
     """Fold to one line and keep Markdown from reading marks into it."""
-    folded = " ".join(text.split())
-    for mark in ("\\", "`", "*", "_", "[", "]", "<", "#"):
-        folded = folded.replace(mark, f"\\{mark}")
-    return folded
+    return _MARKS.sub(r"\\\g<0>", " ".join(text.split()))
 
 
 def _cell(text: str) -> str:

@@ -3,16 +3,11 @@
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
+from rag_assets.evidence.query_runs import query_runs
 from rag_assets.storage import is_complete, read_json, write_text
 from rag_assets.workspace import Workspace
-
-
-def query_runs(workspace: Workspace) -> list[Path]:
-    """Return the records of all questions that were asked, sorted."""
-    return sorted((workspace.meta / "query_runs").glob("*.json"))
 
 
 def mark_retired(workspace: Workspace, namespace: str, publications: tuple[str, ...]) -> int:

@@ -1,70 +1,19 @@
 """Words in common: what is compared where the embedding model cannot read a language."""
 
-import re
-import unicodedata
-from collections.abc import Iterator
+from rag_assets.publishing.content_words import (
+    content_sequence,
+    content_stems,
+    content_tokens,
+    content_units,
+    coverage,
+)
 
-_HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff\U00020000-\U0003134f"
-_TOKEN = re.compile(
-    rf"(?P<number>\d+(?:[.,]\d+)*%?)|(?P<han>[{_HAN}]+)|(?P<word>(?:(?![{_HAN}\d_])\w)+(?:['’]\w+)?)"
-)
-# Characters that bind and carry no content; a run of characters ends at them.
-_HAN_FUNCTION = re.compile("[的了是在和与及也都就而]+")
-# English function words: articles, pronouns, prepositions, conjunctions, auxiliaries. Neither
-# `no`, `not`, `more` nor `less` is among them: they change what a sentence says.
-_STOP_WORD_LIST = (
-    "a about above after again all also am an and any are as at be because been before being "
-    "below between both but by can could did do does doing down during each for from further had "
-    "has have having he her here hers him his how however i if in into is it its itself just may "
-    "me might must my of off on once only or other our out over own same shall she should so "
-    "some such than that the their them then there therefore these they this those through thus "
-    "to too under until up upon very was we were what when where whether which while who whom "
-    "why will with within would you your"
-)
-_STOP_WORDS = frozenset(_STOP_WORD_LIST.split())
-_STEM_CHARACTERS = 5
 _QUERY_UNITS = 12  # about what a person types; more adds noise to a text search
-
-
-def _tokens(text: str) -> Iterator[tuple[str, str]]:
-    for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text).casefold()):
-        kind, token = match.lastgroup or "", match.group()
-        if kind == "number":
-            # 1,000 and 1000 are one number; 3,5 stays what it is.
-            yield kind, re.sub(r",(?=\d{3}(?!\d))", "", token)
-        elif kind == "han":
-            yield from ((kind, run) for run in _HAN_FUNCTION.split(token) if run)
-        elif token not in _STOP_WORDS:
-            yield kind, token
-
-
-def content_stems(text: str) -> frozenset[str]:
-    """Return content words without their endings: "cooler" answers "how cool"."""
-    return frozenset(unit[:_STEM_CHARACTERS] for unit in content_units(text))
-
-
-def content_units(text: str) -> frozenset[str]:
-    """Return what `text` is about: Latin words without function words, numbers, and for Chinese
-    the pairs of neighbouring characters (a single one stands for itself).
-    """
-    units: set[str] = set()
-    for kind, token in _tokens(text):
-        if kind == "han" and len(token) > 1:
-            units.update(token[i : i + 2] for i in range(len(token) - 1))
-        else:
-            units.add(token)
-    return frozenset(units)
-
-
-def coverage(claim: str, passage: str) -> float:
-    """Return the share, 0 to 1, of the claim's content units that stand in the passage too.
-
-    A claim without content units is covered by nothing: 0.
-    """
-    wanted = content_units(claim)
-    return len(wanted & content_units(passage)) / len(wanted) if wanted else 0.0
 
 
 def suggest_query(claim: str) -> str:
     """Return the content words of `claim` in their order, at most twelve, each once."""
-    return " ".join(list(dict.fromkeys(token for _, token in _tokens(claim)))[:_QUERY_UNITS])
+    return " ".join(list(dict.fromkeys(token for _, token in content_tokens(claim)))[:_QUERY_UNITS])
+
+
+__all__ = ["content_sequence", "content_stems", "content_units", "coverage", "suggest_query"]

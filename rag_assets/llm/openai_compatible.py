@@ -194,7 +194,7 @@ class OpenAiCompatibleModel:
         except openai.APIStatusError as error:
             self._judge_status(error)
         except (openai.APIConnectionError, openai.APIResponseValidationError) as error:
-            raise PassingError(_said(error)) from error
+            raise PassingError(hide(_said(error), self._key)) from None
         except json.JSONDecodeError as error:
             raise PassingError(f"the answer is not JSON ({error})") from error
 
@@ -207,7 +207,7 @@ class OpenAiCompatibleModel:
         except openai.APIStatusError as error:
             self._judge_status(error)
         except openai.APIError as error:  # also an `error` event in the middle of the stream
-            raise PassingError(_said(error)) from error
+            raise PassingError(hide(_said(error), self._key)) from None
         except json.JSONDecodeError as error:
             raise PassingError(f"the answer is not JSON ({error})") from error
 

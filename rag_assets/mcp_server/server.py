@@ -12,7 +12,7 @@ from pydantic import Field
 from rag_assets.evidence import Question, make_pack, pack_to_json
 from rag_assets.evidence.locating import locate
 from rag_assets.llm import open_chat_model
-from rag_assets.mcp_server.tracing import trace_citation
+from rag_assets.mcp_server.tracing import trace_name
 from rag_assets.model import RagError, UsageError
 from rag_assets.workspace import Workspace
 
@@ -90,11 +90,14 @@ def build_server(workspace: Workspace) -> MCPServer[Any]:
     def trace(
         citation: Annotated[
             str,
-            Field(description="kb:<namespace>__chunk-…, or <namespace>::<chunk_id>, of a hit."),
+            Field(
+                description="kb:<namespace>__chunk-…, or <namespace>::<chunk_id>, of a hit; or a "
+                "stored verdict or item such as chapter_citations_v001#3."
+            ),
         ],
     ) -> dict[str, Any]:
         """Lead from a citation to passage, parent, parse and file, with the hash of each."""
-        return trace_citation(workspace, citation)
+        return trace_name(workspace, citation)
 
     return server
 

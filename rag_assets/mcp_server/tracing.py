@@ -3,10 +3,10 @@
 import json
 from typing import TYPE_CHECKING, Any
 
-from rag_assets.auditing import open_sql
 from rag_assets.evidence.locating import locate
 from rag_assets.model import UsageError
 from rag_assets.storage import current_folder, read_manifest
+from rag_assets.tracing import chain_to_json, open_sql, trace
 from rag_assets.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -21,6 +21,22 @@ _PARSE = "status, parser, parser_version, media_type, pages, characters, warning
 _SOURCE = (
     "source_id, source_uri, content_hash, source_type, source_subtype, citable, status, metadata"
 )
+
+
+def trace_name(workspace: Workspace, name: str) -> dict[str, Any]:
+    """Return the steps from a citation, or from a stored verdict or item, to the file.
+
+    Args:
+        name: as `trace_citation`; or a verdict or item as `rag trace` takes it, for instance
+            `chapter_citations_v001#3`; then the answer is `chains`.
+
+    Raises:
+        UsageError: nothing is called so.
+        PublicationError: nothing is published.
+    """
+    if name.startswith("kb:") or "::" in name:
+        return trace_citation(workspace, name)
+    return {"chains": [chain_to_json(chain) for chain in trace(workspace, name)]}
 
 
 def trace_citation(workspace: Workspace, citation: str) -> dict[str, Any]:

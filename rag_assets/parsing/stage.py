@@ -26,6 +26,7 @@ from rag_assets.storage import (
     load_entries_or_mend,
     read_entries,
     read_rows,
+    sign,
     write_record,
 )
 from rag_assets.workspace import (
@@ -227,7 +228,7 @@ class _Partition:
         import pyarrow as pa
 
         schema = reports_schema()
-        fresh = {c: self._entry(report) for c, report in self.reports.items()}
+        fresh = {c: sign(self._entry(report)) for c, report in self.reports.items()}
         expired = newest_expired(self.namespace)
         kept = {c: e for c, e in self.entries.items() if c not in fresh and c not in expired}
         rows = [

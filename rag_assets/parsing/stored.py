@@ -137,6 +137,35 @@ def read_beginning(path: Path, characters: int) -> tuple[str | None, str]:
     return row["title"], row["text"][:characters]
 
 
+def read_print(path: Path) -> ParsedDocument:
+    """Return a stored parse's text with its pages, blocks and printed lines, and nothing else.
+
+    A tenth of the time of `read_parsed`, for who looks up single passages: only what is read is
+    verified, by its pages' checksums.
+
+    Raises:
+        DamagedFileError: the file is missing, truncated or altered.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    names = ["text", "media_type", "pages", "blocks", "lines"]
+    try:
+        table = pq.read_table(
+            path, columns=names, page_checksum_verification=True, partitioning=None
+        )
+        (row,) = table.to_pylist()
+        return ParsedDocument(
+            text=row["text"],
+            media_type=row["media_type"],
+            pages=tuple(starmap(PageSpan, _rows(row["pages"], _PAGE_FIELDS))),
+            blocks=tuple(starmap(Block, _rows(row["blocks"], _BLOCK_FIELDS))),
+            lines=tuple(starmap(SourceLine, _rows(row["lines"], _LINE_FIELDS))),
+        )
+    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
+        raise DamagedFileError(_DAMAGED.format(path=path, problem=error)) from error
+
+
 def plain_document(document: ParsedDocument) -> dict[str, Any]:
     """Return the document as JSON-able values; of nested fields a list for each of their fields.
 

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from rag_assets.publishing.embedders import PublishedModel, published_models
     from rag_assets.publishing.exporting import export_chunks, export_parsed
     from rag_assets.publishing.facts import DocumentFacts
+    from rag_assets.publishing.naming import build_id_of
     from rag_assets.publishing.overview import DocumentLine, describe_namespace, list_documents
     from rag_assets.publishing.plots import plot_publication
+    from rag_assets.publishing.text_index import TextIndex, describe_text_indexes
 
 __all__ = [
     "PUBLISHED_STAGES",
@@ -25,9 +27,12 @@ __all__ = [
     "DocumentLine",
     "PublishOutcome",
     "PublishedModel",
+    "TextIndex",
+    "build_id_of",
     "collect",
     "collect_garbage",
     "describe_namespace",
+    "describe_text_indexes",
     "export_chunks",
     "export_parsed",
     "list_documents",
@@ -46,9 +51,12 @@ _HOMES = {
     "DocumentLine": ("overview", "DocumentLine"),
     "PublishOutcome": ("building", "PublishOutcome"),
     "PublishedModel": ("embedders", "PublishedModel"),
+    "TextIndex": ("text_index", "TextIndex"),
+    "build_id_of": ("naming", "build_id_of"),
     "collect": ("building", "collect"),
     "collect_garbage": ("collecting", "collect_garbage"),
     "describe_namespace": ("overview", "describe_namespace"),
+    "describe_text_indexes": ("text_index", "describe_text_indexes"),
     "export_chunks": ("exporting", "export_chunks"),
     "export_parsed": ("exporting", "export_parsed"),
     "list_documents": ("overview", "list_documents"),

@@ -31,6 +31,7 @@ from rag_assets.storage import (
     read_manifest,
     read_pointer,
     retire_publications,
+    signature,
     write_text,
 )
 from rag_assets.workspace import (
@@ -299,5 +300,7 @@ def _build(
         "vector_indexes": [asdict(index) for index in indexes],
         "created_at": time.time(),
         "tool_version": __version__,
+        "config_hash": configuration_digest(namespace),
+        **signature(),
     }
     write_text(folder / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False))

@@ -36,10 +36,6 @@ _METADATA_CACHE_BYTES = 64 * 2**20
 # Scores are compared after rounding to this many decimals (law 3 of the architecture).
 SCORE_DECIMALS = 6
 
-# How many passages tell the mean and the spread of a question's similarities; at 4,000 the mean
-# is known to 2 % of the spread.
-SPREAD_SAMPLE = 4000
-
 # Ids with their scores, best first, ties by id.
 Ranking = list[tuple[str, float]]
 
@@ -221,27 +217,23 @@ class SearchTable:
             rows = self._memory.rows_by_language(where)
         return {name: len(found) for name, found in rows.items() if len(found)}
 
-    def similarity_sample(
-        self, column: str, vector: Sequence[float], languages: Sequence[str], where: str | None
+    def sample_vectors(
+        self, column: str, languages: Sequence[str], where: str | None, most: int
     ) -> NDArray[np.float64]:
-        """Return the cosines of rows in some languages, evenly drawn where there are very many.
+        """Return the vectors, of length 1, of rows in some languages that meet `where`.
 
-        Rows without a vector in `column` are left out.
-
-        Raises:
-            UsageError: as `search_vectors`.
+        Evenly drawn where there are more than `most`, so that at most so many are returned; rows
+        without a vector in `column` are left out.
         """
-        query = self._direction(column, vector)
-        if query is None:
-            return np.zeros(0)
         with _damage_explained(self.path):
             by_language = self._memory.rows_by_language(where)
             rows = np.sort(np.concatenate([by_language.get(n, _NO_ROWS) for n in languages]))
             # Every n-th row of a fixed order: the same in every build.
-            rows = rows[:: -(-len(rows) // SPREAD_SAMPLE) or 1]
-            found = cosines(self._memory.vectors(column, rows), query)
-        known: NDArray[np.float64] = found[~np.isnan(found)]
-        return known
+            rows = rows[:: -(-len(rows) // most) or 1]
+            found = self._memory.vectors(column, rows).astype(np.float64)
+        norms = np.sqrt(np.einsum("ij,ij->i", found, found))
+        unit: NDArray[np.float64] = found[norms > 0] / norms[norms > 0, None]
+        return unit
 
     def fetch_vectors(
         self, column: str, chunk_ids: Sequence[str]

@@ -44,6 +44,8 @@ class AskedQuery:
         vectors: by model fingerprint, one vector for each of `texts` that the model can read; a
             model that can read none is left out.
         warnings: what a person should know of how it is searched.
+        circumstances: those of `warnings` that another moment might not give: what a language
+            model answered.
     """
 
     text: str
@@ -51,6 +53,7 @@ class AskedQuery:
     texts: Mapping[str, str]
     vectors: Mapping[str, Sequence[Sequence[float]]] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    circumstances: tuple[str, ...] = ()
 
     @property
     def languages(self) -> frozenset[Language]:
@@ -85,6 +88,7 @@ def make_query(
     readers: "Sequence[Reader]",
     settings: RetrieveSettings,
     llm: "ChatModel | None" = None,
+    wordings: Mapping[str, str] | None = None,
 ) -> AskedQuery:
     """Return a question with its wordings, and one vector a wording from each model that reads it.
 
@@ -106,15 +110,19 @@ def make_query(
     language = detect_language(text)
     warnings: list[str] = []
     texts = {f"q_{language}" if language != "other" else "q": text}
-    if language == "zh" and settings.rewrite and llm is not None:
+    circumstances: list[str] = []
+    if wordings is not None:
+        texts |= wordings
+    elif language == "zh" and settings.rewrite and llm is not None:
         from rag_assets.llm import rewrite_question
 
         try:
             texts["q_en"] = rewrite_question(llm, text)
         except AnswerError as error:
-            warnings.append(str(error))
+            circumstances.append(str(error))
+            warnings += circumstances
     if settings.method == "lexical":
-        return AskedQuery(text, language, texts, {}, tuple(warnings))
+        return AskedQuery(text, language, texts, {}, tuple(warnings), tuple(circumstances))
     models = {model.fingerprint: model.settings for reader in readers for model in reader.models}
     readable = {
         fingerprint: _readable(model, list(texts.values())) for fingerprint, model in models.items()
@@ -137,7 +145,7 @@ def make_query(
         for fingerprint, wordings in readable.items()
         if wordings
     }
-    return AskedQuery(text, language, texts, vectors, tuple(warnings))
+    return AskedQuery(text, language, texts, vectors, tuple(warnings), tuple(circumstances))
 
 
 def _readable(model: ModelSettings, texts: Sequence[str]) -> list[str]:

@@ -182,22 +182,22 @@ class Reader:
             return {}
         return self._table.count_by_language(filters.condition())
 
-    def similarity_sample(
+    def sample_vectors(
         self,
         model_fingerprint: str,
-        vector: Sequence[float],
         languages: Sequence[str],
-        filters: SearchFilters = EVERYTHING,
+        filters: SearchFilters,
+        most: int,
     ) -> "NDArray[np.float64]":
-        """Return the cosines of chunks in some languages that pass the filters.
+        """Return the vectors, of length 1, of chunks in some languages that pass the filters.
 
-        At most `SPREAD_SAMPLE`, evenly drawn; chunks without a vector of this model are left out.
+        At most `most`, evenly drawn; chunks without a vector of this model are left out.
 
         Raises:
-            UsageError: as `rank_vectors`.
+            UsageError: the publication holds no vectors of that model.
         """
-        return self._table.similarity_sample(
-            self._column(model_fingerprint), vector, languages, filters.condition()
+        return self._table.sample_vectors(
+            self._column(model_fingerprint), languages, filters.condition(), most
         )
 
     def fetch_hits(self, chunk_ids: Iterable[str]) -> dict[str, Hit]:
@@ -238,9 +238,14 @@ class Reader:
         ids = [f"{doc_uid}:{index}" for index in range(max(first, 0), last + 1)]
         return list(self.fetch_hits(ids).values())
 
-    def fetch_chunks(self, doc_uid: str) -> "pa.Table":
-        """Return all chunks of a document in order, with vectors; no row for an unknown uid."""
-        return self._table.fetch(f"doc_uid = {quote_text(doc_uid)}")
+    def fetch_chunks(self, doc_uid: str, columns: Sequence[str] | None = None) -> "pa.Table":
+        """Return all chunks of a document in order; no row for an unknown uid.
+
+        Args:
+            doc_uid: of the document.
+            columns: names to return; all, vectors included, without.
+        """
+        return self._table.fetch(f"doc_uid = {quote_text(doc_uid)}", columns)
 
     def fetch_parents(self, parent_ids: Iterable[str]) -> dict[str, ParentPassage]:
         """Return parents by id; ids that the publication does not hold are left out."""
@@ -251,6 +256,10 @@ class Reader:
             )
             for row in rows.to_pylist()
         }
+
+    def fetch_documents(self, doc_uids: Iterable[str]) -> "pa.Table":
+        """Return the catalogue's rows of these documents, by uid; unknown ones are left out."""
+        return read_table(self._catalogue, "documents", "doc_uid", sorted(set(doc_uids)))
 
     def documents(self) -> "pa.Table":
         """Return the catalogue's `documents`, by uid."""

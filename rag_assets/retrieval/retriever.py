@@ -18,7 +18,7 @@ from rag_assets.retrieval.reranking import load_reranker
 from rag_assets.retrieval.searching import rank_chunks
 from rag_assets.retrieval.weights import LEXICAL, load_weights
 from rag_assets.retrieval.windows import Window, expand_windows
-from rag_assets.storage import current_folder, read_manifest, read_pointer
+from rag_assets.storage import current_folder, is_complete, read_manifest, read_pointer
 from rag_assets.workspace import Workspace
 from rag_assets.workspace.settings import RetrieveSettings
 
@@ -40,6 +40,8 @@ class Retrieved:
         filters: what was searched, in words.
         manifests: by namespace, of the publications that were asked.
         warnings: sentences a person can act on.
+        circumstances: those of `warnings` that the moment decides and not the publications: a
+            namespace that had none yet, a language model's answer.
     """
 
     query: AskedQuery
@@ -50,6 +52,7 @@ class Retrieved:
     filters: tuple[str, ...]
     manifests: Mapping[str, Mapping[str, Any]]
     warnings: tuple[str, ...]
+    circumstances: tuple[str, ...] = ()
 
 
 class Retriever:
@@ -65,6 +68,8 @@ class Retriever:
         settings: of the search; without, those of the namespace where there is one, else those of
             the workspace.
         llm: rewrites questions; None for none.
+        publications: by namespace, which publication to ask in place of the current one; then
+            these namespaces are asked and no others.
     """
 
     def __init__(
@@ -73,9 +78,11 @@ class Retriever:
         namespaces: Sequence[str] = (),
         settings: RetrieveSettings | None = None,
         llm: "ChatModel | None" = None,
+        publications: Mapping[str, str] | None = None,
     ) -> None:
         self._workspace = workspace
-        self._asked = tuple(dict.fromkeys(namespaces))
+        self._chosen = dict(publications or {})
+        self._asked = tuple(dict.fromkeys(self._chosen or namespaces))
         self._given = settings
         self._llm = llm
         self._stack = ExitStack()
@@ -87,7 +94,8 @@ class Retriever:
         """Open the publications.
 
         Raises:
-            PublicationError: a namespace that was named, or every one, has no publication.
+            PublicationError: a namespace that was named, or every one, has no publication; a
+                publication that was named is gone.
             UsageError: a namespace does not exist.
         """
         names = self._asked or self._workspace.namespace_names
@@ -106,7 +114,7 @@ class Retriever:
             readers = []
             self.manifests = {}
             for name in ready:
-                folder = current_folder(self._workspace.namespace(name).publications, name)
+                folder = self._folder(name)
                 self.manifests[name] = read_manifest(folder)
                 readers.append(stack.enter_context(self._open(folder, name, len(ready))))
             self.readers = tuple(readers)
@@ -125,6 +133,18 @@ class Retriever:
         """Let go of the publications."""
         self._stack.close()
         self.readers = ()
+
+    def _folder(self, name: str) -> Path:
+        publications = self._workspace.namespace(name).publications
+        if name not in self._chosen:
+            return current_folder(publications, name)
+        if not is_complete(publications, self._chosen[name]):
+            raise PublicationError(
+                f"publication {name}/{self._chosen[name]} is not there: it was retired "
+                "(`publish.keep_publications`, `publish.keep_hours`) or its folder removed. Ask "
+                "the current publication."
+            )
+        return publications / self._chosen[name]
 
     def _open(self, folder: Path, name: str, count: int) -> Reader:
         return Reader(folder, name, folder.name, text=self._settings_of(name, count).text)
@@ -150,6 +170,7 @@ class Retriever:
         top_k: int | None = None,
         filters: SearchFilters | None = None,
         document_ids: Sequence[str] | None = None,
+        wordings: Mapping[str, str] | None = None,
     ) -> Retrieved:
         """Return what the publications hold on a question.
 
@@ -158,6 +179,8 @@ class Retriever:
             top_k: results at most, from 1; else the settings'.
             filters: what to search; else everything. Bibliographies too where the settings say so.
             document_ids: only these documents, by `doc_uid` or `doc_id`; None for all.
+            wordings: the question as it was searched before (`AskedQuery.texts`): no language
+                model is asked again.
 
         Raises:
             UsageError: the retriever is not open, no text, `top_k` below 1, a document that no
@@ -179,9 +202,12 @@ class Retriever:
             if chosen.doc_uids is not None:
                 uids = tuple(uid for uid in uids if uid in chosen.doc_uids)
             chosen = replace(chosen, doc_uids=uids)
-        query = make_query(text, self.readers, settings, self._llm)
+        query = make_query(text, self.readers, settings, self._llm, wordings)
         ranking = rank_chunks(self.readers, query, settings, chosen)
         hits = ranking.hits[: settings.top_k]
+        circumstances = tuple(
+            f"namespace '{name}' has no publication yet and was left out" for name in self._missing
+        )
         needs_windows = settings.window > 0 or settings.inject.mode == "window"
         return Retrieved(
             query=query,
@@ -194,14 +220,12 @@ class Retriever:
             filters=self._shown(chosen),
             manifests=self.manifests,
             warnings=(
-                *(
-                    f"namespace '{name}' has no publication yet and was left out"
-                    for name in self._missing
-                ),
+                *circumstances,
                 *query.warnings,
                 *ranking.warnings,
                 *_narrow(settings),
             ),
+            circumstances=(*circumstances, *query.circumstances),
         )
 
     def _doc_uids(self, wanted: Sequence[str]) -> tuple[str, ...]:

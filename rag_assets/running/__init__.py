@@ -10,7 +10,7 @@ from rag_assets.running.materialize import (
     materialize_partition,
     materialize_stages,
 )
-from rag_assets.running.recording import prune_runs, record_audit, record_pack
+from rag_assets.running.recording import prune_runs, record_audit, record_claims, record_pack
 from rag_assets.running.serving import serve_ui
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "prepare_environment",
     "prune_runs",
     "record_audit",
+    "record_claims",
     "record_pack",
     "serve_ui",
 ]

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import dagster as dg
 
     from rag_assets.auditing import AuditOutcome
+    from rag_assets.auditing.claims import ClaimOutcome
     from rag_assets.evidence import AskOutcome
 
 
@@ -21,14 +22,21 @@ def record_pack(workspace: Workspace, outcome: "AskOutcome") -> None:
     """
     from rag_assets.assets import QUESTIONS, pack_metadata
 
-    _record(workspace, "evidence_packs", QUESTIONS, outcome.key, pack_metadata(outcome))
+    _record(workspace, "evidence_packs", QUESTIONS, outcome.key, pack_metadata(workspace, outcome))
 
 
 def record_audit(workspace: Workspace, outcome: "AuditOutcome") -> None:
     """Record the audit of a draft that lies outside `drafts/`, where no run would find it."""
     from rag_assets.assets import DRAFTS, audit_metadata
 
-    _record(workspace, "citation_audits", DRAFTS, outcome.key, audit_metadata(outcome))
+    _record(workspace, "citation_audits", DRAFTS, outcome.key, audit_metadata(workspace, outcome))
+
+
+def record_claims(workspace: Workspace, outcome: "ClaimOutcome") -> None:
+    """Record a claim audit that was made without a run, as a materialization of `claim_audits`."""
+    from rag_assets.assets import DRAFTS, claims_metadata
+
+    _record(workspace, "claim_audits", DRAFTS, outcome.key, claims_metadata(workspace, outcome))
 
 
 def _record(

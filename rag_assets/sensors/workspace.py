@@ -28,7 +28,7 @@ def build_workspace_sensors(
     def build(
         name: str,
         description: str,
-        asset: dg.AssetKey,
+        assets: Sequence[dg.AssetKey],
         partitions: dg.DynamicPartitionsDefinition,
         job_name: str,
         list_files: Callable[[Workspace], Sequence[Path]],
@@ -45,7 +45,7 @@ def build_workspace_sensors(
             try:
                 fresh = Workspace.open(workspace.root)
                 files = _read_files(fresh, list_files(fresh), key_of)
-                return _answer(fresh, context.instance, asset, partitions, files)
+                return _answer(fresh, context.instance, assets, partitions, files)
             except RagError as error:
                 return dg.SkipReason(str(error))
 
@@ -53,10 +53,11 @@ def build_workspace_sensors(
 
     return [
         build("questions", "Makes an evidence pack for every new question in queries/.",
-              dg.AssetKey("evidence_packs"),
+              [dg.AssetKey("evidence_packs")],
               questions[0], questions[1], list_questions, lambda path: read_question(path).key),
-        build("drafts", "Verifies the citations of every new revision of a draft in drafts/.",
-              dg.AssetKey("citation_audits"),
+        build("drafts", "Verifies the citations of every new revision of a draft in drafts/, and "
+              "audits its claims.",
+              [dg.AssetKey("citation_audits"), dg.AssetKey("claim_audits")],
               drafts[0], drafts[1], list_drafts, draft_key),
     ]  # fmt: skip
 
@@ -97,7 +98,7 @@ def _read_files(
 def _answer(
     workspace: Workspace,
     instance: dg.DagsterInstance,
-    asset: dg.AssetKey,
+    assets: Sequence[dg.AssetKey],
     partitions: dg.DynamicPartitionsDefinition,
     files: _Files,
 ) -> dg.SensorResult | dg.SkipReason:
@@ -114,7 +115,7 @@ def _answer(
         requests.append(partitions.build_add_request(new))
     if dead:
         requests.append(partitions.build_delete_request(dead))
-    run, given_up = _next_run(instance, asset, files.keys) if is_published else (None, [])
+    run, given_up = _next_run(instance, assets, files.keys) if is_published else (None, [])
     if not requests and run is None:
         waiting = [f"{name} is still being written" for name in files.moving]
         said = [*files.troubles, *given_up, *waiting]
@@ -125,14 +126,14 @@ def _answer(
 
 
 def _next_run(
-    instance: dg.DagsterInstance, asset: dg.AssetKey, keys: Sequence[str]
+    instance: dg.DagsterInstance, assets: Sequence[dg.AssetKey], keys: Sequence[str]
 ) -> tuple[dg.RunRequest | None, list[str]]:
-    """Return a request for the first key that nobody has materialized, by a run or a command.
+    """Return a request for the first key of which an asset was not materialized by anyone.
 
     Also returns what is not tried again, in sentences.
     """
     given_up = []
-    done = instance.get_materialized_partitions(asset)
+    done = set.intersection(*(instance.get_materialized_partitions(asset) for asset in assets))
     for key in sorted(set(keys) - done):
         attempts = attempts_of(instance, "dagster/partition", key)
         if attempts.is_running or attempts.succeeded:

@@ -102,17 +102,21 @@ def raise_for_status(
         RefusedContentError: 400, 413 and 422.
         ServiceError: everything else, with what to do.
     """
+    # `from None`: the client's own error repeats what the service said, the key included, and
+    # whoever stores an error stores what it came from.
     said = f"HTTP {status}" + (f" ({shorten(reason)})" if reason else "")
     if status in _RETRIED_STATUS or status >= _SERVER_FAULT:
-        raise PassingError(said, read_retry_after(headers))
+        raise PassingError(said, read_retry_after(headers)) from None
     if status in _KEY_STATUS:
-        raise ServiceError(f"{what}: the service does not accept the key (HTTP {status}). {mend}")
+        raise ServiceError(
+            f"{what}: the service does not accept the key (HTTP {status}). {mend}"
+        ) from None
     if status in _CONTENT_STATUS:
-        raise RefusedContentError(said)
+        raise RefusedContentError(said) from None
     raise ServiceError(
         f"{what}: {said}. Check the model's name and the URL in the configuration against the "
         "service's documentation."
-    )
+    ) from None
 
 
 def read_retry_after(headers: Mapping[str, str]) -> float:

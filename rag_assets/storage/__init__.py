@@ -10,6 +10,7 @@ from rag_assets.storage.atomic import (
     write_text,
 )
 from rag_assets.storage.locks import Notify, hold_lock, hold_locks
+from rag_assets.storage.provenance import SIGNATURE, Maker, signature, working_as
 from rag_assets.storage.publications import (
     MANIFEST,
     Pointer,
@@ -35,10 +36,12 @@ from rag_assets.storage.records import (
     read_entries,
     read_rows,
     refresh_record,
+    sign,
     write_record,
 )
 from rag_assets.storage.versioned import (
     VersionedOutput,
+    add_to_version,
     append_log,
     find_versions,
     read_json,
@@ -47,13 +50,16 @@ from rag_assets.storage.versioned import (
 
 __all__ = [
     "MANIFEST",
+    "SIGNATURE",
     "TEMPORARY_PREFIX",
     "Computed",
     "Entry",
+    "Maker",
     "Notify",
     "Pointer",
     "Refreshed",
     "VersionedOutput",
+    "add_to_version",
     "append_log",
     "build_folder",
     "current_folder",
@@ -78,8 +84,11 @@ __all__ = [
     "remove_unfinished",
     "replace_file",
     "retire_publications",
+    "sign",
+    "signature",
     "sync_path",
     "temporary_name",
+    "working_as",
     "write_bytes",
     "write_record",
     "write_text",

@@ -7,13 +7,14 @@ A content whose fingerprint is unchanged is never computed again.
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.model import DamagedFileError, combine_digests
 from rag_assets.storage.atomic import replace_file
 from rag_assets.storage.locks import Notify, hold_lock
+from rag_assets.storage.provenance import signature
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -141,6 +142,11 @@ def write_record(
         )
 
 
+def sign(entry: Entry) -> Entry:
+    """Return an entry whose note says who computed it, where somebody has said so."""
+    return replace(entry, note={**entry.note, **signature()})
+
+
 def load_entries_or_mend(
     path: Path, schema: "pa.Schema", notify: Notify
 ) -> tuple[dict[str, Entry], str | None]:
@@ -203,7 +209,7 @@ def refresh_record(
         # would meet the damage again.
         if not stale and mended is None:
             return Refreshed(entries, (), wrote=False, mended=None)
-        fresh = list(compute(stale)) if stale else []
+        fresh = [(c, sign(e), rows) for c, e, rows in compute(stale)] if stale else []
         replaced = {content for content, _, _ in fresh}
         gone = expired()
         kept = {c: e for c, e in entries.items() if c not in replaced and c not in gone}

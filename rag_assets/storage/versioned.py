@@ -10,6 +10,7 @@ from pathlib import Path
 from rag_assets.model import DamagedFileError
 from rag_assets.storage.atomic import write_text
 from rag_assets.storage.locks import Notify, hold_lock
+from rag_assets.storage.provenance import signature
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,22 +51,56 @@ def write_version(
         reason: why there is a new version, for the log.
     """
     with hold_lock(lock, f"versions of {stem}", notify):
-        used = [number for suffix in texts for number, _ in find_versions(folder, stem, suffix)]
-        version = max(used, default=0) + 1
+        version = max(_used_numbers(folder, stem), default=0) + 1
         files = {suffix: folder / f"{stem}_v{version:03d}{suffix}" for suffix in texts}
         for suffix, text in texts.items():
             write_text(files[suffix], text)
-        append_log(
-            log,
-            {
-                "file": files[next(iter(texts))].relative_to(log.parent.parent).as_posix(),
-                "from": f"v{version - 1:03d}" if version > 1 else None,
-                "to": f"v{version:03d}",
-                "timestamp": datetime.now(UTC).isoformat(timespec="seconds"),
-                "reason": reason,
-            },
-        )
+        before = f"v{version - 1:03d}" if version > 1 else None
+        _log_file(log, files[next(iter(texts))], before, f"v{version:03d}", reason)
     return VersionedOutput(version, files)
+
+
+def add_to_version(
+    path: Path, text: str, log: Path, lock: Path, reason: str, notify: Notify
+) -> bool:
+    """Write one more file of a version that stands there, and enter it in the log.
+
+    Args:
+        path: `<stem>_v###<suffix>`.
+        text: its content.
+        log, lock, reason: as `write_version`.
+
+    Returns:
+        False where the file is there already: then nothing is written.
+    """
+    with hold_lock(lock, f"versions of {path.name}", notify):
+        if path.exists():
+            return False
+        write_text(path, text)
+        version = path.stem.rpartition("_")[2]
+        _log_file(log, path, version, version, reason)
+    return True
+
+
+def _used_numbers(folder: Path, stem: str) -> list[int]:
+    """Return the numbers of an output of which any file stands there."""
+    pattern = re.compile(rf"{re.escape(stem)}_v(\d{{3,}})\.\w+")
+    names = (path.name for path in folder.iterdir()) if folder.is_dir() else ()
+    return [int(match[1]) for match in map(pattern.fullmatch, names) if match]
+
+
+def _log_file(log: Path, file: Path, before: str | None, after: str, reason: str) -> None:
+    append_log(
+        log,
+        {
+            "file": file.relative_to(log.parent.parent).as_posix(),
+            "from": before,
+            "to": after,
+            "timestamp": datetime.now(UTC).isoformat(timespec="seconds"),
+            "reason": reason,
+            **signature(),
+        },
+    )
 
 
 def append_log(path: Path, entry: Mapping[str, object]) -> None:

@@ -5,7 +5,6 @@ from rag_assets.workspace.creating import (
     add_namespace,
     create_workspace,
     list_templates,
-    set_metadata,
     shipped_file,
 )
 from rag_assets.workspace.identity import Claim, Identities, reconcile, slug
@@ -24,6 +23,15 @@ from rag_assets.workspace.inventory import (
 )
 from rag_assets.workspace.journal import Binding, Journal, Override, read_journal
 from rag_assets.workspace.layout import Namespace, Workspace
+from rag_assets.workspace.overriding import OVERRIDABLE, override_metadata, set_metadata
+from rag_assets.workspace.policy import (
+    Decision,
+    changes_since_decision,
+    config_hash,
+    read_decisions,
+    record_decision,
+    written_settings,
+)
 from rag_assets.workspace.raw_files import describe_raw_files
 from rag_assets.workspace.scanning import Scan, scan_raw
 from rag_assets.workspace.secrets import choose_secrets, find_secret
@@ -33,8 +41,10 @@ from rag_assets.workspace.source_file import SourceFile
 from rag_assets.workspace.watching import Look, configuration_digest, look_at_raw
 
 __all__ = [
+    "OVERRIDABLE",
     "Binding",
     "Claim",
+    "Decision",
     "Identities",
     "Inventory",
     "InventoryOutcome",
@@ -49,7 +59,9 @@ __all__ = [
     "SourceFile",
     "Workspace",
     "add_namespace",
+    "changes_since_decision",
     "choose_secrets",
+    "config_hash",
     "configs_folder",
     "configuration_digest",
     "create_workspace",
@@ -61,10 +73,13 @@ __all__ = [
     "lock_inventory",
     "look_at_raw",
     "newest_expired",
+    "override_metadata",
+    "read_decisions",
     "read_inventory",
     "read_journal",
     "read_sidecar",
     "reconcile",
+    "record_decision",
     "require_inventory",
     "scan_raw",
     "set_metadata",
@@ -73,4 +88,5 @@ __all__ = [
     "slug",
     "sources_digest",
     "take_inventory",
+    "written_settings",
 ]

@@ -1,4 +1,4 @@
-"""Make a workspace, declare a namespace, override metadata."""
+"""Make a workspace, declare a namespace."""
 
 import json
 import re
@@ -9,20 +9,16 @@ from pathlib import Path
 import yaml
 
 from rag_assets.model import UsageError
-from rag_assets.storage import hold_lock, write_text
+from rag_assets.storage import write_text
 from rag_assets.workspace.configuration import configs_folder
-from rag_assets.workspace.inventory import lock_inventory
-from rag_assets.workspace.journal import Override, append_events, mend_journal, read_journal
-from rag_assets.workspace.layout import MARKER, Namespace, Workspace, check_namespace_name
+from rag_assets.workspace.layout import MARKER, Workspace, check_namespace_name
+from rag_assets.workspace.policy import config_hash, written_settings
 
 FOLDERS = (
     "raw/evidence", "raw/instruction/guidance", "raw/instruction/feedback",
     "raw/instruction/slides", "raw/instruction/exemplars", "queries", "drafts", "namespaces",
     "outputs", "meta/dagster",
 )  # fmt: skip
-# What `rag meta set` may change: the descriptive fields of a sidecar.
-OVERRIDABLE = ("citation_key", "title", "publisher", "url", "doi", "captured_at", "accessed_at",
-               "published_date", "year", "language", "citable")  # fmt: skip
 
 _CONFIG = """\
 # Settings of this workspace. Every key and its default is explained in the product's
@@ -33,11 +29,30 @@ _CONFIG = """\
 _AGENT = """\
 # For an assistant that works in this folder
 
-- `raw/` belongs to the person: never change, move or remove anything in it.
-- `rag ingest` builds, `rag status` says what is stale, `rag documents` lists uids.
-- `rag query "…" --json` answers with passages that may be cited; cite as `{#doc_uid}`.
-- `rag verify-citations drafts/FILE.md --json` checks a draft; exit code 3 means a wrong uid.
-- Quote only what a pack or an audit shows; every item says where it stands.
+`raw/` belongs to the person: never change, move or remove anything in it. `outputs/` is numbered:
+never edit a file there, make the next one. Everything takes `--json`; exit codes: 0 done, 1 a run
+or check failed, 2 wrong usage or settings, 3 an input was refused.
+
+## The golden path
+
+1. Files lie in `raw/evidence/` (citable) and below `raw/instruction/` (guidance, feedback,
+   slides, exemplars: never citable). `rag documents` says what each is called (its uid).
+2. `rag parse`: text and places; read `meta/parse_quality_report.md`, `meta/instruction_brief.md`
+   (what is asked for) and `meta/style_brief.md` (how the exemplars are written).
+3. `rag chunk`, `rag embed`, `rag index`: passages, vectors, a publication. `rag ingest` is all of
+   1 to 3; only what changed is computed. `rag build-bm25` shows the text index that is part of it.
+4. `rag query "…"`: an evidence pack, `outputs/evidence_pack_v###.md`: only citable passages, each
+   with its place and a verbatim quote. `--mode papers` groups the same hits by document.
+5. Write `drafts/NAME.md`; cite each sentence as `{#doc_uid}`. Quote only what a pack shows.
+6. `rag audit drafts/NAME.md`: claims that need evidence. `rag verify-citations drafts/NAME.md`:
+   does each cited document support its sentence; exit code 3 means a wrong uid.
+7. `rag export-used-sources`: the sources for Zotero (Markdown, CSL-JSON, BibTeX, RIS).
+8. `rag trace drafts/NAME.md:12`: from the verdicts on line 12 back to the bytes. `rag replay PACK`
+   makes a pack again from its publication.
+
+`rag status` says what is stale, `rag health` what a person has to look at before handing in.
+Wrong metadata: `rag meta set UID year=2020 --reason "…"`, never by editing a file in `raw/`.
+A change of settings is noted with `rag decide "…" --reason "…"`.
 """
 
 
@@ -68,7 +83,6 @@ def create_workspace(folder: Path, template: str) -> tuple[Workspace, list[str]]
         "AGENT.md": _AGENT,
         ".env": f"# Found by a bare `dagster` command that is run here.\n"
         f"DAGSTER_HOME={root / 'meta' / 'dagster'}\nRAG_WORKSPACE={root}\n",
-        "meta/project.json": _project_json(root),
         MARKER: _CONFIG,
     }
     for name, text in contents.items():
@@ -82,19 +96,29 @@ def create_workspace(folder: Path, template: str) -> tuple[Workspace, list[str]]
         target = root / "namespaces" / f"{template}.yaml"
         shutil.copyfile(configs_folder() / "namespaces" / f"{template}.yaml", target)
         made.append(f"namespaces/{template}.yaml")
-    return Workspace.open(root), made
+    workspace = Workspace.open(root)
+    if not (root / "meta/project.json").exists():
+        write_text(root / "meta/project.json", _project_json(workspace))
+        made.append("meta/project.json")
+    return workspace, made
 
 
-def _project_json(root: Path) -> str:
+def _project_json(workspace: Workspace) -> str:
     from rag_assets import __version__
+
+    root = workspace.root
 
     return json.dumps(
         {
             "project_id": re.sub(r"[\W_]+", "-", root.name.lower()).strip("-") or "project",
             "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
             "tool_version": __version__,
+            # What `changes_since_decision` compares with until there is a decision.
+            "config_hash": config_hash(workspace),
+            "settings": written_settings(workspace),
         },
         indent=1,
+        ensure_ascii=False,
     )
 
 
@@ -130,28 +154,3 @@ def add_namespace(workspace: Workspace, name: str, raw: tuple[str, ...], templat
         (workspace.root / folder).mkdir(parents=True, exist_ok=True)
     workspace.namespace(name)  # what was written must be readable
     return path
-
-
-def set_metadata(
-    namespace: Namespace, doc_uid: str, field: str, value: str | None, reason: str
-) -> None:
-    """Override a field of a document in the journal; None takes the override back.
-
-    Raises:
-        UsageError: the uid or the field is unknown, or the value cannot be used.
-    """
-    if field not in OVERRIDABLE:
-        raise UsageError(f"'{field}' cannot be set (known: {', '.join(OVERRIDABLE)}).")
-    if field == "citable" and value not in {None, "false"}:
-        raise UsageError("'citable' can only be set to false: where a file lies decides the rest.")
-    if field == "year" and value is not None and not re.fullmatch(r"[1-9]\d{3}", value):
-        raise UsageError(f"'year' must be a year of four digits, got {value!r}.")
-    with hold_lock(lock_inventory(namespace), f"the journal of {namespace.name}", lambda _: None):
-        mend_journal(namespace.journal)
-        known = {binding.doc_uid for binding in read_journal(namespace.journal).bindings}
-        if doc_uid not in known:
-            raise UsageError(
-                f"no document '{doc_uid}' in namespace '{namespace.name}'; "
-                "`rag documents` lists them."
-            )
-        append_events(namespace.journal, [Override(doc_uid, field, value, reason)])

@@ -161,6 +161,11 @@ class Workspace:
         return self.root / "drafts"
 
     @property
+    def decisions(self) -> Path:
+        """Why the settings are what they are, one numbered file a decision."""
+        return self.root / "decisions"
+
+    @property
     def outputs(self) -> Path:
         """Versioned evidence packs and audits."""
         return self.root / "outputs"

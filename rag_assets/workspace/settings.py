@@ -223,13 +223,42 @@ class LlmSettings(_Section):
     record: bool
 
 
+ScorerName = Literal["support", "similarity", "coverage", "model"]
+
+
+class SupportSettings(_Section):
+    """Thresholds of the scorer `support`; None: those that it was fitted with."""
+
+    threshold: Share | None
+    weak_threshold: Share | None
+
+
+class JudgeModelSettings(_Section):
+    """The scorer `model`: a cross-encoder, an NLI model or a language model."""
+
+    provider: Literal["cross_encoder", "nli", "llm"]
+    model: str | None
+    threshold: Share
+    weak_threshold: Share
+
+
 class VerifySettings(_Section):
     """Verification of citations (spec 000)."""
 
-    scorer: Literal["similarity"]
+    scorer: ScorerName
     k: Count
     threshold: Share
     weak_threshold: Share
+    support: SupportSettings
+    model: JudgeModelSettings
+
+
+class AuditSettings(_Section):
+    """Audits of the claims of a draft (spec 000)."""
+
+    counterevidence: Annotated[Literal["off", "soft", "strict"], _Off]
+    suggestions_top_k: Count
+    counterevidence_top_k: Count
 
 
 class SensorSettings(_Section):
@@ -254,4 +283,5 @@ class Settings(_Section):
     retrieve: RetrieveSettings
     llm: LlmSettings
     verify: VerifySettings
+    audit: AuditSettings
     sensors: SensorSettings

@@ -30,7 +30,7 @@ def only(citation: str, front_matter: str = "") -> CitationVerdict:
     [
         ("{#smith2002}", "smith2020"),
         ("{#Smith2020}", "smith2020"),
-        ("{#smith2020 p. 3}", "smith2020"),
+        ("{#smith2002 p. 3}", "smith2020"),
         ("{#act-1998}", "act-1999"),
         ("{#工资 研究}", "工资研究"),
     ],

@@ -12,13 +12,25 @@ from rag_assets.auditing import (
     CitedDocument,
     CitedDocumentRef,
     Passage,
+    VerdictStore,
     parse_draft,
     verify_citations,
 )
-from rag_assets.workspace.settings import VerifySettings
+from rag_assets.model import PageBox
+from rag_assets.workspace.settings import JudgeModelSettings, SupportSettings, VerifySettings
 
 DIMENSION = 256
-SETTINGS = VerifySettings(scorer="similarity", k=10, threshold=0.55, weak_threshold=0.40)
+SETTINGS = VerifySettings(
+    scorer="similarity",
+    k=10,
+    threshold=0.55,
+    weak_threshold=0.40,
+    support=SupportSettings(threshold=None, weak_threshold=None),
+    model=JudgeModelSettings(provider="nli", model=None, threshold=0.5, weak_threshold=0.25),
+)
+
+# Vectors that are not those of the passage's words.
+VECTORS: dict[Passage, NDArray[np.float32]] = {}
 
 _WORD = re.compile(r"[a-z0-9]+")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
@@ -68,7 +80,7 @@ def make_passage(
     section: tuple[str, ...] = (),
     vector: NDArray[np.float32] | None = None,
 ) -> Passage:
-    return Passage(
+    passage = Passage(
         chunk_id=f"{uid}:{order}",
         parent_id=f"{uid}:p{page or 0:03}",
         text=text,
@@ -77,10 +89,13 @@ def make_passage(
         char_start=start,
         char_end=None if start is None else start + len(text),
         section_path=section,
-        content_hash=hashlib.sha256(uid.encode()).hexdigest(),
+        content_hash=hashlib.sha256(text.encode()).hexdigest(),
         citation_id=f"kb:thesis__chunk-{order:016x}",
-        vector=word_vector(text) if vector is None else vector,
+        input_hash="" if vector is None else hashlib.sha256(vector.tobytes()).hexdigest(),
     )
+    if vector is not None:
+        VECTORS[passage] = vector
+    return passage
 
 
 def make_document(
@@ -109,7 +124,11 @@ class Shelf:
         documents: Iterable[CitedDocument],
         withheld: Mapping[tuple[str, str], str] | None = None,
         publications: Mapping[str, str] | None = None,
+        keys: Mapping[str, tuple[str, str]] | None = None,
+        models_of: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
+        self._keys = dict(keys or {})
+        self._models = dict(models_of or {})
         self._documents = {(d.namespace, d.doc_uid): d for d in documents}
         self._withheld = dict(withheld or {})
         self.loaded: list[str] = []
@@ -126,8 +145,29 @@ class Shelf:
         self.loaded.append(ref.doc_uid)
         return self._documents[ref.namespace, ref.doc_uid]
 
+    def load_vectors(self, ref: CitedDocumentRef) -> dict[str, NDArray[np.float32]]:
+        passages = self._documents[ref.namespace, ref.doc_uid].passages
+        rows = [VECTORS.get(p, word_vector(p.text)) for p in passages]
+        matrix = np.stack(rows) if rows else np.zeros((0, DIMENSION), dtype=np.float32)
+        models = self._models.get(ref.namespace, (WordEncoder.fingerprint,))
+        return dict.fromkeys(models, matrix)
+
+    def find_boxes(
+        self, ref: CitedDocumentRef, spans: Sequence[tuple[int, int]]
+    ) -> list[tuple[PageBox, ...]]:
+        return [()] * len(spans)
+
+    def find_key(self, citation_key: str, namespace: str | None) -> list[CitedDocumentRef]:
+        if citation_key not in self._keys:
+            return []
+        home, uid = self._keys[citation_key]
+        return self.find(uid, home) if namespace in {None, home} else []
+
     def uids(self) -> list[tuple[str, str]]:
         return list(self._documents)
+
+    def keys(self) -> list[tuple[str, str]]:
+        return [(home, key) for key, (home, _) in self._keys.items()]
 
 
 def audit_of(
@@ -135,7 +175,8 @@ def audit_of(
     documents: Iterable[CitedDocument] | Shelf,
     encoder: WordEncoder | None = None,
     settings: VerifySettings = SETTINGS,
+    store: VerdictStore | None = None,
 ) -> CitationAudit:
     shelf = documents if isinstance(documents, Shelf) else Shelf(documents)
     draft = parse_draft("chapter.md", text.encode())
-    return verify_citations(draft, shelf, encoder or WordEncoder(), settings)
+    return verify_citations(draft, shelf, encoder or WordEncoder(), settings, store=store)

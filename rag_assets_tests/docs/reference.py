@@ -50,13 +50,18 @@ PUBLICATION_REASONS = {
 
 # Codes of a row of an audit, with its verdict.
 VERDICT_REASONS = {
-    "supported": ("OK", "The nearest passage reaches `verify.threshold`."),
-    "weakly_supported": ("WEAK", ("It reaches `verify.weak_threshold` only: cite better, or say "
+    "supported": ("OK", "The best passage reaches the scorer's threshold."),
+    "weakly_supported": ("WEAK", ("It reaches the lower threshold only: cite better, or say "
     "less.")),
-    "not_found": ("MISSING", ("No passage reaches `verify.weak_threshold`: cite another source, or "
+    "wrong_page": ("WEAK", "Supported, but not on the page that the citation names."),
+    "misquoted": ("WEAK or MISSING", ("Words in quotation marks differ from the print; MISSING "
+    "where a number or a negation does.")),
+    "quote_not_found": ("MISSING", "Words in quotation marks stand nowhere in the document."),
+    "contradicted": ("MISSING", "The source says otherwise: a number, a direction, a negation."),
+    "not_found": ("MISSING", ("No passage reaches the lower threshold: cite another source, or "
     "drop the claim.")),
     "no_passages": ("MISSING", "The document has no text that could support anything."),
-    "no_claim": ("ERROR", "There is no sentence before the anchor."),
+    "no_claim": ("MISSING", "There is no sentence before the anchor."),
     "unknown_uid": ("ERROR", "No document has the uid; the row names the nearest."),
     "ambiguous_uid": ("ERROR", "Several namespaces have it: write `{#namespace:doc_uid}`."),
     "not_citable": ("ERROR", "The document does not lie where evidence lies."),

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 # Runs a cell as a notebook does: `await` may stand outside of functions.
 _RUN = """
@@ -38,6 +40,7 @@ def test_page_shows_what_the_notebook_holds_in_ten_lines() -> None:
     assert len(compile(ten_lines(), "page", "exec", flags).body) == 10
 
 
+@pytest.mark.slow
 def test_notebook_runs_from_an_empty_folder_to_a_cited_context(tmp_path: Path) -> None:
     (tmp_path / "cell.py").write_text(ten_lines(), encoding="utf-8")
     (tmp_path / "knowledge").mkdir()

@@ -51,8 +51,10 @@ LAST_ASSET = {
 def test_no_command_is_left_out_here() -> None:
     tested = {*STAGES, "init", "namespace", "query", "verify-citations", "documents", "status"}
     looking = {"chunks", "export", "parsers", "sql", "meta", "gc", "doctor"}
-    elsewhere = {"eval", "ui", "mcp"}  # rag_assets_tests/evaluation, test_ui.py, mcp_server
-    assert set(COMMANDS) == tested | looking | elsewhere
+    reporting = {"trace", "manifest", "build-bm25", "briefs", "health", "decide"}  # test_reports.py
+    # rag_assets_tests/evaluation, test_ui.py, mcp_server, evidence, auditing
+    elsewhere = {"eval", "ui", "mcp", "replay", "export-used-sources", "audit"}
+    assert set(COMMANDS) == tested | looking | reporting | elsewhere
 
 
 @pytest.mark.parametrize("command", STAGES)

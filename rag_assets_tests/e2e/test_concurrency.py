@@ -64,6 +64,7 @@ def test_a_run_on_an_older_inventory_that_ends_last_undoes_nothing(
     whole_publication(namespace)
 
 
+@pytest.mark.slow
 def test_what_was_restored_meanwhile_does_not_expire_with_an_older_run(
     tmp_path: Path, parse_in_process: None
 ) -> None:
@@ -89,6 +90,7 @@ def test_what_was_restored_meanwhile_does_not_expire_with_an_older_run(
     assert published_state(namespace) == newer
 
 
+@pytest.mark.slow
 def test_two_namespaces_are_built_at_once(namespace: Namespace) -> None:
     workspace = namespace.workspace
     add_namespace(workspace, "papers", (), "papers")
@@ -192,6 +194,7 @@ def assert_quotes_are_published(
         assert texts[item.chunk_id] == item.snippet
 
 
+@pytest.mark.slow
 def test_status_and_sql_answer_while_a_build_holds_every_lock(namespace: Namespace) -> None:
     workspace = namespace.workspace
     published = whole_publication(namespace)

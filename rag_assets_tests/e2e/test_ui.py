@@ -117,6 +117,7 @@ def test_every_sensor_runs_and_has_an_off_switch(page: Page, server: Server) -> 
     expect(page.locator("input[type=checkbox]:checked")).to_have_count(4)
 
 
+@pytest.mark.slow
 def test_a_partition_is_materialized_by_a_click(page: Page, server: Server) -> None:
     open_partition(page, server, "chunks", "a")
     page.get_by_role("button", name="Materialize").first.click()
@@ -131,6 +132,7 @@ def finished_runs(server: Server, partition: str) -> list[dict[str, object]]:
     return found
 
 
+@pytest.mark.slow
 def test_a_run_of_a_command_can_be_executed_again_from_the_ui(page: Page, server: Server) -> None:
     # The run that built the workspace was made by a command; it is the oldest.
     [*_, built] = server.ask(IDS)["runsOrError"]["results"]

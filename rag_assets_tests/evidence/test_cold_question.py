@@ -11,6 +11,8 @@ from rag_assets_tests.libraries import build, make_workspace
 # What makes publications, records runs, draws or serves: none of it answers a question. A room
 # stands for all its modules but those that a question needs.
 NOT_IMPORTED = (
+    "bibtexparser",
+    "chardet",
     "dagster",
     "fitz",
     "httpx",
@@ -28,11 +30,17 @@ NOT_IMPORTED = (
     "rag_assets.evaluation",
     "rag_assets.knowledge",
     "rag_assets.llm",
-    "rag_assets.parsing",
+    "rag_assets.evidence.bibliography",
+    "rag_assets.evidence.page",
+    "rag_assets.parsing.document",
+    "rag_assets.parsing.registry",
+    "rag_assets.parsing.stage",
+    "rag_assets.parsing.worker",
     "rag_assets.publishing.building",
     "rag_assets.publishing.collecting",
     "rag_assets.running",
     "requests",
+    "rispy",
     "sentence_transformers",
     "torch",
     "transformers",

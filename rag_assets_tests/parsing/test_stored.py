@@ -6,8 +6,16 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as rules
 from hypothesis import strategies as st
 
-from rag_assets.model import Block, DamagedFileError, PageSpan, ParsedDocument, ParseReport
+from rag_assets.model import (
+    Block,
+    DamagedFileError,
+    PageSpan,
+    ParsedDocument,
+    ParseReport,
+    SourceLine,
+)
 from rag_assets.parsing import parsed_digest, read_parsed, write_parsed
+from rag_assets.parsing.stored import read_print
 
 DOCUMENT = ParsedDocument(
     text="Light 光\n\nYield",
@@ -40,6 +48,25 @@ def test_a_parse_is_read_as_it_was_written(tmp_path: Path) -> None:
     write_parsed(path, DOCUMENT, REPORT)
     assert read_parsed(path) == (DOCUMENT, REPORT)
     assert [item.name for item in path.parent.iterdir()] == ["parse.parquet"]
+
+
+def test_print_of_a_parse_is_its_text_with_pages_blocks_and_lines(tmp_path: Path) -> None:
+    path = tmp_path / "parse.parquet"
+    printed = replace(DOCUMENT, lines=(SourceLine(0, 7, 1, (1.0, 2.5, 3.0, 4.1), "Light\u00a0光"),))
+    write_parsed(path, printed, REPORT)
+    assert read_print(path) == replace(
+        printed, language=None, metadata={}, removed_templates=(), warnings=()
+    )
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.99])
+def test_print_of_a_truncated_file_is_refused(tmp_path: Path, share: float) -> None:
+    path = tmp_path / "parse.parquet"
+    write_parsed(path, DOCUMENT, REPORT)
+    content = path.read_bytes()
+    path.write_bytes(content[: int(share * len(content))])
+    with pytest.raises(DamagedFileError, match=str(path)):
+        read_print(path)
 
 
 @given(st.data())

@@ -13,6 +13,9 @@ from rag_assets.retrieval import AskedQuery, Hit, Reader, SearchFilters
 from rag_assets.workspace import shipped_settings
 from rag_assets.workspace.settings import RetrieveSettings
 
+# What made-up vectors are compared with: their first number is the cosine.
+QUESTION = [1.0] + [0.0] * 32
+
 
 def hit(identity: str, **changes: Any) -> Hit:
     """Return a chunk `<document>:<number>` of namespace `thesis`."""
@@ -79,12 +82,13 @@ class MadeUpReader:
     def count_by_language(self, filters: SearchFilters) -> Mapping[str, int]:
         return Counter(_language(chunk) for chunk in self._passing(filters))
 
-    def similarity_sample(
-        self, fingerprint: str, _: Sequence[float], languages: Sequence[str], filters: SearchFilters
+    def sample_vectors(
+        self, fingerprint: str, languages: Sequence[str], filters: SearchFilters, most: int
     ) -> Any:
-        own = self.cosines[fingerprint.lower()]
+        own = self.vectors.get(fingerprint.lower(), {})
         chunks = [chunk for chunk in self._passing(filters) if _language(chunk) in languages]
-        return np.array([own[chunk.chunk_id] for chunk in chunks if chunk.chunk_id in own])
+        found = [own[chunk.chunk_id] for chunk in chunks if chunk.chunk_id in own][:most]
+        return np.array(found, dtype=np.float64).reshape(len(found), len(QUESTION))
 
     def rank_text(self, _: str, limit: int, filters: SearchFilters) -> list[tuple[str, float]]:
         return self._rank(
@@ -149,7 +153,7 @@ def readers(*made_up: MadeUpReader) -> list[Reader]:
 def query(*models: str, text: str = "What is it?", language: Language = "en") -> AskedQuery:
     """Return a question with a vector of each model."""
     texts = {"q" if language == "other" else f"q_{language}": text}
-    return AskedQuery(text, language, texts, {model.upper(): [[1.0]] for model in models})
+    return AskedQuery(text, language, texts, {model.upper(): [QUESTION] for model in models})
 
 
 def configured(**changes: Any) -> RetrieveSettings:

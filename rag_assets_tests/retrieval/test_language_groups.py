@@ -1,10 +1,13 @@
 """Libraries in several languages: ranked language by language, then merged."""
 
+import numpy as np
+
 from rag_assets.retrieval.filters import EVERYTHING
 from rag_assets.retrieval.hits import Hit
 from rag_assets.retrieval.language_groups import MIN_PASSAGES, language_groups
 from rag_assets.retrieval.searching import search
 from rag_assets_tests.retrieval.made_up_readers import (
+    QUESTION,
     MadeUpReader,
     configured,
     hit,
@@ -22,11 +25,25 @@ def _library(chinese: list[str] = CHINESE, cosines: dict[str, float] | None = No
     own = {key: 0.80 + number / 1000 for number, key in enumerate(ENGLISH)}
     own |= {key: 0.60 + number / 1000 for number, key in enumerate(chinese)}
     own |= cosines or {}
-    return MadeUpReader(
+    return with_cosines(
         [_hit(key, f"English words number {key}.") for key in ENGLISH]
         + [_hit(key, f"第{key}段是用中文写的。") for key in chinese],
-        cosines={MODEL: own},
+        own,
     )
+
+
+def with_cosines(chunks: list[Hit], cosines: dict[str, float]) -> MadeUpReader:
+    """Return a library whose passages have these cosines with the question, and vectors to match.
+
+    Beside the question's direction a vector has that of its language, and noise of its own.
+    """
+    vectors = {}
+    for number, (key, cosine) in enumerate(cosines.items()):
+        noise = np.random.default_rng(number).normal(size=len(QUESTION) - 3)
+        noise /= np.linalg.norm(noise)
+        rest = np.array([0.9 * key.startswith("en"), 0.9 * key.startswith("zh"), *0.4359 * noise])
+        vectors[key] = [cosine, *(np.sqrt(1 - cosine**2) * rest / np.linalg.norm(rest))]
+    return MadeUpReader(chunks, cosines={MODEL: cosines}, vectors={MODEL: vectors})
 
 
 def _hit(key: str, text: str) -> Hit:
@@ -49,11 +66,11 @@ def test_a_best_passage_in_the_questions_own_language_stays_first() -> None:
 def test_the_order_within_a_language_is_that_of_a_library_of_it_alone() -> None:
     library = _library(cosines={"zh:7": 0.75, "en:3": 0.95})
     library.words = {"en:20": 9.0, "en:21": 4.0, "zh:2": 3.0}
-    alone = MadeUpReader(
+    alone = with_cosines(
         [chunk for chunk in library.chunks if chunk.chunk_id in ENGLISH],
-        {key: score for key, score in library.words.items() if key in ENGLISH},
-        {MODEL: {key: library.cosines[MODEL][key] for key in ENGLISH}},
+        {key: library.cosines[MODEL][key] for key in ENGLISH},
     )
+    alone.words = {key: score for key, score in library.words.items() if key in ENGLISH}
     settings = configured(top_k=100, rerank_k=100)
     mixed = [h.chunk_id for h in search(readers(library), query(MODEL), settings)]
     only = [h.chunk_id for h in search(readers(alone), query(MODEL), settings)]
@@ -74,7 +91,7 @@ def test_every_passage_is_in_one_group() -> None:
 
 def test_a_model_that_reads_one_language_alone_merges_nothing() -> None:
     library = _library()
-    library.cosines = {MODEL: {key: 0.5 + len(key) / 100 for key in ENGLISH}}
+    library.vectors = {MODEL: {key: library.vectors[MODEL][key] for key in ENGLISH}}
     assert language_groups(readers(library), query(MODEL), EVERYTHING) == []
 
 
@@ -89,3 +106,14 @@ def test_the_order_of_publications_changes_nothing() -> None:
     one = search(readers(first, second), query(MODEL), configured())
     other = search(readers(second, first), query(MODEL), configured())
     assert [h.chunk_key for h in one] == [h.chunk_key for h in other]
+
+
+def test_a_passage_that_is_near_to_every_question_does_not_come_first() -> None:
+    library = _library(cosines={"zh:7": 0.70, "en:3": 0.95})
+    hub = np.mean([library.vectors[MODEL][key] for key in ENGLISH], axis=0)
+    vectors = {**library.vectors[MODEL], "zh:9": list(hub / np.linalg.norm(hub))}
+    library.vectors = {MODEL: vectors}
+    library.cosines = {MODEL: {**library.cosines[MODEL], "zh:9": vectors["zh:9"][0]}}
+    found = [h.chunk_id for h in search(readers(library), query(MODEL), configured(top_k=100))]
+    assert library.cosines[MODEL]["zh:9"] > library.cosines[MODEL]["zh:7"]
+    assert found[0] == "en:3"

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from rag_assets.auditing import (
 from rag_assets.chunking import chunk_document, model_input
 from rag_assets.embedding import joint_tokenizer, load_embedder, load_tokenizer
 from rag_assets.evidence.question import read_question
+from rag_assets.model import PageBox
 from rag_assets.parsing import ParseHints, parse_document
 from rag_assets.workspace import Settings, read_sidecar, slug
 
@@ -228,6 +230,7 @@ class SampleLibrary:
 
     def __init__(self, model: MiniLM) -> None:
         self.publications = {"thesis": "in memory"}
+        self._vectors: dict[str, dict[str, NDArray[np.float32]]] = {}
         paths = [path for path in EVIDENCE.iterdir() if not path.name.endswith(".meta.yaml")]
         self._documents = {slug(path.name): self._read(path, model) for path in sorted(paths)}
 
@@ -251,10 +254,10 @@ class SampleLibrary:
                 section_path=chunk.section_path,
                 content_hash="0" * 64,
                 citation_id=f"kb:thesis__chunk-{chunk.order:016x}",
-                vector=vector,
             )
-            for chunk, vector in zip(chunks, vectors, strict=True)
+            for chunk in chunks
         ]
+        self._vectors[uid] = {model.fingerprint: vectors}
         return CitedDocument("thesis", uid, document.title, True, passages)
 
     def find(self, doc_uid: str, namespace: str | None) -> list[CitedDocumentRef]:
@@ -264,8 +267,22 @@ class SampleLibrary:
     def load(self, ref: CitedDocumentRef) -> CitedDocument:
         return self._documents[ref.doc_uid]
 
+    def load_vectors(self, ref: CitedDocumentRef) -> dict[str, NDArray[np.float32]]:
+        return self._vectors[ref.doc_uid]
+
+    def find_boxes(
+        self, ref: CitedDocumentRef, spans: Sequence[tuple[int, int]]
+    ) -> list[tuple[PageBox, ...]]:
+        return [()] * len(spans)
+
+    def find_key(self, citation_key: str, namespace: str | None) -> list[CitedDocumentRef]:
+        return []
+
     def uids(self) -> list[tuple[str, str]]:
         return [("thesis", uid) for uid in self._documents]
+
+    def keys(self) -> list[tuple[str, str]]:
+        return []
 
 
 @pytest.fixture(scope="module")

@@ -1,3 +1,4 @@
+import traceback
 from datetime import UTC, datetime
 
 import pytest
@@ -107,3 +108,16 @@ def test_retry_after_is_seconds_or_a_date(value: str, seconds: float) -> None:
 
 def test_a_public_url_holds_no_secret() -> None:
     assert public_url("https://me:word@host:8/v1/?key=abc#x") == "https://host:8/v1"
+
+
+@pytest.mark.parametrize("status", [400, 401, 404, 429, 500])
+def test_what_a_service_repeats_does_not_stand_behind_the_error(status: int) -> None:
+    def refuse() -> None:
+        try:
+            int("you sent sk-secret")
+        except ValueError:
+            raise_for_status(status, "", {}, what="asking", mend="Write a key.")
+
+    with pytest.raises(Exception) as caught:
+        refuse()
+    assert "sk-secret" not in "".join(traceback.format_exception(caught.value))

@@ -5,7 +5,13 @@ from pathlib import Path
 import pytest
 
 from rag_assets.model import DamagedFileError
-from rag_assets.storage import VersionedOutput, find_versions, read_json, write_version
+from rag_assets.storage import (
+    VersionedOutput,
+    add_to_version,
+    find_versions,
+    read_json,
+    write_version,
+)
 
 
 def write(root: Path, text: str, stem: str = "pack") -> VersionedOutput:
@@ -44,6 +50,29 @@ def test_number_of_a_version_of_which_a_part_was_removed_is_not_used_again(
     third = write(tmp_path, "three")
     assert third.version == 3
     assert "two" in second.files[".json"].read_text()
+
+
+def add(root: Path, path: Path, text: str) -> bool:
+    log, lock = root / "meta" / "version_log.jsonl", root / "outputs.lock"
+    return add_to_version(path, text, log, lock, "its page", lambda sentence: None)
+
+
+def test_file_that_is_added_to_a_version_is_logged_and_never_written_over(tmp_path: Path) -> None:
+    page = write(tmp_path, "one").files[".md"].with_suffix(".html")
+    assert add(tmp_path, page, "page")
+    assert not add(tmp_path, page, "another")
+    assert page.read_text() == "page"
+    assert [(entry["file"], entry["to"]) for entry in log_of(tmp_path)] == [
+        ("outputs/pack_v001.md", "v001"), ("outputs/pack_v001.html", "v001"),
+    ]  # fmt: skip
+
+
+def test_number_of_which_only_an_added_file_is_left_is_not_used_again(tmp_path: Path) -> None:
+    first = write(tmp_path, "one")
+    add(tmp_path, first.files[".md"].with_suffix(".html"), "page")
+    for path in first.files.values():
+        path.unlink()
+    assert write(tmp_path, "two").version == 2
 
 
 def test_concurrent_writers_get_different_numbers(tmp_path: Path) -> None:

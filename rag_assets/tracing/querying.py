@@ -1,10 +1,13 @@
-"""SQL over everything: the catalogues of all namespaces, packs, verdicts and runs."""
+"""SQL over everything: catalogues of all namespaces, packs, verdicts, claims, runs, lineage."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rag_assets.model import PublicationError
-from rag_assets.publishing.catalogue import attach_catalogues, catalogue_name
+from rag_assets.publishing.catalogue import attach_catalogues, catalogue_name, quote_literal
 from rag_assets.storage import current_folder, read_pointer
+from rag_assets.tracing.lineage import create_lineage
+from rag_assets.tracing.stored import create_stored_tables
 from rag_assets.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -18,6 +21,11 @@ _VIEWS = {
         "query_id VARCHAR, question VARCHAR, item STRUCT(doc_uid VARCHAR)",
         "SELECT query_id, question, filename AS file, unnest(items) AS item FROM {files}",
     ),
+    "claims": (
+        "outputs/audits/*_claims_v*.json",
+        "audit_id VARCHAR, draft_name VARCHAR, claim STRUCT(status VARCHAR)",
+        "SELECT audit_id, draft_name, filename AS file, unnest(rows) AS claim FROM {files}",
+    ),
     "verdicts": (
         "outputs/audits/*_citations_v*.json",
         "audit_id VARCHAR, draft_name VARCHAR, verdict STRUCT(status VARCHAR)",
@@ -26,17 +34,22 @@ _VIEWS = {
 }
 
 
-def open_sql(workspace: Workspace) -> "DuckDBPyConnection":
+def open_sql(workspace: Workspace, names: Sequence[str] | None = None) -> "DuckDBPyConnection":
     """Return an in-memory connection with a read-only view on all that is published.
 
     Views `sources`, `documents`, `parse_reports`, `parents`, `chunks` over all namespaces;
-    `runs`, `packs` and `verdicts` over the stored outputs.
+    `runs`, `packs`, `verdicts` and `claims` over the stored outputs; `lineage` from each verdict
+    and item to the bytes, with `stages`, `publications`, `bindings` and `versions` beside it.
+
+    Args:
+        names: of the namespaces to look at; None for all.
 
     Raises:
         PublicationError: nothing is published.
     """
+    chosen = workspace.namespace_names if names is None else names
     catalogues = {}
-    for name in workspace.namespace_names:
+    for name in chosen:
         folder = workspace.namespace(name).publications
         if read_pointer(folder) is not None:
             current = current_folder(folder, name)
@@ -44,11 +57,21 @@ def open_sql(workspace: Workspace) -> "DuckDBPyConnection":
     if not catalogues:
         raise PublicationError(f"nothing is published in {workspace.root}. Run `rag ingest` first.")
     connection = attach_catalogues(catalogues)
+    try:
+        _create_views(connection, workspace)
+        create_stored_tables(connection, workspace, chosen)
+        create_lineage(connection, workspace)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _create_views(connection: "DuckDBPyConnection", workspace: Workspace) -> None:
     for view, (pattern, columns, query) in _VIEWS.items():
         if any(workspace.root.glob(pattern)):
-            path = str(workspace.root / pattern).replace("'", "''")
-            files = f"read_json('{path}', union_by_name = true, filename = true)"
+            path = quote_literal(str(workspace.root / pattern))
+            files = f"read_json({path}, union_by_name = true, filename = true)"
             connection.execute(f"CREATE VIEW {view} AS {query.format(files=files)}")
         else:
             connection.execute(f"CREATE TABLE {view} ({columns})")
-    return connection

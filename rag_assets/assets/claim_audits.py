@@ -1,0 +1,89 @@
+"""The asset `claim_audits`: the strong assertions of each draft in drafts/ and their evidence."""
+
+from collections.abc import Sequence
+
+import dagster as dg
+
+from rag_assets.assets.citation_audits import DRAFTS
+from rag_assets.assets.lineage_links import lineage_metadata
+from rag_assets.assets.options import OWNERS, signed_work
+from rag_assets.assets.reporting import Metadata
+from rag_assets.auditing import find_draft
+from rag_assets.auditing.claims import ClaimOutcome, audit_claims
+from rag_assets.workspace import Workspace
+
+CODE_VERSION = "1"
+
+
+def build_claim_audits_asset(
+    workspace: Workspace, upstream: Sequence[dg.AssetKey]
+) -> dg.AssetsDefinition:
+    """Return the asset of a workspace; it depends on every namespace's search_index."""
+
+    @dg.asset(
+        key="claim_audits",
+        deps=list(upstream),
+        group_name="workspace",
+        description="The strong assertions of a draft (causal, comparative, superlative, "
+        "universal, recommendation, quantitative), what supports each, and what to search for "
+        "where nothing does. Numbered files under outputs/audits/.",
+        kinds={"markdown", "lancedb"},
+        owners=OWNERS,
+        code_version=CODE_VERSION,
+        partitions_def=DRAFTS,
+        backfill_policy=dg.BackfillPolicy.single_run(),
+    )
+    def claim_audits(context: dg.AssetExecutionContext) -> None:
+        fresh = Workspace.open(workspace.root)
+        for key in context.partition_keys:
+            with signed_work(context, fresh, CODE_VERSION):
+                outcome = audit_claims(fresh, find_draft(fresh, key), notify=context.log.info)
+            context.add_asset_metadata(claims_metadata(fresh, outcome), partition_key=key)
+
+    return claim_audits
+
+
+def claims_metadata(workspace: Workspace, outcome: ClaimOutcome) -> Metadata:
+    """Return what the UI shows of a claim audit."""
+    audit = outcome.audit
+    columns = ("claim", "type", "status", "reason")
+    return {
+        "digest": audit.audit_id,
+        "draft": audit.draft_name,
+        **{str(status): count for status, count in audit.counts.items()},
+        "publications": ", ".join(f"{n}/{p}" for n, p in audit.publications),
+        "is new": outcome.is_new,
+        "searched": audit.searched_now,
+        "judged": audit.judged_now,
+        "seconds": round(outcome.seconds, 3),
+        "file": dg.MetadataValue.path(str(outcome.markdown)),
+        "page": dg.MetadataValue.path(str(outcome.html)),
+        "table": dg.TableMetadataValue(
+            records=[
+                dg.TableRecord(
+                    {
+                        "claim": row.claim_text[:200],
+                        "type": row.claim_type,
+                        "status": row.status,
+                        "reason": row.reason,
+                    }
+                )
+                for row in audit.rows
+            ],
+            schema=dg.TableSchema([dg.TableColumn(name, "string") for name in columns]),
+        ),
+        **lineage_metadata(
+            workspace,
+            (
+                (
+                    link.verdict.namespace,
+                    link.verdict.doc_uid,
+                    link.verdict.content_version,
+                    row.claim_id,
+                )
+                for row in audit.rows
+                for link in row.linked_evidence
+            ),
+        ),
+        "preview": dg.MetadataValue.md(outcome.markdown.read_text(encoding="utf-8")[:8000]),
+    }

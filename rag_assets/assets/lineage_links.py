@@ -1,0 +1,48 @@
+"""The way from a pack or audit to the partitions that its sources came through, as links."""
+
+from collections.abc import Iterable
+
+import dagster as dg
+
+from rag_assets.assets.reporting import Metadata, bullet_list
+from rag_assets.workspace import Workspace
+
+# From what is searched down to the file; the first and the last have no partitions.
+_STAGES = ("chunks", "parents", "parse_reports", "raw_files")
+# Documents listed; more make the page slow, and `rag trace` lists them all.
+_MOST_DOCUMENTS = 100
+
+Cited = tuple[str | None, str, str | None, str]
+"""Namespace, doc_uid, SHA-256 of the document's bytes and how the output calls the row; None
+where a citation could not be resolved."""
+
+
+def lineage_metadata(workspace: Workspace, cited: Iterable[Cited]) -> Metadata:
+    """Return the metadata `lineage`: each cited document with links to its stages' partitions."""
+    rows: dict[tuple[str, str, str], list[str]] = {}
+    for namespace, uid, content, row in cited:
+        if namespace is not None and content is not None:
+            rows.setdefault((namespace, uid, content), []).append(row)
+    if not rows:
+        return {}
+    shown = list(rows.items())[:_MOST_DOCUMENTS]
+    lines = [
+        f"`{uid}` (rows {', '.join(labels)}): {_links(workspace, namespace, content)}, "
+        f"SHA-256 `{content[:16]}`"
+        for (namespace, uid, content), labels in shown
+    ]
+    if len(rows) > len(shown):
+        lines.append(f"… and {len(rows) - len(shown)} more documents: `rag trace`")
+    return {"lineage": dg.MetadataValue.md(bullet_list(lines))}
+
+
+def _links(workspace: Workspace, namespace: str, content: str) -> str:
+    key = workspace.namespace(namespace).partition_of(content)
+    between = [
+        f"[{stage} {key}](/assets/{namespace}/{stage}?view=partitions&partition={key})"
+        for stage in _STAGES
+    ]
+    first, last = (
+        f"[{stage}](/assets/{namespace}/{stage})" for stage in ("search_index", "inventory")
+    )
+    return " ← ".join((first, *between, last))

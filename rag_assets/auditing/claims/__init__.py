@@ -1,0 +1,25 @@
+"""Claim audits: the strong assertions of a draft, and what there is to support them."""
+
+from rag_assets.auditing.claims.linking import find_claims
+from rag_assets.auditing.claims.making import make_claim_audit
+from rag_assets.auditing.claims.record import ClaimAudit, ClaimRow, ClaimStatus, claims_to_json
+from rag_assets.auditing.claims.report import render_claims
+from rag_assets.auditing.claims.schema import claims_schema
+from rag_assets.auditing.claims.storing import ClaimOutcome, audit_claims
+from rag_assets.auditing.claims.wording import AssertionType, Wording, read_wording
+
+__all__ = [
+    "AssertionType",
+    "ClaimAudit",
+    "ClaimOutcome",
+    "ClaimRow",
+    "ClaimStatus",
+    "Wording",
+    "audit_claims",
+    "claims_schema",
+    "claims_to_json",
+    "find_claims",
+    "make_claim_audit",
+    "read_wording",
+    "render_claims",
+]

@@ -1,0 +1,216 @@
+"""A claim audit as a page of Markdown, for the person who wrote the draft (spec 000 §4.7)."""
+
+import re
+from collections.abc import Iterator
+
+from rag_assets.auditing.claims.deciding import LIKENESS_SCORERS
+from rag_assets.auditing.claims.record import (
+    ClaimAudit,
+    ClaimRow,
+    ClaimStatus,
+    FoundPassage,
+    LinkedEvidence,
+)
+from rag_assets.auditing.claims.wording import Exemption
+from rag_assets.auditing.report import shorten
+
+# Columns of a terminal or page; a wide (East Asian) character takes two.
+_CLAIM_WIDTH = 160
+_PASSAGE_WIDTH = 400
+_MARKUP = re.compile(r"([\\`*\[\]<>|~])|(?<!\w)(_)|(_)(?!\w)")
+_MEANINGS: dict[ClaimStatus, str] = {
+    "CONTRADICTED": "a source that it cites says otherwise",
+    "UNSUPPORTED": "what it cites does not support it",
+    "EVIDENCE_NEEDED": "it cites nothing",
+    "DISPUTED": "other sources speak against it",
+    "WEAK": "what it cites supports it in part",
+    "ERROR": "its citation cannot be judged",
+    "SUPPORTED": "what it cites supports it",
+}
+_LINKAGES = {
+    "sentence": "",
+    "footnote": ", in its footnote",
+    "paragraph": ", at the paragraph's end",
+}
+_EXEMPT: dict[Exemption, str] = {
+    "hedged": "hedged",
+    "own_work": "on your own work",
+    "structure": "on the text itself",
+    "definition": "defining a term",
+    "question": "asking a question",
+    "no_statement": "too short to state anything",
+}
+
+
+def render_claims(audit: ClaimAudit, audit_id: str) -> str:
+    """Return the audit as Markdown: head, one table of all assertions, then each to mend."""
+    lines = [
+        *_head(audit),
+        *_table(audit),
+        *_details(audit),
+        *_sources(audit),
+        *_provenance(audit, audit_id),
+    ]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def summarize(audit: ClaimAudit) -> str:
+    """Return one sentence: how many assertions of how many sentences, and what was left out."""
+    count = len(audit.rows)
+    assertions = f"{count} strong assertion{'' if count == 1 else 's'}"
+    sentences = f"{audit.sentences} sentence{'' if audit.sentences == 1 else 's'}"
+    exempt = ", ".join(f"{number} {_EXEMPT[reason]}" for reason, number in audit.exempt)
+    return f"{assertions} in {sentences}." + (f" Not flagged: {exempt}." if exempt else "")
+
+
+def _head(audit: ClaimAudit) -> Iterator[str]:
+    yield f"# Claims of {_line(audit.draft_name)}"
+    yield ""
+    tally = " · ".join(f"{n} {status}" for status, n in audit.counts.items() if n)
+    yield f"**{tally or 'No strong assertions were found.'}**"
+    yield ""
+    yield summarize(audit)
+    yield ""
+    for status, count in audit.counts.items():
+        if count:
+            yield f"- {status}: {_MEANINGS[status]}"
+    for warning in audit.warnings:
+        yield ""
+        yield f"> **Note.** {_line(warning)}"
+    yield ""
+
+
+def _table(audit: ClaimAudit) -> Iterator[str]:
+    if not audit.rows:
+        return
+    yield "## All assertions"
+    yield ""
+    yield "| claim_id | claim_text | claim_type | linked_evidence | status | suggested_queries |"
+    yield "|---|---|---|---|---|---|"
+    for row in audit.rows:
+        evidence = "; ".join(_evidence_cell(item) for item in row.linked_evidence)
+        queries = "; ".join(
+            _query_cell(row, number) for number in range(len(row.suggested_queries))
+        )
+        status = row.status if row.status == "SUPPORTED" else f"**{row.status}**"
+        cells = (
+            f"`{row.claim_id}`",
+            _line(shorten(row.claim_text, _CLAIM_WIDTH)),
+            ", ".join(row.claim_types),
+            evidence or "–",
+            status,
+            queries or "–",
+        )
+        yield f"| {' | '.join(cells)} |"
+    yield ""
+
+
+def _evidence_cell(item: LinkedEvidence) -> str:
+    verdict = item.verdict
+    where = f", {_line(verdict.locator)}" if verdict.locator else ""
+    return f"{_code(verdict.cites)}{where}: {verdict.status}{_LINKAGES[item.linkage]}"
+
+
+def _query_cell(row: ClaimRow, number: int) -> str:
+    query = row.suggested_queries[number]
+    found = list(dict.fromkeys(f"{_code(one.cite)} {_line(one.locator)}" for one in query.found))
+    return f"{_line(query.query)} → {', '.join(found) or 'nothing citable'}"
+
+
+def _details(audit: ClaimAudit) -> Iterator[str]:
+    to_mend = [row for row in audit.rows if row.status != "SUPPORTED" or row.counterevidence]
+    if not to_mend:
+        return
+    yield "## To mend"
+    yield ""
+    for row in to_mend:
+        yield f"### {row.status}: line {row.line}, {row.claim_type} (`{row.claim_id}`)"
+        yield ""
+        yield f"> {_line(row.sentence)}"
+        yield ""
+        yield _prose(row.reason)
+        yield ""
+        for item in row.linked_evidence:
+            yield from _cited(item)
+        for query in row.suggested_queries:
+            yield f"Search for: {_line(query.query)}"
+            yield ""
+            for found in query.found:
+                yield from _found(found, audit.scorer)
+        if row.counterevidence:
+            yield "Speaks against it:"
+            yield ""
+            for found in row.counterevidence:
+                yield from _found(found, audit.scorer)
+
+
+def _cited(item: LinkedEvidence) -> Iterator[str]:
+    verdict = item.verdict
+    yield f"- {_evidence_cell(item)}. {_prose(verdict.reason)}"
+    if verdict.quote:
+        yield f"  “{_line(shorten(verdict.quote, _PASSAGE_WIDTH))}”"
+    for sign in verdict.speaks_against:
+        yield f"  - against it: {_line(sign.text)}"
+    yield ""
+
+
+def _found(found: FoundPassage, scorer: str) -> Iterator[str]:
+    word = name_judgement(found, scorer)
+    title = f" {_line(found.title)}," if found.title else ""
+    yield f"- {_code('{#' + found.cite + '}')}{title} {_line(found.locator)}: **{word}**"
+    yield f"  “{_line(shorten(found.quote, _PASSAGE_WIDTH))}”"
+    if found.reason_code == "contradicted":
+        yield from (f"  - {_line(sign.text)}" for sign in found.speaks_against)
+    yield ""
+
+
+def name_judgement(found: FoundPassage, scorer: str) -> str:
+    """Return what a judgement says of a passage; a score of likeness promises no support."""
+    if found.reason_code == "contradicted":
+        return "says otherwise"
+    if found.judged == "MISSING":
+        return "on the matter"
+    if scorer in LIKENESS_SCORERS:
+        return "close to it" if found.judged == "OK" else "near it"
+    return "supports it" if found.judged == "OK" else "supports it in part"
+
+
+def _sources(audit: ClaimAudit) -> Iterator[str]:
+    yield "## Sources used"
+    yield ""
+    if not audit.sources_used:
+        yield "The draft cites no document of the index."
+    for cite, title in audit.sources_used:
+        yield f"- {_code(cite)}{f' {_line(title)}' if title else ''}"
+    yield ""
+
+
+def _provenance(audit: ClaimAudit, audit_id: str) -> Iterator[str]:
+    yield "## Where this comes from"
+    yield ""
+    yield from (f"- {_line(line)}" for line in provenance(audit, audit_id))
+
+
+def provenance(audit: ClaimAudit, audit_id: str) -> tuple[str, ...]:
+    """Return lines that say where the audit comes from."""
+    return (
+        f"draft: {audit.draft_name}, SHA-256 {audit.draft_digest}",
+        f"audit: {audit_id}",
+        *(f"publication of {name}: {publication}" for name, publication in audit.publications),
+        *(f"scorer of {name}: {audit.scorer} {mark}" for name, mark in audit.scorer_fingerprints),
+        f"counter-evidence: {audit.counterevidence}",
+    )
+
+
+def _line(text: str) -> str:
+    """Return `text` on one line, so that Markdown shows it as it is."""
+    return _MARKUP.sub(lambda match: "\\" + match.group(), " ".join(text.split()))
+
+
+def _prose(text: str) -> str:
+    """Return our own sentence on one line; its code spans stay."""
+    return re.sub(r"([|<>])", r"\\\1", " ".join(text.split()))
+
+
+def _code(text: str) -> str:
+    return "`" + " ".join(text.split()).replace("|", "\\|").replace("`", "'") + "`"

@@ -1,0 +1,250 @@
+"""What the index holds on an assertion: passages that support it, and some that speak against."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from rag_assets.auditing.claims.record import FoundPassage, SuggestedQuery
+from rag_assets.chunking import split_sentences
+from rag_assets.evidence.locating import locate
+from rag_assets.evidence.wording import content_units, coverage, suggest_query
+from rag_assets.judging import Judgement, PassageText, Scorer, Sign, term_weight
+from rag_assets.model import hash_fields
+from rag_assets.retrieval import Hit
+from rag_assets.storage import Notify, hold_lock, write_text
+
+# Part of the key of what is kept: raise it when the same question may be answered otherwise.
+SEARCH_VERSION = 1
+# Content words of the shorter query: those that tell most.
+_TELLING_WORDS = 5
+# From this share of the assertion's words on, a passage is on the same matter.
+_RELATED_SHARE = 0.34
+_FILE = "claim_searches.jsonl"
+# A search that no audit has asked for is dropped when there are more; some 40 MB.
+_KEPT_SEARCHES = 5_000
+
+
+class Index(Protocol):
+    """Asks the published, citable passages."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Return SHA-256 of the publications and settings that decide what is found."""
+        ...
+
+    def ask(self, query: str, top_k: int) -> Sequence[Hit]:
+        """Return citable chunks, best first."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What was found on one assertion."""
+
+    queries: tuple[SuggestedQuery, ...]
+    counterevidence: tuple[FoundPassage, ...]
+
+
+@dataclass(slots=True)
+class SearchStore:
+    """Findings of before by all that decides them. `path` None keeps them in memory only."""
+
+    path: Path | None = None
+    lock: Path | None = None
+    _kept: dict[str, Any] = field(default_factory=dict)
+    _used: set[str] = field(default_factory=set)
+    _is_changed: bool = False
+
+    def __post_init__(self) -> None:
+        """Read the file. A line that is damaged is searched again."""
+        self._kept = dict(_read_lines(self.path))
+
+    def find(self, key: str) -> Findings | None:
+        """Return what was found under this key, None where there is nothing."""
+        stored = self._kept.get(key)
+        if stored is None:
+            return None
+        try:
+            findings = _from_json(stored)
+        except (KeyError, TypeError):
+            return None  # of another version of the product: it is searched again
+        self._used.add(key)
+        return findings
+
+    def put(self, key: str, findings: Findings) -> None:
+        """Keep what was found."""
+        self._kept[key] = asdict(findings)
+        self._used.add(key)
+        self._is_changed = True
+
+    def save(self, notify: Notify) -> None:
+        """Write what was added beside what others have written since."""
+        if self.path is None or self.lock is None or not self._is_changed:
+            return
+        with hold_lock(self.lock, "searches of claim audits", notify):
+            merged = dict(_read_lines(self.path)) | self._kept
+            # What this audit used stands last; the first go when there are too many.
+            order = sorted(merged, key=lambda key: key in self._used)[-_KEPT_SEARCHES:]
+            write_text(
+                self.path,
+                "".join(
+                    json.dumps({"key": key, "found": merged[key]}, ensure_ascii=False) + "\n"
+                    for key in order
+                ),
+            )
+        self._is_changed = False
+
+
+def search_store_path(data: Path) -> Path:
+    """Return the file of a workspace's searches, below its folder `data/`."""
+    return data / "citation_audits" / _FILE
+
+
+@dataclass(slots=True)
+class Searcher:
+    """Asks the index on assertions and judges what it finds.
+
+    Args:
+        scorers: by namespace.
+        suggestions: passages shown for a query.
+        opponents: passages looked at for what speaks against an assertion; 0 for none.
+        namespaces: of the draft; where there is one, uids stand without it.
+    """
+
+    index: Index
+    scorers: Mapping[str, Scorer]
+    suggestions: int
+    opponents: int
+    namespaces: Sequence[str]
+    store: SearchStore
+    searched_now: int = 0
+
+    def search(self, claim: str, cited: Iterable[str], *, wants_queries: bool) -> Findings:
+        """Return suggestions for a claim and what speaks against it.
+
+        Args:
+            cited: `namespace:doc_uid` of what it cites; is not suggested once more.
+            wants_queries: False for a supported claim: only what speaks against it is wanted.
+        """
+        own = sorted(set(cited))
+        key = hash_fields(
+            SEARCH_VERSION, claim, own, wants_queries, self.suggestions, self.opponents,
+            self.index.fingerprint, sorted(self.namespaces),
+            sorted((name, scorer.fingerprint) for name, scorer in self.scorers.items()),
+        )  # fmt: skip
+        found = self.store.find(key)
+        if found is None:
+            found = self._search(claim, own, wants_queries=wants_queries)
+            self.store.put(key, found)
+            self.searched_now += 1
+        return found
+
+    def _search(self, claim: str, cited: Sequence[str], *, wants_queries: bool) -> Findings:
+        judged: dict[str, FoundPassage] = {}
+        queries: list[SuggestedQuery] = []
+        for query in suggest_queries(claim) if wants_queries else ():
+            passages = [
+                found
+                for found in self._ask(query, claim, self.suggestions * 2, judged)
+                if f"{found.namespace}:{found.doc_uid}" not in cited
+            ]
+            shown = [found for found in passages if _is_on_the_matter(claim, found)]
+            shown.sort(key=lambda found: ("OK", "WEAK", "MISSING").index(found.judged))
+            queries.append(SuggestedQuery(query, tuple(shown[: self.suggestions])))
+            if shown:
+                break  # the shorter query is for where the longer one finds nothing
+        against: list[FoundPassage] = []
+        if self.opponents:
+            against = [
+                found
+                for found in self._ask(claim, claim, self.opponents, judged)
+                if found.reason_code == "contradicted"
+                and f"{found.namespace}:{found.doc_uid}" not in cited
+            ]
+        return Findings(tuple(queries), tuple(against))
+
+    def _ask(
+        self, query: str, claim: str, top_k: int, judged: dict[str, FoundPassage]
+    ) -> list[FoundPassage]:
+        """Return what a query finds, each passage judged by itself; `judged` remembers it."""
+        hits = [hit for hit in self.index.ask(query, top_k) if hit.namespace in self.scorers]
+        for namespace, scorer in self.scorers.items():
+            new = [h for h in hits if h.namespace == namespace and h.chunk_key not in judged]
+            texts = [
+                PassageText(hit.text, tuple(split_sentences(hit.text)) or ((0, len(hit.text)),))
+                for hit in new
+            ]
+            if texts:
+                judgements = scorer.judge([(claim, (text,)) for text in texts])
+                judged.update(
+                    (hit.chunk_key, found)
+                    for hit, judgement in zip(new, judgements, strict=True)
+                    if (found := self._show(hit, judgement)) is not None
+                )
+        return [judged[hit.chunk_key] for hit in hits if hit.chunk_key in judged]
+
+    def _show(self, hit: Hit, judgement: Judgement) -> FoundPassage | None:
+        start, end = judgement.span
+        begin = hit.char_start + start
+        locator = locate(
+            hit.page_start, hit.page_end, begin, hit.char_start + end, hit.section_path
+        )
+        if locator is None or not hit.citable:
+            return None
+        is_plain = len(self.scorers) == 1 or list(self.namespaces) == [hit.namespace]
+        return FoundPassage(
+            hit.doc_uid if is_plain else f"{hit.namespace}:{hit.doc_uid}",
+            hit.namespace, hit.doc_uid, hit.doc_title, hit.chunk_id, hit.parent_id,
+            hit.citation_id, hit.content_hash, locator.text, locator.quality, hit.text,
+            hit.text[start:end], start, end, judgement.status, judgement.reason_code,
+            judgement.reason, judgement.score, judgement.speaks_for, judgement.speaks_against,
+        )  # fmt: skip
+
+
+def suggest_queries(claim: str) -> tuple[str, ...]:
+    """Return what could be asked for a claim: its content words, then those that tell most."""
+    whole = suggest_query(claim)
+    words = whole.split()
+    units = {word: max(map(term_weight, content_units(word)), default=0.0) for word in words}
+    telling = sorted(words, key=lambda word: -units[word])[:_TELLING_WORDS]
+    short = " ".join(word for word in words if word in telling)
+    return tuple(dict.fromkeys(query for query in (whole, short) if query))
+
+
+def _is_on_the_matter(claim: str, found: FoundPassage) -> bool:
+    return (
+        found.judged != "MISSING"
+        or found.reason_code == "contradicted"
+        or coverage(claim, found.text) >= _RELATED_SHARE
+    )
+
+
+def _read_lines(path: Path | None) -> Iterable[tuple[str, Any]]:
+    if path is None or not path.is_file():
+        return
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            entry = json.loads(line)
+            yield entry["key"], entry["found"]
+        except (json.JSONDecodeError, KeyError, TypeError):
+            continue  # what is kept here can be found again
+
+
+def _from_json(stored: Mapping[str, Any]) -> Findings:
+    return Findings(
+        tuple(
+            SuggestedQuery(query["query"], tuple(map(_passage, query["found"])))
+            for query in stored["queries"]
+        ),
+        tuple(map(_passage, stored["counterevidence"])),
+    )
+
+
+def _passage(stored: Mapping[str, Any]) -> FoundPassage:
+    signs = {
+        name: tuple(Sign(**sign) for sign in stored[name])
+        for name in ("speaks_for", "speaks_against")
+    }
+    return FoundPassage(**{**stored, **signs})

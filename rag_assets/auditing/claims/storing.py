@@ -1,0 +1,154 @@
+"""Audit the claims of a draft of the workspace and store the audit under `outputs/audits/`."""
+
+import json
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rag_assets.auditing.claims.asking import PublishedIndex
+from rag_assets.auditing.claims.making import make_claim_audit
+from rag_assets.auditing.claims.record import ClaimAudit, CounterMode, claims_to_json
+from rag_assets.auditing.claims.report import render_claims
+from rag_assets.auditing.claims.searching import Searcher, SearchStore, search_store_path
+from rag_assets.auditing.draft import Draft, read_draft
+from rag_assets.auditing.published import PublishedLibrary
+from rag_assets.auditing.ranking import RememberingEncoder
+from rag_assets.auditing.storing import draft_key, scorer_maker
+from rag_assets.auditing.verdict_store import VerdictStore, store_path
+from rag_assets.model import PublicationError
+from rag_assets.storage import find_versions, read_json, write_version
+from rag_assets.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimOutcome:
+    """A claim audit and where it lies. `is_new` is False where the same stood there already."""
+
+    audit: ClaimAudit
+    markdown: Path
+    json: Path
+    html: Path
+    is_new: bool
+    key: str
+    seconds: float
+
+
+def audit_claims(
+    workspace: Workspace,
+    draft_path: Path,
+    *,
+    counterevidence: CounterMode | None = None,
+    namespaces: Sequence[str] = (),
+    notify: Callable[[str], None] = lambda sentence: None,
+) -> ClaimOutcome:
+    """Audit the claims of a draft and store the audit as `<draft>_claims_v###`.
+
+    What was judged or searched before for the same sentence over the same publications is not
+    judged or searched again. The same findings on the same draft are the same audit: then nothing
+    is written.
+
+    Args:
+        counterevidence: off, soft or strict; else `audit.counterevidence` of the settings.
+        namespaces: that are asked for suggestions and counter-evidence; else those of the draft's
+            front matter, else all.
+
+    Raises:
+        UsageError: the draft cannot be read, its front matter is wrong, or there is no such
+            namespace.
+        PublicationError: nothing is published.
+    """
+    # Imported here: the templates of the page cost time that no other command needs.
+    from rag_assets.auditing.html_claims import render_claims_html
+
+    started = time.monotonic()
+    draft = read_draft(draft_path)
+    settings = workspace.settings.audit
+    if counterevidence is not None:
+        settings = settings.model_copy(update={"counterevidence": counterevidence})
+    with (
+        PublishedLibrary(workspace) as library,
+        PublishedIndex(workspace, _choose(workspace, library, namespaces, draft)) as index,
+    ):
+        encoders = {
+            name: tuple(map(RememberingEncoder, models))
+            for name, models in library.encoders().items()
+        }
+        verify, make_scorer = workspace.settings.verify, scorer_maker(workspace)
+        searches = SearchStore(
+            search_store_path(workspace.root / "data"), workspace.locks / "claim_searches.lock"
+        )
+        searcher = Searcher(
+            index,
+            {name: make_scorer(verify, encoders[name][0]) for name in index.namespaces},
+            settings.suggestions_top_k,
+            0 if settings.counterevidence == "off" else settings.counterevidence_top_k,
+            draft.namespaces,
+            searches,
+        )
+        verdicts = VerdictStore(
+            store_path(workspace.root / "data"), workspace.locks / "citation_judgements.lock"
+        )
+        audit = make_claim_audit(
+            draft,
+            library,
+            encoders,
+            searcher,
+            verify,
+            settings,
+            store=verdicts,
+            make_scorer=make_scorer,
+        )
+        verdicts.save(notify)
+        searches.save(notify)
+    folder = workspace.outputs / "audits"
+    stem = claims_stem(draft_path)
+    key = draft_key(draft_path)
+    audit_id = audit.audit_id
+    for _, path in reversed(find_versions(folder, stem, ".json")):
+        markdown, page = path.with_suffix(".md"), path.with_suffix(".html")
+        stored_id = read_json(path, "claim audit").get("audit_id")
+        if stored_id == audit_id and markdown.is_file() and page.is_file():
+            seconds = time.monotonic() - started
+            return ClaimOutcome(audit, markdown, path, page, False, key, seconds)
+    written = write_version(
+        folder,
+        stem,
+        {
+            ".md": render_claims(audit, audit_id),
+            ".html": render_claims_html(draft, audit, audit_id),
+            ".json": json.dumps(claims_to_json(audit, audit_id), indent=1, ensure_ascii=False)
+            + "\n",
+        },
+        workspace.meta / "version_log.jsonl",
+        workspace.locks / "outputs.lock",
+        f"claims of {draft.name} ({key})",
+        notify,
+    )
+    files = written.files
+    return ClaimOutcome(
+        audit, files[".md"], files[".json"], files[".html"], True, key, time.monotonic() - started
+    )
+
+
+def _choose(
+    workspace: Workspace, library: PublishedLibrary, named: Sequence[str], draft: Draft
+) -> dict[str, str]:
+    """Return the publications that are asked, by namespace: those that the library has open."""
+    names = tuple(named) or draft.namespaces or tuple(library.publications)
+    missing = [name for name in names if name not in library.publications]
+    for name in missing:
+        workspace.namespace(name)  # says so where there is no such namespace
+    if missing or not names:
+        raise PublicationError(
+            f"nothing is published in {', '.join(missing) or workspace.root}. Run `rag ingest` "
+            "first."
+        )
+    return {name: library.publications[name] for name in names}
+
+
+def claims_stem(draft: Path) -> str:
+    """Return how the claim audits of a draft are called, without version and suffix."""
+    stem = re.sub(r"[^\w.\-]+", "_", draft.stem) or "draft"
+    return f"{stem}_claims"

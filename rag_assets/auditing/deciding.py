@@ -1,0 +1,317 @@
+"""From what was found out about a claim to its verdict: support, quotations, the page named."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from rag_assets.auditing.anchors import Citation
+from rag_assets.auditing.draft import CitedSentence
+from rag_assets.auditing.judged import Judged
+from rag_assets.auditing.library import CitedDocument, CitedDocumentRef
+from rag_assets.auditing.locating import cut_quote, locate_quote
+from rag_assets.auditing.quoting import QuotationCheck
+from rag_assets.auditing.ranking import Trouble
+from rag_assets.auditing.resolving import FaultyCitation
+from rag_assets.auditing.verdict import CitationVerdict, ReasonCode, Status
+from rag_assets.evidence.locating import anchor_words, first_words
+from rag_assets.evidence.wording import content_stems, suggest_query
+from rag_assets.judging import Scorer, ScorerName, Sign
+
+# Words of a quotation that are repeated in a reason; the whole stands in its sign.
+_WORDS_SHOWN = 12
+_CHARACTERS_SHOWN = 30  # of Chinese, where each counts as a word
+_CHANGES_SHOWN = 4
+_ELSEWHERE = (
+    "Supported on {found}, but not where the citation says ({named}). Correct the page; pages are "
+    "counted from the first of the file. "
+)
+_NEAREST_ELSEWHERE = "What comes nearest is on {found}, not where the citation says ({named}). "
+_TRANSLATED = (
+    "The quotation “{}” is not in the language of the source, so that it could not be compared "
+    "word for word."
+)
+_LOST = (
+    "The quotation “{}” stands nowhere in the document. Quote what is printed, or take the "
+    "quotation marks away."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """From which score a citation is OK (`ok`) and WEAK (`weak`), who said so, and who scored."""
+
+    ok: float
+    weak: float
+    ok_origin: str
+    weak_origin: str
+    scorer: ScorerName
+    fingerprint: str
+
+
+def limits_of(scorer: Scorer, name: ScorerName) -> Limits:
+    """Return the limits of a scorer."""
+    return Limits(
+        scorer.ok, scorer.weak, scorer.ok_origin, scorer.weak_origin, name, scorer.fingerprint
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A sentence, one of its citations and the document that it means.
+
+    Args:
+        number: row of the audit, from 1.
+    """
+
+    number: int
+    sentence: CitedSentence
+    citation: Citation
+    target: CitedDocumentRef | FaultyCitation
+
+    @property
+    def claim(self) -> str:
+        """What the citation is to support: the clause before it, or the whole sentence."""
+        return self.citation.claim or self.sentence.claim
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The document of a case, as it was judged. `digest` is that of `digest_document`."""
+
+    document: CitedDocument
+    digest: str
+
+
+def decide(
+    case: Case,
+    limits: Limits,
+    subject: Subject | None,
+    judged: Judged | Trouble | None,
+    quoted_elsewhere: Collection[str],
+) -> CitationVerdict:
+    """Return the verdict for `case`.
+
+    Args:
+        case: what is asked.
+        limits: of the scorer.
+        subject: None where the citation is faulty.
+        judged: None where the document has no passage or the sentence no words.
+        quoted_elsewhere: quotations that another document cited by the sentence prints as quoted.
+    """
+    if isinstance(case.target, FaultyCitation):
+        fault = case.target
+        return _bare(case, limits, None, "ERROR", fault.code, fault.reason, fault.nearest)
+    if isinstance(judged, Trouble):
+        code: ReasonCode = (
+            "model_mismatch" if judged.code == "model_mismatch" else "damaged_vectors"
+        )
+        return _bare(case, limits, subject, "ERROR", code, judged.reason)
+    if not case.claim:
+        return _bare(
+            case, limits, subject, "MISSING", "no_claim",
+            "The anchor stands alone: there is no sentence that it could support. Put it behind "
+            "the sentence that it belongs to.",
+        )  # fmt: skip
+    if subject is None or judged is None:
+        return _bare(
+            case, limits, subject, "MISSING", "no_passages",
+            f"`{case.target.doc_uid}` has no text that could be searched. `rag documents` says "
+            "how its parse went.",
+        )  # fmt: skip
+    return _judged_verdict(case, limits, subject, judged, quoted_elsewhere)
+
+
+def _bare(
+    case: Case,
+    limits: Limits,
+    subject: Subject | None,
+    status: Status,
+    code: ReasonCode,
+    reason: str,
+    nearest: tuple[str, ...] = (),
+) -> CitationVerdict:
+    is_missing = status == "MISSING"
+    target = None if isinstance(case.target, FaultyCitation) else case.target
+    hint = case.citation.hint
+    return CitationVerdict(
+        number=case.number,
+        line=case.sentence.line,
+        sentence_start=case.sentence.start,
+        sentence_end=case.sentence.end,
+        sentence=case.sentence.text,
+        claim=case.claim,
+        cites=case.citation.label,
+        hint=hint.text if hint else None,
+        namespace=target.namespace if target else case.citation.namespace,
+        doc_uid=target.doc_uid if target else case.citation.doc_uid,
+        title=target.title if target else None,
+        status=status,
+        reason_code=code,
+        reason=reason,
+        score=0.0 if is_missing else None,
+        scored_by=None,
+        scorer_fingerprint=None,
+        scoring_note=None,
+        threshold=limits.ok,
+        threshold_origin=limits.ok_origin,
+        weak_threshold=limits.weak,
+        weak_threshold_origin=limits.weak_origin,
+        content_version=(subject.document.content_version or None) if subject else None,
+        text_digest=subject.digest if subject else None,
+        suggested_query=(suggest_query(case.claim) or None) if is_missing else None,
+        nearest_uids=nearest,
+        is_clause=bool(case.citation.claim),
+    )
+
+
+def _judged_verdict(
+    case: Case,
+    limits: Limits,
+    subject: Subject,
+    judged: Judged,
+    quoted_elsewhere: Collection[str],
+) -> CitationVerdict:
+    checks = [c for c in judged.quotations if c.state == "exact" or c.text not in quoted_elsewhere]
+    status, code, reason = _with_place(case, subject.document, judged)
+    status, code, reason = _with_quotations(checks, status, code, reason)
+    verdict = replace(
+        _bare(case, limits, subject, status, code, reason),
+        score=judged.score,
+        scored_by=limits.scorer,
+        scorer_fingerprint=limits.fingerprint,
+        scoring_note=_note(case, subject.document, judged),
+        speaks_for=(*judged.speaks_for, *_quotation_signs(checks, {"exact"})),
+        speaks_against=(
+            *judged.speaks_against, *_quotation_signs(checks, {"altered", "not_found"}),
+        ),
+        quotations=judged.quotations,
+        suggested_query=None if status == "OK" else suggest_query(case.claim) or None,
+    )  # fmt: skip
+    passage = subject.document.passages[judged.passage]
+    by_words = limits.scorer == "coverage" or judged.note is not None
+    if by_words and judged.score == 0 and not _share_words(case.claim, passage.text):
+        return verdict  # no passage is the nearest
+    quote = cut_quote(passage, judged.start, judged.end)
+    locator = locate_quote(passage, quote, judged.boxes)
+    if locator is None:
+        return _bare(
+            case, limits, subject, "ERROR", "no_locator",
+            f"`{passage.chunk_id}` has neither page nor characters, so that nobody could look it "
+            "up. Run `rag ingest` to read the file again.",
+        )  # fmt: skip
+    begin, end = anchor_words(quote.text)
+    return replace(
+        verdict,
+        chunk_id=passage.chunk_id,
+        parent_id=passage.parent_id,
+        passage=passage.text,
+        quote=quote.text,
+        quote_start=quote.start,
+        quote_end=quote.end,
+        locator=locator.text,
+        locator_quality=locator.quality,
+        boxes=judged.boxes,
+        anchor_begin=begin,
+        anchor_end=end,
+        section_path=passage.section_path,
+        content_hash=passage.content_hash,
+        citation_id=passage.citation_id,
+    )
+
+
+def _share_words(claim: str, passage: str) -> bool:
+    return bool(content_stems(claim) & content_stems(passage))
+
+
+def _with_place(
+    case: Case, document: CitedDocument, judged: Judged
+) -> tuple[Status, ReasonCode, str]:
+    hint = case.citation.hint
+    if hint is None or judged.place != "elsewhere" or judged.status == "MISSING":
+        return judged.status, judged.reason_code, judged.reason
+    passage = document.passages[judged.passage]
+    pages = sorted({box.page for box in judged.boxes}) or [passage.page_start or 0]
+    found = f"p. {pages[0]}" if len(pages) == 1 else f"pp. {pages[0]}–{pages[-1]}"
+    if judged.status == "WEAK":
+        reason = _NEAREST_ELSEWHERE.format(found=found, named=hint.text) + judged.reason
+        return "WEAK", judged.reason_code, reason
+    return "WEAK", "wrong_page", _ELSEWHERE.format(found=found, named=hint.text) + judged.reason
+
+
+def _note(case: Case, document: CitedDocument, judged: Judged) -> str | None:
+    notes = [judged.note] if judged.note else []
+    hint = case.citation.hint
+    if hint is not None and judged.place == "unchecked":
+        why = "names no page" if not hint.pages else "is not among the pages of the file"
+        if hint.pages and not document.pages:
+            why = "cannot be looked up, since the file has no pages"
+        notes.append(f"The place that the citation names ({hint.text}) {why}: all was searched.")
+    notes.extend(
+        _TRANSLATED.format(_beginning(check.text))
+        for check in judged.quotations
+        if check.state == "other_language"
+    )
+    return " ".join(notes) or None
+
+
+def _with_quotations(
+    checks: Sequence[QuotationCheck], status: Status, code: ReasonCode, reason: str
+) -> tuple[Status, ReasonCode, str]:
+    """Return the verdict after its quotations: invented or altered in meaning, it is MISSING;
+    altered otherwise, at best WEAK.
+    """
+    lost = [check for check in checks if check.state == "not_found"]
+    altered = [check for check in checks if check.state == "altered"]
+    if not lost and not altered:
+        return status, code, reason
+    sentence = _sentence_about((lost or altered)[0])
+    if status == "MISSING":
+        return status, code, f"{reason} {sentence}"
+    if lost:
+        return "MISSING", "quote_not_found", f"{sentence} {reason}"
+    grave = [check for check in altered if check.changes_meaning]
+    if grave:
+        return "MISSING", "misquoted", f"{_sentence_about(grave[0])} {reason}"
+    return "WEAK", "misquoted", f"{sentence} {reason}"
+
+
+def _sentence_about(check: QuotationCheck) -> str:
+    shown = _beginning(check.text)
+    if check.state == "not_found":
+        return _LOST.format(shown)
+    changes = "; ".join(
+        _show_change(before, after) for before, after in check.changes[:_CHANGES_SHOWN]
+    )
+    more = len(check.changes) - _CHANGES_SHOWN
+    changes += f"; and {more} more" if more > 0 else ""
+    page = f" (p. {check.page})" if check.page else ""
+    return f"The quotation “{shown}” is not what is printed{page}: {changes}."
+
+
+def _beginning(quotation: str) -> str:
+    text = " ".join(quotation.split())
+    limit = _WORDS_SHOWN if text.isascii() else _CHARACTERS_SHOWN
+    shown = first_words(text, limit)
+    return shown if shown == text else f"{shown.rstrip(' ,;，；、')}…"
+
+
+def _show_change(before: str, after: str) -> str:
+    if not before:
+        return f"“{after}” is left out"
+    if not after:
+        return f"“{before}” is not there"
+    return f"“{before}” for “{after}”"
+
+
+def _quotation_signs(checks: Sequence[QuotationCheck], states: Collection[str]) -> tuple[Sign, ...]:
+    return tuple(
+        Sign("quotation", check.text, check.source or "", _sign_text(check))
+        for check in checks
+        if check.state in states
+    )
+
+
+def _sign_text(check: QuotationCheck) -> str:
+    if check.state != "exact":
+        return _sentence_about(check)
+    page = f" on p. {check.page}" if check.page else ""
+    return f"The quotation stands word for word{page}."

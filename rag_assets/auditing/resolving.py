@@ -1,0 +1,141 @@
+"""Which document a citation means, or what is wrong with it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from rag_assets.auditing.anchors import Citation
+from rag_assets.auditing.library import CitedDocumentRef, Library
+
+CitationFault = Literal["unknown_uid", "ambiguous_uid", "not_citable", "withheld"]
+
+# Below it a name has nothing in common with another that a person would see (rapidfuzz WRatio,
+# 0 to 100; its documentation calls 60 the usual lower bound of "similar").
+_SIMILAR_NAME = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class FaultyCitation:
+    """Why a citation cannot be judged.
+
+    Args:
+        nearest: what may have been meant, as it is written between the braces, best first.
+    """
+
+    code: CitationFault
+    reason: str
+    nearest: tuple[str, ...] = ()
+
+
+def resolve_citation(
+    citation: Citation, library: Library, namespaces: Sequence[str]
+) -> CitedDocumentRef | FaultyCitation:
+    """Return the document that `citation` means, or what is wrong with it.
+
+    Args:
+        citation: as written.
+        library: where it is looked up.
+        namespaces: of the draft's front matter; empty means all. A namespace written in the
+            citation itself comes before them.
+    """
+    found = _lookup(citation, library, namespaces)
+    if not found:
+        return _unknown(citation, library, namespaces)
+    if len(found) > 1:
+        return _ambiguous(citation, found)
+    ref = found[0]
+    if ref.withheld_reason is not None:
+        return FaultyCitation(
+            "withheld",
+            f"`{ref.doc_uid}` is not published: {ref.withheld_reason.rstrip('. ')}. "
+            "`rag documents` says what to do.",
+        )
+    if not ref.citable:
+        return FaultyCitation(
+            "not_citable",
+            f"`{ref.doc_uid}` must not be cited: its file does not lie where evidence lies (or "
+            "its sidecar forbids it). Cite a document from raw/evidence.",
+        )
+    return ref
+
+
+def _lookup(
+    citation: Citation, library: Library, namespaces: Sequence[str]
+) -> list[CitedDocumentRef]:
+    """Return what is meant: a uid first, then a key of the bibliography, whole before split."""
+    asked = [(citation.doc_uid, citation.namespace)]
+    if citation.namespace is not None:
+        # Keys of a bibliography may hold a colon themselves.
+        asked.insert(0, (citation.label, None))
+    for name, namespace in asked:
+        for find in (library.find, library.find_key):
+            found = find(name, namespace)
+            if namespace is None and namespaces:
+                found = [ref for ref in found if ref.namespace in namespaces]
+            if found:
+                return found
+    return []
+
+
+def _ambiguous(citation: Citation, found: Sequence[CitedDocumentRef]) -> FaultyCitation:
+    forms = tuple(sorted(f"{ref.namespace}:{ref.doc_uid}" for ref in found))
+    written = " or ".join(f"{{#{form}}}" for form in forms)
+    if len({ref.doc_uid for ref in found}) > 1:
+        held = f"{len(found)} documents have the citation key `{citation.label}`. Write {written}."
+        return FaultyCitation("ambiguous_uid", held, forms)
+    return FaultyCitation(
+        "ambiguous_uid",
+        f"{len(found)} namespaces have a document `{citation.doc_uid}`. Write {written}, or "
+        "name one namespace in the draft's front matter.",
+        forms,
+    )
+
+
+def _unknown(citation: Citation, library: Library, namespaces: Sequence[str]) -> FaultyCitation:
+    if not citation.doc_uid:
+        return FaultyCitation(
+            "unknown_uid", "The anchor names no document. Write {#doc_uid}; `rag documents` lists "
+            "the uids."
+        )  # fmt: skip
+    if citation.namespace is not None and citation.namespace not in library.publications:
+        known = ", ".join(sorted(library.publications)) or "none"
+        return FaultyCitation(
+            "unknown_uid",
+            f"There is no published namespace `{citation.namespace}` (published: {known}).",
+            _nearest(citation, library, namespaces),
+        )
+    nearest = _nearest(citation, library, namespaces)
+    where = f" in namespace {citation.namespace}" if citation.namespace else ""
+    if citation.namespace is None and namespaces:
+        noun = "namespace" if len(namespaces) == 1 else "namespaces"
+        where = f" in the draft's {noun} {', '.join(namespaces)}"
+    advice = (
+        f"Did you mean {citation.written_as(nearest[0])}?"
+        if nearest
+        else "No uid resembles it; `rag documents` lists them all."
+    )
+    if not nearest and citation.form == "mention":
+        advice += " A mention that cites nothing is written \\@."
+    return FaultyCitation(
+        "unknown_uid", f"There is no document `{citation.doc_uid}`{where}. {advice}", nearest
+    )
+
+
+def _nearest(
+    citation: Citation, library: Library, namespaces: Sequence[str], limit: int = 3
+) -> tuple[str, ...]:
+    from rapidfuzz import fuzz
+
+    spread: dict[str, set[str]] = {}
+    for namespace, name in (*library.uids(), *library.keys()):
+        spread.setdefault(name, set()).add(namespace)
+    scored: list[tuple[float, bool, str]] = []
+    for doc_uid, homes in spread.items():
+        score = fuzz.WRatio(citation.doc_uid.lower(), doc_uid.lower())
+        if score < _SIMILAR_NAME:
+            continue
+        near = homes if not namespaces else homes & set(namespaces)
+        # The bare uid is enough where the draft's namespaces hold it once.
+        forms = [doc_uid] if len(near) == 1 else [f"{home}:{doc_uid}" for home in near or homes]
+        scored.extend((-score, not near, form) for form in forms)
+    return tuple(form for *_, form in sorted(scored)[:limit])

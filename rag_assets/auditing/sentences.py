@@ -1,0 +1,202 @@
+"""The sentences of a draft's body: what each says, cites and quotes, and where it stands."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from rag_assets.auditing.anchors import Citation, read_citations
+from rag_assets.auditing.blocks import ProseBlock, ProseKind, find_prose
+from rag_assets.auditing.clauses import split_clauses
+from rag_assets.auditing.marks import PLACEHOLDER, PlainText, remove_marks
+from rag_assets.auditing.quotations import Quotation, find_quotations
+
+# Takes a text, returns half-open spans in order (`rag_assets.chunking.split_sentences`).
+SentenceSplitter = Callable[[str], Sequence[tuple[int, int]]]
+
+_EMPTY_BRACKETS = re.compile(r"\s*[(（]\s*[;,，；、.\s]*[)）]")
+_LEADING_REST = re.compile(r"^[\s,;:，；：、]+")
+
+
+@dataclass(slots=True)
+class ReadSentence:
+    """A sentence while the rest of the draft is still read."""
+
+    start: int
+    end: int
+    text: str
+    claim: str
+    citations: list[Citation] = field(default_factory=list)
+    footnotes: list[str] = field(default_factory=list)
+    quotations: list[Quotation] = field(default_factory=list)
+    kind: ProseKind = "paragraph"
+    block: int = 0
+    is_footnote: bool = False
+    noted: list[Citation] = field(default_factory=list)
+
+
+class SentenceReader:
+    """Gathers the sentences of all blocks; `seen` holds every anchor that was understood."""
+
+    def __init__(self, body: str, split: SentenceSplitter) -> None:
+        self.body = body
+        self.sentences: list[ReadSentence] = []
+        self.attributes: list[int] = []
+        self.references: list[int] = []
+        self.seen: set[int] = set()
+        self._split = split
+        self._footnotes: dict[str, list[ReadSentence]] = {}
+        self._wordy_footnotes: dict[str, list[ReadSentence]] = {}
+
+    def read(self, is_markdown: bool) -> None:
+        """Read every block of the body, in order."""
+        previous: ReadSentence | None = None
+        for number, block in enumerate(find_prose(self.body, is_markdown)):
+            if block is None:
+                previous = None
+                continue
+            plain = remove_marks(block.text)
+            self._note_other_braces(block, plain)
+            sentences = _sentences_of(block, plain, self._split)
+            for sentence in sentences:
+                sentence.kind, sentence.block = block.kind, number
+                sentence.is_footnote = plain.defines_footnote is not None
+            if not _has_words(plain.text):
+                if plain.defines_footnote is not None:
+                    self._footnotes.setdefault(plain.defines_footnote, sentences)
+                    continue
+                if previous is not None:
+                    _join(previous, sentences)
+                    continue
+            elif plain.defines_footnote is not None:
+                self._wordy_footnotes.setdefault(plain.defines_footnote, sentences)
+            self.sentences.extend(sentences)
+            previous = sentences[-1] if sentences and block.kind == "paragraph" else None
+        self._give_footnotes_to_their_sentences()
+
+    def _give_footnotes_to_their_sentences(self) -> None:
+        unused = dict(self._footnotes)
+        for sentence in self.sentences:
+            for label in sentence.footnotes:
+                for note in self._footnotes.get(label, []):
+                    sentence.citations.extend(note.citations)
+                for note in self._wordy_footnotes.get(label, []):
+                    sentence.noted.extend(note.citations)
+                unused.pop(label, None)
+        for notes in unused.values():
+            self.sentences.extend(notes)
+        self.sentences.sort(key=lambda sentence: sentence.start)
+
+    def _note_other_braces(self, block: ProseBlock, plain: PlainText) -> None:
+        if block.kind == "heading" and plain.anchors:
+            _, start, end = plain.anchors[-1]
+            if end == len(block.text):
+                self.seen.add(block.offsets[start])
+                plain.anchors.pop()
+        self.attributes.extend(block.offsets[start] for start in plain.attributes)
+        self.references.extend(block.offsets[start] for start in plain.references)
+        self.seen.update(block.offsets[start] for start in plain.attributes)
+        self.seen.update(block.offsets[start] for _, start, _ in plain.anchors)
+
+
+def _has_words(text: str) -> bool:
+    return any(character.isalnum() for character in text)
+
+
+def _join(previous: ReadSentence, sentences: list[ReadSentence]) -> None:
+    # A paragraph of anchors alone stands behind a paragraph or quotation that it supports.
+    for sentence in sentences:
+        previous.citations.extend(sentence.citations)
+        previous.end = sentence.end
+        previous.text = f"{previous.text} {sentence.text}"
+
+
+def _sentences_of(
+    block: ProseBlock, plain: PlainText, split: SentenceSplitter
+) -> list[ReadSentence]:
+    text = plain.text
+    spans = [(0, len(text))] if block.kind == "row" else list(split(text))
+    spans = [span for span in spans if text[slice(*span)].strip()] or [(0, len(text))]
+    citations: list[list[Citation]] = [[] for _ in spans]
+    places: list[list[int]] = [[] for _ in spans]
+    footnotes: list[list[str]] = [[] for _ in spans]
+    edges = _marked_edges(block.text, plain, spans)
+    for position, start, end in plain.anchors:
+        owner = _owner(spans, position)
+        edges[owner] = (min(edges[owner][0], start), max(edges[owner][1], end))
+        for found in read_citations(block.text[start:end], start):
+            places[owner].append(position - spans[owner][0])
+            citations[owner].append(
+                replace(
+                    found,
+                    start=block.offsets[found.start],
+                    end=block.offsets[found.end - 1] + 1,
+                )
+            )
+    for position, label in plain.footnotes:
+        footnotes[_owner(spans, position)].append(label)
+    sentences = []
+    quotations = find_quotations(text, is_block_quotation=block.is_quotation)
+    for span, (start, end), cited, at, notes in zip(
+        spans, _apart(edges), citations, places, footnotes, strict=True
+    ):
+        marked = block.text[start:end]
+        if not marked.strip():
+            continue
+        first = start + len(marked) - len(marked.lstrip())
+        last = end - 1 - len(marked) + len(marked.rstrip())
+        sentences.append(
+            ReadSentence(
+                block.offsets[first],
+                block.offsets[last] + 1,
+                " ".join(marked.split()),
+                _claim(text[slice(*span)]),
+                _with_clauses(text[slice(*span)], cited, at),
+                notes,
+                [q for q in quotations if q.start < span[1] and span[0] < q.end],
+            )
+        )
+    return sentences
+
+
+def _with_clauses(text: str, citations: list[Citation], places: list[int]) -> list[Citation]:
+    """Return the citations, each with the clause that it supports where that is clear."""
+    groups = sorted(set(places))
+    clauses = split_clauses(text.replace(PLACEHOLDER, " "), groups)
+    if clauses is None:
+        return citations
+    by_place = dict(zip(groups, map(_claim, clauses), strict=True))
+    return [
+        replace(citation, claim=by_place[place])
+        for citation, place in zip(citations, places, strict=True)
+    ]
+
+
+def _owner(spans: Sequence[tuple[int, int]], position: int) -> int:
+    # After the full stop an anchor belongs to the sentence before it.
+    return max((n for n, span in enumerate(spans) if span[0] < position), default=0)
+
+
+def _marked_edges(
+    marked: str, plain: PlainText, spans: Sequence[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """Return each sentence's span in the marked text, the marks that touch it included."""
+    edges = []
+    for start, end in spans:
+        left = plain.sources[start - 1] + 1 if start else 0
+        right = plain.sources[end] if end < len(plain.sources) else len(marked)
+        edges.append((left, right))
+    return edges
+
+
+def _apart(edges: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    previous = 0
+    for start, end in edges:
+        begin = max(start, previous)
+        previous = max(begin, end)
+        yield begin, previous
+
+
+def _claim(text: str) -> str:
+    claim = _EMPTY_BRACKETS.sub("", " ".join(text.replace(PLACEHOLDER, " ").split()))
+    claim = _LEADING_REST.sub("", claim)
+    return claim if _has_words(claim) else ""

@@ -1,0 +1,63 @@
+"""Verdicts outlive the text that they judged, and then say so."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from rag_assets.auditing.library import digest_document
+from rag_assets.auditing.published import PublishedLibrary
+from rag_assets.auditing.record import CitationAudit, from_json
+from rag_assets.auditing.storing import citations_stem, list_drafts
+from rag_assets.auditing.verdict import CitationVerdict
+from rag_assets.model import UsageError, hash_bytes
+from rag_assets.storage import find_versions, read_json
+from rag_assets.workspace import Workspace
+
+_MEND = "`rag verify-citations {draft}` judges it again, and no other."
+
+
+def stale_verdicts(workspace: Workspace) -> Iterator[str]:
+    """Yield a sentence for every verdict whose document is not the one that was judged any more.
+
+    The present revision of each draft in `drafts/` counts, by its newest audit; drafts that were
+    never audited have no verdicts.
+    """
+    with PublishedLibrary(workspace) as library:
+        digests: dict[tuple[str, str], str | None] = {}
+        for draft in list_drafts(workspace):
+            audit = newest_audit(workspace, draft)
+            for row in audit.rows if audit is not None else ():
+                told = _why_stale(row, library, digests)
+                if told is not None:
+                    mend = _MEND.format(draft=draft.relative_to(workspace.root).as_posix())
+                    yield f"{draft.name}, line {row.line}: {told} {mend}"
+
+
+def newest_audit(workspace: Workspace, draft: Path) -> CitationAudit | None:
+    """Return the newest stored audit of a draft's present content, None where there is none."""
+    digest = hash_bytes(draft.read_bytes())
+    versions = find_versions(workspace.outputs / "audits", citations_stem(draft), ".json")
+    for _, path in reversed(versions):
+        stored: Mapping[str, Any] = read_json(path, "citation audit")
+        if stored.get("draft_digest") == digest:
+            try:
+                return from_json(stored)
+            except UsageError:
+                return None  # of an older schema: to be made again, like one that is not there
+    return None
+
+
+def _why_stale(
+    row: CitationVerdict, library: PublishedLibrary, digests: dict[tuple[str, str], str | None]
+) -> str | None:
+    if row.namespace is None or row.text_digest is None:
+        return None
+    key = (row.namespace, row.doc_uid)
+    if key not in digests:
+        found = [r for r in library.find(row.doc_uid, row.namespace) if r.withheld_reason is None]
+        digests[key] = digest_document(library.load(found[0])) if found else None
+    if digests[key] is None:
+        return f"`{row.doc_uid}` was judged ({row.status}) and is not published any more."
+    if digests[key] == row.text_digest:
+        return None
+    return f"`{row.doc_uid}` has changed since it was judged ({row.status})."

@@ -1,0 +1,35 @@
+"""`rag eval assertions`: whether strong assertions are told from others."""
+
+import json
+from pathlib import Path
+
+import click
+
+from rag_assets.cli.failing import DONE, FAILED
+from rag_assets.cli.options import shown_progress
+
+
+@click.command(
+    help="Type the sentences in FILES (JSON lines with sentence, label, set) and compare: F1 of "
+    "causal detection (CAUSAL and CONDITIONAL_CAUSAL against the rest) and of comparisons (BETTER "
+    "and WORSE against the rest), and the share of hedged sentences that are flagged as strong."
+)
+@click.argument(
+    "files", nargs=-1, required=True, metavar="FILE...",
+    type=click.Path(dir_okay=False, exists=True, path_type=Path),
+)  # fmt: skip
+@click.option(
+    "--json", "out", type=click.Path(dir_okay=False, path_type=Path), metavar="OUT",
+    help="Write the figures to this file as JSON.",
+)  # fmt: skip
+def assertions(files: tuple[Path, ...], out: Path | None) -> None:
+    """Print the figures of each set."""
+    from rag_assets.evaluation.assertions import evaluate_assertions
+    from rag_assets.storage import write_text
+
+    with shown_progress() as progress:
+        report = evaluate_assertions(files, progress)
+    if out is not None:
+        write_text(out, json.dumps(report.to_json(), ensure_ascii=False, indent=1) + "\n")
+    click.echo(report.render())
+    click.get_current_context().exit(FAILED if report.failures else DONE)

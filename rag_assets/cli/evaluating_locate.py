@@ -1,0 +1,35 @@
+"""`rag eval locate`: whether the ranking within a cited document finds what was meant."""
+
+from pathlib import Path
+
+import click
+
+from rag_assets.cli.options import shown_progress
+
+
+@click.command(
+    "locate",
+    help="Rank the sentences of cited documents for citing sentences, as rag verify-citations "
+    "ranks passages: share found among the first 1, 3, 5 and 10, and mean reciprocal rank. DIR "
+    "holds NAME.jsonl (citing_sentence, reference_paper_id, cited_ids) and NAME_refs.jsonl.",
+)
+@click.argument("folder", metavar="DIR", type=click.Path(
+    exists=True, file_okay=False, path_type=Path))  # fmt: skip
+@click.option(
+    "--json", "out", type=click.Path(dir_okay=False, path_type=Path), metavar="OUT",
+    help="Write the figures to this file as JSON.",
+)  # fmt: skip
+@click.option(
+    "--config", "config", metavar="FILE",
+    type=click.Path(dir_okay=False, exists=True, path_type=Path),
+    help="Settings over the shipped ones, as in a workspace's config.yaml.",
+)  # fmt: skip
+def locate(folder: Path, out: Path | None, config: Path | None) -> None:
+    """Print the figures of each set."""
+    from rag_assets.cli.evaluating import _finish
+    from rag_assets.evaluation.locating import evaluate_locating
+    from rag_assets.workspace import shipped_settings
+
+    with shown_progress() as progress:
+        report = evaluate_locating(folder, shipped_settings(config), progress)
+    _finish(report, out)

@@ -1,0 +1,33 @@
+"""`rag replay`: make an evidence pack again from its publication."""
+
+import dataclasses
+from pathlib import Path
+
+import click
+
+from rag_assets.cli.failing import DONE, FAILED
+from rag_assets.cli.options import json_option, open_workspace, print_json
+
+
+@click.command(
+    help="Make the evidence pack PACK (.md or .json) again from the publication that it names, and "
+    "compare Markdown and JSON byte for byte. Exit code 0: the same; 1: it says which field or "
+    "line differs; 3: it cannot be made again, and why."
+)
+@click.argument("pack", type=click.Path(path_type=Path))
+@json_option
+def replay(pack: Path, as_json: bool) -> None:
+    """Print whether the pack is the same."""
+    from rag_assets.evidence import replay as make_again
+
+    found = make_again(open_workspace(), pack)
+    if as_json:
+        print_json({**dataclasses.asdict(found), "same": found.is_same})
+    elif found.is_same:
+        asked = ", ".join(found.publications)
+        click.echo(f"{found.pack}: the same, byte for byte, Markdown and JSON; made from {asked}.")
+    else:
+        click.echo(f"{found.pack}: not the same.")
+        for sentence in found.differences:
+            click.echo(f"  {sentence}")
+    click.get_current_context().exit(DONE if found.is_same else FAILED)

@@ -1,0 +1,56 @@
+"""`rag export-used-sources`: the documents that a pack or an audit uses, for Zotero and others."""
+
+from pathlib import Path
+
+import click
+
+from rag_assets.cli.options import json_option, open_workspace, print_json
+
+_FORMATS = ("markdown", "csl", "bibtex", "ris")
+
+
+@click.command(
+    help="Write the references of the documents that PACK uses to outputs/used_sources_v###: "
+    "Markdown, CSL-JSON, BibTeX and RIS. PACK: an evidence pack or an audit's JSON; without it the "
+    "latest pack."
+)
+@click.argument("pack", required=False, type=click.Path(path_type=Path))
+@click.option(
+    "--format",
+    "formats",
+    multiple=True,
+    type=click.Choice(_FORMATS),
+    help="Only this format; may be repeated. Without it: all four.",
+)
+@json_option
+def export_used_sources(pack: Path | None, formats: tuple[str, ...], as_json: bool) -> None:
+    """Print where the references lie, and what is missing in them."""
+    from rag_assets.evidence.bibliography import export_used_sources as export
+
+    done = export(
+        open_workspace(),
+        pack,
+        formats=formats,
+        notify=lambda sentence: click.echo(sentence, err=True),
+    )
+    if as_json:
+        print_json(
+            {
+                "used_by": done.used_by,
+                "is_new": done.is_new,
+                "doc_uids": [one.doc_uid for one in done.references],
+                "files": [str(path) for path in done.files.values()],
+                "notes": list(done.notes),
+                "missing": {one.doc_uid: list(one.missing) for one in done.references},
+            }
+        )
+        return
+    for note in done.notes:
+        click.echo(f"WARN: {note}", err=True)
+    for one in done.references:
+        if one.missing:
+            click.echo(f"{one.doc_uid}: not found: {', '.join(one.missing)}", err=True)
+    count = len(done.references)
+    click.echo(f"{count} {'source' if count == 1 else 'sources'} of {done.used_by}:")
+    for path in done.files.values():
+        click.echo(f"  {path}")

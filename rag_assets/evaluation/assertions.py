@@ -1,0 +1,133 @@
+"""How well strong assertions are told from others: causal, comparative, hedged sentences."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rag_assets.auditing.claims import AssertionType, Wording, read_wording
+from rag_assets.evaluation.report import EvaluationReport, Figure, ReportTable, share
+from rag_assets.model import Progress, UsageError, hash_fields
+
+# Labels that say a sentence is of a type, and those that say it is not. A conditionally causal
+# sentence ("may reduce") is worded as a cause and hedged: its type is causal, and the hedge is
+# what keeps it from being flagged.
+_TYPED: Mapping[str, tuple[AssertionType, frozenset[str]]] = {
+    "CAUSAL": ("causal", frozenset({"CAUSAL", "CONDITIONAL_CAUSAL"})),
+    "BETTER": ("comparative", frozenset({"BETTER", "WORSE"})),
+}
+_STRICT = "CAUSAL"
+_HEDGED = "HEDGE"
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    sentence: str
+    label: str
+    wording: Wording
+
+
+def evaluate_assertions(
+    files: Sequence[Path], on_progress: Progress | None = None
+) -> EvaluationReport:
+    """Type the sentences of labelled sets and compare.
+
+    Args:
+        files: JSON lines with `sentence`, `label`, `set`. A set with CAUSAL is scored as causal
+            detection (CAUSAL and CONDITIONAL_CAUSAL against the rest, and CAUSAL alone), one with
+            BETTER as comparison (BETTER and WORSE against the rest), one with HEDGE by the share
+            of hedged sentences that are flagged; of any other the share flagged by label is shown.
+
+    Raises:
+        UsageError: a line is not such a row, or a file holds none.
+    """
+    sets = _read(files, on_progress)
+    metrics: dict[str, Figure] = {}
+    typed: list[tuple[Figure, ...]] = []
+    flagged: list[tuple[Figure, ...]] = []
+    for name, rows in sorted(sets.items()):
+        labels = {row.label for row in rows}
+        for marker, (kind, positive) in _TYPED.items():
+            if marker in labels:
+                precision, recall, f1 = _scores(rows, kind, positive)
+                metrics[f"{name}_{kind}_f1"] = f1
+                typed.append((name, kind, len(rows), precision, recall, f1))
+                if marker == _STRICT:
+                    _, _, metrics[f"{name}_causal_alone_f1"] = _scores(
+                        rows, kind, frozenset({_STRICT})
+                    )
+        for label in sorted(labels):
+            of_label = [row for row in rows if row.label == label]
+            strong = share(sum(row.wording.is_strong for row in of_label), len(of_label))
+            if label == _HEDGED:
+                metrics[f"{name}_hedged_flagged"] = strong
+            kinds = Counter(row.wording.types[0] for row in of_label if row.wording.is_strong)
+            shown = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common(3))
+            hedged = share(
+                sum(row.wording.exemption == "hedged" for row in of_label), len(of_label)
+            )
+            flagged.append((name, label, len(of_label), strong, hedged, shown))
+    return EvaluationReport(
+        evaluation="assertions",
+        settings_digest=hash_fields("rules and weights that ship"),
+        metrics=metrics,
+        counts={"sentences": sum(map(len, sets.values())), "sets": len(sets)},
+        tables=(
+            ReportTable(
+                "detection of a type, hedged or not",
+                ("set", "type", "sentences", "precision", "recall", "F1"),
+                tuple(typed),
+            ),
+            ReportTable(
+                "share flagged as a strong assertion, by label",
+                ("set", "label", "sentences", "flagged", "hedged", "mostly"),
+                tuple(flagged),
+            ),
+        ),
+    )
+
+
+def _read(files: Sequence[Path], on_progress: Progress | None) -> dict[str, list[_Row]]:
+    sets: dict[str, list[_Row]] = {}
+    for file in files:
+        lines = file.read_text(encoding="utf-8").splitlines()
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            sentence, label, name = _fields(file, number, line)
+            sets.setdefault(name, []).append(_Row(sentence, label, read_wording(sentence)))
+            if on_progress is not None:
+                on_progress(file.name, number, len(lines))
+    if not sets:
+        raise UsageError(f"{', '.join(map(str, files))}: no row with `sentence`, `label`, `set`.")
+    return sets
+
+
+def _fields(file: Path, number: int, line: str) -> tuple[str, str, str]:
+    try:
+        row = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise UsageError(f"{file}, line {number}: not JSON ({error}).") from error
+    values = [row.get(key) if isinstance(row, dict) else None for key in _KEYS]
+    for key, value in zip(_KEYS, values, strict=True):
+        if not isinstance(value, str) or not value:
+            raise UsageError(
+                f"{file}, line {number}: '{key}' must be a text, got {value!r}. Each line is "
+                '{"sentence": …, "label": …, "set": …}.'
+            )
+    return str(values[0]), str(values[1]), str(values[2])
+
+
+_KEYS = ("sentence", "label", "set")
+
+
+def _scores(
+    rows: Iterable[_Row], kind: AssertionType, positive: frozenset[str]
+) -> tuple[float | None, float | None, float | None]:
+    """Return precision, recall and F1 of a type."""
+    pairs = [(kind in row.wording.types, row.label in positive) for row in rows]
+    both = sum(found and true for found, true in pairs)
+    found = sum(found for found, _ in pairs)
+    true = sum(true for _, true in pairs)
+    return share(both, found), share(both, true), share(2 * both, found + true)

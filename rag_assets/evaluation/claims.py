@@ -1,0 +1,190 @@
+"""How well a scorer tells supported claims from others, on rows with evidence and a label."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rag_assets.evaluation.claims_rows import ClaimRow, evidence_passages, read_claims
+from rag_assets.evaluation.report import EvaluationReport, Figure, ReportTable, settings_digest
+from rag_assets.judging import Judgement, Scorer, load_scorer
+from rag_assets.model import Progress
+from rag_assets.workspace.settings import ScorerName, Settings
+
+# Of the calibration error: bins of equal width over 0 to 1 (Naeini et al., AAAI 2015).
+BINS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A row and how it was judged."""
+
+    row: ClaimRow
+    judgement: Judgement
+
+    @property
+    def is_ok(self) -> bool:
+        """Say whether the scorer would let the citation pass."""
+        return self.judgement.status == "OK"
+
+
+def evaluate_claims(
+    files: Sequence[Path],
+    settings: Settings,
+    scorer: ScorerName | None = None,
+    limit: int | None = None,
+    on_progress: Progress | None = None,
+) -> EvaluationReport:
+    """Judge every row of some files and compare with its label.
+
+    Args:
+        files: JSON lines with claim, evidence and label; SUPPORT and ATTRIBUTABLE are supported,
+            every other label is not.
+        scorer: in the place of `verify.scorer`.
+        limit: rows of a file at most.
+
+    Returns:
+        `macro_f1` of OK against the rest; `auc` of the score; precision and recall of both
+        classes at the shipped threshold; `calibration_error` over ten bins of equal width;
+        `false_ok`, the share of what came out OK that is not supported.
+
+    Raises:
+        UsageError: a file holds no rows, or a line is none.
+        ConfigurationError: the scorer cannot be loaded.
+    """
+    chosen = settings.verify if scorer is None else settings.verify.model_copy(
+        update={"scorer": scorer}
+    )  # fmt: skip
+    judge = open_scorer(settings.model_copy(update={"verify": chosen}))
+    outcomes: list[Outcome] = []
+    for file in files:
+        outcomes += judge_rows(read_claims(file)[:limit], judge, file.stem, on_progress)
+    names = list(dict.fromkeys(outcome.row.set for outcome in outcomes))
+    by_set = {name: [o for o in outcomes if o.row.set == name] for name in names}
+    heads = ("set", "rows", *figures(outcomes))
+    rows = [(name, len(of), *figures(of).values()) for name, of in by_set.items()]
+    return EvaluationReport(
+        "claims",
+        settings_digest(settings),
+        {
+            **figures(outcomes),
+            "scorer": judge.name,
+            "threshold": judge.ok,
+            "weak_threshold": judge.weak,
+        },
+        {"files": len(files), "sets": len(names), "rows": len(outcomes)},
+        (
+            ReportTable("By set", heads, tuple(rows)),
+            ReportTable(
+                "Verdicts by label", ("label", "OK", "WEAK", "MISSING", "contradicted"),
+                tuple(_verdicts(outcomes)),
+            ),
+            ReportTable(
+                f"Calibration, {BINS} bins", ("from", "rows", "mean score", "share supported"),
+                tuple(_bins(outcomes)),
+            ),
+        ),
+        {
+            "scorer_fingerprint": judge.fingerprint,
+            "threshold_origin": judge.ok_origin,
+            "calibration_bins": BINS,
+            "by_set": {name: figures(of) for name, of in by_set.items()},
+        },
+    )  # fmt: skip
+
+
+def open_scorer(settings: Settings) -> Scorer:
+    """Return the scorer of the settings; `similarity` asks the first embedding model."""
+    if settings.verify.scorer == "similarity":
+        from rag_assets.evaluation.claims_encoder import FirstModel
+
+        return load_scorer(settings.verify, FirstModel(settings.embed.models[0]))
+    if settings.verify.scorer == "model" and settings.verify.model.provider == "llm":
+        from rag_assets.llm import load_chat_model
+
+        return load_scorer(settings.verify, chat=load_chat_model(settings.llm))
+    return load_scorer(settings.verify)
+
+
+def judge_rows(
+    rows: Sequence[ClaimRow], scorer: Scorer, name: str, on_progress: Progress | None = None
+) -> list[Outcome]:
+    """Return each row with its judgement, in order."""
+    outcomes = []
+    for done, row in enumerate(rows, 1):
+        (judgement,) = scorer.judge([(row.claim, evidence_passages(row.evidence))])
+        outcomes.append(Outcome(row, judgement))
+        if on_progress is not None:
+            on_progress(name, done, len(rows))
+    return outcomes
+
+
+def figures(outcomes: Sequence[Outcome]) -> dict[str, Figure]:
+    """Return the figures of some rows; None where the rows give no occasion for one."""
+    both = [o for o in outcomes if o.row.is_supported and o.is_ok]
+    false = [o for o in outcomes if not o.row.is_supported and o.is_ok]
+    missed = [o for o in outcomes if o.row.is_supported and not o.is_ok]
+    right = [o for o in outcomes if not o.row.is_supported and not o.is_ok]
+    supported = _class(len(both), len(false), len(missed))
+    other = _class(len(right), len(missed), len(false))
+    return {
+        "macro_f1": (supported[2] + other[2]) / 2,
+        "auc": _auc(outcomes),
+        "precision_support": supported[0],
+        "recall_support": supported[1],
+        "precision_other": other[0],
+        "recall_other": other[1],
+        "calibration_error": calibration_error(outcomes),
+        "false_ok": len(false) / (len(both) + len(false)) if both or false else None,
+    }
+
+
+def _class(right: int, false: int, missed: int) -> tuple[float | None, float | None, float]:
+    """Return precision, recall and F1 of a class; F1 of nothing right is 0."""
+    precision = right / (right + false) if right + false else None
+    recall = right / (right + missed) if right + missed else None
+    return precision, recall, 2 * right / max(1, 2 * right + false + missed)
+
+
+def _auc(outcomes: Sequence[Outcome]) -> float | None:
+    """Return the share of pairs of a supported and another row in which the first scores higher."""
+    ordered = sorted(outcomes, key=lambda o: o.judgement.score)
+    ranks: dict[float, tuple[int, int]] = {}
+    for place, outcome in enumerate(ordered, 1):
+        first, _ = ranks.get(outcome.judgement.score, (place, place))
+        ranks[outcome.judgement.score] = (first, place)
+    positive = [o for o in outcomes if o.row.is_supported]
+    others = len(outcomes) - len(positive)
+    if not positive or not others:
+        return None
+    # Mann and Whitney's U; equal scores share their mean rank.
+    total = sum(sum(ranks[o.judgement.score]) / 2 for o in positive)
+    return (total - len(positive) * (len(positive) + 1) / 2) / (len(positive) * others)
+
+
+def calibration_error(outcomes: Sequence[Outcome]) -> float | None:
+    """Return the mean distance of score and share supported, bins weighed by their rows."""
+    if not outcomes:
+        return None
+    rows = _bins(outcomes)
+    return sum(n * abs(score - share) for _, n, score, share in rows) / len(outcomes)
+
+
+def _bins(outcomes: Sequence[Outcome]) -> list[tuple[float, int, float, float]]:
+    found = []
+    for number in range(BINS):
+        inside = [o for o in outcomes if min(BINS - 1, int(o.judgement.score * BINS)) == number]
+        if inside:
+            score = sum(o.judgement.score for o in inside) / len(inside)
+            share = sum(o.row.is_supported for o in inside) / len(inside)
+            found.append((number / BINS, len(inside), score, share))
+    return found
+
+
+def _verdicts(outcomes: Sequence[Outcome]) -> list[tuple[Figure, ...]]:
+    labels = sorted({o.row.label for o in outcomes})
+    rows: list[tuple[Figure, ...]] = []
+    for label in labels:
+        of = [o.judgement for o in outcomes if o.row.label == label]
+        counts = [sum(j.status == status for j in of) for status in ("OK", "WEAK", "MISSING")]
+        rows.append((label, *counts, sum(j.reason_code == "contradicted" for j in of)))
+    return rows

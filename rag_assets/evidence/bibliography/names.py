@@ -1,0 +1,126 @@
+"""Printed names of authors in their parts: family and given name, or an organisation."""
+
+import re
+from dataclasses import dataclass
+
+_HAN = r"\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003134f"
+_HAN_NAME = re.compile(rf"[{_HAN}]{{2,4}}")
+_HAN_TEXT = re.compile(rf"[{_HAN}]")
+# Names from other languages in Chinese letters: 卡尔·马克思.
+_DOTS = re.compile(r"[·・•‧]")
+_LONGEST_HAN_NAME = 4
+# Family names of two characters (复姓) that are in use.
+_DOUBLE_FAMILY_NAME_LIST = (
+    "欧阳 太史 端木 上官 司马 东方 独孤 南宫 万俟 闻人 夏侯 诸葛 尉迟 公羊 赫连 澹台 皇甫 宗政 "
+    "濮阳 公冶 太叔 申屠 公孙 慕容 仲孙 钟离 长孙 宇文 司徒 鲜于 司空 闾丘 令狐 百里 呼延 东郭 "
+    "拓跋 歐陽 諸葛 司馬 東方 南宮 獨孤 鍾離 長孫 鮮于 東郭 萬俟 聞人"
+)
+_DOUBLE_FAMILY_NAMES = frozenset(_DOUBLE_FAMILY_NAME_LIST.split())
+# How the names of Chinese offices and firms end; of three characters and more.
+_HAN_ORGANISATION = re.compile(
+    r"(?:局|部|院|会|會|署|厅|廳|委|处|處|组|組|所|社|室|中心|大学|大學|学会|學會|政府|公司|集团|集團|银行|銀行|法院|"
+    r"检察院|编辑部|课题组)$"
+)
+_ORGANISATION = re.compile(
+    r"\b(?:organi[sz]ation|university|universit[àäé]t?|institut[eo]?|committee|ministry|group|"
+    r"consortium|team|collaboration|association|department|society|agency|commission|council|"
+    r"bank|cent(?:er|re)|foundation|office|bureau|authority|academy|federation|union|network|"
+    r"laborator(?:y|ies)|company|corporation|inc|ltd|llc|gmbh|project|initiative|of|for|the|"
+    r"and|&)(?=\W|$)",
+    re.IGNORECASE,
+)
+# Vancouver style: the family name, then initials without full stops.
+_INITIALS = re.compile(r"[^\W\d_a-zà-öø-ÿ]{1,4}(?:-[^\W\d_a-zà-öø-ÿ])?")
+_SUFFIX = re.compile(r"(?:Jr|Sr)\.?|I{2,3}|IV")
+_DEGREE = re.compile(r"(?:Ph\.?D|M\.?D|M\.?Sc|B\.?Sc|Dr|Prof)\.?")
+
+
+@dataclass(frozen=True, slots=True)
+class PersonName:
+    """A name in its parts.
+
+    Args:
+        family: without its particle; empty for an organisation.
+        given: first names or initials.
+        particle: `von`, `de la`: before the family name, not sorted by.
+        suffix: `Jr.`, `III`.
+        literal: the name of an organisation, or one that has no parts; empty for a person.
+    """
+
+    family: str = ""
+    given: str = ""
+    particle: str = ""
+    suffix: str = ""
+    literal: str = ""
+
+    @property
+    def inverted(self) -> str:
+        """`von Family, Suffix, Given`, as reference managers read it."""
+        if self.literal:
+            return self.literal
+        family = f"{self.particle} {self.family}".strip()
+        return ", ".join(part for part in (family, self.suffix, self.given) if part)
+
+
+def split_name(printed: str) -> PersonName:
+    """Return the parts of a name as a title page or sidecar has it.
+
+    Read are `Given von Family`, `Family, Given`, `Family, Jr., Given`, `Family GM` (Vancouver),
+    Chinese names (family name first, of one or two characters), organisations in English and
+    Chinese. Of `Given Family` the last word is the family name: that some languages put it first,
+    or have two, a title page does not say; a sidecar's `Family, Given` does.
+    """
+    name = " ".join(printed.replace("{", "").replace("}", "").split()).strip(" ,;")
+    if _HAN_TEXT.search(name) or not name:
+        return _split_chinese(name)
+    words = name.split(" ")
+    while len(words) > 1 and _DEGREE.fullmatch(words[-1]):
+        words = words[:-1]
+    name = " ".join(words).rstrip(",")
+    if "," in name:
+        return _split_western(name)
+    if len(words) == 1 or _ORGANISATION.search(name):
+        return PersonName(literal=name)
+    if _is_vancouver(words):
+        initials = ". ".join(words[-1].replace("-", ""))
+        return PersonName(family=" ".join(words[:-1]), given=f"{initials}.")
+    has_suffix = len(words) > 2 and _SUFFIX.fullmatch(words[-1])
+    return _split_western(" ".join(words[:-1]), words[-1]) if has_suffix else _split_western(name)
+
+
+def _is_vancouver(words: list[str]) -> bool:
+    before = " ".join(words[:-1])
+    return (
+        _INITIALS.fullmatch(words[-1]) is not None
+        and any(map(str.islower, before))
+        and "." not in before
+    )
+
+
+def _split_chinese(name: str) -> PersonName:
+    compact = name.replace(" ", "")
+    if "," in name or "，" in name:
+        family, given = re.split("[,，]", name, maxsplit=1)
+        return PersonName(family=family.strip(), given=given.strip())
+    if _DOTS.search(compact):
+        *given_names, family = _DOTS.split(compact)
+        return PersonName(family=family, given="·".join(given_names))
+    is_organisation = len(compact) > 2 and _HAN_ORGANISATION.search(compact)
+    if is_organisation or not _HAN_NAME.fullmatch(compact):
+        return PersonName(literal=name)
+    width = 2 if len(compact) > 2 and compact[:2] in _DOUBLE_FAMILY_NAMES else 1
+    return PersonName(family=compact[:width], given=compact[width:])
+
+
+def _split_western(name: str, suffix: str = "") -> PersonName:
+    from bibtexparser.middlewares.names import InvalidNameError, parse_single_name_into_parts
+
+    try:
+        parts = parse_single_name_into_parts(name)
+    except InvalidNameError:
+        return PersonName(literal=f"{name} {suffix}".strip())
+    family, given = " ".join(parts.last), " ".join(parts.first)
+    particle, jr = " ".join(parts.von), " ".join(parts.jr)
+    if not family:
+        return PersonName(literal=f"{name} {suffix}".strip())
+    return PersonName(family, given, particle, suffix or jr)

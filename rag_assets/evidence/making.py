@@ -1,0 +1,271 @@
+"""Search publications and make the pack of a question; nothing is stored."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rag_assets.evidence.locating import anchor_words, locate
+from rag_assets.evidence.pack import EvidenceItem, EvidencePack, PackRequest, PackSource
+from rag_assets.evidence.question import Question
+from rag_assets.evidence.quoting import QuoteFinder
+from rag_assets.model import UsageError, hash_fields
+from rag_assets.publishing import build_id_of
+from rag_assets.workspace import Workspace
+
+if TYPE_CHECKING:
+    from rag_assets.llm import ChatModel
+    from rag_assets.retrieval import ParentHit, Retrieved, Retriever, SearchFilters
+    from rag_assets.workspace.settings import RetrieveSettings
+
+# Counts as code: raise it when the same publications answer otherwise.
+ASKING_VERSION = 3
+# Last bits of a score depend on the processor.
+_DECIMALS = 6
+
+_Documents = Mapping[tuple[str, str], Mapping[str, Any]]
+
+
+def make_pack(
+    workspace: Workspace,
+    question: Question,
+    *,
+    publications: Mapping[str, str] | None = None,
+    settings: "RetrieveSettings | None" = None,
+    wordings: Mapping[str, str] | None = None,
+    circumstances: Sequence[str] = (),
+) -> EvidencePack:
+    """Search and build the pack.
+
+    Args:
+        workspace: to be asked.
+        question: what is asked.
+        publications: by namespace, in place of the current ones.
+        settings: of the search, in place of the namespace's or workspace's.
+        wordings: the question as it was searched before; no language model is asked then.
+        circumstances: what the moment of asking decided, where this is not that moment.
+
+    Raises:
+        UsageError: no text, an unknown namespace, or evidence that must not be cited.
+        PublicationError: none of the namespaces has a publication, or one that was named is gone.
+        DamagedFileError: a quote is not what stands in its source.
+        LanguageModelError: the settings name a language model that does not answer.
+    """
+    from rag_assets.retrieval import Retriever
+
+    llm = None if wordings is not None else _chat_model(workspace)
+    with Retriever(
+        workspace, question.namespaces, settings, llm=llm, publications=publications
+    ) as retriever:
+        found = retriever.retrieve(
+            question.question, top_k=question.top_k, filters=_filters(question), wordings=wordings
+        )
+        for parent in found.parents:
+            _require_citable(parent, found)
+        documents = _fetch_documents(retriever, found)
+    quotes = QuoteFinder(workspace.root / "data")
+    made = [_item(parent, question.question, documents, quotes, found) for parent in found.parents]
+    items = tuple(item for item in made if item is not None)
+    published = {name: manifest["publication"] for name, manifest in found.manifests.items()}
+    encoders = {
+        name: {model["model"]: model["fingerprint"] for model in manifest["embedders"]}
+        for name, manifest in found.manifests.items()
+    }
+    moment = tuple(dict.fromkeys((*found.circumstances, *circumstances)))
+    search_warnings = [text for text in found.warnings if text not in moment]
+    texts = dict(found.query.texts)
+    return EvidencePack(
+        query_id=query_id_of(
+            question.question, texts, found.filters, published, encoders, found.settings
+        ),
+        mode=question.mode,
+        question=question.question,
+        queries=texts,
+        request=PackRequest(question.namespaces, question.filters, question.top_k),
+        publications=published,
+        build_ids={name: build_id_of(manifest) for name, manifest in found.manifests.items()},
+        encoders=encoders,
+        filters=found.filters,
+        settings=found.settings,
+        sources=tuple(_sources(items, documents)),
+        locator_quality=dict(sorted(Counter(item.locator_quality for item in items).items())),
+        items=items,
+        warnings=(*moment, *search_warnings, *_warnings(items, len(made) - len(items))),
+        circumstances=moment,
+    )
+
+
+def query_id_of(
+    question: str,
+    queries: Mapping[str, str],
+    filters: Sequence[str],
+    publications: Mapping[str, str],
+    encoders: Mapping[str, Mapping[str, str]],
+    settings: Mapping[str, Any],
+) -> str:
+    """Return the id of a query: of all that decides what is found, and of no clock."""
+    asked = (question, dict(queries), list(filters))
+    return hash_fields(ASKING_VERSION, asked, publications, encoders, settings)[:16]
+
+
+def _filters(question: Question) -> "SearchFilters":
+    from rag_assets.retrieval import SearchFilters
+
+    filters = SearchFilters(citable_only=True)
+    for text in question.filters:
+        filters = filters.with_filter(text)
+    return filters
+
+
+def _chat_model(workspace: Workspace) -> "ChatModel | None":
+    if workspace.settings.llm.kind == "none":
+        return None  # and nothing of it is imported
+    from rag_assets.llm import open_chat_model
+
+    return open_chat_model(workspace)
+
+
+def _require_citable(hit: "ParentHit", found: "Retrieved") -> None:
+    best = hit.best
+    faults = {
+        "must not be cited (citable = false)": not best.citable,
+        "has no doc_uid": not best.doc_uid,
+        "has no parent_id": not best.parent_id,
+    }
+    wrong = [fault for fault, holds in faults.items() if holds]
+    if wrong:
+        sources = ", ".join(
+            sorted(
+                {
+                    f"{one.best.doc_uid or '?'} ({one.best.source_type}, citable = "
+                    f"{str(one.best.citable).lower()})"
+                    for one in found.parents
+                }
+            )
+        )
+        raise UsageError(
+            f"the search returned {best.chunk_key}, which {' and '.join(wrong)}. No pack was made. "
+            f"Applied filters: {'; '.join(found.filters)}. Returned sources: {sources}. Run "
+            "`rag index` and ask again; if it stays, the publication is wrong: please report it."
+        )
+
+
+def _fetch_documents(retriever: "Retriever", found: "Retrieved") -> _Documents:
+    documents = {}
+    for reader in retriever.readers:
+        uids = {hit.best.doc_uid for hit in found.parents if hit.best.namespace == reader.namespace}
+        for row in reader.fetch_documents(uids).to_pylist() if uids else ():
+            documents[reader.namespace, row["doc_uid"]] = row
+    return documents
+
+
+def _item(
+    hit: "ParentHit",
+    question: str,
+    documents: _Documents,
+    quotes: QuoteFinder,
+    found: "Retrieved",
+) -> EvidenceItem | None:
+    """Return the item of a parent, None where there is nothing to quote."""
+    best, parent = hit.best, hit.parent
+    document = documents.get((best.namespace, best.doc_uid))
+    if document is None:
+        raise UsageError(
+            f"the search returned {best.chunk_key}, but its publication lists no document "
+            f"'{best.doc_uid}'. No pack was made. Applied filters: {'; '.join(found.filters)}. Run "
+            "`rag index` and ask again; if it stays, please report it."
+        )
+    quote = quotes.find(
+        document["content_ref"], best.chunk_key, best.text, best.char_start, question
+    )
+    if quote is None:
+        return None
+    locator = locate(
+        quote.page_start, quote.page_end, quote.char_start, quote.char_end, best.section_path,
+        has_boxes=bool(quote.boxes),
+    )  # fmt: skip
+    if locator is None:
+        raise UsageError(
+            f"{best.chunk_key} has neither page nor characters to point at. No pack was made. Run "
+            "`rag ingest` again; if it stays, please report it."
+        )
+    begin_words, end_words = anchor_words(quote.text)
+    return EvidenceItem(
+        rank=hit.rank,
+        namespace=best.namespace,
+        doc_uid=best.doc_uid,
+        title=best.doc_title,
+        citation_key=best.citation_key,
+        source_type=best.source_type,
+        citable=best.citable,
+        retrieval_score=round(best.score, _DECIMALS),
+        ranks=dict(best.ranks),
+        scores=_rounded(dict(best.scores)),
+        parent_id=best.parent_id,
+        chunk_id=best.chunk_id,
+        section_path=best.section_path,
+        page_index=None if quote.page_start is None else quote.page_start - 1,
+        page_start=quote.page_start,
+        page_end=quote.page_end,
+        char_start=quote.char_start,
+        char_end=quote.char_end,
+        anchor_begin=begin_words,
+        anchor_end=end_words,
+        locator=locator.text,
+        locator_quality=locator.quality,
+        boxes=quote.boxes,
+        snippet=best.text,
+        exact_quote=quote.text,
+        quote_check=quote.check,
+        parent_text=parent.text,
+        chunk_hash=best.content_hash,
+        parent_hash=parent.hash,
+        citation_id=best.citation_id,
+        explanation=_rounded(dict(best.explanation)),
+        other_chunk_ids=hit.other_chunk_ids,
+    )
+
+
+def _sources(items: Sequence[EvidenceItem], documents: _Documents) -> Iterator[PackSource]:
+    for key in dict.fromkeys((item.namespace, item.doc_uid) for item in items):
+        own = [item for item in items if (item.namespace, item.doc_uid) == key]
+        row = documents[key]
+        yield PackSource(
+            namespace=key[0],
+            doc_uid=key[1],
+            authors=tuple(row["authors"] or ()),
+            hits=sum(1 + len(item.other_chunk_ids) for item in own),
+            ranks=tuple(item.rank for item in own),
+            **{name: row[name] for name in _PLAIN},
+        )
+
+
+# Columns of the published table `documents` that a source has under the same name.
+_PLAIN = (
+    "citation_key", "title", "year", "publisher", "url", "doi", "published_date", "accessed_at",
+    "language", "source_type", "content_hash",
+)  # fmt: skip
+
+
+def _warnings(items: Sequence[EvidenceItem], wordless: int) -> Iterator[str]:
+    if wordless:
+        yield (
+            f"{wordless} of the passages found are figures without words: they were left out, "
+            "since there is nothing to quote."
+        )
+    if not items:
+        yield "nothing citable was found: try other words, or `rag documents`."
+    if any(item.page_start is None for item in items):
+        yield (
+            "some items have no page: they are located by characters and by their first and last "
+            "words."
+        )
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return round(value, _DECIMALS)
+    if isinstance(value, Mapping):
+        return {key: _rounded(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(one) for one in value]
+    return value

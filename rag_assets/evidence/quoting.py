@@ -1,0 +1,213 @@
+"""Which words of a passage are quoted, and that they stand so in the source."""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rag_assets.chunking import split_sentences
+from rag_assets.evidence.locating import first_words
+from rag_assets.evidence.pack import QuoteCheck
+from rag_assets.evidence.wording import content_stems
+from rag_assets.model import DamagedFileError, PageBox, ParsedDocument
+
+# Spec 000 recommends quotes of at most so many words.
+QUOTE_WORDS = 60
+_STOPS = (".", "!", "?", "。", "！", "？", ";", "；")
+_CLOSING = "\"'”’」』)）] "
+_ROW = re.compile(r"(?m)^\|.*\|$")
+_CLAUSE_END = re.compile(r"[，；：、](?=.)|[,;:](?=\s)")
+_HEADINGS = ("title", "heading", "unplaced_heading")
+# Where a figure stands; nothing of it is printed.
+_FIGURE = re.compile(r"!\[[^\]]*\]\(attachment:[^)]*\)")
+# What a printed line has and its clean text has not, or the other way round: white space, hyphens
+# at line ends, invisible characters, the pipes and escapes of tables.
+_NOT_READ = re.compile(r"[\s\-\u2010\u2011\xad\u200b\u2060\ufeff|\\\x00-\x1f\x7f-\x9f]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """Words of a passage that were compared with their source.
+
+    Args:
+        char_start: in the document's clean text; half-open.
+        page_start: page of its first character, from 1; None without pages.
+        boxes: rectangles around its printed lines; empty where not known.
+        check: what it was compared with.
+    """
+
+    text: str
+    char_start: int
+    char_end: int
+    page_start: int | None
+    page_end: int | None
+    boxes: tuple[PageBox, ...]
+    check: QuoteCheck
+
+
+class QuoteFinder:
+    """Finds quotes in passages of stored parses, each of which is read once.
+
+    Args:
+        data: the folder that `content_ref` of a published document is relative to.
+    """
+
+    def __init__(self, data: Path) -> None:
+        self._data = data
+        self._documents: dict[str, ParsedDocument] = {}
+
+    def find(
+        self, content_ref: str, name: str, text: str, start: int, question: str
+    ) -> Quote | None:
+        """Return the words of a passage that answer the question best, at most QUOTE_WORDS.
+
+        Args:
+            content_ref: the document's parse.
+            name: of the passage, for messages.
+            text: of the passage, which stands at `start` in the document's clean text.
+            start: code points.
+            question: what is asked.
+
+        Returns:
+            None where the passage has no words: the line of a figure.
+
+        Raises:
+            DamagedFileError: the parse is gone or is not what the passage was cut from, or the
+                quote is not what is printed there.
+        """
+        document = self._read(content_ref)
+        if document.text[start : start + len(text)] != text:
+            raise DamagedFileError(
+                f"{name} is not what {self._data / content_ref} holds at characters {start} to "
+                f"{start + len(text)}: publication and parse differ. Run `rag ingest` and ask "
+                "again; if it stays, please report it."
+            )
+        headings = [
+            (block.start - start, block.end - start)
+            for block in document.blocks
+            if block.kind in _HEADINGS and block.start < start + len(text) and block.end > start
+        ]
+        span = quote_span(text, question, headings)
+        if span is None:
+            return None
+        first, last = start + span[0], start + span[1]
+        quote = text[slice(*span)]
+        check = check_quote(document, first, quote, name)
+        pages = [page.number for page in document.pages if page.start < last and page.end > first]
+        return Quote(
+            text=quote,
+            char_start=first,
+            char_end=last,
+            page_start=pages[0] if pages else None,
+            page_end=pages[-1] if pages else None,
+            boxes=self._boxes(document, first, last),
+            check=check,
+        )
+
+    def _read(self, content_ref: str) -> ParsedDocument:
+        if content_ref not in self._documents:
+            from rag_assets.parsing.stored import read_print
+
+            self._documents[content_ref] = read_print(self._data / content_ref)
+        return self._documents[content_ref]
+
+    def _boxes(self, document: ParsedDocument, start: int, end: int) -> tuple[PageBox, ...]:
+        if not document.pages:
+            return ()
+        from rag_assets.chunking.boxes import BoxFinder
+
+        return BoxFinder(document).find(start, end)
+
+
+def check_quote(document: ParsedDocument, start: int, quote: str, name: str) -> QuoteCheck:
+    """Compare a quote with its source and return what it was compared with.
+
+    The clean text must hold it character by character. Where the parse knows the printed lines,
+    their characters must read the same once ligatures, white space and the hyphens of line ends
+    are undone.
+
+    Args:
+        document: with text and printed lines.
+        start: of the quote in the clean text.
+        quote: as it will be shown.
+        name: of the passage, for messages.
+
+    Raises:
+        DamagedFileError: they differ; the message shows both.
+    """
+    from rag_assets.parsing.pdf.printed import printed_text
+
+    end = start + len(quote)
+    printed = printed_text(document, start, end)
+    if document.text[start:end] != quote or _read(printed) != _read(quote):
+        raise DamagedFileError(
+            f"{name}: the quote is not what stands in the source. No pack was made. Quote: "
+            f"{quote!r}. Source: {printed!r}. Delete the document's parse and run `rag ingest`; "
+            "if it stays, please report it."
+        )
+    return "printed" if document.lines else "clean_text"
+
+
+def _read(text: str) -> str:
+    return _NOT_READ.sub("", unicodedata.normalize("NFKC", text))
+
+
+def quote_span(
+    text: str, question: str, headings: Sequence[tuple[int, int]] = ()
+) -> tuple[int, int] | None:
+    """Return the sentence that shares most with the question, at most QUOTE_WORDS words of it.
+
+    The first of equals. Of a table a row counts as a sentence. A heading, and a question, is taken
+    only where nothing else is there. What is too long is cut behind a clause where one ends.
+
+    Args:
+        text: of the passage.
+        question: what is asked.
+        headings: spans of `text`; half-open.
+
+    Returns:
+        (start, end) in `text`, trimmed; None where there is not a letter or digit to quote.
+    """
+    asked = content_stems(question)
+    spans = [span for span in _sentences(text) if any(map(str.isalnum, text[slice(*span)]))]
+    if not spans:
+        return None
+    # A heading shares words with every question about its section, but says nothing.
+    spans = [s for s in spans if not any(a <= s[0] and s[1] <= b for a, b in headings)] or spans
+    whole = [span for span in spans if text[: span[1]].rstrip(_CLOSING).endswith(_STOPS)]
+    # Nor does a question answer one, as that of a pair of question and answer.
+    whole = [s for s in whole if not text[: s[1]].rstrip(_CLOSING).endswith(("?", "？"))] or whole
+    start, end = max(
+        whole or spans,
+        key=lambda span: (len(asked & content_stems(text[span[0] : span[1]])), -span[0]),
+    )
+    return start, start + len(_shortened(text[start:end]))
+
+
+def _shortened(sentence: str) -> str:
+    kept = first_words(sentence, QUOTE_WORDS)
+    if len(kept) == len(sentence):
+        return kept
+    clauses = [end.end() for end in _CLAUSE_END.finditer(kept)]
+    return kept[: clauses[-1]] if clauses and clauses[-1] >= len(kept) / 2 else kept
+
+
+def _sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the sentences and the rows of tables, cut where the reference of a figure stands."""
+    for first, last in _between(_FIGURE, text, 0, len(text)):
+        yield from (row.span() for row in _ROW.finditer(text, first, last))
+        for start, end in _between(_ROW, text, first, last):
+            piece = text[start:end]
+            for one, other in split_sentences(piece) or [(0, len(piece))]:
+                sentence = piece[one:other]
+                begin = start + one + len(sentence) - len(sentence.lstrip())
+                yield begin, begin + len(sentence.strip())
+
+
+def _between(mark: re.Pattern[str], text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    reached = start
+    for found in mark.finditer(text, start, end):
+        yield reached, found.start()
+        reached = found.end()
+    yield reached, end

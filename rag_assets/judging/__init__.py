@@ -1,0 +1,33 @@
+"""Whether the passages of a cited document support a sentence: scorers behind one protocol."""
+
+from rag_assets.judging.contract import (
+    SCORE_DECIMALS,
+    Judgement,
+    PassageText,
+    ReasonCode,
+    Scorer,
+    Sign,
+    SignKind,
+    Status,
+)
+from rag_assets.judging.loading import load_scorer
+from rag_assets.judging.similarity import MAX_UNKNOWN_SHARE, TextEncoder, cosines
+from rag_assets.judging.term_weights import term_weight
+from rag_assets.workspace.settings import ScorerName
+
+__all__ = [
+    "MAX_UNKNOWN_SHARE",
+    "SCORE_DECIMALS",
+    "Judgement",
+    "PassageText",
+    "ReasonCode",
+    "Scorer",
+    "ScorerName",
+    "Sign",
+    "SignKind",
+    "Status",
+    "TextEncoder",
+    "cosines",
+    "load_scorer",
+    "term_weight",
+]

@@ -1,0 +1,261 @@
+"""A claim beside the sentences that answer it: numbers, units, directions, negation, names."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rag_assets.judging.cues import Cue, of_kind, read_cues
+from rag_assets.judging.names import Name, read_names
+from rag_assets.judging.quantities import (
+    Quantity,
+    find_equal,
+    read_quantities,
+    units_agree,
+)
+from rag_assets.judging.terms import Term, fold, read_terms
+
+# Terms on each side of a word that say what it is about; more of them in the source, where
+# a sentence may be wordier.
+_NEAR_IN_CLAIM = 3
+_NEAR_IN_SOURCE = 6
+# Terms behind a negation that it denies.
+_DENIED = 2
+# Weight in common from which two words speak of the same thing.
+_SAME_SUBJECT = 0.5
+_SHORTEST_NAME = 3
+# Parts of a date and ages stand for themselves: 8 月 is no 8 年 in another unit.
+_DATES = frozenset({"year", "month", "day of month", "decade"})
+
+
+@dataclass(frozen=True, slots=True)
+class NumberFact:
+    """A number of the claim.
+
+    Args:
+        equal: the source's number that it repeats.
+        rival: where there is none, a number of the same kind in the best sentence.
+        other_unit: where there is none, the same digits with another unit.
+    """
+
+    claim: Quantity
+    equal: Quantity | None
+    is_in_best: bool
+    rival: Quantity | None
+    other_unit: Quantity | None
+
+
+@dataclass(frozen=True, slots=True)
+class NameFact:
+    """A name of the claim, and whether the source has it."""
+
+    claim: Name
+    is_in_best: bool
+    is_found: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CueFact:
+    """A turning word of the claim or of the source, beside what answers it.
+
+    Args:
+        claim: as it stands there; empty where only the source has one.
+        source: as it stands there; empty where only the claim has one.
+        agreement: 1 the same, -1 the opposite, 0 nothing to compare.
+        subject: share of the words around it that both have, 0 to 1.
+    """
+
+    claim: str
+    source: str
+    agreement: int
+    subject: float
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """All that was found when a claim was held against sentences, the best first."""
+
+    numbers: tuple[NumberFact, ...]
+    names: tuple[NameFact, ...]
+    directions: tuple[CueFact, ...]
+    negations: tuple[CueFact, ...]
+    causes: tuple[CueFact, ...]
+    extremes: tuple[CueFact, ...]
+
+
+def compare(claim: str, sentences: Sequence[str]) -> Comparison:
+    """Hold a claim against sentences.
+
+    Args:
+        claim: without anchors and marks.
+        sentences: the best first; at least one.
+    """
+    return Comparison(
+        _numbers(claim, sentences),
+        _names(claim, sentences),
+        _directions(claim, sentences),
+        _negations(claim, sentences),
+        _causes(claim, sentences),
+        _extremes(claim, sentences),
+    )
+
+
+def _numbers(claim: str, sentences: Sequence[str]) -> tuple[NumberFact, ...]:
+    best = read_quantities(sentences[0])
+    everywhere = [quantity for sentence in sentences for quantity in read_quantities(sentence)]
+    facts = []
+    for quantity in read_quantities(claim):
+        equal = find_equal(quantity, everywhere)
+        is_in_best = find_equal(quantity, best) is not None
+        rival = other_unit = None
+        if equal is None:
+            rival = next((q for q in best if _is_rival(quantity, q)), None)
+            other_unit = next((q for q in everywhere if _is_other_unit(quantity, q)), None)
+        facts.append(NumberFact(quantity, equal, is_in_best, rival, other_unit))
+    return tuple(facts)
+
+
+def _is_rival(claim: Quantity, source: Quantity) -> bool:
+    if claim.unit.kind or source.unit.kind:
+        return claim.unit.kind == source.unit.kind and claim.unit.kind not in _DATES
+    return _is_year(claim) == _is_year(source)
+
+
+def _is_year(quantity: Quantity) -> bool:
+    return quantity.step == 1 and 1500 <= quantity.raw <= 2100 and "," not in quantity.text
+
+
+def _is_other_unit(claim: Quantity, source: Quantity) -> bool:
+    if _DATES & {claim.unit.kind, source.unit.kind}:
+        return False
+    return claim.raw == source.raw and (
+        not units_agree(claim.unit, source.unit)
+        or (bool(claim.unit.kind) == bool(source.unit.kind) and claim.value != source.value)
+    )
+
+
+def _names(claim: str, sentences: Sequence[str]) -> tuple[NameFact, ...]:
+    folded = [fold(sentence) for sentence in sentences]
+    initials = [_initials(sentence) for sentence in sentences]
+    own_initials = _initials(claim)
+    facts = []
+    for name in read_names(claim):
+        found = [
+            _holds_name(name, folded[i], initials[i], sentences[i], own_initials)
+            for i in range(len(sentences))
+        ]
+        facts.append(NameFact(name, found[0], any(found)))
+    return tuple(facts)
+
+
+def _initials(text: str) -> str:
+    return "".join(term.unit[0] for term in read_terms(text).items if term.kind == "word")
+
+
+def _holds_name(name: Name, folded: str, initials: str, sentence: str, own_initials: str) -> bool:
+    key = name.key
+    if key in folded and (len(key) >= _SHORTEST_NAME or not key.isascii()):
+        return True
+    units = read_terms(sentence).weights
+    if any(term.unit in units for term in read_terms(key).items[:1]):
+        return True
+    is_acronym = name.text.isupper() and len(key) >= 2
+    if is_acronym and (key in initials or key in folded.split()):
+        return True
+    # The claim spells out what the source abbreviates.
+    return any(
+        other.text.isupper() and len(other.key) >= _SHORTEST_NAME and other.key in own_initials
+        and key[0] in other.key
+        for other in read_names(sentence)
+    )  # fmt: skip
+
+
+def _near(items: Sequence[Term], start: int, end: int, count: int) -> dict[str, float]:
+    before = [term for term in items if term.end <= start][-count:]
+    behind = [term for term in items if term.start >= end][:count]
+    return {term.unit: term.weight for term in (*before, *behind)}
+
+
+def _overlap(wanted: dict[str, float], found: dict[str, float]) -> float:
+    total = sum(wanted.values())
+    return sum(w for unit, w in wanted.items() if unit in found) / total if total else 0.0
+
+
+def _directions(claim: str, sentences: Sequence[str]) -> tuple[CueFact, ...]:
+    own = read_terms(claim).items
+    facts = []
+    for cue in of_kind(read_cues(claim), "direction"):
+        around = _near(own, cue.start, cue.end, _NEAR_IN_CLAIM)
+        same: tuple[float, Cue | None] = (-1.0, None)
+        opposite: tuple[float, Cue | None] = (-1.0, None)
+        for sentence in sentences:
+            items = read_terms(sentence).items
+            for other in of_kind(read_cues(sentence), "direction"):
+                if other.scale != cue.scale:
+                    continue
+                subject = _overlap(around, _near(items, other.start, other.end, _NEAR_IN_SOURCE))
+                if other.side == cue.side:
+                    same = max(same, (subject, other), key=lambda pair: pair[0])
+                else:
+                    opposite = max(opposite, (subject, other), key=lambda pair: pair[0])
+        shown = claim[cue.start : cue.end]
+        if opposite[1] is not None and opposite[0] > same[0]:
+            facts.append(CueFact(shown, opposite[1].word, -1, opposite[0]))
+        elif same[1] is not None:
+            facts.append(CueFact(shown, same[1].word, 1, same[0]))
+        else:
+            facts.append(CueFact(shown, "", 0, 0.0))
+    return tuple(facts)
+
+
+def _scope(items: Sequence[Term], cue: Cue) -> dict[str, float]:
+    """Return the terms that a negation is about: those behind it."""
+    behind = [term for term in items if term.start >= cue.end][:_DENIED]
+    return {term.unit: term.weight for term in behind}
+
+
+def _negations(claim: str, sentences: Sequence[str]) -> tuple[CueFact, ...]:
+    own = read_terms(claim).items
+    own_units = read_terms(claim).weights
+    own_cues = of_kind(read_cues(claim), "negation")
+    facts = []
+    for cue in own_cues:
+        scope = _scope(own, cue)
+        best, word, agreement = 0.0, "", 0
+        for sentence in sentences:
+            terms = read_terms(sentence)
+            subject = _overlap(scope, terms.weights)
+            others = of_kind(read_cues(sentence), "negation")
+            if others and subject >= _SAME_SUBJECT:
+                best, word, agreement = max(subject, best), others[0].word, 1
+                break
+            if subject > best:
+                best, word, agreement = subject, "", -1 if subject >= _SAME_SUBJECT else 0
+        facts.append(CueFact(claim[cue.start : cue.end], word, agreement, best))
+    if not own_cues:
+        for sentence in sentences:
+            items = read_terms(sentence).items
+            for cue in of_kind(read_cues(sentence), "negation"):
+                subject = _overlap(_scope(items, cue), own_units)
+                agreement = -1 if subject >= _SAME_SUBJECT else 0
+                facts.append(CueFact("", sentence[cue.start : cue.end], agreement, subject))
+    return tuple(facts)
+
+
+def _causes(claim: str, sentences: Sequence[str]) -> tuple[CueFact, ...]:
+    own = [cue.word for cue in of_kind(read_cues(claim), "causal")]
+    if not own:
+        return ()
+    words = [cue for sentence in sentences[:1] for cue in read_cues(sentence)]
+    causal = [cue.word for cue in words if cue.kind == "causal"]
+    loose = [cue.word for cue in words if cue.kind in {"association", "hedge"}]
+    if causal:
+        return (CueFact(own[0], causal[0], 1, 1.0),)
+    return (CueFact(own[0], loose[0] if loose else "", -1 if loose else 0, 1.0),)
+
+
+def _extremes(claim: str, sentences: Sequence[str]) -> tuple[CueFact, ...]:
+    held = {cue.word for sentence in sentences for cue in of_kind(read_cues(sentence), "extreme")}
+    return tuple(
+        CueFact(claim[cue.start : cue.end], cue.word if cue.word in held else "",
+                1 if cue.word in held else 0, 1.0)
+        for cue in of_kind(read_cues(claim), "extreme")
+    )  # fmt: skip

@@ -1,0 +1,111 @@
+"""What a scorer is asked, and what it answers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+Status = Literal["OK", "WEAK", "MISSING"]
+ReasonCode = Literal["supported", "weakly_supported", "not_found", "contradicted"]
+SignKind = Literal[
+    "words", "number", "unit", "direction", "negation", "entity", "causal", "quotation"
+]
+
+# Scores are compared and shown as stored: the last bits of a vector depend on its batch.
+SCORE_DECIMALS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class PassageText:
+    """One candidate passage of the cited document.
+
+    Args:
+        text: verbatim.
+        sentences: half-open spans of its sentences in `text`; never empty.
+    """
+
+    text: str
+    sentences: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """Something that a reader can check with his own eyes.
+
+    Args:
+        kind: what was compared.
+        claim: as it stands in the claim; empty where nothing there answers the source.
+        source: as it stands in the source; empty where it is missing there.
+        text: one short sentence for the reader.
+    """
+
+    kind: SignKind
+    claim: str
+    source: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """How well the best of some passages supports a claim.
+
+    Args:
+        score: 0 to 1, finite, six decimals; of `support` a calibrated probability.
+        reason: one sentence for the writer.
+        passage: index of the best passage among those given.
+        span: of its best sentence, or of neighbouring ones; half-open.
+        note: what could not be looked at as it should, for instance a language that the model
+            cannot read; None where nothing was in the way.
+    """
+
+    score: float
+    status: Status
+    reason_code: ReasonCode
+    reason: str
+    passage: int
+    span: tuple[int, int]
+    speaks_for: tuple[Sign, ...] = ()
+    speaks_against: tuple[Sign, ...] = ()
+    note: str | None = None
+
+
+class Scorer(Protocol):
+    """Judges claims against passages; each by itself, whatever else is asked beside it."""
+
+    @property
+    def name(self) -> str:
+        """Return the scorer's name in the settings."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Return the SHA-256 of all that decides a judgement: files, models, thresholds, code."""
+        ...
+
+    @property
+    def ok(self) -> float:
+        """Return the score from which a claim is OK."""
+        ...
+
+    @property
+    def weak(self) -> float:
+        """Return the score from which a claim is WEAK; below it is MISSING."""
+        ...
+
+    @property
+    def ok_origin(self) -> str:
+        """Return where `ok` comes from."""
+        ...
+
+    @property
+    def weak_origin(self) -> str:
+        """Return where `weak` comes from."""
+        ...
+
+    def judge(self, claims: Sequence[tuple[str, Sequence[PassageText]]]) -> list[Judgement]:
+        """Return one judgement for each claim, in order.
+
+        Args:
+            claims: sentences without anchors and marks, each with its candidate passages, best
+                first, at least one.
+        """
+        ...

@@ -1,0 +1,81 @@
+"""Scorer `coverage`: the share of the claim's content words that a passage holds."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rag_assets.evidence.wording import coverage
+from rag_assets.judging.contract import SCORE_DECIMALS, Judgement, PassageText
+from rag_assets.judging.thresholds import Thresholds
+from rag_assets.model import hash_fields
+
+# Counts as code: raise it when the same texts come to another score.
+_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageScorer:
+    """Words in common, each counting the same."""
+
+    thresholds: Thresholds
+
+    @property
+    def name(self) -> str:
+        """Return `coverage`."""
+        return "coverage"
+
+    @property
+    def fingerprint(self) -> str:
+        """Return the SHA-256 of thresholds and code."""
+        return hash_fields("coverage", _VERSION, [self.ok, self.weak])
+
+    @property
+    def ok(self) -> float:
+        """Return the share from which a claim is OK."""
+        return self.thresholds.ok
+
+    @property
+    def weak(self) -> float:
+        """Return the share from which a claim is WEAK."""
+        return self.thresholds.weak
+
+    @property
+    def ok_origin(self) -> str:
+        """Return where `ok` comes from."""
+        return self.thresholds.ok_origin
+
+    @property
+    def weak_origin(self) -> str:
+        """Return where `weak` comes from."""
+        return self.thresholds.weak_origin
+
+    def judge(self, claims: Sequence[tuple[str, Sequence[PassageText]]]) -> list[Judgement]:
+        """Return for each claim the passage with the largest share of its words."""
+        return [
+            judge_by_coverage(claim, passages, self.thresholds, None) for claim, passages in claims
+        ]
+
+
+def judge_by_coverage(
+    claim: str, passages: Sequence[PassageText], thresholds: Thresholds, note: str | None
+) -> Judgement:
+    """Return the judgement by words in common.
+
+    Args:
+        passages: at least one; the first of equals wins.
+        note: why meaning was not compared, None where words were asked for.
+    """
+    shares = [coverage(claim, passage.text) for passage in passages]
+    best = max(range(len(passages)), key=shares.__getitem__)
+    passage = passages[best]
+    span = max(passage.sentences, key=lambda s: coverage(claim, passage.text[slice(*s)]))
+    score = round(shares[best], SCORE_DECIMALS)
+    status, code = thresholds.decide(score)
+    found = f"{score:.0%} of its content words"
+    reason = {
+        "OK": f"Shares its words with the passage ({found}; OK from {thresholds.ok:.0%}).",
+        "WEAK": f"Shares only some of its words with the passage ({found}; OK from "
+        f"{thresholds.ok:.0%}). Cite a better passage, or say less.",
+        "MISSING": f"Nothing in the cited document shares enough of its words ({found}; WEAK from "
+        f"{thresholds.weak:.0%}). Cite another source, or drop the claim.",
+    }[status]
+    return Judgement(score, status, code, reason, best, span, note=note)

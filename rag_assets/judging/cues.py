@@ -1,0 +1,99 @@
+"""Where a text turns: its directions, negations, causes, hedges and superlatives, with places."""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from rag_assets.judging.lexicon import lexicon
+from rag_assets.judging.term_weights import stem
+from rag_assets.judging.terms import fold
+
+_WORD = re.compile(r"(?<![a-z])[a-z]+(?:['’]t)?(?![a-z])")
+_KEPT_TEXTS = 20_000
+
+CueKind = Literal["direction", "negation", "causal", "association", "hedge", "extreme"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """A word that turns a sentence.
+
+    Args:
+        word: in lower case; what is compared.
+        scale: of a direction; two directions of one scale can be opposite.
+        side: 1 or -1 on that scale; 0 of other cues.
+    """
+
+    kind: CueKind
+    word: str
+    start: int
+    end: int
+    scale: str = ""
+    side: int = 0
+
+
+@lru_cache(maxsize=_KEPT_TEXTS)
+def read_cues(text: str) -> tuple[Cue, ...]:
+    """Return the cues of a text, in its order."""
+    folded = fold(text).replace("’", "'")
+    found: list[Cue] = []
+    for match in _WORD.finditer(folded):
+        found += _english(match)
+    found += _chinese(folded)
+    return tuple(sorted(found, key=lambda cue: (cue.start, cue.kind, cue.scale)))
+
+
+def _english(match: re.Match[str]) -> list[Cue]:
+    word, start, end = match.group(), match.start(), match.end()
+    words, root = lexicon(), stem(word)
+    found = [
+        Cue("direction", word, start, end, scale, side)
+        for scale, side in words.directions_en.get(word, ())
+    ]
+    kinds: tuple[tuple[CueKind, bool], ...] = (
+        ("negation", word in words.negations_en),
+        ("causal", root in words.causal_en),
+        ("association", root in words.association_en),
+        ("hedge", word in words.hedges_en),
+        ("extreme", word in words.extremes_en),
+    )
+    return [*found, *(Cue(kind, word, start, end) for kind, is_so in kinds if is_so)]
+
+
+def _chinese(folded: str) -> list[Cue]:
+    words = lexicon()
+    found = [
+        Cue("negation", match.group(), *match.span())
+        for match in _pattern(words.negations_zh | words.not_negations_zh).finditer(folded)
+        if match.group() not in words.not_negations_zh
+    ]
+    found += [
+        Cue("direction", match.group(), *match.span(), scale, side)
+        for match in _pattern(frozenset(words.directions_zh)).finditer(folded)
+        for scale, side in words.directions_zh[match.group()]
+    ]
+    others: tuple[tuple[CueKind, frozenset[str]], ...] = (
+        ("causal", words.causal_zh),
+        ("association", words.association_zh),
+        ("hedge", words.hedges_zh),
+        ("extreme", words.extremes_zh),
+    )
+    found += [
+        Cue(kind, match.group(), *match.span())
+        for kind, listed in others
+        for match in _pattern(listed).finditer(folded)
+    ]
+    return found
+
+
+@lru_cache(maxsize=16)
+def _pattern(words: frozenset[str]) -> re.Pattern[str]:
+    # The longest first, so that 不仅 is found before 不; equal ones in a fixed order.
+    ordered = sorted(words, key=lambda word: (-len(word), word))
+    return re.compile("|".join(map(re.escape, ordered)))
+
+
+def of_kind(cues: tuple[Cue, ...], kind: CueKind) -> list[Cue]:
+    """Return the cues of a kind."""
+    return [cue for cue in cues if cue.kind == kind]

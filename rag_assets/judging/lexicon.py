@@ -1,0 +1,81 @@
+"""Words that turn a sentence round, and units: configs/judging_words.yaml, read once."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from rag_assets.judging.term_weights import stem
+from rag_assets.workspace.configuration import configs_folder, read_yaml
+
+WORDS_FILE = "judging_words.yaml"
+
+# Scale and side, 1 or -1, of a word that gives a direction.
+Direction = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """The file's words, as they are looked up.
+
+    Args:
+        directions_en: by word in lower case; `directions_zh` alike.
+        not_negations_zh: what only looks like a negation (不仅, 不同, 未来).
+        causal_en: stems; `association_en` alike; all other English words as they are written.
+    """
+
+    directions_en: dict[str, tuple[Direction, ...]]
+    directions_zh: dict[str, tuple[Direction, ...]]
+    negations_en: frozenset[str]
+    negations_zh: frozenset[str]
+    not_negations_zh: frozenset[str]
+    causal_en: frozenset[str]
+    causal_zh: frozenset[str]
+    association_en: frozenset[str]
+    association_zh: frozenset[str]
+    hedges_en: frozenset[str]
+    hedges_zh: frozenset[str]
+    extremes_en: frozenset[str]
+    extremes_zh: frozenset[str]
+
+
+def read_words() -> Any:
+    """Return the content of the file."""
+    return read_yaml(configs_folder() / WORDS_FILE, WORDS_FILE)
+
+
+@lru_cache(maxsize=1)
+def lexicon() -> Lexicon:
+    """Return the words, read when they are first needed."""
+    words = read_words()
+    return Lexicon(
+        directions_en=_directions(words["opposites"]["en"]),
+        directions_zh=_directions(words["opposites"]["zh"]),
+        negations_en=_set(words["negations"]["en"]),
+        negations_zh=_set(words["negations"]["zh"]),
+        not_negations_zh=_set(words["negations"]["not_zh"]),
+        causal_en=_stems(words["causal"]["en"]),
+        causal_zh=_set(words["causal"]["zh"]),
+        association_en=_stems(words["association"]["en"]),
+        association_zh=_set(words["association"]["zh"]),
+        hedges_en=_set(words["hedges"]["en"]),
+        hedges_zh=_set(words["hedges"]["zh"]),
+        extremes_en=_set(words["extremes"]["en"]),
+        extremes_zh=_set(words["extremes"]["zh"]),
+    )
+
+
+def _directions(scales: dict[str, list[str]]) -> dict[str, tuple[Direction, ...]]:
+    found: dict[str, list[Direction]] = {}
+    for scale, sides in scales.items():
+        for side, words in zip((1, -1), sides, strict=True):
+            for word in words.split():
+                found.setdefault(word, []).append((scale, side))
+    return {word: tuple(dict.fromkeys(places)) for word, places in found.items()}
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+def _stems(words: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in words.split())

@@ -1,0 +1,174 @@
+"""What speaks for a claim and against it, in words that a reader can check."""
+
+from collections.abc import Iterator
+
+from rag_assets.judging.comparing import Comparison, CueFact, NumberFact
+from rag_assets.judging.contract import Sign
+from rag_assets.judging.cues import of_kind, read_cues
+from rag_assets.judging.features import Answer
+from rag_assets.judging.selecting import claim_weights, held_units
+from rag_assets.judging.terms import read_terms
+
+# More is not read.
+_MOST_SIGNS = 5
+_MOST_WORDS = 4
+# Words rarer than this are worth naming when the source does not have them.
+_TELLING_WEIGHT = 0.55
+# Weight in common around two opposite words from which they speak of the same thing; and share
+# of the claim that the best sentence must hold before it can contradict it.
+_SAME_SUBJECT = 0.5
+_SAME_NEGATED = 0.75
+_SAME_CLAIM = 0.4
+
+
+def find_contradictions(found: Answer) -> list[Sign]:
+    """Return what the source says otherwise: another number or unit, the opposite, a negation.
+
+    Only where the sentence is about the same thing, so that what is merely missing is none.
+    """
+    if not found.selection.is_crossed and found.selection.shares[0] < _SAME_CLAIM:
+        return []
+    return [*_rivals(found.comparison), *_opposites(found)]
+
+
+def find_doubts(found: Answer) -> list[Sign]:
+    """Return what keeps a claim from being OK, however near it is: a reader would stop there.
+
+    A number that does not stand in the passage, a negation that nothing there answers, a direction
+    where the source has only the opposite.
+    """
+    comparison = found.comparison
+    signs = [_missing_number(n) for n in comparison.numbers if n.equal is None]
+    signs += [_opposite(fact) for fact in comparison.directions if fact.agreement < 0]
+    is_denied = any(of_kind(read_cues(sentence), "negation") for sentence in found.sentences)
+    signs += [_negation(fact) for fact in comparison.negations if fact.claim and not is_denied]
+    return signs
+
+
+def signs_against(found: Answer) -> tuple[Sign, ...]:
+    """Return what speaks against the claim, contradictions first."""
+    signs = [*find_contradictions(found), *find_doubts(found), *_missing(found)]
+    return tuple(dict.fromkeys(signs))[:_MOST_SIGNS]
+
+
+def signs_for(found: Answer) -> tuple[Sign, ...]:
+    """Return what the sentences and the claim have in common."""
+    return tuple(dict.fromkeys(_common(found)))[:_MOST_SIGNS]
+
+
+def _rivals(comparison: Comparison) -> Iterator[Sign]:
+    for fact in comparison.numbers:
+        if fact.equal is not None:
+            continue
+        own = fact.claim.text
+        if fact.other_unit is not None:
+            other = fact.other_unit.text
+            yield Sign("unit", own, other, f"The claim says {own}, the source {other}.")
+        elif fact.rival is not None and fact.claim.unit.kind:
+            other = fact.rival.text
+            yield Sign("number", own, other, f"The claim says {own}, the source {other}.")
+
+
+def _opposites(found: Answer) -> Iterator[Sign]:
+    for fact in found.comparison.directions:
+        if fact.agreement < 0 and fact.subject >= _SAME_SUBJECT:
+            yield _opposite(fact)
+    for fact in found.comparison.negations:
+        if fact.agreement < 0 and fact.subject >= _SAME_NEGATED:
+            yield _negation(fact)
+
+
+def _opposite(fact: CueFact) -> Sign:
+    text = f"The claim says “{fact.claim}”, the source “{fact.source}”."
+    return Sign("direction", fact.claim, fact.source, text)
+
+
+def _missing_number(fact: NumberFact) -> Sign:
+    own = fact.claim.text
+    return Sign("number", own, "", f"{own} does not stand in the passage.")
+
+
+def _negation(fact: CueFact) -> Sign:
+    if fact.claim:
+        text = f"The claim says “{fact.claim}”; the source has no such negation."
+    else:
+        text = f"The source says “{fact.source}”; the claim does not."
+    return Sign("negation", fact.claim, fact.source, text)
+
+
+def _missing(found: Answer) -> Iterator[Sign]:
+    for name in found.comparison.names:
+        if not name.is_found and name.claim.is_sure:
+            own = name.claim.text
+            yield Sign("entity", own, "", f"“{own}” is not named in the passage.")
+    for fact in found.comparison.causes:
+        if fact.agreement < 0:
+            yield Sign(
+                "causal", fact.claim, fact.source,
+                f"The claim names a cause (“{fact.claim}”), the source says “{fact.source}”.",
+            )  # fmt: skip
+    for fact in found.comparison.extremes:
+        if fact.agreement == 0:
+            yield Sign(
+                "words", fact.claim, "", f"The claim says “{fact.claim}”, the source does not."
+            )
+    # In another language every word is missing, which says nothing.
+    words = [] if found.selection.is_crossed else _missing_words(found)
+    if words:
+        listed = ", ".join(f"“{word}”" for word in words)
+        yield Sign("words", ", ".join(words), "", f"Not in the passage: {listed}.")
+
+
+def _missing_words(found: Answer) -> list[str]:
+    held = frozenset().union(*(held_units(sentence) for sentence in found.sentences))
+    named = " ".join(name.claim.text for name in found.comparison.names)
+    missing = [
+        item
+        for item in read_terms(found.claim).items
+        if item.unit not in held and item.weight >= _TELLING_WEIGHT
+    ]
+    missing.sort(key=lambda item: -item.weight)
+    words: list[str] = []
+    end = -1
+    # Pairs of Chinese characters overlap; those that touch are shown as one word.
+    for item in sorted(missing[: 2 * _MOST_WORDS], key=lambda item: item.start):
+        if item.kind == "han" and words and item.start <= end:
+            words[-1] += found.claim[end : item.end]
+        elif found.claim[item.start : item.end] not in named:
+            words.append(found.claim[item.start : item.end])
+        else:
+            continue
+        end = item.end
+    return list(dict.fromkeys(words))[:_MOST_WORDS]
+
+
+def _common(found: Answer) -> Iterator[Sign]:
+    weights = claim_weights(read_terms(found.claim))
+    held = frozenset().union(*(held_units(sentence) for sentence in found.sentences))
+    count = sum(unit in held for unit in weights)
+    if count and not found.selection.is_crossed:
+        yield Sign(
+            "words", "", "",
+            f"{count} of the claim's {len(weights)} words and numbers stand in the passage.",
+        )  # fmt: skip
+    for number in found.comparison.numbers:
+        if number.equal is not None:
+            own, other = number.claim.text, number.equal.text
+            same = f"{own} stands in the passage" if own == other else f"{own} is {other} there"
+            yield Sign("number", own, other, f"{same}.")
+    names = [name.claim.text for name in found.comparison.names if name.is_found]
+    if names:
+        shown = ", ".join(dict.fromkeys(names[:_MOST_WORDS]))
+        yield Sign("entity", shown, shown, f"Named in the passage: {shown}.")
+    for fact in found.comparison.directions:
+        if fact.agreement > 0 and fact.subject >= _SAME_SUBJECT:
+            yield Sign(
+                "direction", fact.claim, fact.source,
+                f"The same direction: “{fact.claim}”, “{fact.source}”.",
+            )  # fmt: skip
+    for fact in found.comparison.negations:
+        if fact.agreement > 0:
+            yield Sign(
+                "negation", fact.claim, fact.source,
+                f"Both deny: “{fact.claim}”, “{fact.source}”.",
+            )  # fmt: skip

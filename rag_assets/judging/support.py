@@ -1,0 +1,187 @@
+"""Scorer `support`: a calibrated probability from what a reader would check, and its reasons."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from rag_assets.judging.contract import SCORE_DECIMALS, Judgement, PassageText, Sign
+from rag_assets.judging.crossed import answer_crossed, crossed_probability, is_crossed
+from rag_assets.judging.features import FEATURES, Answer, answer, measure
+from rag_assets.judging.lexicon import WORDS_FILE
+from rag_assets.judging.meaning import meaning_fingerprint
+from rag_assets.judging.signs import find_contradictions, find_doubts, signs_against, signs_for
+from rag_assets.judging.term_weights import WEIGHTS_FILE
+from rag_assets.judging.thresholds import Thresholds, require_order
+from rag_assets.judging.trees import FittedThresholds, SupportModel, read_support_file
+from rag_assets.model import hash_bytes, hash_fields
+from rag_assets.retrieval.reranking import Reranker
+from rag_assets.workspace.configuration import configs_folder
+from rag_assets.workspace.settings import SupportSettings
+
+SUPPORT_FILE = "support.json"
+_TABLES = (WEIGHTS_FILE, WORDS_FILE)
+# Counts as code: raise it when the same texts and file come to another judgement.
+SUPPORT_VERSION = 1
+# What a contradiction, and what a doubt, leaves of a probability: "likely" must not stand beside
+# MISSING. About the share of such claims that are supported after all (docs/judging.md).
+CONTRADICTED_AT_MOST = 0.2
+DOUBTFUL_AT_MOST = 0.3
+_CROSSED_NOTE = (
+    "The sentence and its source are in different languages: meaning was compared by the "
+    "multilingual model, and numbers, names, directions and negation one by one."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SupportScorer:
+    """What a reader would check, weighed by trees that were fitted on claims of known truth.
+
+    Args:
+        thresholds: of claims in their source's language.
+        crossed: of claims whose source is in the other language.
+    """
+
+    model: SupportModel
+    thresholds: Thresholds
+    crossed: Thresholds | None
+    reranker: Reranker
+
+    @property
+    def name(self) -> str:
+        """Return `support`."""
+        return "support"
+
+    @property
+    def fingerprint(self) -> str:
+        """Return the SHA-256 of the fitted file, the weights, the models, thresholds and code."""
+        return _fingerprint(self.model.fingerprint, self.reranker.fingerprint, self.ok, self.weak)
+
+    @property
+    def ok(self) -> float:
+        """Return the probability from which a claim is OK."""
+        return self.thresholds.ok
+
+    @property
+    def weak(self) -> float:
+        """Return the probability from which a claim is WEAK."""
+        return self.thresholds.weak
+
+    @property
+    def ok_origin(self) -> str:
+        """Return where `ok` comes from."""
+        return self.thresholds.ok_origin
+
+    @property
+    def weak_origin(self) -> str:
+        """Return where `weak` comes from."""
+        return self.thresholds.weak_origin
+
+    def judge(self, claims: Sequence[tuple[str, Sequence[PassageText]]]) -> list[Judgement]:
+        """Return for each claim how probably the passages support it, and what says so."""
+        return [self._judge(claim, passages) for claim, passages in claims]
+
+    def _judge(self, claim: str, passages: Sequence[PassageText]) -> Judgement:
+        if self.crossed is not None and is_crossed(claim, passages):
+            return self._judge_crossed(claim, passages)
+        found = answer(claim, passages)
+        if found.selection.shares[3] == 0:
+            # Not a word or number in common: vectors alone are no reason to trust a sentence.
+            return self._verdict(found, passages, 0.0, self.thresholds, note=None)
+        row = measure(found, self.reranker, self.model.file.scales)
+        return self._verdict(
+            found, passages, self.model.probability(row), self.thresholds, note=None
+        )
+
+    def _judge_crossed(self, claim: str, passages: Sequence[PassageText]) -> Judgement:
+        model, thresholds = self.model.file.crossed, self.crossed
+        if model is None or thresholds is None:
+            raise AssertionError("asked only where the file holds a model of crossed claims")
+        found, near = answer_crossed(claim, passages)
+        score = crossed_probability(near, model)
+        return self._verdict(found, passages, score, thresholds, note=_CROSSED_NOTE)
+
+    def _verdict(
+        self,
+        found: Answer,
+        passages: Sequence[PassageText],
+        score: float,
+        thresholds: Thresholds,
+        note: str | None,
+    ) -> Judgement:
+        against = find_contradictions(found)
+        place = found.selection.best
+        span = passages[place.passage].sentences[place.sentence]
+        if against:
+            score = round(min(score, CONTRADICTED_AT_MOST, thresholds.weak), SCORE_DECIMALS)
+            return Judgement(
+                score, "MISSING", "contradicted",
+                f"The passage says otherwise. {against[0].text} Correct the sentence, or cite a "
+                "source that says it.",
+                place.passage, span, signs_for(found), signs_against(found), note,
+            )  # fmt: skip
+        if find_doubts(found):
+            score = min(score, DOUBTFUL_AT_MOST)
+        score = round(score, SCORE_DECIMALS)
+        status, code = thresholds.decide(score)
+        missing = signs_against(found)
+        return Judgement(
+            score, status, code, _reason(status, score, thresholds, missing),
+            place.passage, span, signs_for(found), missing, note,
+        )  # fmt: skip
+
+
+@lru_cache(maxsize=8)
+def _fingerprint(model: str, reranker: str, ok: float, weak: float) -> str:
+    # A draft asks for it at every sentence; the tables do not change within a process.
+    tables = [hash_bytes((configs_folder() / name).read_bytes()) for name in _TABLES]
+    parts = [model, tables, meaning_fingerprint(), reranker, [ok, weak]]
+    return hash_fields("support", SUPPORT_VERSION, *parts)
+
+
+def _reason(status: str, score: float, limits: Thresholds, against: tuple[Sign, ...]) -> str:
+    found = f"supported with probability {score:.2f}"
+    first = f" {against[0].text}" if against else ""
+    if status == "OK":
+        return f"The passage says it ({found}; OK from {limits.ok:.2f})."
+    if status == "WEAK":
+        return (
+            f"The passage says something of the kind ({found}; OK from {limits.ok:.2f}).{first} "
+            "Read it, cite a better passage, or say less."
+        )
+    return (
+        f"Nothing in the cited document says it ({found}; WEAK from {limits.weak:.2f}).{first} "
+        "Cite another source, or drop the claim."
+    )
+
+
+def load_support_scorer(settings: SupportSettings, reranker: Reranker) -> SupportScorer:
+    """Return the scorer with the thresholds of its file, or those that the settings state.
+
+    Raises:
+        ConfigurationError: the file is missing or damaged, or thresholds contradict each other.
+    """
+    model = _model()
+    crossed = model.file.crossed
+    return SupportScorer(
+        model,
+        _thresholds(settings, model.file.thresholds),
+        _thresholds(settings, crossed.thresholds) if crossed else None,
+        reranker,
+    )
+
+
+def _model() -> SupportModel:
+    return read_support_file(configs_folder() / SUPPORT_FILE, list(FEATURES))
+
+
+def _thresholds(settings: SupportSettings, fitted: FittedThresholds) -> Thresholds:
+    ok = fitted.ok if settings.threshold is None else settings.threshold
+    weak = fitted.weak if settings.weak_threshold is None else settings.weak_threshold
+    require_order(ok, weak, "verify.support")
+    origin = f"configs/{SUPPORT_FILE}"
+    return Thresholds(
+        ok,
+        weak,
+        origin if settings.threshold is None else "setting verify.support.threshold",
+        origin if settings.weak_threshold is None else "setting verify.support.weak_threshold",
+    )

@@ -1,0 +1,54 @@
+"""From which score a claim is OK or WEAK, and who said so."""
+
+import math
+from dataclasses import dataclass
+
+from rag_assets.judging.contract import ReasonCode, Status
+from rag_assets.model import ConfigurationError
+from rag_assets.workspace.settings import VerifySettings
+
+_SPEC_OK = 0.55  # spec 000 §4.8: "threshold T=0.55 (config default)"
+_SPEC_WEAK = 0.40  # spec 000 leaves T_weak open; the shipped setting since the first release
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """From which score a claim is OK (`ok`) and WEAK (`weak`), each with its origin."""
+
+    ok: float
+    weak: float
+    ok_origin: str
+    weak_origin: str
+
+    def decide(self, score: float) -> tuple[Status, ReasonCode]:
+        """Return what a score means."""
+        if score >= self.ok:
+            return "OK", "supported"
+        if score >= self.weak:
+            return "WEAK", "weakly_supported"
+        return "MISSING", "not_found"
+
+
+def spec_thresholds(settings: VerifySettings) -> Thresholds:
+    """Return the thresholds of `similarity` and `coverage`: those of spec 000, or the settings'.
+
+    Raises:
+        ConfigurationError: WEAK would begin above OK.
+    """
+    require_order(settings.threshold, settings.weak_threshold, "verify")
+    is_spec = math.isclose(settings.threshold, _SPEC_OK)
+    is_spec_weak = math.isclose(settings.weak_threshold, _SPEC_WEAK)
+    return Thresholds(
+        settings.threshold,
+        settings.weak_threshold,
+        "spec 000 default" if is_spec else "setting verify.threshold",
+        "default" if is_spec_weak else "setting verify.weak_threshold",
+    )
+
+
+def require_order(ok: float, weak: float, section: str) -> None:
+    """Raise ConfigurationError where WEAK would begin above OK."""
+    if weak > ok:
+        raise ConfigurationError(
+            f"{section}.weak_threshold ({weak}) must not lie above {section}.threshold ({ok})."
+        )

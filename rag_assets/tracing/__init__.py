@@ -1,0 +1,27 @@
+"""From a verdict or an item back to the bytes; SQL over all that is stored; build manifests."""
+
+from rag_assets.tracing.chain import Chain, Step
+from rag_assets.tracing.finding import trace
+from rag_assets.tracing.health import Health, write_health_report
+from rag_assets.tracing.manifests import (
+    BuildManifest,
+    find_builds,
+    write_build_manifest,
+)
+from rag_assets.tracing.querying import open_sql
+from rag_assets.tracing.rendering import chain_to_json, render_chain, render_overview
+
+__all__ = [
+    "BuildManifest",
+    "Chain",
+    "Health",
+    "Step",
+    "chain_to_json",
+    "find_builds",
+    "open_sql",
+    "render_chain",
+    "render_overview",
+    "trace",
+    "write_build_manifest",
+    "write_health_report",
+]

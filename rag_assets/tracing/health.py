@@ -1,0 +1,251 @@
+"""`meta/health_report.md`: what somebody has to look at before handing in, on one page."""
+
+import importlib.metadata
+import platform
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from rag_assets import __version__
+from rag_assets.model import PublicationError, RagError
+from rag_assets.publishing import DocumentLine, describe_namespace, list_documents
+from rag_assets.storage import MANIFEST, read_manifest, read_pointer, write_text
+from rag_assets.tracing.querying import open_sql
+from rag_assets.tracing.stored import read_named_rows
+from rag_assets.workspace import (
+    Namespace,
+    Workspace,
+    changes_since_decision,
+    config_hash,
+    read_decisions,
+)
+
+HEALTH_REPORT = "health_report.md"
+_FOLDERS = ("raw", "data", "index", "meta", "outputs")
+_PACKAGES = ("dagster", "duckdb", "pylance", "pyarrow", "pymupdf", "torch")
+# What a person reads of a list on a page; the commands named list all.
+_MOST_SHOWN = 30
+
+_PLACES = """
+    SELECT namespace, count(*) AS chunks, count(*) FILTER (page_start IS NULL) AS pageless,
+        count(*) FILTER (page_start IS NULL AND char_end <= char_start) AS placeless
+    FROM chunks WHERE citable GROUP BY namespace
+"""
+# The newest audit of each draft: what was judged before has been judged again.
+_VERDICTS = """
+    SELECT made_from, output, number, line, status, reason_code, doc_uid, claim, is_stale
+    FROM lineage WHERE kind = 'verdict'
+    QUALIFY dense_rank() OVER (
+        PARTITION BY made_from
+        ORDER BY regexp_extract(output, '_v(\\d+)$', 1)::BIGINT DESC
+    ) = 1
+    ORDER BY made_from, number
+"""
+
+
+@dataclass
+class _Report:
+    """The page as it grows; `todo` are the sentences that ask for something."""
+
+    todo: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+
+    def add(self, *lines: str) -> None:
+        """Add lines to the page."""
+        self.lines += lines
+
+    def add_list(self, sentences: Sequence[str], margin: str = "") -> None:
+        """Add a list, its beginning where it is long; `margin` sets it below another point."""
+        self.lines += [f"{margin}- {' '.join(s.split())}" for s in sentences[:_MOST_SHOWN]]
+        if len(sentences) > _MOST_SHOWN:
+            self.lines.append(f"{margin}- … and {len(sentences) - _MOST_SHOWN} more")
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """The report and where it lies. `todo` is empty where nothing has to be looked at."""
+
+    path: Path
+    text: str
+    todo: tuple[str, ...]
+
+
+def write_health_report(
+    workspace: Workspace, fingerprints: Callable[[Namespace], Sequence[str]]
+) -> Health:
+    """Write the report on a workspace as it is now.
+
+    A namespace that cannot be read is named with the reason; the others are reported.
+
+    Args:
+        fingerprints: gives those of a namespace's configured models.
+    """
+    report = _Report()
+    readable = []
+    for name in workspace.namespace_names:
+        report.add(f"\n## Namespace {name}\n")
+        try:
+            namespace = workspace.namespace(name)
+            _describe(report, namespace, fingerprints(namespace))
+            readable.append(name)
+        except RagError as error:
+            report.todo.append(f"{name}: {error}")
+            report.add(f"It cannot be read: {error}")
+    _describe_outputs(report, workspace, readable)
+    _describe_policy(report, workspace)
+    _describe_machine(report, workspace)
+    at = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    head = ["# Health of the library", "", f"Made by `rag health`, {at}.", ""]
+    if report.todo:
+        head += [f"**{len(report.todo)} things to look at:**", ""]
+        head += [f"{number}. {todo}" for number, todo in enumerate(report.todo, start=1)]
+    else:
+        head.append("**Nothing to do.**")
+    text = "\n".join([*head, *report.lines]) + "\n"
+    path = workspace.meta / HEALTH_REPORT
+    write_text(path, text)
+    return Health(path, text, tuple(report.todo))
+
+
+def _describe(report: _Report, namespace: Namespace, models: Sequence[str]) -> None:
+    state = describe_namespace(namespace, models)
+    name = namespace.name
+    report.todo += [f"{name}: {stale}. `{state['mend']}`" for stale in state["stale"]]
+    shown = ", ".join(f"{n} {status}" for status, n in state["documents"].items() if n)
+    report.add(f"- Files in raw/: {state['files']}; documents: {shown or 'none'}")
+    if state["counts"]:
+        counts = state["counts"]
+        report.add(f"- Searchable: {counts['chunks']} chunks in {counts['parents']} parents")
+    report.add(*_publications(namespace))
+    lines = list_documents(namespace, models)
+    troubled = [line for line in lines if line.status in {"failed", "withheld", "refused"}]
+    if troubled:
+        report.todo.append(
+            f"{name}: {len(troubled)} documents could not be used (below; `rag documents`)."
+        )
+        report.add("\n### Documents that could not be used\n")
+        report.add_list([_sentence(line) for line in troubled])
+    conflicts = [f"{_title(line)}: {note}" for line in lines for note in line.notes]
+    if conflicts:
+        report.todo.append(f"{name}: {len(conflicts)} documents need a decision of yours (below).")
+        report.add("\n### Conflicts and oddities\n")
+        report.add_list(conflicts)
+    _describe_places(report, namespace)
+
+
+def _sentence(line: DocumentLine) -> str:
+    return f"{_title(line)}: {line.status}, {line.reason_code}: {line.message}"
+
+
+def _title(line: DocumentLine) -> str:
+    return f"`{line.doc_uid or (line.paths[0] if line.paths else '?')}`"
+
+
+def _publications(namespace: Namespace) -> Iterator[str]:
+    pointer = read_pointer(namespace.publications)
+    if pointer is None:
+        yield "- Publications: none"
+        return
+    manifest = read_manifest(namespace.publications / pointer.current)
+    models = ", ".join(f"{m['model']} ({m['fingerprint'][:12]})" for m in manifest["embedders"])
+    yield f"- Models: {models}"
+    for path in sorted(namespace.publications.glob(f"[!.]*/{MANIFEST}")):
+        folder = path.parent
+        marks = ["current"] if folder.name == pointer.current else []
+        if folder.with_name(f"{folder.name}.pin").exists():
+            marks.append("pinned")
+        more = f" ({', '.join(marks)})" if marks else ""
+        yield f"- Publication {folder.name}{more}: {_megabytes(folder)}"
+
+
+def _describe_places(report: _Report, namespace: Namespace) -> None:
+    if read_pointer(namespace.publications) is None:
+        return
+    with open_sql(namespace.workspace, [namespace.name]) as connection:
+        rows = read_named_rows(connection, _PLACES)
+    row = next((row for row in rows if row["namespace"] == namespace.name), None)
+    if row is None:
+        return
+    report.add(
+        f"- Citable chunks without a page, located by characters: {row['pageless']} of "
+        f"{row['chunks']}"
+    )
+    if row["placeless"]:
+        report.todo.append(
+            f"{namespace.name}: {row['placeless']} citable chunks have no place at all. Run "
+            "`rag ingest`; if it stays, please report it."
+        )
+
+
+def _describe_outputs(report: _Report, workspace: Workspace, names: Sequence[str]) -> None:
+    report.add("\n## Packs and audits\n")
+    try:
+        with open_sql(workspace, names) as connection:
+            packs = read_named_rows(connection, "SELECT count(DISTINCT output) AS n FROM ends "
+                                    "WHERE kind = 'item'")  # fmt: skip
+            rows = read_named_rows(connection, _VERDICTS)
+    except PublicationError as error:
+        report.add(str(error))
+        return
+    report.add(f"- Evidence packs: {packs[0]['n']}")
+    by_draft: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        by_draft.setdefault(row["made_from"], []).append(row)
+    for draft, verdicts in by_draft.items():
+        counts = Counter(row["status"] for row in verdicts)
+        shown = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
+        report.add(f"- {draft} (`{verdicts[0]['output']}`): {shown}")
+        open_rows = [row for row in verdicts if row["status"] != "OK"]
+        stale = sum(bool(row["is_stale"]) and row["status"] != "ERROR" for row in verdicts)
+        if open_rows:
+            report.todo.append(f"{draft}: {len(open_rows)} citations are not OK (below).")
+            report.add_list([
+                f"line {row['line']}, `{row['doc_uid']}`: {row['status']} ({row['reason_code']}): "
+                f"{row['claim'][:120]}"
+                for row in open_rows
+            ], "  ")  # fmt: skip
+        if stale:
+            report.todo.append(
+                f"{draft}: {stale} verdicts are about sources that have changed since. "
+                f"`rag verify-citations` on it again."
+            )
+
+
+def _describe_policy(report: _Report, workspace: Workspace) -> None:
+    report.add("\n## Settings and decisions\n")
+    try:
+        digest, decisions = config_hash(workspace), read_decisions(workspace)
+        changes = changes_since_decision(workspace)
+    except RagError as error:
+        if not any(str(error) in todo for todo in report.todo):
+            report.todo.append(str(error))
+        return
+    report.add(f"- config_hash: {digest}")
+    report.add_list([f"{d.number:04d}, {d.at[:10]}: {d.text}" for d in decisions])
+    if changes:
+        report.todo.append(
+            f"{len(changes)} settings were changed without a decision (below). "
+            '`rag decide "…" --reason "…"` notes why.'
+        )
+        report.add("\nChanged since the last decision:\n")
+        report.add_list(changes)
+
+
+def _describe_machine(report: _Report, workspace: Workspace) -> None:
+    report.add("\n## Disk and versions\n")
+    report.add(*(f"- {name}/: {_megabytes(workspace.root / name)}" for name in _FOLDERS))
+    versions = [f"rag-assets {__version__}", f"Python {platform.python_version()}"]
+    for name in _PACKAGES:
+        try:
+            versions.append(f"{name} {importlib.metadata.version(name)}")
+        except importlib.metadata.PackageNotFoundError:
+            versions.append(f"{name} (not installed)")
+    report.add(f"- {', '.join(versions)}")
+
+
+def _megabytes(folder: Path) -> str:
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    return f"{size / 1e6:.1f} MB"

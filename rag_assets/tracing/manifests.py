@@ -1,0 +1,229 @@
+"""Build manifests: what a publication was made from, by whom and how (spec 000 §4.3 and §4.4).
+
+Rendered from lineage, so that any publication that stands has one, also one that was made before
+anybody asked. Beside it `chunk_manifest.json` says of every document which fingerprint its chunks
+have and whether this build computed them or found them as they were.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rag_assets.model import UsageError
+from rag_assets.publishing import build_id_of
+from rag_assets.publishing.catalogue import attach_catalogues, catalogue_name
+from rag_assets.storage import read_json, read_manifest, read_pointer, write_text
+from rag_assets.tracing.stored import (
+    RECORDED_STAGES,
+    create_stored_tables,
+    read_named_rows,
+)
+from rag_assets.workspace import Namespace, Workspace
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+SCHEMA = "rag-assets/build-manifest/1"
+CHUNK_SCHEMA = "rag-assets/chunk-manifest/1"
+NAME, CHUNK_NAME = "build_manifest.json", "chunk_manifest.json"
+
+_DOCUMENTS = """
+    SELECT d.doc_uid, d.content_hash AS sha256, d.doc_id AS text_sha256, d.citable,
+        list(s.source_uri ORDER BY s.source_uri) AS paths, t.parser, t.parser_version,
+        t.media_type
+    FROM standing_documents AS d
+    LEFT JOIN standing_sources AS s ON s.content_hash = d.content_hash
+    LEFT JOIN standing_parse_reports AS t ON t.content_hash = d.content_hash
+    GROUP BY ALL ORDER BY d.doc_uid
+"""
+_STAGES = """
+    SELECT stage, content_hash, fingerprint, digest, computed_at, run_id, code_version,
+        config_hash, tool_version
+    FROM stages WHERE content_hash IN (SELECT content_hash FROM standing_documents)
+    ORDER BY content_hash
+"""
+_CHUNKS = "SELECT doc_uid, count(*) AS chunks FROM standing_chunks GROUP BY doc_uid"
+_NOT_PUBLISHED = """
+    SELECT source_uri AS path, content_hash AS sha256, status FROM standing_sources
+    WHERE status <> 'published' ORDER BY source_uri
+"""
+_MAKERS = ("run_id", "code_version", "config_hash", "tool_version")
+
+
+@dataclass(frozen=True, slots=True)
+class BuildManifest:
+    """The manifest of one publication and where it lies. `is_new` False: it stood there."""
+
+    build_id: str
+    path: Path
+    content: Mapping[str, Any]
+    is_new: bool
+
+
+def write_build_manifest(namespace: Namespace, publication: str) -> BuildManifest:
+    """Return a publication's manifest, writing it below `meta/builds/` where it is not there yet.
+
+    Raises:
+        UsageError: the publication does not stand (any more); the text says which do.
+        DamagedFileError: its own files cannot be read.
+    """
+    folder = namespace.publications / publication
+    if not (folder / catalogue_name(publication)).is_file():
+        raise UsageError(_not_standing(namespace, publication))
+    published = read_manifest(folder)
+    build_id = build_id_of(published)
+    path = namespace.workspace.meta / "builds" / build_id / NAME
+    if path.is_file():
+        return BuildManifest(build_id, path, read_json(path, "build manifest"), False)
+    with attach_catalogues({namespace.name: folder / catalogue_name(publication)}) as connection:
+        create_stored_tables(connection, namespace.workspace, [namespace.name], publication)
+        content, chunks = _render(connection, namespace, published, build_id)
+    write_text(path.with_name(CHUNK_NAME), _as_text(chunks))
+    # Last: where it stands, the other stands.
+    write_text(path, _as_text(content))
+    return BuildManifest(build_id, path, content, True)
+
+
+def find_builds(
+    workspace: Workspace, names: tuple[str, ...], wanted: str | None
+) -> list[tuple[Namespace, str]]:
+    """Return the publications that `wanted` names, by name or build id; None: the current ones.
+
+    Raises:
+        UsageError: none is called so.
+    """
+    found, known = [], []
+    for namespace in (workspace.namespace(name) for name in names):
+        pointer = read_pointer(namespace.publications)
+        if pointer is None:
+            continue
+        if wanted is None:
+            found.append((namespace, pointer.current))
+            continue
+        for entry in pointer.history:
+            name = entry.publication
+            known.append(name)
+            if wanted == name or f"-{name}-" in wanted:
+                found.append((namespace, name))
+    if wanted is not None and not found:
+        raise UsageError(
+            f"no publication or build is called '{wanted}' (known: {', '.join(known) or 'none'})."
+        )
+    return found
+
+
+def _not_standing(namespace: Namespace, publication: str) -> str:
+    pointer = read_pointer(namespace.publications)
+    names = [entry.publication for entry in pointer.history] if pointer else []
+    standing = [name for name in names if (namespace.publications / name).is_dir()]
+    retired = "was retired" if publication in names else "is unknown"
+    return (
+        f"publication '{publication}' of '{namespace.name}' {retired}; these stand: "
+        f"{', '.join(standing) or 'none'}. A manifest that was written before stays below "
+        f"{namespace.workspace.meta / 'builds'}."
+    )
+
+
+def _render(
+    connection: "DuckDBPyConnection",
+    namespace: Namespace,
+    published: Mapping[str, Any],
+    build_id: str,
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    documents = read_named_rows(connection, _DOCUMENTS)
+    stages: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in RECORDED_STAGES}
+    for row in read_named_rows(connection, _STAGES):
+        stages[row["stage"]][row["content_hash"]] = row
+    signed = published.get("made_by", {})
+    run = signed.get("run_id")
+    counts = {row["doc_uid"]: row["chunks"] for row in read_named_rows(connection, _CHUNKS)}
+    content = {
+        "schema": SCHEMA,
+        "build_id": build_id,
+        "namespace": namespace.name,
+        "publication": published["publication"],
+        "created_at": datetime.fromtimestamp(published["created_at"], UTC).isoformat(
+            timespec="seconds"
+        ),
+        "tool_version": published["tool_version"],
+        "config_hash": published.get("config_hash"),
+        "run_id": run,
+        "inventory_digest": published["inventory_digest"],
+        "inputs": documents,
+        "not_published": read_named_rows(connection, _NOT_PUBLISHED),
+        "stages": {
+            name: {
+                "digest": published["stages"].get(name),
+                "computed_in_this_build": sum(
+                    run is not None and row["run_id"] == run for row in rows.values()
+                ),
+                "documents": len(rows),
+                **{f"{each}s": _different(rows, each) for each in _MAKERS},
+            }
+            for name, rows in stages.items()
+        },
+        "models": [
+            {
+                "provider": model["kind"],
+                "model": model["model"],
+                "fingerprint": model["fingerprint"],
+                "dimension": model["dimension"],
+                "settings": model["settings"],
+                "how_it_was_asked": _asked(namespace, model["model"]),
+            }
+            for model in published["embedders"]
+        ],
+        "counts": published["counts"],
+        "tables": published["tables"],
+        "vector_indexes": published["vector_indexes"],
+    }
+    chunks = {
+        "schema": CHUNK_SCHEMA,
+        "build_id": build_id,
+        "settings": namespace.settings.chunk.model_dump(mode="json"),
+        "documents": [
+            {
+                "doc_uid": row["doc_uid"],
+                "content_hash": row["sha256"],
+                "chunks": counts.get(row["doc_uid"], 0),
+                **_chunk_entry(stages["chunks"].get(row["sha256"]), run),
+            }
+            for row in documents
+        ],
+    }
+    return content, chunks
+
+
+def _asked(namespace: Namespace, name: str) -> dict[str, Any]:
+    """Return concurrency, retries and the like of a model, as they are set now."""
+    from rag_assets.workspace.settings import deciding_fields
+
+    model = next((each for each in namespace.settings.embed.models if each.model == name), None)
+    if model is None:
+        return {}
+    deciding = deciding_fields(model)
+    plain = model.model_dump(mode="json")
+    return {key: value for key, value in plain.items() if key not in deciding}
+
+
+def _chunk_entry(row: Mapping[str, Any] | None, run: str | None) -> dict[str, Any]:
+    if row is None:
+        return {"fingerprint": None, "digest": None, "computed_at": None, "is_reused": None}
+    is_signed = run is not None and row["run_id"] is not None
+    return {
+        "fingerprint": row["fingerprint"],
+        "digest": row["digest"],
+        "computed_at": row["computed_at"],
+        "is_reused": row["run_id"] != run if is_signed else None,
+    }
+
+
+def _different(rows: Mapping[str, Mapping[str, Any]], name: str) -> list[str]:
+    return sorted({row[name] for row in rows.values() if row[name] is not None})
+
+
+def _as_text(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"

@@ -1,0 +1,240 @@
+"""Tables over the files that runs leave behind: records, publications, journals, version log.
+
+Each is read as it stands on disk; where there are no files yet the table is empty.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rag_assets.model import DamagedFileError
+from rag_assets.publishing.catalogue import catalogue_name, quote_identifier, quote_literal
+from rag_assets.storage import MANIFEST, read_pointer
+from rag_assets.workspace import Namespace, Workspace
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+# Stages whose records say, for each content, who computed its rows.
+RECORDED_STAGES = ("parse_reports", "parents", "chunks", "embeddings")
+# DuckDB refuses a larger JSON document unless it is told; its own default.
+_JSON_BYTES = 16 * 1024 * 1024
+
+_SIGNED = "run_id VARCHAR, code_version VARCHAR, config_hash VARCHAR, tool_version VARCHAR"
+# What a publication's catalogue must have to be traced through; all since the first have.
+_TRACED = {
+    "documents": "doc_uid, doc_id, title, content_hash, content_ref, source_uri, citable",
+    "parents": "parent_id, label, hash, page_start, page_end",
+    "chunks": "chunk_id, doc_uid, parent_id, citation_id, content_hash, input_hash, char_start, "
+    "char_end, page_start, page_end, section_path",
+    "parse_reports": "content_hash, parser, parser_version, media_type, pages, characters",
+    "sources": "content_hash, source_uri, source_type, status",
+}
+
+
+def create_stored_tables(
+    connection: "DuckDBPyConnection",
+    workspace: Workspace,
+    names: Sequence[str],
+    publication: str | None = None,
+) -> None:
+    """Add `stages`, `publications`, `bindings`, `versions` and the `standing_…` views.
+
+    `standing_documents`, `standing_chunks` … hold the rows of every publication that stands, not
+    only of the one that readers see, with `publication` and `is_current` before them.
+
+    Args:
+        names: of the namespaces to look at; nothing of another is opened.
+        publication: only this one, where it is given.
+
+    Raises:
+        DamagedFileError: the catalogue of a publication cannot be read.
+    """
+    namespaces = [workspace.namespace(name) for name in names]
+    standing = [
+        (each, name)
+        for each in namespaces
+        for name in _standing(each)
+        if publication in {None, name}
+    ]
+    _create_stages(connection, namespaces)
+    _create_publications(connection, standing)
+    _create_bindings(connection, namespaces)
+    _create_versions(connection, workspace)
+    _create_standing(connection, standing)
+
+
+def read_named_rows(
+    connection: "DuckDBPyConnection", query: str, values: Mapping[str, Any] | None = None
+) -> list[dict[str, Any]]:
+    """Return the rows of a query, each by its columns' names."""
+    result = connection.execute(query, dict(values) if values else None)
+    names = [column[0] for column in result.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+
+def json_files(paths: Iterable[Path], columns: str, *, lines: bool = False) -> str:
+    """Return the table function that reads JSON files with the columns named, and no others.
+
+    A key that a file does not have is null, one that is not asked for is passed over: files of
+    older versions are read beside new ones.
+
+    Args:
+        columns: `name TYPE, …`.
+        lines: one document a line; else one a file.
+    """
+    found = sorted(paths)
+    listed = ", ".join(quote_literal(str(path)) for path in found)
+    typed = ", ".join(
+        f"{quote_identifier(name)}: {quote_literal(kind)}"
+        for name, kind in (part.split(" ", 1) for part in columns.split(", "))
+    )
+    most = max(_JSON_BYTES, *(path.stat().st_size + 1 for path in found))
+    form = "newline_delimited" if lines else "unstructured"
+    return (
+        f"read_json([{listed}], columns = {{{typed}}}, filename = true, format = '{form}', "
+        f"maximum_object_size = {most}, ignore_errors = {str(lines).lower()})"
+    )
+
+
+def _create_stages(connection: "DuckDBPyConnection", namespaces: Sequence[Namespace]) -> None:
+    paths = [
+        path
+        for each in namespaces
+        for stage in RECORDED_STAGES
+        for path in sorted((each.records / stage).glob("*.parquet"))
+    ]
+    if not paths:
+        connection.execute(
+            "CREATE TABLE stages (namespace VARCHAR, stage VARCHAR, partition VARCHAR, "
+            "content_hash VARCHAR, fingerprint VARCHAR, digest VARCHAR, computed_at VARCHAR, "
+            f"{_SIGNED})"
+        )
+        return
+    listed = ", ".join(quote_literal(str(path)) for path in paths)
+    connection.execute(f"""
+        CREATE VIEW stages AS
+        WITH records AS (
+            SELECT string_split(file_name, '/')[-3:] AS place,
+                unnest(map_entries(from_json(decode(value), '"MAP(VARCHAR, JSON)"'))) AS entry
+            FROM parquet_kv_metadata([{listed}]) WHERE decode(key) = 'rag_record'
+        )
+        SELECT place[1] AS namespace, place[2] AS stage,
+            replace(place[3], '.parquet', '') AS partition, entry.key AS content_hash,
+            entry.value->>'$.fingerprint' AS fingerprint, entry.value->>'$.digest' AS digest,
+            entry.value->>'$.note.made_by.at' AS computed_at,
+            entry.value->>'$.note.made_by.run_id' AS run_id,
+            entry.value->>'$.note.made_by.code_version' AS code_version,
+            entry.value->>'$.note.made_by.config_hash' AS config_hash,
+            entry.value->>'$.note.made_by.tool_version' AS tool_version
+        FROM records
+    """)
+
+
+def _create_publications(
+    connection: "DuckDBPyConnection", standing: Sequence[tuple[Namespace, str]]
+) -> None:
+    paths = [each.publications / publication / MANIFEST for each, publication in standing]
+    connection.execute(
+        "CREATE TABLE publications (namespace VARCHAR, publication VARCHAR, is_current BOOLEAN, "
+        "created_at TIMESTAMP, inventory_digest VARCHAR, chunks BIGINT, "
+        f"{_SIGNED})"
+    )
+    if not paths:
+        return
+    columns = (
+        "namespace VARCHAR, publication VARCHAR, created_at DOUBLE, inventory_digest VARCHAR, "
+        "counts JSON, config_hash VARCHAR, tool_version VARCHAR, made_by JSON"
+    )
+    current = {
+        f"({quote_literal(each.name)}, {quote_literal(pointer.current)})"
+        for each, _ in standing
+        if (pointer := read_pointer(each.publications))
+    }
+    connection.execute(f"""
+        INSERT INTO publications
+        SELECT namespace, publication, (namespace, publication) IN ({", ".join(sorted(current))}),
+            make_timestamp((created_at * 1000000)::BIGINT), inventory_digest,
+            (counts->>'chunks')::BIGINT, made_by->>'run_id', made_by->>'code_version',
+            coalesce(config_hash, made_by->>'config_hash'), tool_version
+        FROM {json_files(paths, columns)}
+    """)
+
+
+def _create_bindings(connection: "DuckDBPyConnection", namespaces: Sequence[Namespace]) -> None:
+    journals = [each.journal for each in namespaces]
+    found = [path for path in journals if path.is_file() and path.stat().st_size]
+    if not found:
+        connection.execute(
+            "CREATE TABLE bindings (namespace VARCHAR, content_hash VARCHAR, path VARCHAR, "
+            "doc_uid VARCHAR, bound_at VARCHAR)"
+        )
+        return
+    columns = "event VARCHAR, content_hash VARCHAR, path VARCHAR, doc_uid VARCHAR, at VARCHAR"
+    connection.execute(f"""
+        CREATE VIEW bindings AS
+        SELECT regexp_extract(filename, '([^/]+)\\.jsonl$', 1) AS namespace, content_hash, path,
+            doc_uid, "at" AS bound_at
+        FROM {json_files(found, columns, lines=True)} WHERE event IN ('bind', 'pin')
+    """)
+
+
+def _create_versions(connection: "DuckDBPyConnection", workspace: Workspace) -> None:
+    log = workspace.meta / "version_log.jsonl"
+    if not log.is_file() or not log.stat().st_size:
+        connection.execute(
+            f"CREATE TABLE versions (file VARCHAR, made_at VARCHAR, reason VARCHAR, {_SIGNED})"
+        )
+        return
+    columns = "file VARCHAR, timestamp VARCHAR, reason VARCHAR, made_by JSON"
+    connection.execute(f"""
+        CREATE VIEW versions AS
+        SELECT file, "timestamp" AS made_at, reason, made_by->>'run_id' AS run_id,
+            made_by->>'code_version' AS code_version,
+            made_by->>'config_hash' AS config_hash, made_by->>'tool_version' AS tool_version
+        FROM {json_files([log], columns, lines=True)} WHERE file IS NOT NULL
+    """)
+
+
+def _standing(namespace: Namespace) -> list[str]:
+    """Return the name of every publication of a namespace that stands whole."""
+    folder = namespace.publications
+    found = [path.parent.name for path in sorted(folder.glob(f"[!.]*/{MANIFEST}"))]
+    return [name for name in found if (folder / name / catalogue_name(name)).is_file()]
+
+
+def _create_standing(
+    connection: "DuckDBPyConnection", standing: Sequence[tuple[Namespace, str]]
+) -> None:
+    import duckdb
+
+    parts: dict[str, list[str]] = {table: [] for table in _TRACED}
+    # DuckDB opens a file once: the publications that readers see are attached already.
+    attached = dict(
+        connection.execute("SELECT path, database_name FROM duckdb_databases()").fetchall()
+    )
+    for namespace, publication in standing:
+        path = str(namespace.publications / publication / catalogue_name(publication))
+        alias = quote_identifier(attached.get(path, f"{namespace.name}@{publication}"))
+        pointer = read_pointer(namespace.publications)
+        is_current = pointer is not None and pointer.current == publication
+        try:
+            if path not in attached:
+                connection.execute(f"ATTACH {quote_literal(path)} AS {alias} (READ_ONLY)")
+        except duckdb.Error as error:
+            raise DamagedFileError(
+                f"{path}: the catalogue of an earlier publication cannot be read ({error}). "
+                f"Delete the folder {publication}: readers do not see it any more."
+            ) from error
+        for table, columns in _TRACED.items():
+            parts[table].append(
+                f"SELECT {quote_literal(publication)} AS publication, {is_current} AS is_current, "
+                f"{quote_literal(namespace.name)} AS namespace, {columns} FROM {alias}.main.{table}"
+            )
+    for table, columns in _TRACED.items():
+        empty = (
+            f"SELECT '' AS publication, false AS is_current, namespace, {columns} FROM {table} "
+            "WHERE false"
+        )
+        union = " UNION ALL ".join(parts[table] or [empty])
+        connection.execute(f"CREATE VIEW standing_{table} AS {union}")

@@ -1,0 +1,125 @@
+"""Override descriptive metadata of a document, without touching raw/ (spec 000 §4.9).
+
+An override stands in the identity journal with its reason; the next publication applies it. Each
+is entered in `meta/version_log.jsonl` too, with what held before.
+"""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+
+from rag_assets.model import UsageError
+from rag_assets.storage import append_log, hold_lock
+from rag_assets.workspace.inventory import lock_inventory
+from rag_assets.workspace.journal import (
+    Override,
+    append_events,
+    latest_overrides,
+    mend_journal,
+    read_journal,
+)
+from rag_assets.workspace.layout import Namespace
+
+# What `rag meta set` may change: the descriptive fields of a sidecar.
+OVERRIDABLE = ("citation_key", "title", "publisher", "url", "doi", "captured_at", "accessed_at",
+               "published_date", "year", "language", "citable")  # fmt: skip
+_DATES = ("accessed_at", "captured_at")
+# A source may print no more than the year, or year and month, of its publication.
+_PARTIAL_DATE = re.compile(r"[1-9]\d{3}(-(0[1-9]|1[0-2]))?")
+_FORMS = {
+    "year": (r"[1-9]\d{3}", "a year of four digits"),
+    "url": (r"https?://\S+", "an address that begins with http:// or https://"),
+    "doi": (r"10\.\d{4,9}/\S+", "a DOI such as 10.1000/182, without https://doi.org/"),
+    "language": (r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*", "a language code such as en, zh or zh-Hant"),
+    # What Pandoc, BibTeX and LaTeX take as a key.
+    "citation_key": (r"[^\s{}@,\\\"#%~]+", 'a key without spaces and without {}@,\\"#%~'),
+}
+
+
+def set_metadata(
+    namespace: Namespace, doc_uid: str, field: str, value: str | None, reason: str
+) -> None:
+    """Override one field of a document; None takes the override back. See `override_metadata`."""
+    override_metadata(namespace, doc_uid, {field: value}, reason)
+
+
+def override_metadata(
+    namespace: Namespace, doc_uid: str, values: Mapping[str, str | None], reason: str
+) -> None:
+    """Override fields of a document, all or none; a value of None takes an override back.
+
+    Raises:
+        UsageError: the uid or a field is unknown, or a value cannot be used; nothing was changed.
+    """
+    for field, value in values.items():
+        _check(field, value)
+    with hold_lock(lock_inventory(namespace), f"the journal of {namespace.name}", lambda _: None):
+        mend_journal(namespace.journal)
+        journal = read_journal(namespace.journal)
+        if doc_uid not in {binding.doc_uid for binding in journal.bindings}:
+            raise UsageError(
+                f"no document '{doc_uid}' in namespace '{namespace.name}'; "
+                "`rag documents` lists them."
+            )
+        before = latest_overrides(journal.overrides).get(doc_uid, {})
+        append_events(
+            namespace.journal,
+            [Override(doc_uid, field, value, reason) for field, value in values.items()],
+        )
+    _log(namespace, doc_uid, before, values, reason)
+
+
+def _check(field: str, value: str | None) -> None:
+    if field not in OVERRIDABLE:
+        raise UsageError(f"'{field}' cannot be set (known: {', '.join(OVERRIDABLE)}).")
+    if value is None:
+        return
+    if field == "citable" and value != "false":
+        raise UsageError("'citable' can only be set to false: where a file lies decides the rest.")
+    form, meant = _FORMS.get(field, (r"(?s).*\S.*", "some text"))
+    if not re.fullmatch(form, value):
+        raise UsageError(f"'{field}' must be {meant}, got {value!r}.")
+    if field in _DATES and not _is_date(value):
+        raise UsageError(
+            f"'{field}' must be a day such as 2026-03-01 that there is, got {value!r}."
+        )
+    if field == "published_date" and not (_PARTIAL_DATE.fullmatch(value) or _is_date(value)):
+        raise UsageError(
+            f"'{field}' must be a day, month or year such as 2026-03-01, 2026-03 or 2026, "
+            f"got {value!r}."
+        )
+
+
+def _is_date(value: str) -> bool:
+    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", value):
+        return False
+    try:
+        date.fromisoformat(value)
+    except ValueError:  # a day that there is not, as 2026-02-30
+        return False
+    return True
+
+
+def _log(
+    namespace: Namespace,
+    doc_uid: str,
+    before: Mapping[str, str],
+    values: Mapping[str, str | None],
+    reason: str,
+) -> None:
+    workspace = namespace.workspace
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    with hold_lock(workspace.locks / "outputs.lock", "the version log", lambda _: None):
+        for field, value in values.items():
+            append_log(
+                workspace.meta / "version_log.jsonl",
+                {
+                    "file": namespace.journal.relative_to(workspace.root).as_posix(),
+                    "document": f"{namespace.name}:{doc_uid}",
+                    "field": field,
+                    "from": before.get(field),
+                    "to": value,
+                    "timestamp": at,
+                    "reason": reason,
+                },
+            )

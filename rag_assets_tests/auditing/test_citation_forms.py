@@ -1,0 +1,201 @@
+import pytest
+
+from rag_assets.auditing import Citation, Draft, parse_draft
+from rag_assets.auditing.hints import find_hint, read_hint
+
+from .world import Shelf, audit_of, make_document, make_passage
+
+
+def read(text: str) -> Draft:
+    return parse_draft("chapter.md", text.encode())
+
+
+def cited(text: str) -> list[Citation]:
+    return [citation for sentence in read(text).sentences for citation in sentence.citations]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Wages rose [@a].", [("a", "pandoc", None)]),
+        ("Wages rose [@a, p. 33; @b].", [("a", "pandoc", "p. 33"), ("b", "pandoc", None)]),
+        ("Wages rose [see @a, 33-35, and passim].", [("a", "pandoc", "33-35")]),
+        ("Wages rose [-@a; cf. @b, chap. 2].", [("a", "pandoc", None), ("b", "pandoc", "chap. 2")]),
+        ("Wages rose [@{odd key}].", [("odd key", "pandoc", None)]),
+        ("Wages rose [see @a;\n@b].", [("a", "pandoc", None), ("b", "pandoc", None)]),
+        ("As @a [p. 3] says, wages rose.", [("a", "mention", "p. 3")]),
+        ("@a found that wages rose.", [("a", "mention", None)]),
+        ("工资上涨[@工资研究, 第3页]。", [("工资研究", "pandoc", "第3页")]),
+        ("据@zhang2020报道，工资上涨。", [("zhang2020", "mention", None)]),
+        (r"Wages rose \cite{a}.", [("a", "latex", None)]),
+        (
+            r"Wages rose \citep[see][p. 3]{a,b}.",
+            [("a", "latex", None), ("b", "latex", "p. 3")],
+        ),
+        (r"\textcite[12--14]{a} found rising wages.", [("a", "latex", "12--14")]),
+        (r"Wages rose~\autocite*{a}.", [("a", "latex", None)]),
+        ("Wages rose {#a p. 3}.", [("a", "anchor", "p. 3")]),
+        ("Wages rose {#a, p. 3-5; #b}.", [("a", "anchor", "p. 3-5"), ("b", "anchor", None)]),
+        ("Wages rose {#a, pp. 3, 7}.", [("a", "anchor", "pp. 3, 7")]),
+        ("工资上涨{#甲，第3-5页}。", [("甲", "anchor", "第3-5页")]),
+    ],
+)
+def test_every_form_of_citation_is_read(
+    text: str, found: list[tuple[str, str, str | None]]
+) -> None:
+    read_forms = [(c.doc_uid, c.form, c.hint.text if c.hint else None) for c in cited(text)]
+    assert read_forms == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Write to me@example.org about wages.",
+        "See https://example.org/@user for more.",
+        "The decorator `@cached` keeps wages.",
+        "```\n@a [@b] \\cite{c}\n```",
+        r"Our handle is \@wages.",
+        r"Also \nocite{a} this.",
+        "See [the page](https://example.org/@x).",
+        "As @fig:wages and [@sec-results] show, wages rose.",
+        "Wages <!-- [@a] --> rose.",
+    ],
+)
+def test_addresses_code_and_cross_references_are_no_citations(text: str) -> None:
+    assert cited(text) == []
+
+
+def test_cross_references_are_named_in_a_warning() -> None:
+    (said, *_) = [w for w in read("As @fig:wages shows {#a}.").warnings if "references" in w]
+    assert "line 1" in said
+
+
+def test_mention_belongs_to_the_sentence_that_it_begins() -> None:
+    (sentence,) = read("Prices fell. @a found that wages rose.").sentences
+    assert sentence.claim == "found that wages rose."
+
+
+def test_every_form_knows_its_place() -> None:
+    draft = read(r"One [see @a, p. 3; -@b] two \citep[x]{c,d} three @e.")
+    places = [draft.text[c.start : c.end] for s in draft.sentences for c in s.citations]
+    assert places == ["@a", "-@b", "c", "d", "@e"]
+
+
+@pytest.mark.parametrize(
+    ("text", "pages"),
+    [
+        ("p. 3", ((3, 3),)),
+        ("pp. 3–5", ((3, 5),)),
+        ("pp. 134-9", ((134, 139),)),
+        ("pp. 3, 7 and 9", ((3, 3), (7, 7), (9, 9))),
+        ("p. 3 ff.", ((3, 6),)),
+        ("第３页", ((3, 3),)),
+        ("第3至5页", ((3, 5),)),
+        ("S. 12", ((12, 12),)),
+        ("ch. 4", ()),
+        ("§ 12", ()),
+        ("第三条", ()),
+    ],
+)
+def test_places_are_read(text: str, pages: tuple[tuple[int, int], ...]) -> None:
+    hint = read_hint(text, bare=False)
+    assert hint is not None
+    assert hint.pages == pages
+
+
+def test_words_name_no_place() -> None:
+    assert read_hint("and passim", bare=True) is None
+    assert find_hint(", emphasis added") is None
+    assert read_hint("33", bare=False) is None
+
+
+TWO = [
+    make_document("wages", ["Wages rose by three percent.", "Rents held. Nothing changed."]),
+    make_document("prices", ["Prices fell at once in every town.", "Wages rose by three percent."]),
+]
+
+
+def test_each_citation_judges_the_clause_that_it_follows() -> None:
+    text = (
+        "Wages rose by three percent {#wages}, while prices fell at once in every town {#prices}."
+    )
+    rows = audit_of(text, TWO).rows
+    assert [(row.claim, row.status) for row in rows] == [
+        ("Wages rose by three percent", "OK"),
+        ("prices fell at once in every town.", "OK"),
+    ]
+    assert rows[0].sentence == rows[1].sentence == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Wages rose by three percent {#wages} and prices {#prices}.",
+        "Wages {#wages} rose by three percent after the long reform {#prices}.",
+        "Wages rose by three percent {#wages} after the long reform of all towns {#prices}.",
+        "Wages rose by three percent, and prices fell at once {#wages}{#prices}.",
+        "Wages rose by three percent {#wages}, while prices fell at once in every town.",
+    ],
+)
+def test_where_clauses_are_not_clear_the_sentence_is_judged(text: str) -> None:
+    (sentence,) = read(text).sentences
+    assert {row.claim for row in audit_of(text, TWO).rows} == {sentence.claim}
+
+
+def test_key_of_the_bibliography_finds_its_document() -> None:
+    shelf = Shelf(TWO, keys={"Smith:2020": ("thesis", "wages")})
+    (row,) = audit_of("Wages rose by three percent [@Smith:2020].", shelf).rows
+    assert (row.status, row.doc_uid, row.cites) == ("OK", "wages", "Smith:2020")
+
+
+def test_uid_comes_before_a_key_of_the_same_name() -> None:
+    shelf = Shelf(TWO, keys={"prices": ("thesis", "wages")})
+    (row,) = audit_of("Prices fell at once in every town [@prices].", shelf).rows
+    assert row.doc_uid == "prices"
+
+
+def test_unknown_key_names_the_nearest_in_its_own_form() -> None:
+    shelf = Shelf(TWO, keys={"Smith2020": ("thesis", "wages")})
+    (row,) = audit_of(r"Wages rose \cite{Smith2002}.", shelf).rows
+    assert (row.status, row.reason_code) == ("ERROR", "unknown_uid")
+    assert r"Did you mean \cite{Smith2020}?" in row.reason
+
+
+def test_mention_that_cites_nothing_is_told_how_to_be_written() -> None:
+    (row,) = audit_of("As @qqqq says, wages rose.", TWO).rows
+    assert row.status == "ERROR"
+    assert r"\@" in row.reason
+
+
+PAGED = make_document(
+    "paged",
+    [
+        make_passage("paged", 0, "Rents held in most towns.", page=1, start=0),
+        make_passage("paged", 1, "Wages rose by three percent.", page=2, start=40),
+        make_passage("paged", 2, "Wages rose by three percent.", page=3, start=80),
+    ],
+)
+
+
+def test_page_that_is_named_is_looked_at_first() -> None:
+    (row,) = audit_of("Wages rose by three percent {#paged, p. 3}.", [PAGED]).rows
+    assert (row.status, row.locator, row.hint) == ("OK", "p. 3", "p. 3")
+
+
+def test_support_on_another_page_is_weak_and_says_where() -> None:
+    (row,) = audit_of("Wages rose by three percent {#paged, p. 1}.", [PAGED]).rows
+    assert (row.status, row.reason_code) == ("WEAK", "wrong_page")
+    assert "Supported on p. 2, but not where the citation says (p. 1)" in row.reason
+
+
+def test_what_comes_nearest_on_another_page_is_told_too() -> None:
+    (row,) = audit_of("Wages rose by ten euros a week {#paged, p. 1}.", [PAGED]).rows
+    assert (row.status, row.reason_code) == ("WEAK", "weakly_supported")
+    assert row.reason.startswith("What comes nearest is on p. 2, not where the citation says")
+
+
+@pytest.mark.parametrize("hint", ["p. 1234", "ch. 4"])
+def test_place_that_cannot_be_checked_is_said_and_changes_nothing(hint: str) -> None:
+    (row,) = audit_of(f"Wages rose by three percent {{#paged, {hint}}}.", [PAGED]).rows
+    assert row.status == "OK"
+    assert hint in (row.scoring_note or "")

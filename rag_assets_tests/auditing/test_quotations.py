@@ -1,0 +1,205 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_assets.auditing import CitationVerdict, CitedDocument
+from rag_assets.auditing.printed import PrintedText, read_letters
+from rag_assets.auditing.quotations import find_quotations
+from rag_assets.auditing.quoting import check_quotation
+
+from .world import audit_of, make_document, make_passage
+
+SOURCE = (
+    "The e\ufb00ect was not signif-\nicant in well-known trials [12]. Wages rose3 by 3.5 % in "
+    "2019–2020. It is unlikely to rise again. He said “we saw ‘it’ there” and left. "
+    "The word co-\noperation appears here once, and so does naïve belief in markets."
+)
+CHINESE = "改革之后，工资上涨了百分之三；物价随即“下跌”。证券、期货交易受到严格监管。"
+PRINTED = PrintedText(make_document("d", [SOURCE, CHINESE]))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('He said "wages rose by three percent" again.', ["wages rose by three percent"]),
+        ("He said “wages rose by three percent.”", ["wages rose by three percent."]),
+        ("„Die Löhne stiegen um drei Prozent“", ["Die Löhne stiegen um drei Prozent"]),
+        ("« Les salaires ont augmenté »", [" Les salaires ont augmenté "]),
+        ("‘the worker’s wages rose quickly’", ["the worker’s wages rose quickly"]),
+        ("他说：「工资上涨了百分之三」。", ["工资上涨了百分之三"]),
+        ("他说：『工资上涨了百分之三』。", ["工资上涨了百分之三"]),
+        ("他说“工资上涨了百分之三”。", ["工资上涨了百分之三"]),
+        ('他说"工资上涨了百分之三"。', ["工资上涨了百分之三"]),
+        ("A so-called “living wage” and the 'rest'.", []),
+        ("所谓“最低工资”很低。", []),
+        ('A 5" disk and a 6" one are not three four five.', []),
+        ("It’s the workers’ right that wages don’t fall.", []),
+        ("《中华人民共和国刑法修正案》", []),
+    ],
+)
+def test_quotations_are_found_and_doubted_words_are_none(text: str, found: list[str]) -> None:
+    assert [quotation.text for quotation in find_quotations(text)] == found
+
+
+@pytest.mark.parametrize(
+    "quotation",
+    [
+        "The effect was not significant in well-known trials",
+        "the effect was not significant in wellknown trials. Wages rose by 3.5 %",
+        "Wages rose by 3.5 % in 2019-2020",
+        "It is unlikely to rise again.",
+        "He said ‘we saw “it” there’ and left",
+        "The word cooperation appears here once",
+        "The word co-operation appears […] and so does naive belief",
+        "[T]he effect was not significant",
+        "It [the wage] is unlikely to rise",
+        "Wages rose by ３.５ ％ in 2019",
+        "改革之后,工资上涨了百分之三;物价随即下跌",
+        "工资上涨了百分之三……证券、期货交易",
+        "证券、\n期货交易受到严格监管",
+    ],
+)
+def test_exact_quotation_is_exact_however_it_is_typed(quotation: str) -> None:
+    check = check_quotation(quotation, PRINTED)
+    assert (check.state, check.changes) == ("exact", ())
+    assert check.source
+
+
+@pytest.mark.parametrize(
+    ("quotation", "change", "is_grave"),
+    [
+        ("The effect was significant in well-known trials", ("", "not"), True),
+        ("The effect was […] significant in well-known trials", ("[…]", "not"), True),
+        ("Wages rose by 35 % in 2019-2020", ("35", "3.5"), True),
+        ("likely to rise again. He said", ("likely", "unlikely"), True),
+        ("He said “we found ‘it’ there” and left", ("found", "saw"), False),
+        ("The word co-operation appears here twice, and so does", ("twice", "once"), True),
+        ("改革之后工资上涨了百分之四", ("四", "三"), True),
+        ("改革之后工资下降了百分之三", ("下降", "上涨"), False),
+        ("证券交易受到严格监管", ("", "期货"), False),
+    ],
+)
+def test_changed_words_are_shown(quotation: str, change: tuple[str, str], is_grave: bool) -> None:
+    check = check_quotation(quotation, PRINTED)
+    assert check.state == "altered"
+    assert change in check.changes
+    assert check.changes_meaning == is_grave
+
+
+def test_invented_quotation_is_not_found() -> None:
+    assert check_quotation("Nothing of the kind was ever said", PRINTED).state == "not_found"
+
+
+def test_translated_quotation_is_not_compared() -> None:
+    english = PrintedText(make_document("d", [SOURCE]))
+    assert check_quotation("工资上涨了百分之三点五", english).state == "other_language"
+
+
+def test_quotation_over_the_end_of_a_chunk_is_found_with_both() -> None:
+    first = make_passage("d", 0, "Wages rose by three", page=4, start=0)
+    second = make_passage("d", 1, "percent after the reform.", page=5, start=20)
+    printed = PrintedText(make_document("d", [first, second]))
+    check = check_quotation("rose by three percent after the reform", printed)
+    assert (check.state, check.page, check.chunk_ids) == ("exact", 4, ("d:0", "d:1"))
+
+
+def test_overlapping_chunks_do_not_break_a_quotation() -> None:
+    first = make_passage("d", 0, "Wages rose by three percent", start=0)
+    second = make_passage("d", 1, "by three percent after the reform.", start=11)
+    printed = PrintedText(make_document("d", [first, second]))
+    assert check_quotation("rose by three percent after the reform", printed).state == "exact"
+
+
+_WORDS = st.lists(
+    st.sampled_from(
+        (
+            "wages", "rents", "prices", "rose", "fell", "by", "three", "3.5", "%", "the", "–",
+            "reform", "工资", "上涨", "ﬁrst", "naïve",
+        )
+    ),
+    min_size=4,
+    max_size=30,
+)  # fmt: skip
+
+
+@given(_WORDS, st.integers(0, 20), st.integers(4, 12))
+def test_every_cut_of_the_source_is_exact(words: list[str], start: int, count: int) -> None:
+    chosen = words[start % len(words) :][:count]
+    if not read_letters(" ".join(chosen)).text:
+        return
+    printed = PrintedText(make_document("d", [" ".join(words)]))
+    assert check_quotation(" ".join(chosen), printed).state == "exact"
+
+
+@given(_WORDS, st.integers(0, 100))
+def test_no_exchanged_word_is_exact(words: list[str], at: int) -> None:
+    quoted = list(words)
+    quoted[at % len(words)] = "walnut"
+    printed = PrintedText(make_document("d", [" ".join(words)]))
+    assert check_quotation(" ".join(quoted), printed).state != "exact"
+
+
+DOCUMENT = make_document("d", ["Wages rose by three percent after the long reform. Rents held."])
+
+
+def only(text: str, *documents: CitedDocument) -> CitationVerdict:
+    rows = audit_of(text, documents or (DOCUMENT,)).rows
+    return rows[0]
+
+
+def test_exact_quotation_speaks_for_the_citation() -> None:
+    row = only("It is said that “wages rose by three percent after the long reform” {#d}.")
+    assert row.status == "OK"
+    assert [(sign.kind, sign.text) for sign in row.speaks_for] == [
+        ("quotation", "The quotation stands word for word on p. 1.")
+    ]
+
+
+def test_altered_quotation_is_at_best_weak_and_shows_the_words() -> None:
+    row = only("It is said that “wages rose by three percent after the short reform” {#d}.")
+    assert (row.status, row.reason_code) == ("WEAK", "misquoted")
+    assert "“short” for “long”" in row.reason
+    assert row.speaks_against[-1].source == "Wages rose by three percent after the long reform"
+
+
+def test_altered_number_in_a_quotation_is_missing() -> None:
+    row = only("It is said that “wages rose by four percent after the long reform” {#d}.")
+    assert (row.status, row.reason_code) == ("MISSING", "misquoted")
+
+
+def test_invented_quotation_is_missing() -> None:
+    row = only("Wages rose by three percent: “a triumph for all of mankind” {#d}.")
+    assert (row.status, row.reason_code) == ("MISSING", "quote_not_found")
+
+
+def test_quotation_from_another_document_of_the_sentence_is_not_held_against_one() -> None:
+    other = make_document("e", ["This is a triumph for all of mankind."])
+    rows = audit_of(
+        "Wages rose by three percent after the long reform, “a triumph for all of mankind” "
+        "{#d; #e}.",
+        [DOCUMENT, other],
+    ).rows
+    assert rows[0].reason_code not in {"quote_not_found", "misquoted"}
+
+
+def test_block_quotation_with_a_citation_is_compared_whole() -> None:
+    exact = only("> Wages rose by three percent after the long reform. Rents held. {#d}\n")
+    altered = only("> Wages rose by three percent after the long reform. Rents fell. {#d}\n")
+    assert [c.state for c in exact.quotations] == ["exact"]
+    assert [c.state for c in altered.quotations] == ["altered"]
+    assert altered.status == "WEAK"
+
+
+def test_quotation_over_two_sentences_is_compared_at_its_citation() -> None:
+    row = only("“Wages rose by three percent after the long reform. Rents rose.” {#d}")
+    assert row.reason_code == "misquoted"
+
+
+def test_words_in_quotation_marks_are_looked_up_in_the_bibliography_too() -> None:
+    from dataclasses import replace
+
+    entry = make_passage("d", 9, "Smith, A. (1999) On the rise of all wages. London.", start=900)
+    document = replace(DOCUMENT, unsaid=(entry,))
+    row = only("Smith wrote “On the rise of all wages” {#d}.", document)
+    assert row.quotations[0].state == "exact"
+    assert row.chunk_id != "d:9"  # which supports nothing

@@ -1,0 +1,246 @@
+"""Used sources, for reference managers."""
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import rispy
+from bibtexparser.entrypoint import parse_string
+from bibtexparser.middlewares import LatexDecodingMiddleware, SeparateCoAuthors, SplitNameParts
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_assets.cli.main import build_cli
+from rag_assets.evidence import Question, ask
+from rag_assets.evidence.bibliography import (
+    PersonName,
+    Reference,
+    export_used_sources,
+    render_bibtex,
+    render_csl,
+    render_ris,
+    split_name,
+)
+from rag_assets.evidence.bibliography.reference import read_date
+from rag_assets.model import UsageError
+from rag_assets.workspace import Workspace, set_metadata
+from rag_assets_tests.libraries import build
+
+TEXT = "How much cooler are sedum roofs in the street? 树冠"
+
+
+@pytest.mark.parametrize(
+    ("printed", "parts"),
+    [
+        ("Anna Müller", PersonName("Müller", "Anna")),
+        ("J. R. R. Tolkien", PersonName("Tolkien", "J. R. R.")),
+        ("Ludwig van Beethoven", PersonName("Beethoven", "Ludwig", "van")),
+        ("Jean de la Fontaine", PersonName("Fontaine", "Jean", "de la")),
+        ("Smith, John", PersonName("Smith", "John")),
+        ("Smith, Jr., John", PersonName("Smith", "John", suffix="Jr.")),
+        ("Martin Luther King Jr.", PersonName("King", "Martin Luther", suffix="Jr.")),
+        ("Jane Doe, PhD", PersonName("Doe", "Jane")),
+        ("Goleţ I", PersonName("Goleţ", "I.")),
+        ("de Boer JK", PersonName("de Boer", "J. K.")),
+        ("王小明", PersonName("王", "小明")),
+        ("李白", PersonName("李", "白")),
+        ("欧阳修文", PersonName("欧阳", "修文")),
+        ("欧阳", PersonName("欧", "阳")),
+        ("卡尔·马克思", PersonName("马克思", "卡尔")),
+        ("Wang, Xiaoming", PersonName("Wang", "Xiaoming")),
+        ("国家统计局", PersonName(literal="国家统计局")),
+        ("教育部", PersonName(literal="教育部")),
+        ("World Health Organization", PersonName(literal="World Health Organization")),
+        ("UNESCO", PersonName(literal="UNESCO")),
+        ("{World Bank}", PersonName(literal="World Bank")),
+    ],
+)
+def test_name_is_taken_apart(printed: str, parts: PersonName) -> None:
+    assert split_name(printed) == parts
+
+
+@given(st.text(max_size=40))
+def test_any_printed_name_has_parts_and_no_brace(printed: str) -> None:
+    name = split_name(printed)
+    assert "{" not in name.inverted
+    if any(map(str.isalnum, printed)):
+        assert name.literal or name.family
+
+
+NASTY = Reference(
+    key="müller_2019, {x}",
+    namespace="thesis",
+    doc_uid="roofs",
+    kind="article",
+    title="50 % of R&D: $x_1$ & #3 \\ ~ über COVID-19 — 中文（七） α-pinene",
+    authors=(
+        PersonName("Müller", "Anna"),
+        PersonName("Beethoven", "Ludwig", "van"),
+        PersonName("欧阳", "修文"),
+        PersonName(literal="Bank of R&D and Roofs"),
+    ),
+    issued=(2019, 3, 7),
+    accessed=(2024, 1, 2),
+    publisher="Roofs & Sons",
+    url="https://example.org/a_b?c=1&d=%20#e",
+    doi="10.1000/a_b%2",
+    language="en",
+)
+
+
+def test_bibtex_is_read_back_by_its_library() -> None:
+    written = render_bibtex([NASTY])
+    library = parse_string(written, append_middleware=[LatexDecodingMiddleware()])
+    assert library.failed_blocks == []
+    (entry,) = library.entries
+    assert (entry.entry_type, entry.key) == ("article", "müller_2019-x-")
+    fields = {name: field.value for name, field in entry.fields_dict.items()}
+    assert fields["title"] == NASTY.title
+    assert fields["publisher"] == NASTY.publisher
+    assert (fields["year"], fields["urldate"]) == ("2019", "2024-01-02")
+    library = parse_string(
+        written, append_middleware=[LatexDecodingMiddleware(keep_braced_groups=True)]
+    )
+    names = SplitNameParts().transform(SeparateCoAuthors().transform(library)).entries[0]["author"]
+    assert [" ".join([*name.first, *name.von, *name.last]) for name in names] == [
+        "Anna Müller", "Ludwig van Beethoven", "修文 欧阳", "{Bank of R&D and Roofs}",
+    ]  # fmt: skip
+
+
+def test_bibtex_escapes_what_tex_would_read_and_leaves_addresses_alone() -> None:
+    written = render_bibtex([NASTY])
+    assert r"50 {\%} of R{\&}D: {\$}x{\_}1{\$} {\&} {\#}3 {\textbackslash}" in written
+    assert "{COVID-19}" in written
+    assert "doi = {10.1000/a_b%2}" in written
+    assert "url = {https://example.org/a_b?c=1&d=%20#e}" in written
+
+
+def test_braces_of_a_title_do_not_open_or_close_the_entry() -> None:
+    written = render_bibtex([replace(NASTY, title="On } and {", url="https://example.org/{a}")])
+    assert r"title = {On {\textbraceright} and {\textbraceleft}}" in written
+    assert written.count("{") == written.count("}")
+
+
+def test_ris_is_read_back_by_its_library() -> None:
+    (entry,) = rispy.loads(render_ris([NASTY]))
+    assert entry["type_of_reference"] == "JOUR"
+    assert entry["title"] == NASTY.title
+    assert entry["authors"] == [
+        "Müller, Anna", "van Beethoven, Ludwig", "欧阳, 修文", "Bank of R&D and Roofs",
+    ]  # fmt: skip
+    assert (entry["year"], entry["date"]) == ("2019", "2019/03/07/")
+    assert (entry["doi"], entry["urls"]) == (NASTY.doi, [NASTY.url])
+
+
+def test_csl_names_have_their_parts() -> None:
+    (item,) = json.loads(render_csl([NASTY]))
+    assert item["author"] == [
+        {"family": "Müller", "given": "Anna"},
+        {"family": "Beethoven", "given": "Ludwig", "non-dropping-particle": "van"},
+        {"family": "欧阳", "given": "修文"},
+        {"literal": "Bank of R&D and Roofs"},
+    ]
+    assert item["issued"] == {"date-parts": [[2019, 3, 7]]}
+    assert (item["type"], item["DOI"], item["id"]) == ("article-journal", NASTY.doi, NASTY.key)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [("2019-03-07", (2019, 3, 7)), ("2019-03", (2019, 3)), ("2019", (2019,)), ("2019-13", (2019,)),
+     ("March", ()), ("", ())],
+)  # fmt: skip
+def test_date_is_read_as_far_as_it_goes(text: str, parts: tuple[int, ...]) -> None:
+    assert read_date(text) == parts
+
+
+def test_sources_of_the_latest_pack_are_written_in_four_formats_and_logged(own: Workspace) -> None:
+    ask(own, "Why are white roofs cool?")
+    latest = ask(own, TEXT)
+    done = export_used_sources(own)
+    assert done.used_by == latest.json.stem
+    assert [one.doc_uid for one in done.references] == list(latest.pack.doc_uids)
+    assert sorted(path.name for path in done.files.values()) == [
+        "used_sources_v001.bib", "used_sources_v001.json", "used_sources_v001.md",
+        "used_sources_v001.ris",
+    ]  # fmt: skip
+    markdown = done.files[".md"].read_text("utf-8")
+    assert "Müller, Anna; 欧阳, 修文 (2019). *Cool roofs in warm cities*." in markdown
+    assert "https://doi.org/10.1000/roofs_1%2" in markdown
+    assert "Sources used (doc_uid list): " in markdown
+    assert "not found in the document: author, year, DOI or URL" in markdown
+    log = (own.meta / "version_log.jsonl").read_text("utf-8").splitlines()
+    assert json.loads(log[-1])["file"] == "outputs/used_sources_v001.md"
+
+
+def test_same_sources_are_written_once_and_others_never_over_them(own: Workspace) -> None:
+    first = ask(own, TEXT)
+    done = export_used_sources(own, first.markdown)
+    text = done.files[".bib"].read_text("utf-8")
+    again = export_used_sources(own, first.markdown)
+    assert not again.is_new
+    assert again.files == done.files
+    set_metadata(own.namespace("thesis"), "roofs", "title", "Roofs {in} cities", "misprint")
+    build(own.namespace("thesis"))
+    other = export_used_sources(own, first.markdown)
+    assert other.files[".bib"].name == "used_sources_v002.bib"
+    assert done.files[".bib"].read_text("utf-8") == text
+    assert "Roofs" in other.files[".bib"].read_text("utf-8")
+    assert "*Roofs {in} cities*" in other.files[".md"].read_text("utf-8")
+
+
+def test_document_that_is_gone_is_named_by_what_the_pack_knew(own: Workspace) -> None:
+    outcome = ask(own, Question(question="cooling in the street", filters=("doc_uid=roofs",)))
+    (own.root / "raw/evidence/roofs.pdf").unlink()
+    (own.root / "raw/evidence/roofs.pdf.meta.yaml").unlink()
+    build(own.namespace("thesis"))
+    done = export_used_sources(own, outcome.json)
+    assert done.references[0].title == "Cool roofs in warm cities"
+    assert "not published in 'thesis' any more" in done.notes[0]
+
+
+def audit(own: Workspace, *rows: dict[str, object]) -> Path:
+    path = own.outputs / "audits" / "draft_citations_v001.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"schema": "rag-assets/citation-audit/2", "rows": rows}), "utf-8")
+    return path
+
+
+def test_audit_names_the_sources_that_its_sentences_cite(own: Workspace) -> None:
+    path = audit(
+        own,
+        {"status": "OK", "namespace": "thesis", "doc_uid": "roofs", "locator": "p. 1"},
+        {
+            "status": "WEAK",
+            "namespace": "thesis",
+            "doc_uid": "roofs",
+            "locator": "p. 2",
+            "counterevidence": [{"namespace": "thesis", "doc_uid": "asked"}],
+        },
+        {"status": "ERROR", "namespace": "thesis", "doc_uid": "rofs", "locator": None},
+    )
+    (one,) = export_used_sources(own, path).references
+    assert (one.doc_uid, one.key, one.where) == ("roofs", "mueller2019", ("p. 1", "p. 2"))
+
+
+def test_source_that_nothing_knows_is_refused(own: Workspace) -> None:
+    path = audit(own, {"status": "OK", "namespace": "thesis", "doc_uid": "nobody"})
+    with pytest.raises(UsageError, match="'nobody', which no current publication holds"):
+        export_used_sources(own, path)
+
+
+def test_without_a_pack_the_command_that_makes_one_is_named(own: Workspace) -> None:
+    shutil.rmtree(own.outputs, ignore_errors=True)
+    with pytest.raises(UsageError, match="rag query"):
+        export_used_sources(own)
+
+
+def test_command_writes_one_format_where_one_is_asked_for(own: Workspace) -> None:
+    ask(own, TEXT)
+    arguments = ["--workspace", str(own.root), "export-used-sources", "--format", "bibtex"]
+    done = CliRunner().invoke(build_cli(), arguments)
+    assert done.exit_code == 0, done.output
+    assert [path.name for path in own.outputs.glob("used_sources*")] == ["used_sources_v001.bib"]
+    assert "not found: author, year" in done.output

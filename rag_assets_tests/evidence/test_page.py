@@ -1,0 +1,121 @@
+"""A pack as a page: each quote marked on its page of the source, or in its text."""
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from rag_assets.evidence import EvidencePack, Question, ask, make_pack
+from rag_assets.evidence.page import render_page
+from rag_assets.evidence.pictures import PagePictures
+from rag_assets.workspace import Workspace
+from rag_assets_tests.libraries import write_raw
+
+QUESTION = Question(question="sedum roofs cooler in the street 树冠")
+
+
+@pytest.fixture(scope="module")
+def pack(library: Workspace) -> EvidencePack:
+    return make_pack(library, QUESTION)
+
+
+@pytest.fixture(scope="module")
+def page(library: Workspace, pack: EvidencePack) -> str:
+    return render_page(library, pack)
+
+
+def article(page: str, pack: EvidencePack, uid: str) -> str:
+    item = next(item for item in pack.items if item.doc_uid == uid)
+    return page.split(f"<article id=item-{item.rank}>")[1].split("</article>", maxsplit=1)[0]
+
+
+def test_page_needs_nothing_from_elsewhere_and_runs_nothing(page: str) -> None:
+    assert not re.search(r"<script|<link|src='(?!data:)|url\(|https?://", page)
+
+
+def test_quote_of_a_pdf_is_marked_on_its_picture(page: str, pack: EvidencePack) -> None:
+    shown = article(page, pack, "roofs")
+    assert "<img src='data:image/jpeg;base64," in shown
+    assert re.search(r"<i style='left:[\d.]+%;top:[\d.]+%;width:[\d.]+%;height:[\d.]+%'>", shown)
+    assert "page_box" in shown
+
+
+def test_text_without_pages_is_shown_with_the_quote_marked(page: str, pack: EvidencePack) -> None:
+    shown = article(page, pack, "树木")
+    assert "<img" not in shown
+    assert "<mark>树冠覆盖率最高的街道午后气温低1.8度。</mark>" in shown
+
+
+def test_marks_lie_on_the_words_of_the_quote_alone(library: Workspace, pack: EvidencePack) -> None:
+    item = next(item for item in pack.items if item.exact_quote.startswith("Sedum roofs"))
+    source = next(source for source in pack.sources if source.doc_uid == "roofs")
+    with PagePictures(library) as pictures:
+        (picture,), why = pictures.draw(item, source)
+    assert why is None
+    # The sentence begins in the middle of the first line and ends within the second.
+    first, second = sorted(picture.marks, key=lambda mark: mark[1])[:2]
+    assert first[0] > 0.3
+    assert second[0] < 0.2
+    assert all(left >= 0 and left + width <= 1 for left, _, width, _ in picture.marks)
+
+
+def test_page_that_is_drawn_twice_is_rendered_once(
+    library: Workspace, pack: EvidencePack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import pymupdf
+
+    rendered: list[int] = []
+    draw = pymupdf.Page.get_pixmap
+
+    def counted(self: Any, **options: Any) -> Any:
+        rendered.append(self.number)
+        return draw(self, **options)
+
+    monkeypatch.setattr(pymupdf.Page, "get_pixmap", counted)
+    item = next(item for item in pack.items if item.doc_uid == "roofs")
+    source = next(source for source in pack.sources if source.doc_uid == "roofs")
+    with PagePictures(library) as pictures:
+        first, again = pictures.draw(item, source), pictures.draw(item, source)
+    assert first == again
+    assert len(rendered) == 1
+
+
+def test_file_that_was_changed_since_is_not_drawn_and_this_is_said(own: Workspace) -> None:
+    pack = make_pack(own, QUESTION)
+    write_raw(own, "evidence/roofs.pdf", b"%PDF-1.4 other bytes")
+    shown = article(render_page(own, pack), pack, "roofs")
+    assert "was changed or removed since it was read" in shown
+    assert "<img" not in shown
+    assert "<mark>" in shown
+
+
+def test_markup_in_a_source_is_shown_and_not_read(library: Workspace, pack: EvidencePack) -> None:
+    evil = "<script>alert(1)</script>"
+    items = tuple(replace(item, exact_quote=evil, snippet=evil, boxes=()) for item in pack.items)
+    page = render_page(library, replace(pack, question=evil, items=items))
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+
+
+def test_page_stands_beside_its_pack_in_the_log_and_is_not_made_twice(own: Workspace) -> None:
+    plain = ask(own, QUESTION)
+    assert plain.html is None
+    outcome = ask(own, QUESTION, html=True)
+    assert outcome.html == outcome.markdown.with_suffix(".html")
+    outcome.html.write_text("notes of my own", "utf-8")
+    assert ask(own, QUESTION, html=True).html == outcome.html
+    assert outcome.html.read_text("utf-8") == "notes of my own"
+    log = (own.meta / "version_log.jsonl").read_text("utf-8").splitlines()
+    assert len(log) == 2
+    assert "outputs/evidence_pack_v001.html" in log[1]
+
+
+def test_ui_links_to_the_page(own: Workspace) -> None:
+    from rag_assets.assets import pack_metadata
+
+    outcome = ask(own, QUESTION, html=True)
+    shown = pack_metadata(own, outcome)
+    assert outcome.html is not None
+    assert shown["page in a browser"].value == outcome.html.as_uri()
+    assert "page" not in pack_metadata(own, replace(outcome, html=None))

@@ -1,0 +1,104 @@
+"""What speaks for and against a claim, as a reader would find it."""
+
+import pytest
+
+from rag_assets.judging import PassageText
+from rag_assets.judging.features import answer
+from rag_assets.judging.signs import (
+    find_contradictions,
+    find_doubts,
+    signs_against,
+    signs_for,
+)
+from rag_assets.judging.terms import is_chinese
+from rag_assets_tests.judging.sentences import passage
+
+SOURCE = passage(
+    "The study was made in Lisbon in 2019.",
+    "Exposure to cold increased the yield of the catalyst by 45 mg per sample.",
+    "The reaction was not inhibited by water, and was only associated with temperature.",
+)
+
+
+def _against(claim: str, source: PassageText = SOURCE) -> set[str]:
+    return {sign.kind for sign in signs_against(answer(claim, [source]))}
+
+
+def test_a_true_claim_has_nothing_against_it() -> None:
+    found = answer("Cold exposure increased the yield of the catalyst by 45 mg.", [SOURCE])
+    assert find_contradictions(found) == []
+    assert find_doubts(found) == []
+    assert {"words", "number", "direction"} <= {sign.kind for sign in signs_for(found)}
+
+
+@pytest.mark.parametrize(
+    ("claim", "kind", "ours", "theirs"),
+    [
+        ("Exposure to cold increased the yield of the catalyst by 54 mg.", "number", "54 mg",
+         "45 mg"),
+        ("Exposure to cold increased the yield of the catalyst by 45 g.", "unit", "45 g", "45 mg"),
+        ("Exposure to cold decreased the yield of the catalyst by 45 mg.", "direction",
+         "decreased", "increased"),
+        ("The reaction was inhibited by water.", "negation", "", "not"),
+    ],
+)  # fmt: skip
+def test_a_contradiction_names_both_words(claim: str, kind: str, ours: str, theirs: str) -> None:
+    (sign, *_) = find_contradictions(answer(claim, [SOURCE]))
+    assert (sign.kind, sign.claim, sign.source) == (kind, ours, theirs)
+    assert theirs in sign.text
+
+
+def test_an_added_negation_is_doubted() -> None:
+    claim = "Exposure to cold did not increase the yield of the catalyst."
+    assert "negation" in _against(claim, passage("Exposure to cold raised the catalyst's yield."))
+
+
+def test_a_name_that_the_source_does_not_have_is_said() -> None:
+    (sign,) = [
+        s for s in signs_against(answer("The study was made in Madrid in 2019.", [SOURCE]))
+        if s.kind == "entity"
+    ]  # fmt: skip
+    assert sign.claim == "Madrid"
+
+
+def test_an_acronym_answers_its_words() -> None:
+    source = passage("The World Health Organization (WHO) approved the vaccine.")
+    assert "entity" not in _against("The vaccine was approved by the WHO.", source)
+
+
+def test_a_cause_where_the_source_has_an_association_is_said() -> None:
+    source = passage("Coffee consumption was associated with longer life in the cohort.")
+    assert "causal" in _against("Coffee consumption caused longer life in the cohort.", source)
+
+
+@pytest.mark.parametrize(
+    ("claim", "kind"),
+    [
+        ("该地区的产量下降了4.2%。", "direction"),
+        ("该地区的产量上升了2.4%。", "number"),
+        ("该地区的产量没有上升。", "negation"),
+    ],
+)
+def test_chinese_contradictions_are_found(claim: str, kind: str) -> None:
+    source = passage("数据显示，该地区的产量上升了4.2%。")
+    assert kind in _against(claim, source)
+
+
+def test_a_chinese_place_that_is_missing_is_said() -> None:
+    source = passage("会议在北京举行，来自各国的专家参加。")
+    assert "entity" in _against("会议在上海举行，来自各国的专家参加。", source)
+
+
+def test_what_only_looks_like_a_negation_is_none() -> None:
+    source = passage("该方法不仅提高了产量，而且降低了成本。")
+    assert "negation" not in _against("该方法提高了产量。", source)
+
+
+def test_numbers_agree_across_languages() -> None:
+    found = answer("2019年产量上升了45%。", [passage("In 2019 yields increased by 45 percent.")])
+    assert not [sign for sign in find_doubts(found) if sign.kind in {"number", "unit"}]
+
+
+def test_a_chinese_sentence_with_latin_names_is_chinese() -> None:
+    assert is_chinese("Bigtable使用Chubby分布式锁服务。")
+    assert not is_chinese("Deng Xiaoping (邓小平) visited the plant in 1992.")
