@@ -7,7 +7,7 @@ from rag_assets.auditing.deciding import Case, Subject
 from rag_assets.auditing.judged import Judged, PlaceFound
 from rag_assets.auditing.library import CitedDocumentRef, Library, Passage, digest_document
 from rag_assets.auditing.printed import PrintedText
-from rag_assets.auditing.quoting import QuotationCheck, check_quotation
+from rag_assets.auditing.quoting import QuotationCheck, check_quotation, quoted_claim
 from rag_assets.auditing.ranking import (
     RANKING_VERSION,
     DocumentRanking,
@@ -182,6 +182,7 @@ class Court:
         )
         quoted = {chunk for check in checks for chunk in check.chunk_ids}
         models = [encoder.fingerprint for encoder in self.benches[ref.namespace].encoders]
+        stated = quoted_claim(case.claim, checks)
         asked = without_references(case.claim)
         vectors = {m: queries[m][asked] for m in models if asked in queries[m]}
 
@@ -191,7 +192,7 @@ class Court:
             first = [i for i in among if document.passages[i].chunk_id in quoted]
             chosen = list(dict.fromkeys((*first, *best)))[: max(self.k, len(first))]
             texts = [_passage_text(document.passages[i], self.split) for i in chosen]
-            return _Ask(key, case.claim, tuple(chosen), tuple(texts), place, checks)
+            return _Ask(key, stated, tuple(chosen), tuple(texts), place, checks)
 
         everything = range(len(document.passages))
         hint = case.citation.hint

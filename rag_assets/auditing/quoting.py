@@ -15,6 +15,7 @@ from rag_assets.auditing.segments import (
     Segment,
     cut_segments,
 )
+from rag_assets.evidence.wording import coverage
 
 QuotationState = Literal["exact", "altered", "not_found", "other_language"]
 
@@ -54,6 +55,8 @@ _HAN_SHARE = 0.3
 _SCRIPT_SHARE = 0.01
 # Shorter between two omissions, a word or two stand in every document.
 _FEWEST_LETTERS = 8
+# Share of a sentence's content words from which its quotations are what it claims.
+_CARRIED = 0.75
 # Words that differ by nothing else say the opposite.
 _DENYING = re.compile(r"(?:un|in|im|il|ir|dis|non|a|mis)-?", re.IGNORECASE)
 
@@ -91,6 +94,22 @@ class QuotationCheck:
 def _denies(word: str, other: str) -> bool:
     prefix = word[: len(word) - len(other)]
     return bool(other) and word.endswith(other) and _DENYING.fullmatch(prefix) is not None
+
+
+def quoted_claim(claim: str, checks: Sequence[QuotationCheck]) -> str:
+    """Return the quoted words where they are all that a sentence claims, else the sentence.
+
+    "The authors state that “…”" is supported where the quotation is: what remains of the sentence
+    says that it is one, and stands in no source. Not so where it denies what it quotes.
+    """
+    if not checks or any(check.state != "exact" for check in checks):
+        return claim
+    rest = claim
+    for check in checks:
+        rest = rest.replace(check.text, " ")
+    quoted = " ".join(check.text for check in checks)
+    is_all = coverage(claim, quoted) >= _CARRIED and not _NEGATION.search(rest)
+    return quoted if is_all else claim
 
 
 def check_quotation(quotation: str, printed: PrintedText) -> QuotationCheck:

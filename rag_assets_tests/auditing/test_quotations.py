@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from rag_assets.auditing import CitationVerdict, CitedDocument
 from rag_assets.auditing.printed import PrintedText, read_letters
 from rag_assets.auditing.quotations import find_quotations
-from rag_assets.auditing.quoting import check_quotation
+from rag_assets.auditing.quoting import check_quotation, quoted_claim
 
 from .world import audit_of, make_document, make_passage
 
@@ -203,3 +203,21 @@ def test_words_in_quotation_marks_are_looked_up_in_the_bibliography_too() -> Non
     row = only("Smith wrote “On the rise of all wages” {#d}.", document)
     assert row.quotations[0].state == "exact"
     assert row.chunk_id != "d:9"  # which supports nothing
+
+
+@pytest.mark.parametrize(
+    ("before", "quotation", "is_all"),
+    [
+        ("The authors state that “", "The effect was not significant in well-known trials", True),
+        ("It is not the case that “", "Wages rose by 3.5 % in 2019-2020", False),
+        ("The authors state that “", "Wages rose by 4.5 % in 2019-2020", False),
+        ("Bus drivers in the northern towns earn more since “", "Wages rose by 3.5 %", False),
+        ("作者指出“", "证券、期货交易受到严格监管", True),
+    ],
+)
+def test_a_sentence_that_only_quotes_claims_what_it_quotes(
+    before: str, quotation: str, is_all: bool
+) -> None:
+    claim = f"{before}{quotation}”."
+    stated = quoted_claim(claim, [check_quotation(quotation, PRINTED)])
+    assert stated == (quotation if is_all else claim)
