@@ -87,13 +87,13 @@ def select(claim: Terms, passages: Sequence[PassageText]) -> Selection:
         windows = _windows(place.sentence, len(passages[place.passage].sentences))
         return max(windows, key=lambda window: share(units_of(place.passage, window)))
 
+    def rank_of(place: Place) -> float:
+        return -share(held[place]) - share(units_of(place.passage, windows[place]))
+
     windows = {place: best_window(place) for place in held}
     # What a sentence leaves open its neighbour often says. Python sorts stably: equal ones stay
     # in the order of the passages.
-    ranked = sorted(
-        held,
-        key=lambda place: -share(held[place]) - share(units_of(place.passage, windows[place])),
-    )
+    ranked = sorted(held, key=rank_of)
     best = ranked[0]
     # From this passage alone: a number in another one would answer any claim.
     beside = [place for place in ranked if place.passage == best.passage]

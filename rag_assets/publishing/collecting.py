@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rag_assets.chunking.rows import chunks_schema, parents_schema
-from rag_assets.embedding.stage import embeddings_schema, prune_vectors
+from rag_assets.embedding.record import embeddings_schema
+from rag_assets.embedding.stage import prune_vectors
 from rag_assets.parsing.stage import STAGE, reports_schema, stage_lock
 from rag_assets.publishing.building import publishing_lock
 from rag_assets.storage import (

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from rag_assets.chunking import PATH_SEPARATOR, locate_pages
 from rag_assets.chunking.rows import chunks_schema, parents_schema
 from rag_assets.embedding import EmbeddingModel
-from rag_assets.embedding.stage import embeddings_schema
+from rag_assets.embedding.record import embeddings_schema
 from rag_assets.model import RecordsMovedError
 from rag_assets.publishing.facts import DocumentFacts, document_row, source_id, source_row
 from rag_assets.publishing.languages import passage_language

@@ -129,6 +129,7 @@ QUANTITATIVE = _compiled(
     r"\b(?:hundreds|thousands|millions|billions|dozens)\s+of\b",
     r"\b(?:two|three|four|five|six|seven|eight|nine|ten|twenty|fifty|hundred)\s+(?:percent|per\s?cent|"
     r"times|degrees|million|billion|thousand)\b",
+    r"\b(?:a|an|one|half\s+a)\s+(?:hundred|thousand|million|billion|dozen)\s+[a-z]+s\b",
 )
 # Numbers that count nothing: years, dates, references to parts of the text, names.
 NO_QUANTITY = re.compile(

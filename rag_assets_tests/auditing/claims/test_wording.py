@@ -18,6 +18,7 @@ STRONG = [
     ("Nobody has measured the flow since then.", "universal"),
     ("Cities should plant trees along wide roads.", "recommendation"),
     ("The panel covers 45 % of the households.", "quantitative"),
+    ("Each server holds up to a million tables.", "quantitative"),
     ("About two thirds of the wells are dry.", "quantitative"),
     ("Smoking causes cancer.", "causal"),
     ("吸烟导致肺癌发病率上升。", "causal"),
