@@ -85,7 +85,7 @@ def _opposite(fact: CueFact) -> Sign:
 
 def _missing_number(fact: NumberFact) -> Sign:
     own = fact.claim.text
-    return Sign("number", own, "", f"{own} does not stand in the passage.")
+    return Sign("number", own, "", f"“{own}” does not stand in the passage.")
 
 
 def _negation(fact: CueFact) -> Sign:
