@@ -54,6 +54,7 @@ demo: $(DEMO_STAMP)
 	@echo "The workspace       $(DEMO)/"
 	@for f in $(DEMO)/outputs/evidence_pack_v*.md; do echo "An evidence pack    $$f"; done
 	@for f in $(DEMO)/outputs/audits/*_citations_v*.md; do echo "The audit table     $$f"; done
+	@for f in $(DEMO)/outputs/audits/*_v*.html; do echo "The draft, coloured $$f"; done
 	@echo "The UI              make ui   (http://127.0.0.1:$(PORT))"
 
 # The stages run through the Dagster definitions, so the UI shows this run. What an earlier demo
@@ -67,6 +68,7 @@ $(DEMO_STAMP): $(STAMP) $(SAMPLES)
 	  $(RAG) --workspace $(DEMO) query --file "$$question" > /dev/null || exit 1; done
 	@echo "auditing $(DEMO)/drafts/thesis-chapter-2.md"
 	@$(RAG) --workspace $(DEMO) verify-citations $(DEMO)/drafts/thesis-chapter-2.md > /dev/null
+	@$(RAG) --workspace $(DEMO) audit $(DEMO)/drafts/thesis-chapter-2.md > /dev/null
 	@touch $@
 
 ui: $(DEMO_STAMP)

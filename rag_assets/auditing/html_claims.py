@@ -57,12 +57,16 @@ def _note(row: ClaimRow, scorer: str) -> Note:
         reasons=(row.reason,),
         cited=tuple(show_verdict(item.verdict) for item in row.linked_evidence),
         against=tuple(_passage(found, scorer) for found in row.counterevidence),
-        suggestions=tuple(_suggestion(query, scorer) for query in row.suggested_queries),
+        suggestions=tuple(
+            _suggestion(query, scorer, cites=bool(row.linked_evidence))
+            for query in row.suggested_queries
+        ),
     )
 
 
-def _suggestion(query: SuggestedQuery, scorer: str) -> Suggestion:
-    remark = "" if query.found else "Nothing citable in the index speaks of it."
+def _suggestion(query: SuggestedQuery, scorer: str, *, cites: bool) -> Suggestion:
+    what = "No other document in the index" if cites else "Nothing citable in the index"
+    remark = "" if query.found else f"{what} speaks of it."
     return Suggestion(query.query, tuple(_passage(found, scorer) for found in query.found), remark)
 
 

@@ -76,9 +76,9 @@ def explain(
             else f"{{#{best.cite}}} supports it ({best.locator}): read it and cite it."
         )
     elif queries and not any(query.found for query in queries):
-        parts.append(
-            "Nothing citable in the index speaks of it: add a source to raw/evidence, or say less."
-        )
+        # What it cites itself is not suggested once more.
+        what = "No other document in the index" if evidence else "Nothing citable in the index"
+        parts.append(f"{what} speaks of it: add a source to raw/evidence, or say less.")
     elif queries:
         parts.append("The index has passages on the matter, none that plainly says it.")
     if against:

@@ -114,7 +114,8 @@ def _evidence_cell(item: LinkedEvidence) -> str:
 def _query_cell(row: ClaimRow, number: int) -> str:
     query = row.suggested_queries[number]
     found = list(dict.fromkeys(f"{_code(one.cite)} {_line(one.locator)}" for one in query.found))
-    return f"{_line(query.query)} → {', '.join(found) or 'nothing citable'}"
+    nothing = "nothing else" if row.linked_evidence else "nothing citable"
+    return f"{_line(query.query)} → {', '.join(found) or nothing}"
 
 
 def _details(audit: ClaimAudit) -> Iterator[str]:
