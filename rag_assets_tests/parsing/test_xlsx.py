@@ -308,7 +308,12 @@ def test_no_letter_of_a_sheet_is_lost(rows: list[list[Any]]) -> None:
     if not any(value is not None and str(value).strip() for row in rows for value in row):
         return
     text = parse(make_xlsx({"S": sheet_xml(rows)})).text
-    repeated = any(row == other for i, row in enumerate(rows) for other in rows[:i])
+    # A header that stands again is left out, however many empty cells follow it.
+    filled = [
+        [(place, v) for place, v in enumerate(row) if v is not None and str(v).strip()]
+        for row in rows
+    ]
+    repeated = any(row == other for i, row in enumerate(filled) for other in filled[:i])
     for character in "" if repeated else "ab光":
         assert text.count(character) >= source.count(character)
 
