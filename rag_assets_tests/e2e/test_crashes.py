@@ -186,6 +186,7 @@ def test_a_damaged_publication_says_which_folder_to_delete_and_is_built_again(
     assert published_state(namespace) == expected
 
 
+@pytest.mark.slow
 def test_the_commands_name_what_they_mended(
     namespace: Namespace, rag: Callable[..., Result]
 ) -> None:

@@ -117,6 +117,7 @@ def test_a_decision_is_noted_and_a_change_without_one_is_shown(library: Workspac
     assert "1 since the last decision" in call(library, "status").stdout
 
 
+@pytest.mark.slow
 def test_a_key_stands_in_no_output_and_no_file_but_its_own(
     tmp_path: Path, parse_in_process: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -77,6 +77,7 @@ def test_a_question_about_results_is_looked_for_where_results_stand() -> None:
     assert wished_sections("猫头鹰吃什么?") is None
 
 
+@pytest.mark.slow
 def test_a_paper_is_searched_with_filters_and_with_headings(tmp_path: Path) -> None:
     file = tmp_path / "papers.jsonl"
     other = {**OWLS, "paper_id": "p2", "questions": []}

@@ -130,6 +130,7 @@ def test_folder_without_files_is_refused(tmp_path: Path, settings: Settings) -> 
         evaluate_survival(tmp_path / "none", settings)
 
 
+@pytest.mark.slow
 def test_command_writes_json_and_prints_tables(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.json"
     arguments = ["eval", "survival", str(folder), "--json", str(out),

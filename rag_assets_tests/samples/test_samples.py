@@ -307,6 +307,7 @@ def judged(library: tuple[SampleLibrary, MiniLM]) -> Judged:
     return judge_draft(library, "similarity")
 
 
+@pytest.mark.slow
 @pytest.mark.model
 def test_similarity_finds_what_a_careful_reader_finds(judged: Judged) -> None:
     said = {"ok": "OK", "weak": "WEAK", "wrong": "MISSING"}
@@ -318,6 +319,7 @@ def test_similarity_finds_what_a_careful_reader_finds(judged: Judged) -> None:
     assert wrong == []
 
 
+@pytest.mark.slow
 @pytest.mark.model
 def test_no_similarity_lies_near_a_threshold(judged: Judged) -> None:
     limits = (SETTINGS.verify.threshold, SETTINGS.verify.weak_threshold)
