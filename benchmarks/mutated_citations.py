@@ -43,7 +43,7 @@ def main() -> None:
     for row in rows:
         by_kind[row.kind, "zh" if row.is_han else "en"].append(row)
     figures = {}
-    print(f"{scorer.name}, OK from {scorer.ok:.3f}")
+    print(f"{scorer.name}, OK from {scorer.thresholds.ok:.3f}")
     for (kind, language), of_kind in sorted(by_kind.items()):
         asked = of_kind[: args.limit]
         found = [scorer.judge([(r.claim, evidence_passages(r.evidence))])[0] for r in asked]

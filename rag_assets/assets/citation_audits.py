@@ -6,7 +6,7 @@ import dagster as dg
 
 from rag_assets.assets.lineage_links import lineage_metadata
 from rag_assets.assets.options import OWNERS, signed_work
-from rag_assets.assets.reporting import Metadata
+from rag_assets.assets.reporting import Metadata, table
 from rag_assets.auditing import AuditOutcome, audit_citations, find_draft
 from rag_assets.workspace import Workspace
 
@@ -49,7 +49,6 @@ def build_citation_audits_asset(
 def audit_metadata(workspace: Workspace, outcome: AuditOutcome) -> Metadata:
     """Return what the UI shows of an audit."""
     audit = outcome.audit
-    columns = ("sentence", "cites", "verdict", "where", "reason")
     return {
         "digest": audit.audit_id,
         "draft": audit.draft_name,
@@ -60,20 +59,12 @@ def audit_metadata(workspace: Workspace, outcome: AuditOutcome) -> Metadata:
         "seconds": round(outcome.seconds, 3),
         "file": dg.MetadataValue.path(str(outcome.markdown)),
         "page": dg.MetadataValue.path(str(outcome.html)),
-        "table": dg.TableMetadataValue(
-            records=[
-                dg.TableRecord(
-                    {
-                        "sentence": row.claim[:200],
-                        "cites": row.doc_uid,
-                        "verdict": row.status,
-                        "where": row.locator or "",
-                        "reason": row.reason,
-                    }
-                )
+        "table": table(
+            ("sentence", "cites", "verdict", "where", "reason"),
+            (
+                (row.claim[:200], row.doc_uid, row.status, row.locator or "", row.reason)
                 for row in audit.rows
-            ],
-            schema=dg.TableSchema([dg.TableColumn(name, "string") for name in columns]),
+            ),
         ),
         **lineage_metadata(
             workspace,

@@ -7,7 +7,7 @@ import dagster as dg
 from rag_assets.assets.citation_audits import DRAFTS
 from rag_assets.assets.lineage_links import lineage_metadata
 from rag_assets.assets.options import OWNERS, signed_work
-from rag_assets.assets.reporting import Metadata
+from rag_assets.assets.reporting import Metadata, table
 from rag_assets.auditing import find_draft
 from rag_assets.auditing.claims import ClaimOutcome, audit_claims
 from rag_assets.workspace import Workspace
@@ -46,7 +46,6 @@ def build_claim_audits_asset(
 def claims_metadata(workspace: Workspace, outcome: ClaimOutcome) -> Metadata:
     """Return what the UI shows of a claim audit."""
     audit = outcome.audit
-    columns = ("claim", "type", "status", "reason")
     return {
         "digest": audit.audit_id,
         "draft": audit.draft_name,
@@ -58,19 +57,9 @@ def claims_metadata(workspace: Workspace, outcome: ClaimOutcome) -> Metadata:
         "seconds": round(outcome.seconds, 3),
         "file": dg.MetadataValue.path(str(outcome.markdown)),
         "page": dg.MetadataValue.path(str(outcome.html)),
-        "table": dg.TableMetadataValue(
-            records=[
-                dg.TableRecord(
-                    {
-                        "claim": row.claim_text[:200],
-                        "type": row.claim_type,
-                        "status": row.status,
-                        "reason": row.reason,
-                    }
-                )
-                for row in audit.rows
-            ],
-            schema=dg.TableSchema([dg.TableColumn(name, "string") for name in columns]),
+        "table": table(
+            ("claim", "type", "status", "reason"),
+            ((row.claim_text[:200], row.claim_type, row.status, row.reason) for row in audit.rows),
         ),
         **lineage_metadata(
             workspace,

@@ -6,7 +6,7 @@ import dagster as dg
 
 from rag_assets.assets.lineage_links import lineage_metadata
 from rag_assets.assets.options import OWNERS, signed_work
-from rag_assets.assets.reporting import Metadata
+from rag_assets.assets.reporting import Metadata, table
 from rag_assets.evidence import AskOutcome, ask, list_questions, read_question
 from rag_assets.model import UsageError
 from rag_assets.workspace import Workspace
@@ -71,22 +71,9 @@ def pack_metadata(workspace: Workspace, outcome: AskOutcome) -> Metadata:
             if outcome.html
             else {}
         ),
-        "table": dg.TableMetadataValue(
-            records=[
-                dg.TableRecord(
-                    {
-                        "rank": i.rank,
-                        "doc_uid": i.doc_uid,
-                        "where": i.locator,
-                        "quote": i.exact_quote[:200],
-                    }
-                )
-                for i in pack.items
-            ],
-            schema=dg.TableSchema(
-                [dg.TableColumn("rank", "int")]
-                + [dg.TableColumn(name, "string") for name in ("doc_uid", "where", "quote")]
-            ),
+        "table": table(
+            ("rank", "doc_uid", "where", "quote"),
+            ((i.rank, i.doc_uid, i.locator, i.exact_quote[:200]) for i in pack.items),
         ),
         **lineage_metadata(
             workspace,

@@ -18,17 +18,23 @@ def document_table(documents: Sequence[DocumentStatus]) -> dg.TableMetadataValue
     names = sorted({name for document in documents for name in document.figures})
     # Trouble first: a failed document must be seen without scrolling.
     ordered = sorted(documents, key=lambda d: (d.status in {"ok", "published"}, d.name))
-    return dg.TableMetadataValue(
-        records=[
-            dg.TableRecord(
-                {"name": d.name, "status": d.status, "reason": d.reason}
-                | {name: _cell(d.figures.get(name, "")) for name in names}
-            )
+    return table(
+        ("name", "status", "reason", *names),
+        (
+            (d.name, d.status, d.reason, *(_cell(d.figures.get(name, "")) for name in names))
             for d in ordered[:_MOST_ROWS]
-        ],
-        schema=dg.TableSchema(
-            [dg.TableColumn(name, "string") for name in ("name", "status", "reason", *names)]
         ),
+    )
+
+
+def table(names: Sequence[str], rows: Iterable[Sequence[str | int]]) -> dg.TableMetadataValue:
+    """Return rows as a table: a column of whole numbers where its first cell is one."""
+    records = [dg.TableRecord(dict(zip(names, row, strict=True))) for row in rows]
+    first = records[0].data if records else {}
+    types = ("int" if isinstance(first.get(name), int) else "string" for name in names)
+    return dg.TableMetadataValue(
+        records,
+        dg.TableSchema([dg.TableColumn(*column) for column in zip(names, types, strict=True)]),
     )
 
 

@@ -14,7 +14,7 @@ from rag_assets.auditing.resolving import FaultyCitation
 from rag_assets.auditing.verdict import CitationVerdict, ReasonCode, Status
 from rag_assets.evidence.locating import anchor_words, first_words
 from rag_assets.evidence.wording import content_stems, suggest_query
-from rag_assets.judging import Scorer, ScorerName, Sign
+from rag_assets.judging import Scorer, Sign
 
 # Words of a quotation that are repeated in a reason; the whole stands in its sign.
 _WORDS_SHOWN = 12
@@ -33,25 +33,6 @@ _LOST = (
     "The quotation “{}” stands nowhere in the document. Quote what is printed, or take the "
     "quotation marks away."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """From which score a citation is OK (`ok`) and WEAK (`weak`), who said so, and who scored."""
-
-    ok: float
-    weak: float
-    ok_origin: str
-    weak_origin: str
-    scorer: ScorerName
-    fingerprint: str
-
-
-def limits_of(scorer: Scorer, name: ScorerName) -> Limits:
-    """Return the limits of a scorer."""
-    return Limits(
-        scorer.ok, scorer.weak, scorer.ok_origin, scorer.weak_origin, name, scorer.fingerprint
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +64,7 @@ class Subject:
 
 def decide(
     case: Case,
-    limits: Limits,
+    scorer: Scorer,
     subject: Subject | None,
     judged: Judged | Trouble | None,
     quoted_elsewhere: Collection[str],
@@ -92,37 +73,37 @@ def decide(
 
     Args:
         case: what is asked.
-        limits: of the scorer.
+        scorer: of the cited namespace.
         subject: None where the citation is faulty.
         judged: None where the document has no passage or the sentence no words.
         quoted_elsewhere: quotations that another document cited by the sentence prints as quoted.
     """
     if isinstance(case.target, FaultyCitation):
         fault = case.target
-        return _bare(case, limits, None, "ERROR", fault.code, fault.reason, fault.nearest)
+        return _bare(case, scorer, None, "ERROR", fault.code, fault.reason, fault.nearest)
     if isinstance(judged, Trouble):
         code: ReasonCode = (
             "model_mismatch" if judged.code == "model_mismatch" else "damaged_vectors"
         )
-        return _bare(case, limits, subject, "ERROR", code, judged.reason)
+        return _bare(case, scorer, subject, "ERROR", code, judged.reason)
     if not case.claim:
         return _bare(
-            case, limits, subject, "MISSING", "no_claim",
+            case, scorer, subject, "MISSING", "no_claim",
             "The anchor stands alone: there is no sentence that it could support. Put it behind "
             "the sentence that it belongs to.",
         )  # fmt: skip
     if subject is None or judged is None:
         return _bare(
-            case, limits, subject, "MISSING", "no_passages",
+            case, scorer, subject, "MISSING", "no_passages",
             f"`{case.target.doc_uid}` has no text that could be searched. `rag documents` says "
             "how its parse went.",
         )  # fmt: skip
-    return _judged_verdict(case, limits, subject, judged, quoted_elsewhere)
+    return _judged_verdict(case, scorer, subject, judged, quoted_elsewhere)
 
 
 def _bare(
     case: Case,
-    limits: Limits,
+    scorer: Scorer,
     subject: Subject | None,
     status: Status,
     code: ReasonCode,
@@ -151,10 +132,10 @@ def _bare(
         scored_by=None,
         scorer_fingerprint=None,
         scoring_note=None,
-        threshold=limits.ok,
-        threshold_origin=limits.ok_origin,
-        weak_threshold=limits.weak,
-        weak_threshold_origin=limits.weak_origin,
+        threshold=scorer.thresholds.ok,
+        threshold_origin=scorer.thresholds.ok_origin,
+        weak_threshold=scorer.thresholds.weak,
+        weak_threshold_origin=scorer.thresholds.weak_origin,
         content_version=(subject.document.content_version or None) if subject else None,
         text_digest=subject.digest if subject else None,
         suggested_query=(suggest_query(case.claim) or None) if is_missing else None,
@@ -165,7 +146,7 @@ def _bare(
 
 def _judged_verdict(
     case: Case,
-    limits: Limits,
+    scorer: Scorer,
     subject: Subject,
     judged: Judged,
     quoted_elsewhere: Collection[str],
@@ -174,10 +155,10 @@ def _judged_verdict(
     status, code, reason = _with_place(case, subject.document, judged)
     status, code, reason = _with_quotations(checks, status, code, reason)
     verdict = replace(
-        _bare(case, limits, subject, status, code, reason),
+        _bare(case, scorer, subject, status, code, reason),
         score=judged.score,
-        scored_by=limits.scorer,
-        scorer_fingerprint=limits.fingerprint,
+        scored_by=scorer.name,
+        scorer_fingerprint=scorer.fingerprint,
         scoring_note=_note(case, subject.document, judged),
         speaks_for=(*judged.speaks_for, *_quotation_signs(checks, {"exact"})),
         speaks_against=(
@@ -187,14 +168,14 @@ def _judged_verdict(
         suggested_query=None if status == "OK" else suggest_query(case.claim) or None,
     )  # fmt: skip
     passage = subject.document.passages[judged.passage]
-    by_words = limits.scorer == "coverage" or judged.note is not None
+    by_words = scorer.name == "coverage" or judged.note is not None
     if by_words and judged.score == 0 and not _share_words(case.claim, passage.text):
         return verdict  # no passage is the nearest
     quote = cut_quote(passage, judged.start, judged.end)
     locator = locate_quote(passage, quote, judged.boxes)
     if locator is None:
         return _bare(
-            case, limits, subject, "ERROR", "no_locator",
+            case, scorer, subject, "ERROR", "no_locator",
             f"`{passage.chunk_id}` has neither page nor characters, so that nobody could look it "
             "up. Run `rag ingest` to read the file again.",
         )  # fmt: skip

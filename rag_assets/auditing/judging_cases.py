@@ -100,7 +100,7 @@ class Court:
             document=subject.digest,
             scorer=bench.scorer.fingerprint,
             models=[encoder.fingerprint for encoder in bench.encoders],
-            thresholds=[bench.scorer.ok, bench.scorer.weak],
+            thresholds=[bench.scorer.thresholds.ok, bench.scorer.thresholds.weak],
             k=self.k,
             hint=[list(pages) for pages in hint.pages] if hint else None,
             quotations=list(case.sentence.quotations),

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from rag_assets.auditing.deciding import Case, Limits, decide, limits_of
+from rag_assets.auditing.deciding import Case, decide
 from rag_assets.auditing.draft import Draft, default_splitter
 from rag_assets.auditing.judged import Judged
 from rag_assets.auditing.judging_cases import Bench, Court, Outcome
@@ -63,12 +63,11 @@ def verify_citations(
     }
     if not benches:
         raise ConfigurationError(f"{draft.name}: no namespace is published that it could cite.")
-    limits = {name: limits_of(bench.scorer, settings.scorer) for name, bench in benches.items()}
     court = Court(
         library, benches, settings.k, split or default_splitter(), store or VerdictStore()
     )
-    rows = _judge(cases, court, limits)
-    shown = next(iter(limits.values()))
+    rows = _judge(cases, court)
+    shown = next(iter(benches.values())).scorer.thresholds
     return CitationAudit(
         draft_name=draft.name,
         draft_digest=draft.digest,
@@ -138,20 +137,18 @@ def _remembering(
     }
 
 
-def _judge(
-    cases: Sequence[Case], court: Court, limits: Mapping[str, Limits]
-) -> tuple[CitationVerdict, ...]:
+def _judge(cases: Sequence[Case], court: Court) -> tuple[CitationVerdict, ...]:
     judgeable = [(c, c.target) for c in cases if isinstance(c.target, CitedDocumentRef)]
     outcomes: dict[int, Outcome] = court.judge(judgeable)
     rows = []
     for case in cases:
         if isinstance(case.target, FaultyCitation):
-            rows.append(decide(case, next(iter(limits.values())), None, None, ()))
+            rows.append(decide(case, next(iter(court.benches.values())).scorer, None, None, ()))
             continue
         rows.append(
             decide(
                 case,
-                limits[case.target.namespace],
+                court.benches[case.target.namespace].scorer,
                 court.subject_of(case.target),
                 outcomes[case.number],
                 _quoted_elsewhere(case, cases, outcomes),

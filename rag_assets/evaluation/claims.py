@@ -68,8 +68,8 @@ def evaluate_claims(
         {
             **figures(outcomes),
             "scorer": judge.name,
-            "threshold": judge.ok,
-            "weak_threshold": judge.weak,
+            "threshold": judge.thresholds.ok,
+            "weak_threshold": judge.thresholds.weak,
         },
         {"files": len(files), "sets": len(names), "rows": len(outcomes)},
         (
@@ -85,7 +85,7 @@ def evaluate_claims(
         ),
         {
             "scorer_fingerprint": judge.fingerprint,
-            "threshold_origin": judge.ok_origin,
+            "threshold_origin": judge.thresholds.ok_origin,
             "calibration_bins": BINS,
             "by_set": {name: figures(of) for name, of in by_set.items()},
         },

@@ -9,6 +9,7 @@ from rag_assets.judging.contract import (
     Sign,
     SignKind,
     Status,
+    Thresholds,
 )
 from rag_assets.judging.loading import load_scorer
 from rag_assets.judging.similarity import MAX_UNKNOWN_SHARE, TextEncoder, cosines
@@ -27,6 +28,7 @@ __all__ = [
     "SignKind",
     "Status",
     "TextEncoder",
+    "Thresholds",
     "cosines",
     "load_scorer",
     "term_weight",

@@ -9,13 +9,19 @@ from typing import Annotated, Any, Literal, Protocol
 import numpy as np
 from pydantic import BaseModel, Field
 
-from rag_assets.judging.contract import SCORE_DECIMALS, Judgement, PassageText, ReasonCode
+from rag_assets.judging.contract import (
+    SCORE_DECIMALS,
+    Judgement,
+    PassageText,
+    ReasonCode,
+    Thresholds,
+)
 from rag_assets.judging.selecting import select
 from rag_assets.judging.terms import read_terms
-from rag_assets.judging.thresholds import Thresholds, require_order
+from rag_assets.judging.thresholds import require_order
 from rag_assets.llm import ChatModel, ChatRequest, Message, complete_as, load_prompt
 from rag_assets.model import ConfigurationError, hash_fields
-from rag_assets.workspace.settings import JudgeModelSettings
+from rag_assets.workspace.settings import JudgeModelSettings, ScorerName
 
 JUDGE_TASK = "judge_support"
 # Counts as code: raise it when the same model comes to another judgement.
@@ -56,34 +62,14 @@ class ModelScorer:
     thresholds: Thresholds
 
     @property
-    def name(self) -> str:
+    def name(self) -> ScorerName:
         """Return `model`."""
         return "model"
 
     @property
     def fingerprint(self) -> str:
         """Return the SHA-256 of model, thresholds and code."""
-        return hash_fields("model", _VERSION, self.reader.fingerprint, [self.ok, self.weak])
-
-    @property
-    def ok(self) -> float:
-        """Return the probability from which a claim is OK."""
-        return self.thresholds.ok
-
-    @property
-    def weak(self) -> float:
-        """Return the probability from which a claim is WEAK."""
-        return self.thresholds.weak
-
-    @property
-    def ok_origin(self) -> str:
-        """Return where `ok` comes from."""
-        return self.thresholds.ok_origin
-
-    @property
-    def weak_origin(self) -> str:
-        """Return where `weak` comes from."""
-        return self.thresholds.weak_origin
+        return hash_fields("model", _VERSION, self.reader.fingerprint, self.thresholds.values)
 
     def judge(self, claims: Sequence[tuple[str, Sequence[PassageText]]]) -> list[Judgement]:
         """Return one judgement a claim."""
@@ -99,7 +85,7 @@ class ModelScorer:
         status, code = self.thresholds.decide(score)
         if status != "OK" and (denied := [i for i in shown if readings[i].is_contradicted]):
             index, status, code = denied[0], "MISSING", "contradicted"
-            score = min(score, self.weak)
+            score = min(score, self.thresholds.weak)
             reading = readings[index]
         chosen = passages[index]
         place = select(read_terms(claim), [chosen]).best

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from rag_assets.workspace.settings import ScorerName
+
 Status = Literal["OK", "WEAK", "MISSING"]
 ReasonCode = Literal["supported", "weakly_supported", "not_found", "contradicted"]
 SignKind = Literal[
@@ -68,11 +70,34 @@ class Judgement:
     note: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """From which score a claim is OK (`ok`) and WEAK (`weak`), and where each comes from."""
+
+    ok: float
+    weak: float
+    ok_origin: str
+    weak_origin: str
+
+    @property
+    def values(self) -> tuple[float, float]:
+        """`ok` and `weak`, as they enter a fingerprint."""
+        return self.ok, self.weak
+
+    def decide(self, score: float) -> tuple[Status, ReasonCode]:
+        """Return what a score means."""
+        if score >= self.ok:
+            return "OK", "supported"
+        if score >= self.weak:
+            return "WEAK", "weakly_supported"
+        return "MISSING", "not_found"
+
+
 class Scorer(Protocol):
     """Judges claims against passages; each by itself, whatever else is asked beside it."""
 
     @property
-    def name(self) -> str:
+    def name(self) -> ScorerName:
         """Return the scorer's name in the settings."""
         ...
 
@@ -82,23 +107,8 @@ class Scorer(Protocol):
         ...
 
     @property
-    def ok(self) -> float:
-        """Return the score from which a claim is OK."""
-        ...
-
-    @property
-    def weak(self) -> float:
-        """Return the score from which a claim is WEAK; below it is MISSING."""
-        ...
-
-    @property
-    def ok_origin(self) -> str:
-        """Return where `ok` comes from."""
-        ...
-
-    @property
-    def weak_origin(self) -> str:
-        """Return where `weak` comes from."""
+    def thresholds(self) -> Thresholds:
+        """Return from which score a claim is OK and WEAK."""
         ...
 
     def judge(self, claims: Sequence[tuple[str, Sequence[PassageText]]]) -> list[Judgement]:

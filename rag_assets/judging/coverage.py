@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rag_assets.evidence.wording import coverage
-from rag_assets.judging.contract import SCORE_DECIMALS, Judgement, PassageText
-from rag_assets.judging.thresholds import Thresholds
+from rag_assets.judging.contract import SCORE_DECIMALS, Judgement, PassageText, Thresholds
 from rag_assets.model import hash_fields
+from rag_assets.workspace.settings import ScorerName
 
 # Counts as code: raise it when the same texts come to another score.
 _VERSION = 1
@@ -19,34 +19,14 @@ class CoverageScorer:
     thresholds: Thresholds
 
     @property
-    def name(self) -> str:
+    def name(self) -> ScorerName:
         """Return `coverage`."""
         return "coverage"
 
     @property
     def fingerprint(self) -> str:
         """Return the SHA-256 of thresholds and code."""
-        return hash_fields("coverage", _VERSION, [self.ok, self.weak])
-
-    @property
-    def ok(self) -> float:
-        """Return the share from which a claim is OK."""
-        return self.thresholds.ok
-
-    @property
-    def weak(self) -> float:
-        """Return the share from which a claim is WEAK."""
-        return self.thresholds.weak
-
-    @property
-    def ok_origin(self) -> str:
-        """Return where `ok` comes from."""
-        return self.thresholds.ok_origin
-
-    @property
-    def weak_origin(self) -> str:
-        """Return where `weak` comes from."""
-        return self.thresholds.weak_origin
+        return hash_fields("coverage", _VERSION, [self.thresholds.ok, self.thresholds.weak])
 
     def judge(self, claims: Sequence[tuple[str, Sequence[PassageText]]]) -> list[Judgement]:
         """Return for each claim the passage with the largest share of its words."""

@@ -7,10 +7,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_assets.judging.contract import SCORE_DECIMALS, Judgement, PassageText
+from rag_assets.judging.contract import SCORE_DECIMALS, Judgement, PassageText, Thresholds
 from rag_assets.judging.coverage import judge_by_coverage
-from rag_assets.judging.thresholds import Thresholds
 from rag_assets.model import ConfigurationError, hash_fields
+from rag_assets.workspace.settings import ScorerName
 
 # Above this share of tokens that a model does not know, its vector speaks of the rest only.
 # Measured with MiniLM's vocabulary: 0 in each of 1,547 English claims, 0.17 to 1 in 1,378
@@ -71,34 +71,14 @@ class SimilarityScorer:
     encoder: TextEncoder
 
     @property
-    def name(self) -> str:
+    def name(self) -> ScorerName:
         """Return `similarity`."""
         return "similarity"
 
     @property
     def fingerprint(self) -> str:
         """Return the SHA-256 of model, thresholds and code."""
-        return hash_fields("similarity", _VERSION, self.encoder.fingerprint, [self.ok, self.weak])
-
-    @property
-    def ok(self) -> float:
-        """Return the cosine from which a claim is OK."""
-        return self.thresholds.ok
-
-    @property
-    def weak(self) -> float:
-        """Return the cosine from which a claim is WEAK."""
-        return self.thresholds.weak
-
-    @property
-    def ok_origin(self) -> str:
-        """Return where `ok` comes from."""
-        return self.thresholds.ok_origin
-
-    @property
-    def weak_origin(self) -> str:
-        """Return where `weak` comes from."""
-        return self.thresholds.weak_origin
+        return hash_fields("similarity", _VERSION, self.encoder.fingerprint, self.thresholds.values)
 
     def judge(self, claims: Sequence[tuple[str, Sequence[PassageText]]]) -> list[Judgement]:
         """Return for each claim the passage that is, or holds a sentence, nearest in meaning."""
@@ -152,11 +132,11 @@ class SimilarityScorer:
         status, code = self.thresholds.decide(score)
         found = f"similarity {score:.2f}"
         reason = {
-            "OK": f"Close in meaning to the passage ({found}; OK from {self.ok:.2f}).",
-            "WEAK": f"Related to the passage, but not close ({found}; OK from {self.ok:.2f}). "
-            "Cite a better passage, or say less.",
+            "OK": f"Close in meaning to the passage ({found}; OK from {self.thresholds.ok:.2f}).",
+            "WEAK": f"Related to the passage, but not close ({found}; OK from "
+            f"{self.thresholds.ok:.2f}). Cite a better passage, or say less.",
             "MISSING": f"Nothing in the cited document comes close ({found}; WEAK from "
-            f"{self.weak:.2f}). Cite another source, or drop the claim.",
+            f"{self.thresholds.weak:.2f}). Cite another source, or drop the claim.",
         }[status]
         return Judgement(score, status, code, reason, best, span, note=note)
 

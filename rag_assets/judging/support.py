@@ -4,19 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rag_assets.judging.contract import SCORE_DECIMALS, Judgement, PassageText, Sign
+from rag_assets.judging.contract import SCORE_DECIMALS, Judgement, PassageText, Sign, Thresholds
 from rag_assets.judging.crossed import answer_crossed, crossed_probability, is_crossed
 from rag_assets.judging.features import FEATURES, Answer, answer, measure
 from rag_assets.judging.lexicon import WORDS_FILE
 from rag_assets.judging.meaning import meaning_fingerprint
 from rag_assets.judging.signs import find_contradictions, find_doubts, signs_against, signs_for
 from rag_assets.judging.term_weights import WEIGHTS_FILE
-from rag_assets.judging.thresholds import Thresholds, require_order
+from rag_assets.judging.thresholds import require_order
 from rag_assets.judging.trees import FittedThresholds, SupportModel, read_support_file
 from rag_assets.model import hash_bytes, hash_fields
 from rag_assets.retrieval.reranking import Reranker
 from rag_assets.workspace.configuration import configs_folder
-from rag_assets.workspace.settings import SupportSettings
+from rag_assets.workspace.settings import ScorerName, SupportSettings
 
 SUPPORT_FILE = "support.json"
 _TABLES = (WEIGHTS_FILE, WORDS_FILE)
@@ -47,34 +47,16 @@ class SupportScorer:
     reranker: Reranker
 
     @property
-    def name(self) -> str:
+    def name(self) -> ScorerName:
         """Return `support`."""
         return "support"
 
     @property
     def fingerprint(self) -> str:
         """Return the SHA-256 of the fitted file, the weights, the models, thresholds and code."""
-        return _fingerprint(self.model.fingerprint, self.reranker.fingerprint, self.ok, self.weak)
-
-    @property
-    def ok(self) -> float:
-        """Return the probability from which a claim is OK."""
-        return self.thresholds.ok
-
-    @property
-    def weak(self) -> float:
-        """Return the probability from which a claim is WEAK."""
-        return self.thresholds.weak
-
-    @property
-    def ok_origin(self) -> str:
-        """Return where `ok` comes from."""
-        return self.thresholds.ok_origin
-
-    @property
-    def weak_origin(self) -> str:
-        """Return where `weak` comes from."""
-        return self.thresholds.weak_origin
+        return _fingerprint(
+            self.model.fingerprint, self.reranker.fingerprint, self.thresholds.values
+        )
 
     def judge(self, claims: Sequence[tuple[str, Sequence[PassageText]]]) -> list[Judgement]:
         """Return for each claim how probably the passages support it, and what says so."""
@@ -131,10 +113,10 @@ class SupportScorer:
 
 
 @lru_cache(maxsize=8)
-def _fingerprint(model: str, reranker: str, ok: float, weak: float) -> str:
+def _fingerprint(model: str, reranker: str, limits: tuple[float, float]) -> str:
     # A draft asks for it at every sentence; the tables do not change within a process.
     tables = [hash_bytes((configs_folder() / name).read_bytes()) for name in _TABLES]
-    parts = [model, tables, meaning_fingerprint(), reranker, [ok, weak]]
+    parts = [model, tables, meaning_fingerprint(), reranker, limits]
     return hash_fields("support", SUPPORT_VERSION, *parts)
 
 

@@ -1,32 +1,13 @@
 """From which score a claim is OK or WEAK, and who said so."""
 
 import math
-from dataclasses import dataclass
 
-from rag_assets.judging.contract import ReasonCode, Status
+from rag_assets.judging.contract import Thresholds
 from rag_assets.model import ConfigurationError
 from rag_assets.workspace.settings import VerifySettings
 
 _SPEC_OK = 0.55  # spec 000 §4.8: "threshold T=0.55 (config default)"
 _SPEC_WEAK = 0.40  # spec 000 leaves T_weak open; the shipped setting since the first release
-
-
-@dataclass(frozen=True, slots=True)
-class Thresholds:
-    """From which score a claim is OK (`ok`) and WEAK (`weak`), each with its origin."""
-
-    ok: float
-    weak: float
-    ok_origin: str
-    weak_origin: str
-
-    def decide(self, score: float) -> tuple[Status, ReasonCode]:
-        """Return what a score means."""
-        if score >= self.ok:
-            return "OK", "supported"
-        if score >= self.weak:
-            return "WEAK", "weakly_supported"
-        return "MISSING", "not_found"
 
 
 def spec_thresholds(settings: VerifySettings) -> Thresholds:

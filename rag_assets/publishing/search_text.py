@@ -14,6 +14,8 @@ filter, limit or other candidate changes it.
 import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -101,30 +103,24 @@ class TextSearch:
             passing = self._memory.passing(where)
             rows = np.intersect1d(np.array(rows), passing, assume_unique=True).tolist()
         found |= dict.fromkeys(rows, 0.0) | self._scan_rows(query, BODY, rows)
-        return self._total(query, found, weights, bonus)
+        return _total(found, self._headings(query, list(found), weights), weights, bonus)
 
     def scores(
         self, query: str, rows: Sequence[int], weights: "TextSettings | None"
     ) -> dict[int, float]:
         """Return the score of each of these rows, 0.0 where nothing is shared."""
+        # Lance searches outside of Python's lock, and this is all that a question waits for here.
+        headings = _scans().submit(self._headings, query, rows, weights)
         found = dict.fromkeys(rows, 0.0) | self._scan_rows(query, BODY, rows)
-        return self._total(query, found, weights, self._term_weights(query, weights))
+        return _total(found, headings.result(), weights, self._term_weights(query, weights))
 
-    def _total(
-        self,
-        query: str,
-        found: Mapping[int, float],
-        weights: "TextSettings | None",
-        bonus: Mapping[int, float],
+    def _headings(
+        self, query: str, rows: Sequence[int], weights: "TextSettings | None"
     ) -> dict[int, float]:
-        headings: Mapping[int, float] = {}
-        heading_weight = weights.heading_weight if weights else 0.0
-        if heading_weight:
-            headings = self._scan_rows(query, HEADING, list(found))
-        return {
-            row: score + heading_weight * headings.get(row, 0.0) + bonus.get(row, 0.0)
-            for row, score in found.items()
-        }
+        """Return the scores of the rows' headings, none where headings do not count."""
+        if weights is None or not weights.heading_weight:
+            return {}
+        return self._scan_rows(query, HEADING, rows)
 
     def _term_weights(self, query: str, weights: "TextSettings | None") -> dict[int, float]:
         """Return what the question's exact terms add to each row that holds one."""
@@ -194,6 +190,26 @@ class TextSearch:
         ).to_table()
         rows, scores = found.column("_rowid").to_pylist(), found.column("_score").to_pylist()
         return dict(zip(rows, scores, strict=True))
+
+
+@cache
+def _scans() -> ThreadPoolExecutor:
+    """Return the threads of single scans, which wait for no other thread."""
+    return ThreadPoolExecutor(thread_name_prefix="scan")
+
+
+def _total(
+    found: Mapping[int, float],
+    headings: Mapping[int, float],
+    weights: "TextSettings | None",
+    bonus: Mapping[int, float],
+) -> dict[int, float]:
+    """Return each row's score with those of its headings and exact terms."""
+    heading_weight = weights.heading_weight if weights else 0.0
+    return {
+        row: score + heading_weight * headings.get(row, 0.0) + bonus.get(row, 0.0)
+        for row, score in found.items()
+    }
 
 
 def index_words(text: str) -> list[str]:

@@ -154,6 +154,7 @@ def test_a_query_waits_for_no_lock_of_a_build(namespace: Namespace) -> None:
     assert whole_publication(namespace) in asked.stdout, asked.stderr
 
 
+@pytest.mark.slow
 def test_queries_during_builds_each_see_one_whole_publication(namespace: Namespace) -> None:
     """A build stops before each rename of its publishing; a query is asked at every stop."""
     workspace = namespace.workspace

@@ -79,10 +79,11 @@ def test_status_follows_the_score(scorer: Scorer) -> None:
     for judgement in scorer.judge(CLAIMS):
         if judgement.reason_code == "contradicted":
             assert judgement.status == "MISSING"
-        elif judgement.score >= scorer.ok:
+        elif judgement.score >= scorer.thresholds.ok:
             assert judgement.status == "OK"
         else:
-            assert judgement.status == ("WEAK" if judgement.score >= scorer.weak else "MISSING")
+            is_weak = judgement.score >= scorer.thresholds.weak
+            assert judgement.status == ("WEAK" if is_weak else "MISSING")
 
 
 @settings(deadline=None, max_examples=60)
@@ -110,15 +111,15 @@ def test_what_similarity_cannot_read_is_counted_by_words() -> None:
 
 def test_the_thresholds_of_the_specification_say_so() -> None:
     scorer = load_scorer(verify(scorer="coverage"))
-    assert (scorer.ok, scorer.weak) == (0.55, 0.40)
-    assert scorer.ok_origin == "spec 000 default"
+    assert (scorer.thresholds.ok, scorer.thresholds.weak) == (0.55, 0.40)
+    assert scorer.thresholds.ok_origin == "spec 000 default"
 
 
 def test_a_threshold_that_was_set_says_so() -> None:
     settings_ = SupportSettings(threshold=0.9, weak_threshold=None)
     scorer = load_support_scorer(settings_, WordReranker())
-    assert scorer.ok == 0.9
-    assert scorer.ok_origin == "setting verify.support.threshold"
+    assert scorer.thresholds.ok == 0.9
+    assert scorer.thresholds.ok_origin == "setting verify.support.threshold"
     assert scorer.fingerprint != support().fingerprint
 
 

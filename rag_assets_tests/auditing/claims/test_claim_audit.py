@@ -11,7 +11,7 @@ from rag_assets.auditing.claims import ClaimAudit, ClaimRow, claims_to_json, ren
 from rag_assets.auditing.claims.making import make_claim_audit
 from rag_assets.auditing.claims.record import CounterMode
 from rag_assets.auditing.claims.searching import Searcher, SearchStore, suggest_queries
-from rag_assets.judging import Judgement, PassageText, Sign
+from rag_assets.judging import Judgement, PassageText, ScorerName, Sign, Thresholds
 from rag_assets.retrieval import Hit
 from rag_assets.workspace.settings import AuditSettings
 from rag_assets_tests.auditing.world import SETTINGS, Shelf, WordEncoder, make_document
@@ -27,10 +27,9 @@ SHELF = [
 class Referee:
     """Judges by words in common; a `not` on one side only is a contradiction."""
 
-    name = "support"
+    name: ScorerName = "support"
     fingerprint = "referee-1"
-    ok, weak = 0.6, 0.3
-    ok_origin = weak_origin = "made up"
+    thresholds = Thresholds(0.6, 0.3, "made up", "made up")
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -51,9 +50,9 @@ class Referee:
         if score >= 0.5 and (" not " in text) != (" not " in claim):
             against = (Sign("negation", "", "not", "The source says not."),)
             return Judgement(0.1, "MISSING", "contradicted", "It says no.", best, span, (), against)
-        if score >= self.ok:
+        if score >= self.thresholds.ok:
             return Judgement(score, "OK", "supported", "It says so.", best, span)
-        if score >= self.weak:
+        if score >= self.thresholds.weak:
             return Judgement(score, "WEAK", "weakly_supported", "In part.", best, span)
         return Judgement(score, "MISSING", "not_found", "It does not say so.", best, span)
 
