@@ -1,6 +1,7 @@
 """The one Definitions object: workspace → namespaces → assets, checks, sensors, jobs."""
 
 import warnings
+from pathlib import Path
 
 import dagster as dg
 
@@ -16,7 +17,7 @@ from rag_assets.assets import (
 )
 from rag_assets.checks import build_namespace_checks, build_workspace_checks
 from rag_assets.sensors import build_namespace_sensors, build_workspace_sensors
-from rag_assets.workspace import Workspace
+from rag_assets.workspace import Workspace, require_own_environment
 
 # The name of each workspace asset's dynamic partitions.
 DYNAMIC_PARTITIONS = {
@@ -89,4 +90,5 @@ def defs() -> dg.Definitions:
 
     A function, so that importing this module needs no workspace.
     """
+    require_own_environment(Path.cwd())
     return build_definitions(Workspace.find())

@@ -5,11 +5,17 @@ import platform
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dotenv import dotenv_values
-
 from rag_assets.model import RagError
 from rag_assets.storage import read_pointer
-from rag_assets.workspace import Namespace, Workspace, read_inventory, read_journal
+from rag_assets.workspace import (
+    ENVIRONMENT_FILE,
+    Namespace,
+    Workspace,
+    environment_of,
+    read_inventory,
+    read_journal,
+    stale_environment,
+)
 
 _PACKAGES = ("dagster", "dagster-webserver", "duckdb", "lancedb", "pylance", "pyarrow", "pymupdf",
              "sentence-transformers", "torch", "rapidfuzz", "pydantic")  # fmt: skip
@@ -50,15 +56,12 @@ def examine(given: str | None) -> list[Finding]:
 
 def _environment_file(workspace: Workspace) -> Iterator[Finding]:
     """A bare `dagster` command reads `.env`, which names the place where the workspace was made."""
-    path = workspace.root / ".env"
-    written = dotenv_values(path)
-    right = {"DAGSTER_HOME": workspace.dagster_home, "RAG_WORKSPACE": workspace.root}
-    wrong = {name: value for name, value in right.items() if written.get(name) != str(value)}
-    if wrong:
-        found = ", ".join(f"{name} is {written.get(name) or 'not set'}" for name in wrong)
-        lines = "; ".join(f"{name}={value}" for name, value in wrong.items())
-        yield Finding(".env", f"{found}: was the workspace moved?", False,
-                      f"write into {path}: {lines}")  # fmt: skip
+    right, stale = environment_of(workspace), stale_environment(workspace)
+    if stale:
+        found = ", ".join(f"{name} is {written or 'not set'}" for name, written in stale.items())
+        lines = "; ".join(f"{name}={right[name]}" for name in stale)
+        yield Finding(".env", f"{found}: was the workspace moved or copied?", False,
+                      f"write into {workspace.root / ENVIRONMENT_FILE}: {lines}")  # fmt: skip
 
 
 def _packages() -> Iterator[Finding]:

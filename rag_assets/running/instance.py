@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING
 
 from rag_assets.model import StorageError
 from rag_assets.storage import explained_errors, hold_lock
-from rag_assets.workspace import Workspace
+from rag_assets.workspace import (
+    ENVIRONMENT_FILE,
+    Workspace,
+    correct_environment,
+    environment_of,
+)
 
 if TYPE_CHECKING:
     import dagster as dg
@@ -18,9 +23,14 @@ _log = logging.getLogger(__name__)
 
 
 def prepare_environment(workspace: Workspace) -> None:
-    """Point this process, and those it starts, at the workspace and its Dagster home."""
-    os.environ["DAGSTER_HOME"] = str(workspace.dagster_home)
-    os.environ["RAG_WORKSPACE"] = str(workspace.root)
+    """Point this process, and those it starts, at the workspace and its Dagster home.
+
+    Dagster prefers what `.env` says, and in a folder that was moved or copied that is the place
+    where the workspace was made: it is corrected, and told.
+    """
+    for name, old in correct_environment(workspace).items():
+        _log.warning("%s: %s named %s; corrected", workspace.root / ENVIRONMENT_FILE, name, old)
+    os.environ.update(environment_of(workspace))
     os.environ.setdefault("DAGSTER_DISABLE_TELEMETRY", "yes")
 
 

@@ -10,7 +10,7 @@ import dagster as dg
 from rag_assets.auditing import draft_key, list_drafts
 from rag_assets.evidence import list_questions, read_question
 from rag_assets.model import RagError
-from rag_assets.sensors.attempts import attempts_of
+from rag_assets.sensors.attempts import attempts_of, is_busy
 from rag_assets.storage import read_pointer
 from rag_assets.workspace import Workspace
 
@@ -128,15 +128,16 @@ def _answer(
 def _next_run(
     instance: dg.DagsterInstance, assets: Sequence[dg.AssetKey], keys: Sequence[str]
 ) -> tuple[dg.RunRequest | None, list[str]]:
-    """Return a request for the first key of which an asset was not materialized by anyone.
+    """Return a request for what nobody materialized of the first key that lacks something.
 
     Also returns what is not tried again, in sentences.
     """
     given_up = []
-    done = set.intersection(*(instance.get_materialized_partitions(asset) for asset in assets))
-    for key in sorted(set(keys) - done):
-        attempts = attempts_of(instance, "dagster/partition", key)
-        if attempts.is_running or attempts.succeeded:
+    done = {asset: set[object](instance.get_materialized_partitions(asset)) for asset in assets}
+    for key in sorted(set(keys) - set.intersection(*done.values())):
+        # A run by hand may have made one asset of several; only this sensor's runs make all.
+        attempts = attempts_of(instance, _KEY_TAG, key)
+        if attempts.succeeded or is_busy(instance, "dagster/partition", key):
             continue
         if attempts.is_exhausted:
             given_up.append(
@@ -147,6 +148,9 @@ def _next_run(
             continue
         tags = {_KEY_TAG: key, "rag/attempt": str(attempts.number)}
         return dg.RunRequest(
-            run_key=f"{key}-{attempts.number}", partition_key=key, tags=tags
+            run_key=f"{key}-{attempts.number}",
+            partition_key=key,
+            tags=tags,
+            asset_selection=[asset for asset in assets if key not in done[asset]],
         ), given_up
     return None, given_up

@@ -7,6 +7,13 @@ from rag_assets.workspace.creating import (
     list_templates,
     shipped_file,
 )
+from rag_assets.workspace.environment_file import (
+    ENVIRONMENT_FILE,
+    correct_environment,
+    environment_of,
+    require_own_environment,
+    stale_environment,
+)
 from rag_assets.workspace.identity import Claim, Identities, reconcile, slug
 from rag_assets.workspace.inventory import (
     Inventory,
@@ -41,6 +48,7 @@ from rag_assets.workspace.source_file import SourceFile
 from rag_assets.workspace.watching import Look, configuration_digest, look_at_raw
 
 __all__ = [
+    "ENVIRONMENT_FILE",
     "OVERRIDABLE",
     "Binding",
     "Claim",
@@ -64,10 +72,12 @@ __all__ = [
     "config_hash",
     "configs_folder",
     "configuration_digest",
+    "correct_environment",
     "create_workspace",
     "current_identities",
     "current_overrides",
     "describe_raw_files",
+    "environment_of",
     "find_secret",
     "list_templates",
     "lock_inventory",
@@ -81,12 +91,14 @@ __all__ = [
     "reconcile",
     "record_decision",
     "require_inventory",
+    "require_own_environment",
     "scan_raw",
     "set_metadata",
     "shipped_file",
     "shipped_settings",
     "slug",
     "sources_digest",
+    "stale_environment",
     "take_inventory",
     "written_settings",
 ]

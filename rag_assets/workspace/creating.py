@@ -11,6 +11,7 @@ import yaml
 from rag_assets.model import UsageError
 from rag_assets.storage import write_text
 from rag_assets.workspace.configuration import configs_folder
+from rag_assets.workspace.environment_file import ENVIRONMENT_FILE, environment_of
 from rag_assets.workspace.layout import MARKER, Workspace, check_namespace_name
 from rag_assets.workspace.policy import config_hash, written_settings
 
@@ -81,8 +82,8 @@ def create_workspace(folder: Path, template: str) -> tuple[Workspace, list[str]]
             made.append(f"{name}/")
     contents = {
         "AGENT.md": _AGENT,
-        ".env": f"# Found by a bare `dagster` command that is run here.\n"
-        f"DAGSTER_HOME={root / 'meta' / 'dagster'}\nRAG_WORKSPACE={root}\n",
+        ENVIRONMENT_FILE: "# Found by a bare `dagster` command that is run here.\n"
+        + "".join(f"{name}={value}\n" for name, value in environment_of(Workspace(root)).items()),
         MARKER: _CONFIG,
     }
     for name, text in contents.items():

@@ -13,7 +13,15 @@ MARKER = "config.yaml"
 NAMESPACE_PATTERN = r"[a-z][a-z0-9_]{0,39}"
 # Names that Dagster, Lance or our own workspace assets use.
 RESERVED_NAMES = frozenset(
-    {"workspace", "evidence_packs", "citation_audits", "retrieval_evaluations", "default", "temp"}
+    {
+        "workspace",
+        "evidence_packs",
+        "citation_audits",
+        "claim_audits",
+        "retrieval_evaluations",
+        "default",
+        "temp",
+    }
 )
 
 

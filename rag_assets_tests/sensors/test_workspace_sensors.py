@@ -129,6 +129,25 @@ def test_what_a_command_has_answered_is_not_asked_again(
 
 
 @pytest.mark.usefixtures("published")
+@pytest.mark.parametrize("status", [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE])
+def test_what_a_run_by_hand_left_out_is_asked_for(
+    ask: Ask, workspace: Workspace, instance: dg.DagsterInstance, status: dg.DagsterRunStatus
+) -> None:
+    draft = workspace.drafts / "chapter.md"
+    draft.write_text("Leaves cool. {#note}\n")
+    key = draft_key(draft)
+    instance.add_dynamic_partitions("drafts", [key])
+    finish_run(instance, dg.RunRequest(partition_key=key), status)
+    instance.report_runless_asset_event(
+        dg.AssetMaterialization(asset_key="citation_audits", partition=key)
+    )
+    [run] = result(ask("drafts")).run_requests or []
+    assert run.asset_selection == [dg.AssetKey("claim_audits")]
+    finish_run(instance, run, dg.DagsterRunStatus.STARTED)
+    assert refused(ask("drafts")) == "nothing new"
+
+
+@pytest.mark.usefixtures("published")
 def test_a_question_is_tried_three_times_at_most_and_that_is_said(
     ask: Ask, workspace: Workspace, instance: dg.DagsterInstance
 ) -> None:

@@ -1,0 +1,64 @@
+"""The `.env` of a workspace: what a bare `dagster` command finds there, and the user's keys."""
+
+import os
+from pathlib import Path
+
+from dotenv import dotenv_values, set_key
+
+from rag_assets.model import WorkspaceError
+from rag_assets.workspace.layout import MARKER, Workspace
+
+ENVIRONMENT_FILE = ".env"
+
+
+def environment_of(workspace: Workspace) -> dict[str, str]:
+    """Return the variables by which Dagster finds a workspace."""
+    return {
+        "DAGSTER_HOME": str(workspace.dagster_home),
+        "RAG_WORKSPACE": str(workspace.root),
+    }
+
+
+def stale_environment(workspace: Workspace) -> dict[str, str | None]:
+    """Return those variables that `.env` sets otherwise, or not at all, with what it says.
+
+    In a folder that was moved or copied it names the place where the workspace was made.
+    """
+    written = dotenv_values(workspace.root / ENVIRONMENT_FILE)
+    return {
+        name: written.get(name)
+        for name, right in environment_of(workspace).items()
+        if written.get(name) != right
+    }
+
+
+def correct_environment(workspace: Workspace) -> dict[str, str]:
+    """Write the right values over other ones; returns what stood there, by name.
+
+    What `.env` does not set is left out: somebody took it away.
+    """
+    right = environment_of(workspace)
+    wrong = {name: old for name, old in stale_environment(workspace).items() if old is not None}
+    for name in wrong:
+        set_key(workspace.root / ENVIRONMENT_FILE, name, right[name], quote_mode="auto")
+    return wrong
+
+
+def require_own_environment(folder: Path) -> None:
+    """Refuse to work on another workspace because this one's `.env` was copied along.
+
+    Args:
+        folder: where a command was started; anything but a workspace is let through.
+
+    Raises:
+        WorkspaceError: it is a workspace whose `.env` made this process look elsewhere.
+    """
+    if not (folder / MARKER).is_file():
+        return
+    named = stale_environment(Workspace(folder)).get("RAG_WORKSPACE")
+    if named is not None and os.environ.get("RAG_WORKSPACE") == named:
+        raise WorkspaceError(
+            f"{folder / ENVIRONMENT_FILE} names the workspace {named}, not the folder in which it "
+            f"stands: was that moved or copied? Set RAG_WORKSPACE={folder} there and DAGSTER_HOME "
+            "likewise, or run `rag ui` once, which corrects both."
+        )
