@@ -13,7 +13,7 @@ from rag_assets.auditing.published import PublishedLibrary
 from rag_assets.auditing.ranking import Encoder
 from rag_assets.auditing.record import CitationAudit, from_json, to_json
 from rag_assets.auditing.report import render_markdown
-from rag_assets.auditing.verdict_store import VerdictStore, store_path
+from rag_assets.auditing.verdict_store import open_verdicts
 from rag_assets.auditing.verification import verify_citations
 from rag_assets.evidence import partition_key
 from rag_assets.judging import Scorer, load_scorer
@@ -70,9 +70,7 @@ def audit_citations(
             raise PublicationError(
                 f"nothing is published in {workspace.root}. Run `rag ingest` first."
             )
-        store = VerdictStore(
-            store_path(workspace.root / "data"), workspace.locks / "citation_judgements.lock"
-        )
+        store = open_verdicts(workspace)
         audit = verify_citations(
             draft, library, library.encoders(), workspace.settings.verify, store=store,
             make_scorer=scorer_maker(workspace),

@@ -10,18 +10,13 @@ from typing import Any
 from rag_assets.auditing.judged import Judged, judged_from_json, judged_to_json
 from rag_assets.model import hash_fields
 from rag_assets.storage import Notify, hold_lock, write_text
+from rag_assets.workspace import Workspace
 
 # A judgement that no audit has asked for so long is made again when it is.
 KEPT_DAYS = 180
 # About 50 MB; a thesis has some hundreds.
 KEPT_JUDGEMENTS = 20_000
-FILE = "judgements.jsonl"
-_FOLDER = "citation_audits"  # a reserved name: no namespace is called so
-
-
-def store_path(data: Path) -> Path:
-    """Return the file of a workspace's judgements, below its folder `data/`."""
-    return data / _FOLDER / FILE
+_FILE = "judgements.jsonl"
 
 
 @dataclass(slots=True)
@@ -77,6 +72,11 @@ class VerdictStore:
             kept = {**_read(self.path), **self._touched}
             write_text(self.path, "".join(_lines(_pruned(kept))))
         self._kept, self._touched = kept, {}
+
+
+def open_verdicts(workspace: Workspace) -> VerdictStore:
+    """Return the judgements that a workspace keeps."""
+    return VerdictStore(workspace.judgements / _FILE, workspace.locks / "citation_judgements.lock")
 
 
 def judgement_key(**decisive: Any) -> str:

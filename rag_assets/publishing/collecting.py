@@ -81,6 +81,7 @@ def collect_garbage(namespace: Namespace, models: Collection[str], notify: Notif
         namespace.inventory.parent,
         workspace.queries,
         workspace.outputs,
+        workspace.judgements,
         workspace.meta / "query_runs",
     )
     unfinished = tuple(

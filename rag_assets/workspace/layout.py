@@ -159,6 +159,11 @@ class Workspace:
         return self.meta / "dagster"
 
     @property
+    def judgements(self) -> Path:
+        """What audits keep of earlier ones; a reserved name, so that no namespace has it."""
+        return self.root / "data" / "citation_audits"
+
+    @property
     def queries(self) -> Path:
         """The user's questions."""
         return self.root / "queries"

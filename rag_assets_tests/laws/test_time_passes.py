@@ -16,7 +16,7 @@ from rag_assets.embedding import model_fingerprints
 from rag_assets.evidence import ask, pack_from_json, packs_without_publication
 from rag_assets.model import hash_text
 from rag_assets.publishing import collect_garbage
-from rag_assets.storage import read_entries, read_pointer
+from rag_assets.storage import TEMPORARY_PREFIX, read_entries, read_pointer
 from rag_assets.workspace import (
     Namespace,
     Workspace,
@@ -37,6 +37,9 @@ from rag_assets_tests.laws.driver import (
 ROOFS = "# Roofs\n\nCool roofs reflect sunlight and stay cooler than dark ones.\n"
 LEAF = "# 叶片\n\n二氧化碳浓度升高使植物叶片的气孔导度下降。\n"
 DRAFT = "Cool roofs reflect sunlight. {#roofs}\n\n气孔导度下降。{#叶片}\n"
+
+# Linux gives no process so high a number.
+_NO_PROCESS = 2**30
 
 
 @contextmanager
@@ -257,3 +260,14 @@ def test_clock_that_was_set_back_breaks_nothing(workspace: Workspace, namespace:
         built = build(namespace)
         assert built.published is not None
         assert built.published.is_new
+
+
+def test_unfinished_files_of_audits_that_died_go(
+    workspace: Workspace, namespace: Namespace
+) -> None:
+    workspace.judgements.mkdir(parents=True)
+    dead = workspace.judgements / f"{TEMPORARY_PREFIX}{_NO_PROCESS}-1.jsonl"
+    dead.write_text("{}")
+    (workspace.judgements / "judgements.jsonl").write_text("")
+    collect(namespace)
+    assert [path.name for path in workspace.judgements.iterdir()] == ["judgements.jsonl"]

@@ -14,6 +14,7 @@ from rag_assets.judging import Judgement, PassageText, Scorer, Sign, term_weight
 from rag_assets.model import hash_fields
 from rag_assets.retrieval import Hit
 from rag_assets.storage import Notify, hold_lock, write_text
+from rag_assets.workspace import Workspace
 
 # Part of the key of what is kept: raise it when the same question may be answered otherwise.
 SEARCH_VERSION = 1
@@ -97,9 +98,9 @@ class SearchStore:
         self._is_changed = False
 
 
-def search_store_path(data: Path) -> Path:
-    """Return the file of a workspace's searches, below its folder `data/`."""
-    return data / "citation_audits" / _FILE
+def open_searches(workspace: Workspace) -> SearchStore:
+    """Return the searches that a workspace keeps."""
+    return SearchStore(workspace.judgements / _FILE, workspace.locks / "claim_searches.lock")
 
 
 @dataclass(slots=True)

@@ -11,12 +11,12 @@ from rag_assets.auditing.claims.asking import PublishedIndex
 from rag_assets.auditing.claims.making import make_claim_audit
 from rag_assets.auditing.claims.record import ClaimAudit, CounterMode, claims_to_json
 from rag_assets.auditing.claims.report import render_claims
-from rag_assets.auditing.claims.searching import Searcher, SearchStore, search_store_path
+from rag_assets.auditing.claims.searching import Searcher, open_searches
 from rag_assets.auditing.draft import Draft, read_draft
 from rag_assets.auditing.published import PublishedLibrary
 from rag_assets.auditing.ranking import RememberingEncoder
 from rag_assets.auditing.storing import draft_key, scorer_maker
-from rag_assets.auditing.verdict_store import VerdictStore, store_path
+from rag_assets.auditing.verdict_store import open_verdicts
 from rag_assets.model import PublicationError
 from rag_assets.storage import find_versions, read_json, write_version
 from rag_assets.workspace import Workspace
@@ -76,9 +76,7 @@ def audit_claims(
             for name, models in library.encoders().items()
         }
         verify, make_scorer = workspace.settings.verify, scorer_maker(workspace)
-        searches = SearchStore(
-            search_store_path(workspace.root / "data"), workspace.locks / "claim_searches.lock"
-        )
+        searches = open_searches(workspace)
         searcher = Searcher(
             index,
             {name: make_scorer(verify, encoders[name][0]) for name in index.namespaces},
@@ -87,9 +85,7 @@ def audit_claims(
             draft.namespaces,
             searches,
         )
-        verdicts = VerdictStore(
-            store_path(workspace.root / "data"), workspace.locks / "citation_judgements.lock"
-        )
+        verdicts = open_verdicts(workspace)
         audit = make_claim_audit(
             draft,
             library,
