@@ -18,8 +18,11 @@ from rag_assets.judging.term_weights import stem
 from rag_assets.model import ConfigurationError
 
 # Part of what decides a verdict: raise it when the same document may be ranked otherwise.
-RANKING_VERSION = 1
+RANKING_VERSION = 2
 
+# Models find a web address or a heading of one word near to any claim: a passage of fewer content
+# words is judged by its words alone.
+_FEWEST_UNITS = 4
 # Weights of the parts of a score; the others weigh 1.
 _PAIRS = 0.5
 _EARLY = 0.3
@@ -160,6 +163,9 @@ class DocumentRanking:
             unit: math.log((len(texts) + 1) / (count + 0.5)) / longest
             for unit, count in counts.items()
         }
+        self._says_something = np.array(
+            [len(terms.sequence) >= _FEWEST_UNITS for terms in self._terms], dtype=np.bool_
+        )
         self._lengths = [
             math.sqrt(sum(self._weight(unit) ** 2 for unit in sorted(terms.units))) or 1.0
             for terms in self._terms
@@ -200,12 +206,16 @@ class DocumentRanking:
         return scores
 
     def _meaning(self, queries: Mapping[str, Vectors]) -> NDArray[np.float64]:
-        """Return the sum of the models' cosines; a model that cannot read is as the mean."""
+        """Return the sum of the models' cosines; a model that cannot read is as the mean.
+
+        A passage that no model reads, or that says next to nothing, has 0.
+        """
         known = []
         for fingerprint, query in queries.items():
             if fingerprint in self._vectors:
                 rows = self._vectors[fingerprint]
-                known.append(_spread(np.where(rows.any(axis=1), cosines(rows, query), np.nan)))
+                is_read = rows.any(axis=1) & self._says_something
+                known.append(_spread(np.where(is_read, cosines(rows, query), np.nan)))
         if not known:
             return np.zeros(len(self._terms))
         stacked = np.stack(known)

@@ -44,6 +44,12 @@ def test_passage_that_one_model_cannot_read_is_ranked_by_the_other() -> None:
     assert ranking.rank("Something else entirely", query, range(3), 1) == [2]
 
 
+def test_nearness_of_a_passage_that_says_next_to_nothing_does_not_count() -> None:
+    vectors = {"one": towards((1, 0), (0.8, 0.6), (0, 1))}
+    ranking = DocumentRanking(["com.example.www", TEXTS[0], TEXTS[1]], vectors)
+    assert ranking.rank("Something else entirely", {"one": towards((1, 0))[0]}, range(3), 1) == [1]
+
+
 def test_only_the_named_passages_are_ranked() -> None:
     ranking = DocumentRanking(TEXTS, {})
     assert ranking.rank("The reform made wages rise.", {}, [0, 2], 5) == [0, 2]
