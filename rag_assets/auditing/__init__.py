@@ -1,7 +1,7 @@
 """Checks of a draft: whether the documents that it cites support what it says."""
 
-from rag_assets.auditing.anchors import Citation
-from rag_assets.auditing.draft import CitedSentence, Draft, parse_draft, read_draft
+from rag_assets.auditing.drafts.anchors import Citation
+from rag_assets.auditing.drafts.draft import CitedSentence, Draft, parse_draft, read_draft
 from rag_assets.auditing.library import CitedDocument, CitedDocumentRef, Library, Passage
 from rag_assets.auditing.ranking import Encoder
 from rag_assets.auditing.record import VERIFICATION_VERSION, CitationAudit, from_json, to_json

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from rag_assets.auditing.anchors import Citation
-from rag_assets.auditing.draft import CitedSentence
+from rag_assets.auditing.drafts.anchors import Citation
+from rag_assets.auditing.drafts.draft import CitedSentence
 from rag_assets.auditing.judged import Judged
 from rag_assets.auditing.library import CitedDocument, CitedDocumentRef
 from rag_assets.auditing.locating import cut_quote, locate_quote

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rag_assets.auditing.deciding import Case, Subject
+from rag_assets.auditing.drafts.sentences import SentenceSplitter
 from rag_assets.auditing.judged import Judged, PlaceFound
 from rag_assets.auditing.library import CitedDocumentRef, Library, Passage, digest_document
 from rag_assets.auditing.printed import PrintedText
@@ -18,7 +19,6 @@ from rag_assets.auditing.ranking import (
     find_trouble,
     without_references,
 )
-from rag_assets.auditing.sentences import SentenceSplitter
 from rag_assets.auditing.verdict_store import VerdictStore, judgement_key
 from rag_assets.judging import Judgement, PassageText, Scorer
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from rag_assets.auditing.anchors import Citation
+from rag_assets.auditing.drafts.anchors import Citation
 from rag_assets.auditing.library import CitedDocumentRef, Library
 
 CitationFault = Literal["unknown_uid", "ambiguous_uid", "not_citable", "withheld"]

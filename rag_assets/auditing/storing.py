@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rag_assets.auditing.draft import read_draft
+from rag_assets.auditing.drafts.draft import read_draft
 from rag_assets.auditing.published import PublishedLibrary
 from rag_assets.auditing.ranking import Encoder
 from rag_assets.auditing.record import CitationAudit, from_json, to_json
@@ -61,7 +61,7 @@ def audit_citations(
         PublicationError: nothing is published.
     """
     # Imported here: the templates of the page cost time that no other command needs.
-    from rag_assets.auditing.html_citations import render_citation_html
+    from rag_assets.auditing.pages.citations import render_citation_html
 
     started = time.monotonic()
     draft = read_draft(draft_path)

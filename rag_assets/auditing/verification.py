@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from rag_assets.auditing.deciding import Case, decide
-from rag_assets.auditing.draft import Draft, default_splitter
+from rag_assets.auditing.drafts.draft import Draft, default_splitter
+from rag_assets.auditing.drafts.sentences import SentenceSplitter
 from rag_assets.auditing.judged import Judged
 from rag_assets.auditing.judging_cases import Bench, Court, Outcome
 from rag_assets.auditing.library import CitedDocumentRef, Library
 from rag_assets.auditing.ranking import Encoder, RememberingEncoder
 from rag_assets.auditing.record import CitationAudit, identify_audit
 from rag_assets.auditing.resolving import FaultyCitation, resolve_citation
-from rag_assets.auditing.sentences import SentenceSplitter
 from rag_assets.auditing.verdict import CitationVerdict
 from rag_assets.auditing.verdict_store import VerdictStore
 from rag_assets.judging import Scorer, load_scorer

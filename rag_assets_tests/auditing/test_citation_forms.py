@@ -1,7 +1,7 @@
 import pytest
 
 from rag_assets.auditing import Citation, Draft, parse_draft
-from rag_assets.auditing.hints import find_hint, read_hint
+from rag_assets.auditing.drafts.hints import find_hint, read_hint
 
 from .world import Shelf, audit_of, make_document, make_passage
 

@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_assets.auditing import CitationVerdict, CitedDocument
+from rag_assets.auditing.drafts.quotations import find_quotations
 from rag_assets.auditing.printed import PrintedText, read_letters
-from rag_assets.auditing.quotations import find_quotations
 from rag_assets.auditing.quoting import check_quotation, quoted_claim
 
 from .world import audit_of, make_document, make_passage

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from rag_assets.auditing.anchors import Citation
 from rag_assets.auditing.claims.record import Linkage
 from rag_assets.auditing.claims.wording import Wording, read_wording
-from rag_assets.auditing.draft import CitedSentence, Draft, DraftSentence
+from rag_assets.auditing.drafts.anchors import Citation
+from rag_assets.auditing.drafts.draft import CitedSentence, Draft, DraftSentence
 
 _LIST_OF_SOURCES = re.compile(
     r"^\W*(?:\d[\d.]*\W*)?(?:references|bibliography|works cited|literature cited|list of sources|"

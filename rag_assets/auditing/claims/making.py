@@ -11,7 +11,7 @@ from rag_assets.auditing.claims.linking import Assertion, cited_sentences, find_
 from rag_assets.auditing.claims.record import ClaimAudit, ClaimRow, LinkedEvidence
 from rag_assets.auditing.claims.searching import Findings, Searcher
 from rag_assets.auditing.claims.wording import Exemption, Wording
-from rag_assets.auditing.draft import Draft
+from rag_assets.auditing.drafts.draft import Draft
 from rag_assets.auditing.library import Library
 from rag_assets.auditing.ranking import Encoder
 from rag_assets.auditing.record import CitationAudit

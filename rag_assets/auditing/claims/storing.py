@@ -12,7 +12,7 @@ from rag_assets.auditing.claims.making import make_claim_audit
 from rag_assets.auditing.claims.record import ClaimAudit, CounterMode, claims_to_json
 from rag_assets.auditing.claims.report import render_claims
 from rag_assets.auditing.claims.searching import Searcher, open_searches
-from rag_assets.auditing.draft import Draft, read_draft
+from rag_assets.auditing.drafts.draft import Draft, read_draft
 from rag_assets.auditing.published import PublishedLibrary
 from rag_assets.auditing.ranking import RememberingEncoder
 from rag_assets.auditing.storing import draft_key, scorer_maker
@@ -60,7 +60,7 @@ def audit_claims(
         PublicationError: nothing is published.
     """
     # Imported here: the templates of the page cost time that no other command needs.
-    from rag_assets.auditing.html_claims import render_claims_html
+    from rag_assets.auditing.pages.claims import render_claims_html
 
     started = time.monotonic()
     draft = read_draft(draft_path)

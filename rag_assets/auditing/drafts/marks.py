@@ -4,7 +4,7 @@ import html
 import re
 from dataclasses import dataclass, field
 
-from rag_assets.auditing.anchors import (
+from rag_assets.auditing.drafts.anchors import (
     ANCHOR,
     LATEX,
     MENTION,

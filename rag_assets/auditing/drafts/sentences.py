@@ -4,11 +4,11 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from rag_assets.auditing.anchors import Citation, read_citations
-from rag_assets.auditing.blocks import ProseBlock, ProseKind, find_prose
-from rag_assets.auditing.clauses import split_clauses
-from rag_assets.auditing.marks import PLACEHOLDER, PlainText, remove_marks
-from rag_assets.auditing.quotations import Quotation, find_quotations
+from rag_assets.auditing.drafts.anchors import Citation, read_citations
+from rag_assets.auditing.drafts.blocks import ProseBlock, ProseKind, find_prose
+from rag_assets.auditing.drafts.clauses import split_clauses
+from rag_assets.auditing.drafts.marks import PLACEHOLDER, PlainText, remove_marks
+from rag_assets.auditing.drafts.quotations import Quotation, find_quotations
 
 # Takes a text, returns half-open spans in order (`rag_assets.chunking.split_sentences`).
 SentenceSplitter = Callable[[str], Sequence[tuple[int, int]]]

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from rag_assets.auditing.anchors import ANCHOR
-from rag_assets.auditing.blocks import ProseBlock, find_prose
-from rag_assets.auditing.draft import FRONT_MATTER, Draft
+from rag_assets.auditing.drafts.anchors import ANCHOR
+from rag_assets.auditing.drafts.blocks import ProseBlock, find_prose
+from rag_assets.auditing.drafts.draft import FRONT_MATTER, Draft
 
 BlockKind = Literal["heading", "paragraph", "item", "quotation", "row", "code"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from rag_assets.auditing.hints import LocatorHint, find_hint, read_hint
+from rag_assets.auditing.drafts.hints import LocatorHint, find_hint, read_hint
 
 CitationForm = Literal["anchor", "pandoc", "mention", "latex"]
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
-from rag_assets.auditing.draft import Draft
-from rag_assets.auditing.html_layout import Span, lay_out
+from rag_assets.auditing.drafts.draft import Draft
+from rag_assets.auditing.pages.layout import Span, lay_out
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -120,7 +120,7 @@ def _template() -> "Template":
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader("rag_assets.auditing"),
+        loader=PackageLoader("rag_assets.auditing.pages"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from itertools import groupby
 
-from rag_assets.auditing.draft import Draft
-from rag_assets.auditing.html_page import Note, PageHead, Passage, Suggestion, Tone, render_page
+from rag_assets.auditing.drafts.draft import Draft
+from rag_assets.auditing.pages.page import Note, PageHead, Passage, Suggestion, Tone, render_page
 from rag_assets.auditing.record import CitationAudit
 from rag_assets.auditing.verdict import CitationVerdict, Status
 

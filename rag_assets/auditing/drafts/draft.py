@@ -9,10 +9,10 @@ from pathlib import Path
 import yaml
 from rapidfuzz import fuzz
 
-from rag_assets.auditing.anchors import Citation, find_anchors
-from rag_assets.auditing.blocks import ProseKind
-from rag_assets.auditing.reading import OFFICE_SUFFIXES, read_office_text
-from rag_assets.auditing.sentences import SentenceReader, SentenceSplitter
+from rag_assets.auditing.drafts.anchors import Citation, find_anchors
+from rag_assets.auditing.drafts.blocks import ProseKind
+from rag_assets.auditing.drafts.office import OFFICE_SUFFIXES, read_office_text
+from rag_assets.auditing.drafts.sentences import SentenceReader, SentenceSplitter
 from rag_assets.model import UsageError, hash_bytes
 
 FRONT_MATTER = re.compile(

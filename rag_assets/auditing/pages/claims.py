@@ -10,9 +10,9 @@ from rag_assets.auditing.claims.record import (
     SuggestedQuery,
 )
 from rag_assets.auditing.claims.report import name_judgement, provenance, summarize
-from rag_assets.auditing.draft import Draft
-from rag_assets.auditing.html_citations import show_verdict
-from rag_assets.auditing.html_page import Note, PageHead, Passage, Suggestion, Tone, render_page
+from rag_assets.auditing.drafts.draft import Draft
+from rag_assets.auditing.pages.citations import show_verdict
+from rag_assets.auditing.pages.page import Note, PageHead, Passage, Suggestion, Tone, render_page
 from rag_assets.judging import Sign
 
 TONES: dict[ClaimStatus, Tone] = {
