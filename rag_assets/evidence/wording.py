@@ -1,5 +1,7 @@
 """Words in common: what is compared where the embedding model cannot read a language."""
 
+import re
+
 from rag_assets.publishing.content_words import (
     content_sequence,
     content_stems,
@@ -9,10 +11,12 @@ from rag_assets.publishing.content_words import (
 )
 
 _QUERY_UNITS = 12  # about what a person types; more adds noise to a text search
+_DEGREES = re.compile(r"°\s?[CFK]\b")  # a letter that finds nothing
 
 
 def suggest_query(claim: str) -> str:
     """Return the content words of `claim` in their order, at most twelve, each once."""
+    claim = _DEGREES.sub(" ", claim)
     return " ".join(list(dict.fromkeys(token for _, token in content_tokens(claim)))[:_QUERY_UNITS])
 
 

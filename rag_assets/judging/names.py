@@ -78,6 +78,8 @@ def _latin_names(text: str) -> list[Name]:
         key = name_key(word)
         if not key or (len(key) == 1 and not word.isupper()) or key == "i":
             continue
+        if text[: match.start()].rstrip().endswith("°"):
+            continue  # °C is a unit
         inner = any(c.isupper() for c in word[1:]) or any(c.isdigit() for c in word)
         starts = match.start() == 0 or bool(_SENTENCE_END.search(text[: match.start()]))
         if inner or (word[0].isupper() and not starts and not is_headline):

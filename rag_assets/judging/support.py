@@ -21,7 +21,7 @@ from rag_assets.workspace.settings import ScorerName, SupportSettings
 SUPPORT_FILE = "support.json"
 _TABLES = (WEIGHTS_FILE, WORDS_FILE)
 # Counts as code: raise it when the same texts and file come to another judgement.
-SUPPORT_VERSION = 1
+SUPPORT_VERSION = 2
 # What a contradiction, and what a doubt, leaves of a probability: "likely" must not stand beside
 # MISSING. About the share of such claims that are supported after all (docs/judging.md).
 CONTRADICTED_AT_MOST = 0.2

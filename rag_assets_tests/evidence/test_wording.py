@@ -44,3 +44,7 @@ def test_query_has_the_content_words_in_order_once() -> None:
 def test_coverage_is_a_share_and_whole_for_the_text_itself(claim: str, passage: str) -> None:
     assert 0.0 <= coverage(claim, passage) <= 1.0
     assert coverage(claim, claim) == (1.0 if content_units(claim) else 0.0)
+
+
+def test_the_letter_of_a_unit_is_not_searched_for() -> None:
+    assert suggest_query("Vitamin C breaks down at 41.6 °C.") == "vitamin c breaks 41.6"

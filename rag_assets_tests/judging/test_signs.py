@@ -4,6 +4,7 @@ import pytest
 
 from rag_assets.judging import PassageText
 from rag_assets.judging.features import answer
+from rag_assets.judging.names import read_names
 from rag_assets.judging.signs import (
     find_contradictions,
     find_doubts,
@@ -102,3 +103,10 @@ def test_numbers_agree_across_languages() -> None:
 def test_a_chinese_sentence_with_latin_names_is_chinese() -> None:
     assert is_chinese("Bigtable使用Chubby分布式锁服务。")
     assert not is_chinese("Deng Xiaoping (邓小平) visited the plant in 1992.")
+
+
+def test_a_degree_is_no_name() -> None:
+    assert [name.text for name in read_names("It was 41 °C (106 ° F) in São Paulo.")] == [
+        "São",
+        "Paulo",
+    ]
