@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 
 from rag_assets.cli.main import COMMANDS
-from rag_assets.workspace import Workspace, create_workspace
+from rag_assets.workspace import Workspace, create_workspace, stale_environment
 from rag_assets_tests.e2e.workspaces import (
     NOTES,
     SETTINGS,
@@ -319,6 +319,10 @@ def test_a_moved_workspace_goes_on_where_it_is(
     shutil.move(moved, tmp_path / "again")
     moved = tmp_path / "again"
     before = published_state(Workspace.open(library).namespace("thesis"))
+    told = rag("--workspace", moved, "doctor")
+    assert told.exit_code == 1, ".env is absolute and still names the old place"
+    assert f"RAG_WORKSPACE is {library}" in told.stdout
+    assert f"RAG_WORKSPACE={moved}" in told.stdout
     asked = rag("--workspace", moved, "query", "Which roof was cooler at noon?", "--json")
     assert asked.exit_code == 0, asked.output
     assert document_of(asked)["file"].startswith(str(moved))
@@ -326,10 +330,7 @@ def test_a_moved_workspace_goes_on_where_it_is(
     assert audited.exit_code == 0, audited.output
     assert not build(Workspace.open(moved).namespace("thesis")).is_new
     assert published_state(Workspace.open(moved).namespace("thesis")) == before
-    told = rag("--workspace", moved, "doctor")
-    assert told.exit_code == 1, ".env is absolute and still names the old place"
-    assert f"RAG_WORKSPACE is {library}" in told.stdout
-    assert f"RAG_WORKSPACE={moved}" in told.stdout
+    assert stale_environment(Workspace.open(moved)) == {}, "a command that records corrects it"
 
 
 def test_the_installed_command_ingests_asks_and_audits(tmp_path: Path) -> None:
