@@ -133,12 +133,13 @@ def search_parts(
 ) -> dict[str, list[Hit]]:
     """Return what each searcher finds alone, best first; nothing by a model that cannot read.
 
-    A searcher alone is asked the question as it was asked, and its hits are neither reranked nor
-    de-duplicated.
+    A searcher alone is asked the question in its own language, and its hits are neither reranked
+    nor de-duplicated.
     """
     found: dict[str, list[Hit]] = {}
     if settings.method != "semantic":
-        found[LEXICAL] = _hits(reader.search_text(query.text, DEEP_POOL, filters))
+        own = next(iter(query.texts.values()))
+        found[LEXICAL] = _hits(reader.search_text(own, DEEP_POOL, filters))
     if settings.method != "lexical":
         for model in reader.models:
             vectors = query.vectors.get(model.fingerprint)

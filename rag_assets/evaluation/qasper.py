@@ -18,7 +18,6 @@ from rag_assets.evaluation.qasper_rows import (
 )
 from rag_assets.evaluation.report import EvaluationReport, Figure, ReportTable, settings_digest
 from rag_assets.evaluation.retrieval_metrics import ndcg_at, recall_at, reciprocal_rank_at
-from rag_assets.evaluation.section_wishes import wished_sections
 from rag_assets.evaluation.workspaces import BuiltWorkspace, MadeFile, built_workspace
 from rag_assets.evidence.wording import content_stems
 from rag_assets.model import Progress, UsageError
@@ -26,6 +25,7 @@ from rag_assets.retrieval.filters import SearchFilters
 from rag_assets.retrieval.hits import Hit
 from rag_assets.retrieval.retriever import Retriever
 from rag_assets.retrieval.searching import rank_chunks
+from rag_assets.retrieval.section_hints import hinted_sections
 from rag_assets.storage import Notify
 from rag_assets.workspace import Settings
 
@@ -153,7 +153,7 @@ def _ask(
             scores[WHOLE].append(_score(each, hits))
             told = reader.fetch_chunks(uid).select(_PLACE).to_pylist()
             for way, sections in (
-                (FILTERED, wished_sections(each.question.question)),
+                (FILTERED, hinted_sections(each.question.question)),
                 (TRUE_SECTION, _true_sections(each, told)),
             ):
                 confined = hits
@@ -223,7 +223,7 @@ def _report(
         prefix = "_".join([*([] if context == own else [f"context_{context}"]), way])
         prefix = prefix.replace(" ", "_")
         metrics |= {f"{prefix}_{name}": figures[name].mean for name in _FIGURES}
-    wished = sum(wished_sections(each.question.question) is not None for each in asked)
+    wished = sum(hinted_sections(each.question.question) is not None for each in asked)
     rows = tuple(
         (
             f"{way}, context {context}",

@@ -20,6 +20,7 @@ from rag_assets.retrieval.language_groups import LanguageGroup, language_groups,
 from rag_assets.retrieval.queries import AskedQuery
 from rag_assets.retrieval.reader import Reader
 from rag_assets.retrieval.reranking import rerank
+from rag_assets.retrieval.section_hints import favour_sections
 from rag_assets.retrieval.weights import LEXICAL, Weights, load_weights
 
 if TYPE_CHECKING:
@@ -182,7 +183,7 @@ def _fuse(
                 explanation=explanation,
             )
         )
-    return hits
+    return favour_sections(hits, query.text, settings.section_gain)
 
 
 def _weight_rule(weights: Weights, query: AskedQuery, pools: Pools) -> WeightRule:

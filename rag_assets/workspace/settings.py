@@ -200,6 +200,7 @@ class RetrieveSettings(_Section):
     score_threshold: float | None
     window: int = Field(ge=0, le=20)
     rewrite: bool
+    section_gain: Share
     text: TextSettings
     fusion: FusionSettings
     rerank: RerankSettings

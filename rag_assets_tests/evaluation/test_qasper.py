@@ -8,8 +8,7 @@ import pytest
 
 from rag_assets.evaluation.qasper import evaluate_qasper, rank_paragraphs
 from rag_assets.evaluation.qasper_rows import Paper, scored_questions, write_paper
-from rag_assets.evaluation.section_wishes import wished_sections
-from rag_assets.model import SectionCategory, UsageError
+from rag_assets.model import UsageError
 
 from .beir import hashing_settings
 
@@ -67,14 +66,6 @@ def test_of_a_chunks_paragraphs_the_one_with_the_questions_words_is_first() -> N
     text = "Owls hunt here.     Hens lay an egg.    "
     hits: Any = [Found()]
     assert rank_paragraphs(hits, [(0, 15), (20, 36)], "which bird lays eggs", text) == [1, 0]
-
-
-def test_a_question_about_results_is_looked_for_where_results_stand() -> None:
-    sections = wished_sections("What accuracy do they report?")
-    assert sections is not None
-    assert SectionCategory.EVALUATION in sections
-    assert SectionCategory.INTRODUCTION not in sections
-    assert wished_sections("猫头鹰吃什么?") is None
 
 
 @pytest.mark.slow
