@@ -21,7 +21,7 @@ TORCH := torch==2.13.0
 
 # Tests of one file share what its fixtures make, so that they stay in one process. Each process
 # may hold a model and the daemon of a workspace, some 2 GB: no more than four.
-SIDE_BY_SIDE := --numprocesses logical --maxprocesses 4 --dist loadfile
+SIDE_BY_SIDE := --numprocesses logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 BIN := .venv/bin
 RAG := $(BIN)/rag

@@ -31,8 +31,8 @@ _ORDER = (
 _ENGLISH = re.compile(
     rf"(?:(?:{_WISH}|{_ORDER}) {_SOME}{_NOUNS} {_ABOUT}"
     rf"|{_WISH}"
-    rf"|(?:what|which) {_SOME}{_NOUNS} (?:(?:are there|is there|exists?|are available|do you have) )?"
-    rf"{_ABOUT}"
+    rf"|(?:what|which) {_SOME}{_NOUNS} "
+    rf"(?:(?:are there|is there|exists?|are available|do you have) )?{_ABOUT}"
     rf"|(?:are|is) there {_SOME}{_NOUNS} {_ABOUT}"
     rf"|{_NOUNS} {_ABOUT}) +",
     re.IGNORECASE,
@@ -45,7 +45,10 @@ _UNWANTED = re.compile(
 _ASKING = (
     r"(?:(?:请|麻烦|能否|能不能|可以|帮忙|帮我|给我|我们?想要?|我们?要|我们?需要|想要?|需要)+)?"
 )
-_SEEKING = r"(?:查找|查一下|查一查|查查|查询|找一下|找一找|找找|找出|寻找|找|检索|搜索|搜一下|列出|推荐|提供|了解)"
+_SEEKING = (
+    r"(?:查找|查一下|查一查|查查|查询|找一下|找一找|找找|找出|寻找|找|检索|搜索|搜一下|"
+    r"列出|推荐|提供|了解)"
+)
 _CHINESE_NOUN = r"(?:论文|文献|文章|资料|报告|材料|书籍|出版物)"
 _CHINESE = (
     re.compile(
