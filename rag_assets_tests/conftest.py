@@ -1,9 +1,13 @@
 import os
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from rag_assets.parsing import pool
 from rag_assets.workspace import secrets
+from rag_assets_tests.laws.driver import InProcessWorker
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # Side by side, each process and those it starts have a core; threads would fight over them.
@@ -20,15 +24,35 @@ def _no_workspace_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(secrets._Chosen, "workspace", None)
 
 
+# Here worker processes are what is tested; e2e says for itself when it needs none.
+_WITH_WORKERS = (
+    "e2e/", "parsing/test_workers.py", "parsing/test_mineru.py", "parsing/test_real_papers.py",
+    "evaluation/test_survival.py",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _parse_in_process(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Start no worker for the builds of other tests: each takes seconds of imports."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not _place(request.path, request.config).startswith(_WITH_WORKERS):
+            patch.setattr(pool, "WorkerProcess", InProcessWorker)
+        yield
+
+
+def _place(path: Path, config: pytest.Config) -> str:
+    return path.relative_to(config.rootpath / "rag_assets_tests").as_posix()
+
+
 # Folders whose files take minutes, first: else the last of them runs while other cores rest.
-_LONG_FIRST = ("e2e", "laws", "parsing", "knowledge", "evaluation")
+_LONG_FIRST = ("e2e", "laws", "parsing", "auditing", "evaluation")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the files of long folders first (with `--no-loadscope-reorder`)."""
 
     def place(item: pytest.Item) -> int:
-        folder = item.path.relative_to(item.config.rootpath / "rag_assets_tests").parts[0]
+        folder = _place(item.path, item.config).partition("/")[0]
         return _LONG_FIRST.index(folder) if folder in _LONG_FIRST else len(_LONG_FIRST)
 
     items.sort(key=place)

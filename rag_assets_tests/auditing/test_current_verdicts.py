@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from rag_assets.auditing import CitationVerdict, audit_citations
 from rag_assets.auditing.staleness import stale_verdicts
 from rag_assets.embedding import HashingEmbedder
-from rag_assets.parsing import pool
 from rag_assets.workspace import Namespace, Workspace
-from rag_assets_tests.laws.driver import InProcessWorker, build, make_workspace, put
+from rag_assets_tests.laws.driver import build, make_workspace, put
 
 ROOFS = "# Roofs\n\nCool roofs reflect sunlight and stay cooler than dark ones.\n"
 LEAF = "# Leaves\n\nStomata close when the air around a leaf is dry.\n"
@@ -25,11 +24,6 @@ DRAFT = (
     "Cool roofs reflect sunlight and stay cooler {#roofs}.\n\n"
     "Stomata close when the air is dry {#leaf}. Roofs stay cooler than dark ones {#roofs}.\n"
 )
-
-
-@pytest.fixture(autouse=True)
-def _parse_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "WorkerProcess", InProcessWorker)
 
 
 @pytest.fixture
