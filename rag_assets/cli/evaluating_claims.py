@@ -31,7 +31,10 @@ from rag_assets.cli.options import shown_progress
     help="Settings over the shipped ones, as in a workspace's config.yaml.",
 )  # fmt: skip
 @click.option(
-    "--limit", type=click.IntRange(1), metavar="N", help="Judge only the first N rows of a file."
+    "--limit",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Judge only N rows of a file, drawn with a seed.",
 )
 def claims(
     files: tuple[Path, ...], scorer: str | None, out: Path | None, config: Path | None,

@@ -1,5 +1,6 @@
 """How well a scorer tells supported claims from others, on rows with evidence and a label."""
 
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,9 @@ from rag_assets.workspace.settings import ScorerName, Settings
 
 # Of the calibration error: bins of equal width over 0 to 1 (Naeini et al., AAAI 2015).
 BINS = 10
+
+
+_SEED = 11
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +31,14 @@ class Outcome:
         return self.judgement.status == "OK"
 
 
+def draw_rows(rows: Sequence[ClaimRow], limit: int | None) -> Sequence[ClaimRow]:
+    """Return rows of a file in their order: all, or as many as the limit, drawn with a seed."""
+    if limit is None or limit >= len(rows):
+        return rows
+    drawn = random.Random(_SEED).sample(range(len(rows)), limit)  # noqa: S311 - a drawing, not a secret
+    return [rows[place] for place in sorted(drawn)]
+
+
 def evaluate_claims(
     files: Sequence[Path],
     settings: Settings,
@@ -40,7 +52,7 @@ def evaluate_claims(
         files: JSON lines with claim, evidence and label; SUPPORT and ATTRIBUTABLE are supported,
             every other label is not.
         scorer: in the place of `verify.scorer`.
-        limit: rows of a file at most.
+        limit: rows of a file at most, drawn with a seed: files are often sorted by label.
 
     Returns:
         `macro_f1` of OK against the rest; `auc` of the score; precision and recall of both
@@ -57,7 +69,7 @@ def evaluate_claims(
     judge = open_scorer(settings.model_copy(update={"verify": chosen}))
     outcomes: list[Outcome] = []
     for file in files:
-        outcomes += judge_rows(read_claims(file)[:limit], judge, file.stem, on_progress)
+        outcomes += judge_rows(draw_rows(read_claims(file), limit), judge, file.stem, on_progress)
     names = list(dict.fromkeys(outcome.row.set for outcome in outcomes))
     by_set = {name: [o for o in outcomes if o.row.set == name] for name in names}
     heads = ("set", "rows", *figures(outcomes))

@@ -96,7 +96,7 @@ def _head(pack: EvidencePack) -> Iterator[str]:
         for build in [escape(pack.build_ids[name])]
     ]
     rows += [
-        (f"Also asked as {name}", escape(text))
+        (f"Searched as {name}", escape(text))
         for name, text in pack.queries.items()
         if text != pack.question
     ]

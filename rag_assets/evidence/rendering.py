@@ -34,7 +34,7 @@ def _head(pack: EvidencePack) -> Iterator[str]:
         yield f"- Publication: `{namespace}/{publication}` (build `{pack.build_ids[namespace]}`)"
     for name, text in pack.queries.items():
         if text != pack.question:
-            yield f"- Also asked as `{name}`: {_line(text)}"
+            yield f"- Searched as `{name}`: {_line(text)}"
     yield f"- Applied filters: {'; '.join(pack.filters)}"
     yield f"- Search: {describe_search(pack)}"
     shown = ", ".join(f"{quality} {count}" for quality, count in pack.locator_quality.items())

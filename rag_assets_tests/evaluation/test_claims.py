@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from rag_assets.evaluation.claims import (
     Outcome,
     calibration_error,
+    draw_rows,
     evaluate_claims,
     figures,
 )
@@ -105,3 +106,14 @@ def test_the_command_prints_and_writes_the_figures(tmp_path: Path) -> None:
     assert run.exit_code == 0, run.output
     stored = json.loads(out.read_text(encoding="utf-8"))
     assert {"macro_f1", "auc", "calibration_error", "false_ok"} <= stored.keys()
+
+
+def test_a_limit_draws_rows_from_the_whole_file() -> None:
+    rows = [ClaimRow(str(n), "set", "claim", ("text",), "REFUTE", "doc", "en") for n in range(50)]
+    drawn = draw_rows(rows, 10)
+    assert drawn == draw_rows(rows, 10)
+    numbers = [int(row.id) for row in drawn]
+    assert numbers == sorted(set(numbers))
+    assert len(numbers) == 10
+    assert numbers != list(range(10))
+    assert draw_rows(rows, None) == draw_rows(rows, 99) == rows
