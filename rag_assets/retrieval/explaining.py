@@ -28,8 +28,10 @@ def _lines(told: Mapping[str, Any], copies: tuple[str, ...]) -> Iterator[str]:
         yield line
     if "fused" in told:
         yield f"fused by {told['score_mode']}: {told['fused']:.4f}"
-    if "section_gain" in told:
-        yield f"its section is one that the question asks for: + {told['section_gain']:.4f}"
+    if "section_moved" in told:
+        moved = told["section_moved"]
+        section = "its section is one" if moved["is_asked_for"] else "its section is none"
+        yield f"{section} that the question asks for: {moved['by']:+.4f}"
     if "standing" in told:
         yield f"stands {told['standing']:.2f} deviations above the passages of its language"
     judged = told.get("rerank")

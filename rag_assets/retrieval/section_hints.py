@@ -7,6 +7,8 @@ from dataclasses import replace
 from rag_assets.model import SectionCategory
 from rag_assets.retrieval.hits import Hit
 
+_DECIMALS = 12
+
 _METHOD, _OTHER = SectionCategory.METHOD, SectionCategory.OTHER
 _EVALUATION, _CONCLUSION = SectionCategory.EVALUATION, SectionCategory.CONCLUSION
 _ABSTRACT, _INTRODUCTION = SectionCategory.ABSTRACT, SectionCategory.INTRODUCTION
@@ -81,8 +83,8 @@ def favour_sections(hits: Sequence[Hit], question: str, gain: float) -> list[Hit
             and the last score; so it means the same on every scale. 0 changes nothing.
 
     Returns:
-        The same hits by falling score, ties by `chunk_key`; those that gained say so in their
-        explanation (`section_gain`).
+        The same hits by falling score, ties by `chunk_key`. Scores keep the range that they had;
+        by how much each moved stands in its explanation (`section_moved`).
     """
     sections = hinted_sections(question) if gain else None
     if not sections or not hits:
@@ -91,18 +93,17 @@ def favour_sections(hits: Sequence[Hit], question: str, gain: float) -> list[Hit
     gaining = [_section(hit) in favoured for hit in hits]
     if all(gaining):
         return list(hits)
-    added = round(gain * (hits[0].score - hits[-1].score), 12)
-    told = [
-        replace(
-            hit,
-            score=hit.score + added,
-            explanation={**hit.explanation, "section_gain": added},
+    lowest = hits[-1].score
+    spread = hits[0].score - lowest
+    moved = []
+    for hit, gains in zip(hits, gaining, strict=True):
+        height = hit.score - lowest + (gain * spread if gains else 0.0)
+        score = round(lowest + height / (1 + gain), _DECIMALS)
+        told = {"is_asked_for": gains, "by": round(score - hit.score, _DECIMALS)}
+        moved.append(
+            replace(hit, score=score, explanation={**hit.explanation, "section_moved": told})
         )
-        if gains
-        else hit
-        for hit, gains in zip(hits, gaining, strict=True)
-    ]
-    return sorted(told, key=lambda hit: (-hit.score, hit.chunk_key))
+    return sorted(moved, key=lambda hit: (-hit.score, hit.chunk_key))
 
 
 def _section(hit: Hit) -> int | None:

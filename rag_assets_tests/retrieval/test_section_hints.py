@@ -28,9 +28,10 @@ def test_a_hinted_section_gains_a_share_of_the_distance() -> None:
     ]
     found = favour_sections(hits, _QUESTION, 0.25)
     assert [one.doc_uid for one in found] == ["b", "a", "c"]
-    assert [round(one.score, 6) for one in found] == [1.0, 0.9, 0.3]
-    assert "section" in explain_hit(found[0])
-    assert "section" not in explain_hit(found[1])
+    # (0.7 + 0.2) / 1.25, 0.8 / 1.25 and 0.2 / 1.25 above the lowest: the range stays.
+    assert [round(one.score, 6) for one in found] == [0.82, 0.74, 0.26]
+    assert "its section is one that the question asks for: +0.0200" in explain_hit(found[0])
+    assert "its section is none that the question asks for: -0.1600" in explain_hit(found[1])
 
 
 def test_what_is_said_far_better_elsewhere_stays_first() -> None:
@@ -53,7 +54,7 @@ def test_a_passage_of_no_known_section_loses_nothing() -> None:
     ]  # fmt: skip
     found = favour_sections(hits, _QUESTION, 0.25)
     assert [one.doc_uid for one in found] == ["note", "law", "title", "b", "a"]
-    assert found[-1].score == 0.1
+    assert (found[0].score, found[-1].score) == (0.9, 0.1)
 
 
 def test_without_a_hint_or_a_gain_nothing_changes() -> None:
