@@ -20,8 +20,13 @@ DEMO ?= demo
 TORCH := torch==2.13.0
 
 # Tests of one file share what its fixtures make, so that they stay in one process. Each process
-# may hold a model and the daemon of a workspace, some 2 GB: no more than four.
-SIDE_BY_SIDE := --numprocesses logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+# may hold a model and the daemon of a workspace, some 2 GB: no more than four. One more than there
+# are cores, since commands that a test starts are waited for.
+PROCESSES := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
+SIDE_BY_SIDE := --numprocesses $(PROCESSES) --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+
+# Where an image sets it, every command that a test starts would compile its imports again.
+unexport PYTHONDONTWRITEBYTECODE
 
 BIN := .venv/bin
 RAG := $(BIN)/rag
