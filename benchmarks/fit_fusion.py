@@ -6,8 +6,10 @@ Each folder is an evaluation set in BEIR's layout; without, those of the shared 
 (RAG_SHARED_DATA). Each goes through the product's own stages with the shipped settings, as in
 `rag eval retrieval`, and shares its cache. Every question's candidates are collected as a search
 does; then all weights on a grid are tried on them, and nDCG@10 by document counts. Sets count the
-same. A set belongs to the pair of languages of most of its questions and passages; one with
-passages in several languages is left out, as a search ranks each language for itself.
+same. Of weights whose mean lies within 0.002 of the best, those of the fewest models are taken: a
+model that weighs nothing need not be asked. A set belongs to the pair of languages of most of its
+questions and passages; one with passages in several languages is left out, as a search ranks each
+language for itself.
 
 Prints a table: each part alone, the weights fitted on all sets of the pair, and, leave one set
 out, those fitted on the others. `--write` stores the weights with their provenance.
@@ -21,7 +23,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from statistics import fmean
 
 import numpy as np
 import yaml
@@ -46,6 +47,8 @@ _DATA = Path(
     os.environ.get("RAG_SHARED_DATA", Path(__file__).resolve().parents[2] / "shared" / "data")
 )
 _STEPS = 20
+_NEAR = 0.002
+_DEPTH = 10
 # A set whose second language has at least this share of the passages is one in several languages.
 _SECOND_LANGUAGE = 0.1
 
@@ -69,25 +72,31 @@ class AskedSet:
     documents: Sequence[Sequence[str]]
     relevance: Sequence[Mapping[str, float]]
 
-    def score(self, weights: Weights) -> float:
-        """Return the mean nDCG@10 that weights give."""
-        return fmean(
-            ndcg_at(_ranking(parts, documents, np.array(weights)), relevance, 10)
-            for parts, documents, relevance in zip(
-                self.parts, self.documents, self.relevance, strict=True
-            )
-        )
+    def scores(self, grid: Sequence[Weights]) -> NDArray[np.float64]:
+        """Return the mean nDCG@10 that each weights of a grid give."""
+        columns = np.array(grid).T
+        total = np.zeros(len(grid))
+        for parts, documents, relevance in zip(
+            self.parts, self.documents, self.relevance, strict=True
+        ):
+            able = (~np.isnan(parts)).astype(float) @ columns
+            summed = np.nan_to_num(parts) @ columns
+            fused = np.divide(summed, able, out=np.zeros_like(summed), where=able > 0)
+            order = np.argsort(-np.round(fused, 12), axis=0, kind="stable")
+            total += [
+                ndcg_at(_first(documents, column.tolist()), relevance, _DEPTH) for column in order.T
+            ]
+        return total / len(self.parts)
 
 
-def _ranking(
-    parts: NDArray[np.float64], documents: Sequence[str], weights: NDArray[np.float64]
-) -> list[str]:
-    able = ~np.isnan(parts)
-    total = able @ weights
-    summed = np.nan_to_num(parts) @ weights
-    scores = np.divide(summed, total, out=np.zeros_like(summed), where=total > 0)
-    order = np.argsort(-np.round(scores, 12), kind="stable")
-    return list(dict.fromkeys(documents[index] for index in order))
+def _first(documents: Sequence[str], order: Sequence[int]) -> list[str]:
+    """Return the first ten documents of an order of candidates."""
+    found: dict[str, None] = {}
+    for index in order:
+        found[documents[index]] = None
+        if len(found) == _DEPTH:
+            break
+    return list(found)
 
 
 def _ask(folder: Path, settings: Settings, cache: Path, limit: int | None) -> AskedSet | None:
@@ -142,55 +151,62 @@ def _grid(size: int, usable: Sequence[bool]) -> list[Weights]:
     ]
 
 
-def _best(scores: Mapping[str, Mapping[Weights, float]], names: Sequence[str]) -> Weights:
-    """Return the weights with the best mean over sets; of equal ones the most even."""
-    grid = next(iter(scores.values()))
-    return max(grid, key=lambda w: (round(fmean(scores[n][w] for n in names), 6), -max(w)))
+def _best(grid: Sequence[Weights], means: NDArray[np.float64]) -> Weights:
+    """Return the weights of the fewest models near the best mean; of those the best."""
+    near = [(w, mean) for w, mean in zip(grid, means, strict=True) if mean >= max(means) - _NEAR]
+    return min(
+        near, key=lambda each: (np.count_nonzero(each[0][1:]), -round(each[1], 6), max(each[0]))
+    )[0]
 
 
-def _fit(pair: tuple[str, str], sets: Sequence[AskedSet], names: Sequence[str]) -> Weights:
+def _fit(pair: tuple[str, str], sets: Sequence[AskedSet], names: Sequence[str]) -> dict[str, float]:
     usable = [
         any(not np.isnan(parts[:, column]).all() for each in sets for parts in each.parts)
         for column in range(len(names))
     ]
     grid = _grid(len(names), usable)
-    scores = {each.name: {weights: each.score(weights) for weights in grid} for each in sets}
-    best = _best(scores, list(scores))
+    scores = {each.name: each.scores(grid) for each in sets}
+    best = _best(grid, np.mean(list(scores.values()), axis=0))
     shown = ", ".join(f"{name} {w:.2f}" for name, w in zip(names, best, strict=True))
     print(f"\n{pair[0]} → {pair[1]}: {shown}")
     print(f"{'set':<16}" + "".join(f"{name[:14]:>16}" for name in names)
           + f"{'fitted':>16}{'left out':>16}")  # fmt: skip
+    alone = np.eye(len(names)).tolist()
     for each in sets:
-        alone = [each.score(tuple(float(i == j) for j in range(len(names))))
-                 for i in range(len(names))]  # fmt: skip
-        others = [name for name in scores if name != each.name]
-        left = scores[each.name][_best(scores, others)] if others else float("nan")
-        print(f"{each.name:<16}" + "".join(f"{value:>16.4f}" for value in alone)
-              + f"{scores[each.name][best]:>16.4f}{left:>16.4f}")  # fmt: skip
-    return best
+        others = [found for name, found in scores.items() if name != each.name]
+        left = float("nan")
+        if others:
+            left = scores[each.name][grid.index(_best(grid, np.mean(others, axis=0)))]
+        print(f"{each.name:<16}" + "".join(f"{value:>16.4f}" for value in each.scores(alone))
+              + f"{scores[each.name][grid.index(best)]:>16.4f}{left:>16.4f}")  # fmt: skip
+    return {n: w for n, w, is_used in zip(names, best, usable, strict=True) if is_used}
 
 
-def _write(file: Path, fitted: Mapping[tuple[str, str], Weights], names: Sequence[str],
+def _write(file: Path, fitted: Mapping[tuple[str, str], Mapping[str, float]],
            sets: Sequence[AskedSet]) -> None:  # fmt: skip
+    """Replace the rows of the fitted pairs and searchers; rows of other searchers stay."""
     text = file.read_text("utf-8")
     head, _, _ = text.partition("provenance:")
     old = yaml.safe_load(text)
+    rows = {(row["question"], row["passage"], *sorted(row["weights"])): row for row in old["rows"]}
+    for (question, passage), weights in fitted.items():
+        rows[question, passage, *sorted(weights)] = {
+            "question": question,
+            "passage": passage,
+            "weights": {name: round(weight, 3) for name, weight in weights.items()},
+        }
     content = {
         "provenance": {
             "made_by": "benchmarks/fit_fusion.py",
             "made_on": datetime.now(UTC).date().isoformat(),
             "measure": "nDCG@10 by document, mean over sets",
-            "sets": {f"{q} → {p}": sorted(s.name for s in sets if s.pair == (q, p))
-                     for q, p in fitted},
+            "sets": old["provenance"]["sets"]
+            | {f"{q} → {p}": sorted(s.name for s in sets if s.pair == (q, p)) for q, p in fitted},
             "score_mode": "normalize",
             "normalize": "min_max",
         },
         "fallback": old["fallback"],
-        "rows": [
-            {"question": question, "passage": passage,
-             "weights": {n: round(w, 3) for n, w in zip(names, weights, strict=True) if w > 0}}
-            for (question, passage), weights in fitted.items()
-        ],
+        "rows": list(rows.values()),
     }  # fmt: skip
     file.write_text(head + yaml.safe_dump(content, sort_keys=False, allow_unicode=True), "utf-8")
 
@@ -212,7 +228,7 @@ def main() -> None:
     pairs = sorted({each.pair for each in sets})
     fitted = {pair: _fit(pair, [s for s in sets if s.pair == pair], names) for pair in pairs}
     if given.write:
-        _write(Path(__file__).resolve().parents[1] / "configs" / "fusion.yaml", fitted, names, sets)
+        _write(Path(__file__).resolve().parents[1] / "configs" / "fusion.yaml", fitted, sets)
 
 
 if __name__ == "__main__":

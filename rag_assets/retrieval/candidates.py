@@ -11,8 +11,9 @@ from rag_assets.model import UsageError
 from rag_assets.publishing.languages import Language
 from rag_assets.retrieval.fusion import Candidates
 from rag_assets.retrieval.hits import Hit
+from rag_assets.retrieval.language_shift import vectors_for
 from rag_assets.retrieval.queries import AskedQuery
-from rag_assets.retrieval.weights import LEXICAL
+from rag_assets.retrieval.weights import LEXICAL, searcher_names
 from rag_assets.workspace.settings import RetrieveSettings
 
 if TYPE_CHECKING:
@@ -23,9 +24,6 @@ _T = TypeVar("_T")
 
 # (chunk_id, score) of one publication, best first.
 _Ranking = Sequence[tuple[str, float]]
-
-# Enough of a fingerprint to tell two versions of a model of one name.
-_SHOWN_FINGERPRINT = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,22 +49,6 @@ class Pools:
     languages: Mapping[str, Language]
     searchers: Mapping[str, Candidates]
     are_comparable: bool
-
-
-def searcher_names(readers: "Sequence[Reader]") -> dict[str, str]:
-    """Return the searcher's name of each model by its fingerprint.
-
-    That is the model's name; where publications hold different versions of it, with the first
-    digits of the fingerprint.
-    """
-    named = {model.fingerprint: model.name for reader in readers for model in reader.models}
-    names = list(named.values())
-    return {
-        fingerprint: name
-        if names.count(name) == 1
-        else f"{name}@{fingerprint[:_SHOWN_FINGERPRINT]}"
-        for fingerprint, name in named.items()
-    }
 
 
 def collect(
@@ -176,6 +158,7 @@ def _askings(
         return asked
     names = searcher_names(readers)
     for reader in readers:
+        passages = reader.count_by_language(filters)
         known = [model.fingerprint for model in reader.models if model.fingerprint in query.vectors]
         if not known and settings.method == "semantic":
             raise UsageError(
@@ -186,7 +169,7 @@ def _askings(
         for fingerprint in known:
             asked[names[fingerprint]] += [
                 _ask_model(reader, fingerprint, vector, settings.pool_k, filters)
-                for vector in query.vectors[fingerprint]
+                for vector in vectors_for(query, fingerprint, passages)
             ]
     return asked
 

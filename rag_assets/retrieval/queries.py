@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from rag_assets.model import AnswerError
 from rag_assets.publishing.languages import HAN, KANA_HANGUL, Language
 from rag_assets.retrieval.request_frames import strip_request
+from rag_assets.retrieval.weights import LEXICAL, load_weights, searcher_names
 from rag_assets.workspace.settings import ModelSettings, RetrieveSettings
 
 if TYPE_CHECKING:
@@ -60,8 +61,12 @@ class AskedQuery:
     @property
     def languages(self) -> frozenset[Language]:
         """The languages that it is asked in: its own, and those of its rewritings."""
-        own: dict[str, Language] = {"q_zh": "zh", "q_en": "en"}
-        return frozenset(own.get(name, self.language) for name in self.texts)
+        return _asked_languages(self.language, self.texts)
+
+
+def _asked_languages(language: Language, texts: Mapping[str, str]) -> frozenset[Language]:
+    own: dict[str, Language] = {"q_zh": "zh", "q_en": "en"}
+    return frozenset(own.get(name, language) for name in texts)
 
 
 def detect_language(text: str) -> Language:
@@ -94,7 +99,8 @@ def make_query(
 ) -> AskedQuery:
     """Return a question with its wordings, and one vector a wording from each model that reads it.
 
-    A model that cannot read a wording (`can_read`) is left out: what it says would be noise. For
+    A model that cannot read a wording (`can_read`) is left out: what it says would be noise. So is
+    one whose scores weigh nothing on the passages that are there, while others can read all. For
     publications none of whose models can read any, words alone decide, and this is said; with
     method `semantic`, where there are no words, their models are asked all the same, and this is
     said too.
@@ -126,12 +132,18 @@ def make_query(
     if settings.method == "lexical":
         return AskedQuery(text, language, texts, {}, tuple(warnings), tuple(circumstances))
     models = {model.fingerprint: model.settings for reader in readers for model in reader.models}
+    idle = _idle_models(readers, language, _asked_languages(language, texts), settings)
     readable = {
-        fingerprint: _readable(model, list(texts.values())) for fingerprint, model in models.items()
+        fingerprint: _readable(model, list(texts.values()))
+        for fingerprint, model in models.items()
+        if fingerprint not in idle
     }
+    if any(len(read) < len(texts) for read in readable.values()):
+        # What one cannot read another may have to.
+        readable |= {key: _readable(models[key], list(texts.values())) for key in idle}
     for reader in readers:
         own = {model.fingerprint: model.name for model in reader.models}
-        if any(readable[fingerprint] for fingerprint in own):
+        if any(readable.get(fingerprint) for fingerprint in own):
             continue
         names = ", ".join(own.values())
         outcome = "it was searched by words alone"
@@ -148,6 +160,48 @@ def make_query(
         if wordings
     }
     return AskedQuery(text, language, texts, vectors, tuple(warnings), tuple(circumstances))
+
+
+def without_idle(
+    query: AskedQuery, readers: "Sequence[Reader]", settings: RetrieveSettings
+) -> AskedQuery:
+    """Return a question with the vectors that `make_query` gives it, whatever models encoded it."""
+    if not query.vectors:
+        return query
+    idle = _idle_models(readers, query.language, query.languages, settings)
+    used = {key: found for key, found in query.vectors.items() if key not in idle}
+    is_enough = all(
+        len(used.get(model.fingerprint, ())) == len(query.texts)
+        for reader in readers
+        for model in reader.models
+        if model.fingerprint not in idle
+    )
+    return replace(query, vectors=used) if is_enough else query
+
+
+def _idle_models(
+    readers: "Sequence[Reader]",
+    language: Language,
+    languages: frozenset[Language],
+    settings: RetrieveSettings,
+) -> frozenset[str]:
+    """Return the fingerprints of models whose scores would weigh nothing on any passage.
+
+    A question about an English library need not be encoded by a model that is there for Chinese.
+    """
+    if settings.fusion.kind != "weighted" or settings.method == "lexical":
+        return frozenset()
+    named = searcher_names(readers)
+    words = frozenset() if settings.method == "semantic" else frozenset({LEXICAL})
+    weights = load_weights(settings.fusion, frozenset({LEXICAL, *named.values()}))
+    used = set()
+    for reader in readers:
+        names = words | {named[model.fingerprint] for model in reader.models}
+        for passage in reader.count_by_language() or {language: 0}:
+            asked = passage if passage in languages else language
+            found = weights.of(asked, passage, names)
+            used |= {key for key, name in named.items() if found.get(name, 0.0) > 0}
+    return frozenset(named) - used
 
 
 def _readable(model: ModelSettings, texts: Sequence[str]) -> list[str]:

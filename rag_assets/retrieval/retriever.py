@@ -8,7 +8,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from rag_assets.model import PublicationError, UsageError
-from rag_assets.retrieval.candidates import searcher_names
 from rag_assets.retrieval.filters import SearchFilters
 from rag_assets.retrieval.hits import Hit, ParentHit
 from rag_assets.retrieval.parents import backfill_parents
@@ -16,7 +15,7 @@ from rag_assets.retrieval.queries import AskedQuery, make_query
 from rag_assets.retrieval.reader import Reader
 from rag_assets.retrieval.reranking import load_reranker
 from rag_assets.retrieval.searching import rank_chunks
-from rag_assets.retrieval.weights import LEXICAL, load_weights
+from rag_assets.retrieval.weights import LEXICAL, load_weights, searcher_names
 from rag_assets.retrieval.windows import Window, expand_windows
 from rag_assets.storage import current_folder, is_complete, read_manifest, read_pointer
 from rag_assets.workspace import Workspace

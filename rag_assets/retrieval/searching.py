@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rag_assets.model import UsageError
 from rag_assets.publishing.languages import Language
-from rag_assets.retrieval.candidates import Pools, collect, fetch_hits, searcher_names
+from rag_assets.retrieval.candidates import Pools, collect, fetch_hits
 from rag_assets.retrieval.filters import EVERYTHING, SearchFilters
 from rag_assets.retrieval.fusion import Fused, WeightRule, fuse_rrf, fuse_weighted
 from rag_assets.retrieval.governance import (
@@ -17,11 +17,11 @@ from rag_assets.retrieval.governance import (
 )
 from rag_assets.retrieval.hits import Hit
 from rag_assets.retrieval.language_groups import LanguageGroup, language_groups, merge_groups
-from rag_assets.retrieval.queries import AskedQuery
+from rag_assets.retrieval.queries import AskedQuery, without_idle
 from rag_assets.retrieval.reader import Reader
 from rag_assets.retrieval.reranking import rerank
 from rag_assets.retrieval.section_hints import favour_sections
-from rag_assets.retrieval.weights import LEXICAL, Weights, load_weights
+from rag_assets.retrieval.weights import LEXICAL, Weights, load_weights, searcher_names
 
 if TYPE_CHECKING:
     from rag_assets.workspace.settings import RetrieveSettings, ScoreMode
@@ -53,8 +53,8 @@ def rank_chunks(
 ) -> Ranking:
     """Return the chunks that answer a question, over all readers in one ranking (spec 001).
 
-    1. Each searcher (words; every model that has a vector of the question) gives `pool_k`
-       candidates.
+    1. Each searcher (words; every model that has a vector of the question and weighs something on
+       the passages that are there) gives `pool_k` candidates.
        In a library of several languages each language's passages give their own.
     2. They are fused: by weights over normalised scores, or by reciprocal ranks. Weights go by the
        languages of question and passage; a question that was also asked in the passage's language
@@ -81,6 +81,7 @@ def rank_chunks(
     namespaces = [reader.namespace for reader in readers]
     if len(set(namespaces)) != len(namespaces):
         raise UsageError(f"each namespace can be asked once, got {', '.join(namespaces)}.")
+    query = without_idle(query, readers, settings)
     found, count = _find(readers, query, settings, filters)
     judged = rerank(found, query, settings, readers)
     hits: Sequence[Hit] = judged.hits[: settings.rerank_k]

@@ -1,20 +1,25 @@
 """Weights of the searchers: those of configs/fusion.yaml, or those that the settings name."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from rag_assets.model import ConfigurationError, UsageError, hash_fields
-from rag_assets.publishing.languages import Language
 from rag_assets.workspace.configuration import configs_folder, read_yaml
 from rag_assets.workspace.settings import FusionSettings
 
+if TYPE_CHECKING:
+    from rag_assets.retrieval.reader import Reader
+
 LEXICAL = "lexical"
 FUSION_FILE = "fusion.yaml"
+
+# Enough of a fingerprint to tell two versions of a model of one name.
+_SHOWN_FINGERPRINT = 8
 
 _Weight = Annotated[float, Field(ge=0)]
 
@@ -70,8 +75,10 @@ class Weights:
     stated: Mapping[str, float] | None
     file: FusionFile
 
-    def of(self, question: Language, passage: Language, names: frozenset[str]) -> dict[str, float]:
+    def of(self, question: str, passage: str, names: frozenset[str]) -> dict[str, float]:
         """Return the weights of the searchers `names`, from 0; not scaled to any sum.
+
+        Languages are named as `Language` names them.
 
         1. Weights that the settings state.
         2. The row of both languages whose searchers are `names`.
@@ -168,3 +175,19 @@ def _read(path: Path, _modified: int) -> FusionFile:
                 f"{', '.join(sorted(row.weights))} must give one searcher a weight above 0."
             )
     return file
+
+
+def searcher_names(readers: "Sequence[Reader]") -> dict[str, str]:
+    """Return the searcher's name of each model by its fingerprint.
+
+    That is the model's name; where publications hold different versions of it, with the first
+    digits of the fingerprint.
+    """
+    named = {model.fingerprint: model.name for reader in readers for model in reader.models}
+    names = list(named.values())
+    return {
+        fingerprint: name
+        if names.count(name) == 1
+        else f"{name}@{fingerprint[:_SHOWN_FINGERPRINT]}"
+        for fingerprint, name in named.items()
+    }

@@ -242,9 +242,10 @@ def test_a_missing_wheel_is_an_error_that_says_how_to_get_it(
         model_fingerprint(settings("multilingual-e5-small", "bundled"))
 
 
-def test_bge_has_one_precision() -> None:
-    with pytest.raises(ConfigurationError, match="whole numbers"):
-        model_fingerprint(settings("bge-small-en", "bundled", dtype="float16"))
+@pytest.mark.parametrize("name", sorted(BUNDLED_MODELS))
+def test_another_precision_is_another_model(name: str) -> None:
+    plain, half = settings(name, "bundled"), settings(name, "bundled", dtype="float16")
+    assert model_fingerprint(plain) != model_fingerprint(half)
 
 
 def test_a_model_that_does_not_state_its_length_is_refused(small_model: Path) -> None:

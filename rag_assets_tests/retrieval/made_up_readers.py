@@ -10,6 +10,7 @@ import numpy as np
 from rag_assets.model import hash_text
 from rag_assets.publishing.languages import Language, passage_language
 from rag_assets.retrieval import AskedQuery, Hit, Reader, SearchFilters
+from rag_assets.retrieval.filters import EVERYTHING
 from rag_assets.workspace import shipped_settings
 from rag_assets.workspace.settings import RetrieveSettings
 
@@ -79,7 +80,7 @@ class MadeUpReader:
     def fingerprints(self) -> tuple[str, ...]:
         return tuple(model.fingerprint for model in self.models)
 
-    def count_by_language(self, filters: SearchFilters) -> Mapping[str, int]:
+    def count_by_language(self, filters: SearchFilters = EVERYTHING) -> Mapping[str, int]:
         return Counter(_language(chunk) for chunk in self._passing(filters))
 
     def sample_vectors(

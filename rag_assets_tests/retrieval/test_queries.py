@@ -8,8 +8,9 @@ import pytest
 from rag_assets.model import AnswerError, ConfigurationError
 from rag_assets.publishing.languages import passage_language
 from rag_assets.retrieval import detect_language, make_query, queries
+from rag_assets.retrieval.queries import without_idle
 from rag_assets.retrieval.weights import load_weights, read_fusion_file
-from rag_assets_tests.retrieval.made_up_readers import MadeUpReader, configured, readers
+from rag_assets_tests.retrieval.made_up_readers import MadeUpReader, configured, hit, readers
 
 
 @pytest.mark.parametrize(
@@ -119,6 +120,49 @@ def test_an_answer_that_is_no_question_is_not_searched_but_said(
     asked = make_query("气温", readers(made_up), configured(), model)
     assert asked.texts == {"q_zh": "气温"}
     assert asked.warnings == ("the answer is empty",)
+
+
+EN, ZH = (hit(f"{name}:0", text=text) for name, text in (("a", "Leaves."), ("b", "叶片与气温。")))
+ONLY_SMALL = {"kind": "weighted", "weights": {"lexical": 0.5, "small": 0.5, "every": 0.0}}
+
+
+def test_a_model_that_weighs_nothing_does_not_encode_the_question(made_up: MadeUpReader) -> None:
+    made_up.chunks = [EN]
+    asked = make_query("heat", readers(made_up), configured(fusion=ONLY_SMALL))
+    assert asked.vectors == {"SMALL": [[4.0]]}
+    both = make_query("heat", readers(made_up), configured(fusion={"kind": "rrf"}))
+    assert both.vectors.keys() == {"SMALL", "EVERY"}
+
+
+def test_it_does_where_another_model_cannot_read_the_question(made_up: MadeUpReader) -> None:
+    made_up.chunks = [EN]
+    asked = make_query("气温", readers(made_up), configured(fusion=ONLY_SMALL))
+    assert asked.vectors == {"EVERY": [[2.0]]}
+
+
+def test_the_languages_that_are_there_decide_what_weighs(
+    made_up: MadeUpReader, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    rows = "  - {question: en, passage: en, weights: {lexical: 1, small: 1, every: 0}}\n"
+    (tmp_path / "fusion.yaml").write_text(FILE + rows, encoding="utf-8")
+    monkeypatch.setattr("rag_assets.retrieval.weights.configs_folder", lambda: tmp_path)
+    made_up.chunks = [EN]
+    assert make_query("heat", readers(made_up), configured()).vectors.keys() == {"SMALL"}
+    made_up.chunks = [EN, ZH]
+    assert make_query("heat", readers(made_up), configured()).vectors.keys() == {"SMALL", "EVERY"}
+
+
+def test_a_question_that_all_models_encoded_is_searched_as_a_user_asks_it(
+    made_up: MadeUpReader,
+) -> None:
+    made_up.chunks = [EN]
+    settings = configured(fusion=ONLY_SMALL)
+    whole = make_query("heat", readers(made_up), configured(fusion={"kind": "rrf"}))
+    assert without_idle(whole, readers(made_up), settings) == make_query(
+        "heat", readers(made_up), settings
+    )
+    chinese = make_query("气温", readers(made_up), settings)
+    assert without_idle(chinese, readers(made_up), settings) == chinese
 
 
 FILE = """
