@@ -118,7 +118,11 @@ def models_of(workspace: Workspace) -> list[tuple[str, str]]:
         ),
         (
             "{}\n",
-            [("bundled", "all-MiniLM-L6-v2"), ("bundled", "multilingual-e5-small")],
+            [
+                ("bundled", "all-MiniLM-L6-v2"),
+                ("bundled", "bge-small-en"),
+                ("bundled", "multilingual-e5-small"),
+            ],
         ),
     ],
 )

@@ -1,0 +1,86 @@
+"""Questions over passages in another language."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rag_assets.embedding import load_query_encoder, model_fingerprint
+from rag_assets.retrieval import AskedQuery, SearchFilters
+from rag_assets.retrieval.candidates import collect
+from rag_assets.retrieval.filters import EVERYTHING
+from rag_assets.retrieval.language_shift import vectors_for
+from rag_assets.workspace.settings import ModelSettings
+from rag_assets_tests.retrieval.made_up_readers import MadeUpReader, configured, hit, readers
+
+CENTRES = {"en": [1.0, 0.0], "zh": [0.0, 2.0]}
+CHINESE = AskedQuery("气温", "zh", {"q_zh": "气温"}, {"M": [[0.5, 0.5]]})
+
+
+@pytest.fixture(autouse=True)
+def centres(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = {"models": [{"fingerprint": "M", "centres": CENTRES}]}
+    (tmp_path / "language_centres.json").write_text(json.dumps(content), encoding="utf-8")
+    monkeypatch.setattr("rag_assets.retrieval.language_shift.configs_folder", lambda: tmp_path)
+
+
+def test_a_question_moves_by_the_difference_of_the_centres() -> None:
+    assert vectors_for(CHINESE, "M", {"en": 3}) == [[1.5, -1.5]]
+    english = AskedQuery("heat", "en", {"q_en": "heat"}, {"M": [[0.5, 0.5]]})
+    assert vectors_for(english, "M", {"zh": 3, "en": 2}) == [[-0.5, 2.5]]
+
+
+@pytest.mark.parametrize(
+    ("query", "passages"),
+    [
+        (CHINESE, {"zh": 1}),
+        (CHINESE, {"zh": 3, "en": 2}),
+        (CHINESE, {"other": 1}),
+        (CHINESE, {}),
+        (AskedQuery("Wärme", "other", {"q": "Wärme"}, {"M": [[0.5, 0.5]]}), {"en": 1}),
+        (
+            AskedQuery("气温", "zh", {"q_zh": "气温", "q_en": "heat"}, {"M": [[0.5, 0.5]]}),
+            {"en": 1},
+        ),
+    ],
+)
+def test_it_stays_in_its_own_language_and_where_no_centre_is_known(
+    query: AskedQuery, passages: dict[str, int]
+) -> None:
+    assert vectors_for(query, "M", passages) == [[0.5, 0.5]]
+
+
+def test_a_model_without_centres_moves_nothing() -> None:
+    query = AskedQuery("气温", "zh", {"q_zh": "气温"}, {"other": [[0.5, 0.5]]})
+    assert vectors_for(query, "other", {"en": 3}) == [[0.5, 0.5]]
+
+
+def test_a_search_asks_with_the_moved_vector() -> None:
+    asked: list[Sequence[float]] = []
+
+    class Listening(MadeUpReader):
+        def rank_vectors(
+            self, fingerprint: str, vector: Sequence[float], limit: int, filters: SearchFilters
+        ) -> list[tuple[str, float]]:
+            asked.append(vector)
+            return super().rank_vectors(fingerprint, vector, limit, filters)
+
+    reader = Listening([hit("a:0", text="Leaves close.")], cosines={"m": {"a:0": 0.5}})
+    collect(readers(reader), CHINESE, configured(), EVERYTHING)
+    assert asked == [[1.5, -1.5]]
+
+
+@pytest.mark.model
+def test_the_shipped_centres_bring_a_question_nearer_to_its_translation(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.undo()
+    model = ModelSettings(kind="bundled", model="multilingual-e5-small")
+    chinese, english = "城市公园能降低多少气温？", "How much do city parks lower the temperature?"
+    theirs, own = load_query_encoder(model).encode_queries([chinese, english])
+    fingerprint = model_fingerprint(model)
+    query = AskedQuery(chinese, "zh", {"q_zh": chinese}, {fingerprint: [theirs.tolist()]})
+    (moved,) = vectors_for(query, fingerprint, {"en": 9})
+    assert np.linalg.norm(np.array(moved) - own) < 0.9 * np.linalg.norm(theirs - own)
