@@ -2,16 +2,16 @@
 
     python benchmarks/search_latency.py [--rows N …] [--rounds N] [--json OUT]
 
-Made-up libraries of N chunks: clustered random vectors of 384 numbers in two columns (200 centres,
-noise of four fifths of their spread) and texts of 60 to 200 words drawn by
-Zipf's law. Per size, in
-milliseconds:
+Made-up libraries of N chunks: clustered random vectors of 384 numbers in three columns (200
+centres, noise of four fifths of their spread) and texts of 60 to 200 words drawn by Zipf's law.
+English questions over English passages, so that two of the three shipped models are asked. Per
+size, in milliseconds:
 
 - one vector search: Lance's exact scan, the product over the column in memory (as the product
   searches), the same under the filters that every question has, IVF_FLAT and its recall at 50;
 - reading the column, which a process pays once a publication;
 - a whole question without encoding, through `rank_chunks` with the shipped settings: text, two
-  vector columns, each searcher's scores of the others' candidates, their rows, fusion and
+  models' vectors, each searcher's scores of the others' candidates, their rows, fusion and
   de-duplication; its processor time; and its ratio to three bare Lance searches (BM25, two exact
   scans) with the rows' columns.
 """
@@ -53,7 +53,9 @@ _WHERE = _FILTERS.condition()
 # The shipped models, for whose names weights were fitted, and the columns of their vectors.
 _MODELS = {
     model.model: column
-    for model, column in zip(shipped_settings().embed.models, ("vector", "vector_2"), strict=True)
+    for model, column in zip(
+        shipped_settings().embed.models, ("vector", "vector_2", "vector_3"), strict=True
+    )
 }
 
 
@@ -90,7 +92,7 @@ def _table(rng: np.random.Generator, rows: int) -> pa.Table:
         " ".join(f"w{word}" for word in line.tolist())
         for line in np.split(drawn, np.cumsum(lengths)[:-1])
     ]
-    schema = search_schema([_DIMENSION, _DIMENSION])
+    schema = search_schema([_DIMENSION] * len(_MODELS))
     uids = [f"document-{row // _CHUNKS_A_DOCUMENT:05d}" for row in range(rows)]
     made: dict[str, Any] = {
         "namespace": [_NAMESPACE] * rows,
@@ -106,7 +108,7 @@ def _table(rng: np.random.Generator, rows: int) -> pa.Table:
         "search_text": texts,
         "search_heading": [text[:60] for text in texts],
     }
-    for name in ("vector", "vector_2"):
+    for name in _MODELS.values():
         flat = pa.array(_vectors(rng, rows).reshape(-1))
         made[name] = pa.FixedSizeListArray.from_arrays(flat, _DIMENSION)
     for field in schema:
