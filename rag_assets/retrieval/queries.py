@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rag_assets.model import AnswerError
 from rag_assets.publishing.languages import HAN, KANA_HANGUL, Language
+from rag_assets.retrieval.filters import EVERYTHING, SearchFilters
 from rag_assets.retrieval.request_frames import strip_request
 from rag_assets.retrieval.weights import LEXICAL, load_weights, searcher_names
 from rag_assets.workspace.settings import ModelSettings, RetrieveSettings
@@ -163,12 +164,15 @@ def make_query(
 
 
 def without_idle(
-    query: AskedQuery, readers: "Sequence[Reader]", settings: RetrieveSettings
+    query: AskedQuery,
+    readers: "Sequence[Reader]",
+    settings: RetrieveSettings,
+    filters: SearchFilters,
 ) -> AskedQuery:
-    """Return a question with the vectors that `make_query` gives it, whatever models encoded it."""
+    """Return a question without the vectors of models that weigh nothing on what is searched."""
     if not query.vectors:
         return query
-    idle = _idle_models(readers, query.language, query.languages, settings)
+    idle = _idle_models(readers, query.language, query.languages, settings, filters)
     used = {key: found for key, found in query.vectors.items() if key not in idle}
     is_enough = all(
         len(used.get(model.fingerprint, ())) == len(query.texts)
@@ -184,6 +188,7 @@ def _idle_models(
     language: Language,
     languages: frozenset[Language],
     settings: RetrieveSettings,
+    filters: SearchFilters = EVERYTHING,
 ) -> frozenset[str]:
     """Return the fingerprints of models whose scores would weigh nothing on any passage.
 
@@ -197,7 +202,7 @@ def _idle_models(
     used = set()
     for reader in readers:
         names = words | {named[model.fingerprint] for model in reader.models}
-        for passage in reader.count_by_language() or {language: 0}:
+        for passage in reader.count_by_language(filters) or {language: 0}:
             asked = passage if passage in languages else language
             found = weights.of(asked, passage, names)
             used |= {key for key, name in named.items() if found.get(name, 0.0) > 0}

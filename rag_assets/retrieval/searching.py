@@ -81,7 +81,6 @@ def rank_chunks(
     namespaces = [reader.namespace for reader in readers]
     if len(set(namespaces)) != len(namespaces):
         raise UsageError(f"each namespace can be asked once, got {', '.join(namespaces)}.")
-    query = without_idle(query, readers, settings)
     found, count = _find(readers, query, settings, filters)
     judged = rerank(found, query, settings, readers)
     hits: Sequence[Hit] = judged.hits[: settings.rerank_k]
@@ -115,11 +114,13 @@ def _find(
     if settings.fusion.kind == "weighted" and settings.method != "lexical":
         groups = language_groups(readers, query, filters)
     if not groups:
-        pools = collect(readers, query, settings, filters)
+        asked = without_idle(query, readers, settings, filters)
+        pools = collect(readers, asked, settings, filters)
         return _fuse(readers, query, settings, pools), len(pools.languages)
     ranked, count = [], 0
     for group in groups:
-        pools = collect(readers, query, settings, group.filters)
+        asked = without_idle(query, readers, settings, group.filters)
+        pools = collect(readers, asked, settings, group.filters)
         ranked.append(_fuse(readers, query, settings, pools))
         count += len(pools.languages)
     merged = merge_groups(groups, ranked, readers, query)

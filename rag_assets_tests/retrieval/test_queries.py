@@ -7,7 +7,7 @@ import pytest
 
 from rag_assets.model import AnswerError, ConfigurationError
 from rag_assets.publishing.languages import passage_language
-from rag_assets.retrieval import detect_language, make_query, queries
+from rag_assets.retrieval import SearchFilters, detect_language, make_query, queries
 from rag_assets.retrieval.queries import without_idle
 from rag_assets.retrieval.weights import load_weights, read_fusion_file
 from rag_assets_tests.retrieval.made_up_readers import MadeUpReader, configured, hit, readers
@@ -156,13 +156,28 @@ def test_a_question_that_all_models_encoded_is_searched_as_a_user_asks_it(
     made_up: MadeUpReader,
 ) -> None:
     made_up.chunks = [EN]
+    everything = SearchFilters()
     settings = configured(fusion=ONLY_SMALL)
     whole = make_query("heat", readers(made_up), configured(fusion={"kind": "rrf"}))
-    assert without_idle(whole, readers(made_up), settings) == make_query(
+    assert without_idle(whole, readers(made_up), settings, everything) == make_query(
         "heat", readers(made_up), settings
     )
     chinese = make_query("气温", readers(made_up), settings)
-    assert without_idle(chinese, readers(made_up), settings) == chinese
+    assert without_idle(chinese, readers(made_up), settings, everything) == chinese
+
+
+def test_each_language_of_a_library_is_asked_by_the_models_that_weigh_there(
+    made_up: MadeUpReader, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    rows = "  - {question: en, passage: en, weights: {lexical: 1, small: 1, every: 0}}\n"
+    (tmp_path / "fusion.yaml").write_text(FILE + rows, encoding="utf-8")
+    monkeypatch.setattr("rag_assets.retrieval.weights.configs_folder", lambda: tmp_path)
+    made_up.chunks = [EN, ZH]
+    query = make_query("heat", readers(made_up), configured())
+    for language, models in (("en", {"SMALL"}), ("zh", {"SMALL", "EVERY"})):
+        filters = SearchFilters(passage_languages=(language,))
+        found = without_idle(query, readers(made_up), configured(), filters)
+        assert found.vectors.keys() == models
 
 
 FILE = """
