@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rag_assets.model import hash_fields
 from rag_assets.workspace.configuration import configs_folder
 
 if TYPE_CHECKING:
@@ -44,6 +45,11 @@ def vectors_for(query: "AskedQuery", fingerprint: str, passages: Mapping[str, in
         return own
     shift = [b - a for a, b in zip(centres[query.language], centres[theirs], strict=True)]
     return [[x + by for x, by in zip(vector, shift, strict=True)] for vector in own]
+
+
+def centres_digest() -> str:
+    """Return what identifies the centres that are known, for the record of a search."""
+    return hash_fields(_read(configs_folder() / CENTRES_FILE))[:16]
 
 
 @lru_cache(maxsize=4)

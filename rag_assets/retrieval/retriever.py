@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from rag_assets.model import PublicationError, UsageError
 from rag_assets.retrieval.filters import SearchFilters
 from rag_assets.retrieval.hits import Hit, ParentHit
+from rag_assets.retrieval.language_shift import centres_digest
 from rag_assets.retrieval.parents import backfill_parents
 from rag_assets.retrieval.queries import AskedQuery, make_query
 from rag_assets.retrieval.reader import Reader
@@ -249,6 +250,8 @@ class Retriever:
         if settings.fusion.kind == "weighted" and settings.method != "lexical":
             known = frozenset({LEXICAL, *searcher_names(self.readers).values()})
             applied["fusion"] |= load_weights(settings.fusion, known).provenance()
+        if settings.method != "lexical":
+            applied["fusion"]["centres"] = centres_digest()
         if settings.rerank.mode == "model":
             reranker = load_reranker(settings.rerank)
             applied["rerank"] |= {"name": reranker.name, "fingerprint": reranker.fingerprint}
