@@ -53,6 +53,8 @@ TEXT = "How much cooler are sedum roofs in the street? 树冠"
         ("Wang, Xiaoming", PersonName("Wang", "Xiaoming")),
         ("国家统计局", PersonName(literal="国家统计局")),
         ("教育部", PersonName(literal="教育部")),
+        ("王·", PersonName(literal="王")),
+        ("，王小波", PersonName(family="王", given="小波")),
         ("World Health Organization", PersonName(literal="World Health Organization")),
         ("UNESCO", PersonName(literal="UNESCO")),
         ("{World Bank}", PersonName(literal="World Bank")),

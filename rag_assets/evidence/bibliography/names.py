@@ -98,6 +98,8 @@ def _is_vancouver(words: list[str]) -> bool:
 
 
 def _split_chinese(name: str) -> PersonName:
+    # A dot or comma at an end parts nothing: what would stand on its other side is no name.
+    name = name.strip(" ,，·・•‧")
     compact = name.replace(" ", "")
     if "," in name or "，" in name:
         family, given = re.split("[,，]", name, maxsplit=1)
