@@ -137,17 +137,22 @@ def limit_per_document(hits: Iterable[Hit], most: int | None) -> list[Hit]:
 
 
 def fetch_vectors(readers: "Sequence[Reader]", hits: Sequence[Hit]) -> list[Vectors]:
-    """Return the vectors of the hits, one mapping a model, in the order of the publications."""
-    ids: dict[str, list[Hit]] = defaultdict(list)
+    """Return the vectors of the hits, one mapping a model, in the order of the publications.
+
+    Models after the first that has them all are not read: it decides every pair.
+    """
+    ids: dict[str, dict[str, str]] = defaultdict(dict)
     for hit in hits:
-        ids[hit.namespace].append(hit)
-    found: dict[str, dict[str, NDArray[np.float32]]] = {}
-    for reader in readers:
-        own = {hit.chunk_id: hit.chunk_key for hit in ids.get(reader.namespace, ())}
-        if not own:
-            continue
-        for fingerprint in reader.fingerprints:
-            vectors = reader.fetch_vectors(fingerprint, list(own))
-            by_key = found.setdefault(fingerprint, {})
-            by_key.update({own[identity]: vector for identity, vector in vectors.items()})
-    return list(found.values())
+        ids[hit.namespace][hit.chunk_id] = hit.chunk_key
+    found: list[Vectors] = []
+    for fingerprint in dict.fromkeys(name for reader in readers for name in reader.fingerprints):
+        by_key: dict[str, NDArray[np.float32]] = {}
+        for reader in readers:
+            own = ids.get(reader.namespace)
+            if own and fingerprint in reader.fingerprints:
+                vectors = reader.fetch_vectors(fingerprint, list(own))
+                by_key.update({own[identity]: vector for identity, vector in vectors.items()})
+        found.append(by_key)
+        if len(by_key) == len(hits):
+            break
+    return found

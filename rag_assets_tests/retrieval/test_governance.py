@@ -1,5 +1,8 @@
 """What is kept of a ranking: one of those that say the same, a few of a document."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,11 +11,12 @@ from hypothesis import strategies as st
 from rag_assets.retrieval import Hit, expand_windows
 from rag_assets.retrieval.governance import (
     Vectors,
+    fetch_vectors,
     keep_one_of_equal,
     keep_one_of_similar,
     limit_per_document,
 )
-from rag_assets_tests.retrieval.made_up_readers import MadeUpReader, hit, readers
+from rag_assets_tests.retrieval.made_up_readers import QUESTION, MadeUpReader, hit, readers
 
 
 def vectors(**angles: float) -> Vectors:
@@ -127,3 +131,22 @@ def test_what_two_chunks_repeat_stands_once_in_a_window() -> None:
     second = hit("paper:1", text="Two. Three.", char_start=5, char_end=16)
     (window,) = expand_windows(readers(MadeUpReader([first, second])), [first], 1)
     assert window.text == "One. Two. Three."
+
+
+def test_vectors_are_read_until_one_model_decides_every_pair() -> None:
+    asked: list[str] = []
+
+    class Listening(MadeUpReader):
+        def fetch_vectors(self, fingerprint: str, ids: Sequence[str]) -> dict[str, Any]:
+            asked.append(fingerprint)
+            return super().fetch_vectors(fingerprint, ids)
+
+    both = {"a:0": QUESTION, "b:0": QUESTION}
+    hits = [hit("a:0"), hit("b:0")]
+    made = Listening(hits, vectors={"first": {"a:0": QUESTION}, "second": both, "third": both})
+    found = fetch_vectors(readers(made), hits)
+    assert asked == ["FIRST", "SECOND"]
+    assert [sorted(vectors) for vectors in found] == [
+        ["thesis::a:0"],
+        ["thesis::a:0", "thesis::b:0"],
+    ]
