@@ -112,10 +112,14 @@ class PublishedLibrary:
         )
 
     def load_vectors(self, ref: CitedDocumentRef) -> "Mapping[str, NDArray[np.float32]]":
-        """Return the vectors of a document's passages by the model's fingerprint."""
+        """Return the vectors of a document's passages by the model's fingerprint.
+
+        Those of sparse encoders are left out: verdicts are fitted on dense ones.
+        """
         columns = {
             entry["column"]: entry["fingerprint"]
             for entry in self._manifests[ref.namespace]["embedders"]
+            if entry["kind"] != "sparse_encoder"
         }
         table = self._readers[ref.namespace].fetch_chunks(
             ref.doc_uid, ("kind", "section_subtype", *columns)
@@ -136,9 +140,13 @@ class PublishedLibrary:
         return [finder.find(*span) if finder is not None else () for span in spans]
 
     def encoders(self) -> dict[str, tuple["PublicationEncoder", ...]]:
-        """Return, by namespace, the models that made its vectors, in their order."""
+        """Return, by namespace, the models that made its dense vectors, in their order."""
         return {
-            name: tuple(PublicationEncoder(model) for model in published_models(manifest))
+            name: tuple(
+                PublicationEncoder(model)
+                for model in published_models(manifest)
+                if not model.is_sparse
+            )
             for name, manifest in self._manifests.items()
         }
 

@@ -4,11 +4,13 @@ from rag_assets.embedding.embedder import (
     Embedder,
     EmbeddingTokenizer,
     EncodeProgress,
+    PassageEncoder,
     QueryEncoder,
 )
 from rag_assets.embedding.hashing import HashingEmbedder
 from rag_assets.embedding.joint import JointTokenizer, joint_tokenizer
 from rag_assets.embedding.loading import (
+    encode_questions,
     load_embedder,
     load_query_encoder,
     load_tokenizer,
@@ -31,10 +33,12 @@ __all__ = [
     "EncodeProgress",
     "HashingEmbedder",
     "JointTokenizer",
+    "PassageEncoder",
     "QueryEncoder",
     "WordTokenizer",
     "can_read",
     "embedding_models",
+    "encode_questions",
     "joint_tokenizer",
     "load_embedder",
     "load_query_encoder",

@@ -1,6 +1,6 @@
 """What the rest of the package knows of an embedding model."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from rag_assets.chunking import Tokenizer
@@ -39,6 +39,15 @@ class Embedder(QueryEncoder, Protocol):
         self, texts: Sequence[str], on_progress: EncodeProgress | None = None
     ) -> "NDArray[np.float32]":
         """Return one vector a text, shape (len(texts), dimension), each of length 1."""
+
+
+class PassageEncoder(Protocol):
+    """Turns passages into what the stage `embeddings` keeps: an `Embedder`, or a sparse encoder."""
+
+    def encode_passages(
+        self, texts: Sequence[str], on_progress: EncodeProgress | None = None
+    ) -> "Iterable[NDArray[np.float32]]":
+        """Return the numbers of each text."""
 
 
 class EmbeddingTokenizer(Tokenizer, Protocol):

@@ -3,6 +3,7 @@
 Each kind of model has a module of its own, imported when it is used.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Protocol
 
@@ -13,14 +14,18 @@ from rag_assets.workspace.settings import ModelSettings
 _LOADED_MODELS = 8
 
 
-class _Kind(Protocol):
-    """What the module of a kind of model offers."""
+class _AnyKind(Protocol):
+    """What the module of any kind of model offers."""
 
     def tokenizer(self, model: ModelSettings) -> EmbeddingTokenizer: ...
 
     def fingerprint(self, model: ModelSettings) -> str: ...
 
     def dimension(self, model: ModelSettings) -> int: ...
+
+
+class _Kind(_AnyKind, Protocol):
+    """What the module of a kind of model with dense vectors offers."""
 
     def embedder(self, model: ModelSettings) -> Embedder: ...
 
@@ -32,7 +37,7 @@ def load_tokenizer(model: ModelSettings) -> EmbeddingTokenizer:
         ConfigurationError: no such model on this machine.
         DamagedFileError: a file of a bundled model was altered.
     """
-    return _kind(model).tokenizer(model)
+    return _any_kind(model).tokenizer(model)
 
 
 def model_fingerprint(model: ModelSettings) -> str:
@@ -44,16 +49,18 @@ def model_fingerprint(model: ModelSettings) -> str:
     Raises:
         ConfigurationError: no such model on this machine.
     """
-    return _kind(model).fingerprint(model)
+    return _any_kind(model).fingerprint(model)
 
 
 def model_dimension(model: ModelSettings) -> int:
-    """Return the length of the model's vectors. Imports no torch.
+    """Return the length of the model's vectors, of a sparse encoder its vocabulary's size.
+
+    Imports no torch.
 
     Raises:
         ConfigurationError: no such model on this machine.
     """
-    return _kind(model).dimension(model)
+    return _any_kind(model).dimension(model)
 
 
 def load_embedder(model: ModelSettings) -> Embedder:
@@ -97,6 +104,30 @@ def _load(model: ModelSettings, _fingerprint: str) -> Embedder:
     return _kind(model).embedder(model)
 
 
+def encode_questions(model: ModelSettings, texts: Sequence[str]) -> list[list[float]]:
+    """Return the vector of each question by any kind of model.
+
+    Those of a sparse encoder are pairs of a word's place and its weight (`sparse_encoder`).
+
+    Raises:
+        ConfigurationError: no such model on this machine.
+    """
+    if model.is_sparse:
+        from rag_assets.embedding.sparse_encoder import load_sparse_encoder
+
+        return [pairs.tolist() for pairs in load_sparse_encoder(model).encode_queries(texts)]
+    vectors: list[list[float]] = load_query_encoder(model).encode_queries(texts).tolist()
+    return vectors
+
+
+def _any_kind(model: ModelSettings) -> _AnyKind:
+    if model.is_sparse:
+        from rag_assets.embedding import sparse_encoder
+
+        return sparse_encoder
+    return _kind(model)
+
+
 def _kind(model: ModelSettings) -> _Kind:
     match model.kind:
         case "bundled":
@@ -119,3 +150,5 @@ def _kind(model: ModelSettings) -> _Kind:
             from rag_assets.embedding import hashing
 
             return hashing
+        case "sparse_encoder":
+            raise ValueError(f"{model.model!r} is a sparse encoder; it makes no dense vectors.")

@@ -160,10 +160,14 @@ def sequence_limit(folder: Path) -> int:
         read_json(folder, "config.json").get("max_position_embeddings"),
     ]
     limits = [limit for limit in said if isinstance(limit, int) and limit > 0]
+    own = read_json(folder, "tokenizer_config.json").get("model_max_length")
+    if not limits and isinstance(own, int):
+        limits = [own]  # a model without layers has no other limit than its tokenizer's
     if not limits:
         raise ConfigurationError(
-            f"{folder}: neither sentence_bert_config.json (max_seq_length) nor config.json "
-            "(max_position_embeddings) says how long a text may be. Add the first."
+            f"{folder}: none of sentence_bert_config.json (max_seq_length), config.json "
+            "(max_position_embeddings) and tokenizer_config.json (model_max_length) says how long "
+            "a text may be. Add the first."
         )
     return min(limits)
 

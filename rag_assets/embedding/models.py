@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rag_assets.embedding.embedder import Embedder, EmbeddingTokenizer
+from rag_assets.embedding.embedder import Embedder, EmbeddingTokenizer, PassageEncoder
 from rag_assets.embedding.loading import (
     load_embedder,
     load_tokenizer,
@@ -19,7 +19,7 @@ class EmbeddingModel:
 
     Args:
         fingerprint: `model_fingerprint`: a vector made by another model is never used.
-        dimension: length of its vectors.
+        dimension: length of its vectors; of a sparse encoder its vocabulary's size.
     """
 
     settings: ModelSettings
@@ -36,8 +36,16 @@ class EmbeddingModel:
         return load_tokenizer(self.settings)
 
     def embedder(self) -> Embedder:
-        """Return the model itself, loaded once a process."""
+        """Return the model itself, loaded once a process; it is no sparse encoder."""
         return load_embedder(self.settings)
+
+    def passage_encoder(self) -> PassageEncoder:
+        """Return what gives passages their vectors, loaded once a process."""
+        if self.settings.is_sparse:
+            from rag_assets.embedding.sparse_encoder import load_sparse_encoder
+
+            return load_sparse_encoder(self.settings)
+        return self.embedder()
 
 
 def embedding_models(embed: EmbedSettings) -> tuple[EmbeddingModel, ...]:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def embeddings_schema() -> "pa.Schema":
     """Return the schema of the record: one row a chunk and model.
 
-    `model` is the model's fingerprint. `vector` has length 1; null where the model cannot read
-    the passage.
+    `model` is the model's fingerprint. `vector` has length 1, or holds the pairs of a sparse
+    encoder (`token_weights`); null where the model cannot read the passage.
     """
     import pyarrow as pa
 

@@ -1,7 +1,8 @@
 """Any sentence-transformers model, offline. Imports torch when it is loaded."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.embedding.bert_parts import unit_vectors
@@ -17,6 +18,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+@contextmanager
+def without_bars() -> Iterator[None]:
+    """Keep the library from drawing a progress bar on stderr while it reads weights."""
+    from transformers.utils import logging
+
+    bars: Any = logging  # untyped
+    was_shown = bars.is_progress_bar_enabled()
+    bars.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if was_shown:
+            bars.enable_progress_bar()
+
+
 class SentenceEmbedder:
     """A model that is more than a plain BERT, as its own folder describes it."""
 
@@ -26,19 +42,12 @@ class SentenceEmbedder:
         os.environ["TRANSFORMERS_OFFLINE"] = "1"
         import torch
         from sentence_transformers import SentenceTransformer
-        from transformers.utils import logging
 
         device = prepare_device(model)
-        bars: Any = logging  # untyped
-        was_shown = bars.is_progress_bar_enabled()
-        bars.disable_progress_bar()  # reading the weights would draw one on stderr
-        try:
+        with without_bars():
             self._model = SentenceTransformer(
                 str(facts.folder), device=str(device), local_files_only=True
             )
-        finally:
-            if was_shown:
-                bars.enable_progress_bar()
         self._model.to(getattr(torch, model.dtype))
         self._model.max_seq_length = facts.max_tokens
         self._prompts = facts.prompts

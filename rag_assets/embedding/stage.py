@@ -204,7 +204,7 @@ def _encode(
             found[key] = None
     if readable:
         texts = [inputs[key] for key in readable]
-        encoded = model.embedder().encode_passages(texts, on_progress=on_progress)
+        encoded = model.passage_encoder().encode_passages(texts, on_progress=on_progress)
         found.update(
             (key, vector if vector.any() else None)
             for key, vector in zip(readable, encoded, strict=True)

@@ -5,12 +5,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from rag_assets.embedding import can_read, load_query_encoder, load_tokenizer
+from rag_assets.embedding import (
+    can_read,
+    load_query_encoder,
+    load_tokenizer,
+)
+from rag_assets.embedding import encode_questions as encode_by_model
 from rag_assets.evaluation.vector_store import QUESTION, VectorStore
 from rag_assets.model import Progress
 from rag_assets.retrieval import LEXICAL, Hit, Reader, SearchFilters
 from rag_assets.retrieval.queries import AskedQuery, make_query
 from rag_assets.retrieval.searching import rank_chunks
+from rag_assets.retrieval.weights import models_asked
 from rag_assets.workspace.settings import RetrieveSettings
 
 if TYPE_CHECKING:
@@ -81,29 +87,26 @@ def encode_questions(
         return queries
     wordings = list(dict.fromkeys(text for query in queries for text in query.texts.values()))
     vectors: dict[str, dict[str, Sequence[float]]] = {}
-    for model in reader.models:
+    for model in models_asked(reader, settings.method):
         tokenizer = load_tokenizer(model.settings)
         readable = [text for text in wordings if can_read(tokenizer, text)]
         found: dict[str, Sequence[float]] = {}
         vectors[model.fingerprint] = found
-        encoder = None
         for start in range(0, len(readable), _BATCH):
             if on_progress:
                 on_progress(f"encoding questions with {model.name}", start, len(readable))
             part = readable[start : start + _BATCH]
-            encoder = encoder or load_query_encoder(model.settings)
-            encode = encoder.encode_queries
-            rows = (
-                encode(part)
-                if store is None
-                else store.encode(
+            if store is None or model.is_sparse:
+                rows = encode_by_model(model.settings, part)
+            else:
+                encode = load_query_encoder(model.settings).encode_queries
+                rows = store.encode(
                     model.fingerprint,
                     QUESTION,
                     part,
                     lambda texts, _, e=encode: e(texts),  # type: ignore[misc]
-                )
-            )
-            found.update(zip(part, rows.tolist(), strict=True))
+                ).tolist()
+            found.update(zip(part, rows, strict=True))
     return [_with_vectors(query, vectors) for query in queries]
 
 
@@ -124,7 +127,9 @@ def search_whole(
 def part_names(reader: Reader, settings: RetrieveSettings) -> list[str]:
     """Return the searchers that the method uses: the words, and the models by name."""
     words = [LEXICAL] if settings.method != "semantic" else []
-    models = [model.name for model in reader.models] if settings.method != "lexical" else []
+    if settings.method == "lexical":
+        return words
+    models = [model.name for model in models_asked(reader, settings.method)]
     return [*words, *models]
 
 
@@ -141,7 +146,7 @@ def search_parts(
         own = next(iter(query.texts.values()))
         found[LEXICAL] = _hits(reader.search_text(own, DEEP_POOL, filters))
     if settings.method != "lexical":
-        for model in reader.models:
+        for model in models_asked(reader, settings.method):
             vectors = query.vectors.get(model.fingerprint)
             found[model.name] = (
                 _hits(reader.search_vectors(model.fingerprint, vectors[0], DEEP_POOL, filters))

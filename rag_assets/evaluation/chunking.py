@@ -111,7 +111,7 @@ def evaluate_chunking(
 
     Args:
         folder: holds `corpora/<name>.md` and `questions.jsonl`, see `PassageSet`.
-        settings: of parsing, chunking, embedding and retrieval.
+        settings: of parsing, chunking, embedding and retrieval; sparse encoders take no part.
         cache: folder for vectors, by hash; a second run encodes nothing.
 
     Raises:
@@ -119,7 +119,8 @@ def evaluate_chunking(
         ParseFailure: a corpus cannot be parsed.
         ConfigurationError: no such model on this machine.
     """
-    tokenizer, models = joint_tokenizer(settings.embed), embedding_models(settings.embed)
+    tokenizer = joint_tokenizer(settings.embed)
+    models = [model for model in embedding_models(settings.embed) if not model.settings.is_sparse]
     corpora = _read(read_passage_set(folder), settings, tokenizer)
     started = time.process_time()
     own = {corpus.name: _cut_own(corpus, settings, tokenizer) for corpus in corpora}

@@ -96,7 +96,7 @@ def evaluate_locating(
 
     Args:
         folder: as `read_locate_sets` takes it.
-        settings: their `embed.models` rank.
+        settings: their `embed.models` rank, but for sparse encoders.
         on_progress: told which document is being encoded.
     """
     metrics: dict[str, Figure] = {}
@@ -118,7 +118,7 @@ def _rank_all(
     found: LocateSet, settings: "Settings", on_progress: Progress | None
 ) -> list[list[int]]:
     """Return the sentences' ids, best first, for each question."""
-    models = settings.embed.models
+    models = settings.embed.dense
     texts = {key: [text for _, text in rows] for key, rows in found.documents.items()}
     asked = [without_references(question.sentence) for question in found.questions]
     queries = [_encode_readable(model, asked, is_query=True) for model in models]

@@ -222,7 +222,9 @@ def run_stages(
     models = embedding_models(embed)
     if store is not None:
         models = tuple(
-            StoredModel(model.settings, model.fingerprint, model.dimension, store)
+            model
+            if model.settings.is_sparse
+            else StoredModel(model.settings, model.fingerprint, model.dimension, store)
             for model in models
         )
     refresh_embeddings(namespace, inventory, partitions, models, notify, on_progress=on_progress)

@@ -9,6 +9,7 @@ from rag_assets.knowledge.config import (
     QualityConfig,
     RerankConfig,
     RetrieveConfig,
+    SparseEmbeddingConfig,
     TuningConfig,
     VectorStoreConfig,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "RerankConfig",
     "RetrieveConfig",
     "SourceSpan",
+    "SparseEmbeddingConfig",
     "TuningConfig",
     "VectorStoreConfig",
 ]

@@ -65,6 +65,25 @@ class EmbeddingConfig(_Part):
         return {"kind": _PROVIDERS.get(provider, provider), **values}
 
 
+class SparseEmbeddingConfig(_Part):
+    """The sparse encoder that stands beside BM25 (`sparse_embedder`).
+
+    Args:
+        model: a folder, or a name of the hub that was downloaded before.
+        dimension: the largest weights that are kept of each vector; all without.
+    """
+
+    provider: Literal["sparse_encoder"] = "sparse_encoder"
+    model: str = Field(min_length=1)
+    dimension: Count | None = None
+    device: str | None = None
+
+    def changes(self) -> dict[str, Any]:
+        """Return the model as one of `embed.models`."""
+        values = self.model_dump(exclude_unset=True, exclude={"provider"})
+        return {"kind": self.provider, **values}
+
+
 class VectorStoreConfig(_Part):
     """Where everything is kept: a workspace folder, made by the first `ingest`."""
 
@@ -76,6 +95,7 @@ class BaseConfig(_Part):
     """What a namespace stands on."""
 
     embedding: EmbeddingConfig | None = None
+    sparse_embedding: SparseEmbeddingConfig | None = None
     vector_store: VectorStoreConfig | None = None
 
 
@@ -225,6 +245,32 @@ class KnowledgeConfig(_Part):
         return Path(store.path) if store is not None else None
 
 
+def with_sparse_embedder(
+    config: KnowledgeConfig, sparse: SparseEmbeddingConfig | Mapping[str, Any] | None
+) -> KnowledgeConfig:
+    """Return a configuration whose sparse encoder is `sparse`; as it is for None.
+
+    Raises:
+        ConfigurationError: it names another one already, or an unknown key.
+    """
+    if sparse is None:
+        return config
+    if not isinstance(sparse, (SparseEmbeddingConfig, Mapping)):
+        raise ConfigurationError(
+            f"'sparse_embedder' is {type(sparse).__name__}: it is named, so that the library can "
+            "be built again, as SparseEmbeddingConfig(model=…) or a mapping."
+        )
+    part = sparse if isinstance(sparse, SparseEmbeddingConfig) else SparseEmbeddingConfig(**sparse)
+    named = config.base_config.sparse_embedding
+    if named not in {None, part}:
+        raise ConfigurationError(
+            f"'sparse_embedder' is {part.model!r}, but base_config.sparse_embedding names "
+            f"{named.model!r}. Leave one of them out."
+        )
+    base = config.base_config.model_copy(update={"sparse_embedding": part})
+    return config.model_copy(update={"base_config": base})
+
+
 def laid_over(settings: _Settings, changes: Mapping[str, Any], name: str) -> _Settings:
     """Return settings with some of their keys changed.
 
@@ -271,12 +317,13 @@ def refuse_other_build(namespace: Namespace, config: KnowledgeConfig) -> None:
     own = namespace.settings.chunk.model_dump()
     wanted = chunk_settings(namespace.settings.chunk, config.chunk_config).model_dump()
     differing = [f"chunk.{key}: {wanted[key]!r}" for key in wanted if wanted[key] != own[key]]
-    embedding = config.base_config.embedding
-    if embedding is not None:
-        models = [model.model_dump() for model in namespace.settings.embed.models]
-        asked = embedding.changes()
-        if len(models) != 1 or any(models[0][key] != value for key, value in asked.items()):
-            differing.append(f"embed.models: [{asked!r}]")
+    base, embed = config.base_config, namespace.settings.embed
+    sparse = [model for model in embed.models if model.is_sparse]
+    for part, models in ((base.embedding, embed.dense), (base.sparse_embedding, sparse)):
+        if part is not None:
+            asked, held = part.changes(), [model.model_dump() for model in models]
+            if len(held) != 1 or any(held[0][key] != value for key, value in asked.items()):
+                differing.append(f"embed.models: [{asked!r}]")
     if differing:
         raise ConfigurationError(
             f"namespace '{namespace.name}' is built otherwise than this configuration says "

@@ -7,10 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.knowledge.adding import add_content
-from rag_assets.knowledge.config import ChunkConfig, KnowledgeConfig, chunk_settings, laid_over
+from rag_assets.knowledge.config import (
+    ChunkConfig,
+    KnowledgeConfig,
+    SparseEmbeddingConfig,
+    chunk_settings,
+    laid_over,
+    with_sparse_embedder,
+)
 from rag_assets.knowledge.fetching import Fetched, is_web_address, read_uri
 from rag_assets.knowledge.stores import prepare_namespace
-from rag_assets.model import ParsedDocument, ParseFailure, PublicationError, UsageError
+from rag_assets.model import ParsedDocument, ParseFailure, PublicationError
 from rag_assets.previewing import ChunkPreview, PreviewSource
 from rag_assets.workspace import Namespace, Settings, require_inventory, shipped_settings
 from rag_assets.workspace.settings import ChunkSettings
@@ -88,7 +95,7 @@ class KnowledgeSource(PreviewSource):
         *,
         namespace: str,
         config: KnowledgeConfig | None = None,
-        sparse_embedder: None = None,
+        sparse_embedder: SparseEmbeddingConfig | Mapping[str, Any] | None = None,
     ) -> IngestOutcome:
         """Do what `ingest_sync` does, in a thread."""
         return await asyncio.to_thread(
@@ -100,7 +107,7 @@ class KnowledgeSource(PreviewSource):
         *,
         namespace: str,
         config: KnowledgeConfig | None = None,
-        sparse_embedder: None = None,
+        sparse_embedder: SparseEmbeddingConfig | Mapping[str, Any] | None = None,
     ) -> IngestOutcome:
         """Add the source to a namespace's raw/ and run its assets, up to a publication.
 
@@ -109,7 +116,8 @@ class KnowledgeSource(PreviewSource):
         another document. A workspace or namespace that the configuration names is made.
 
         Args:
-            sparse_embedder: not supported; words are searched by BM25, which needs none.
+            sparse_embedder: a sparse encoder that stands beside BM25, as
+                `base_config.sparse_embedding` would name it.
 
         Raises:
             ParseFailure: the source was added and cannot be read; its reason code says why.
@@ -119,12 +127,9 @@ class KnowledgeSource(PreviewSource):
         """
         from rag_assets.running import ingest
 
-        if sparse_embedder is not None:
-            raise UsageError(
-                "'sparse_embedder' is not supported: words are searched by BM25, which needs no "
-                "model. Leave it out."
-            )
-        space = prepare_namespace(namespace, config or KnowledgeConfig())
+        space = prepare_namespace(
+            namespace, with_sparse_embedder(config or KnowledgeConfig(), sparse_embedder)
+        )
         fetched = self._fetch(space.settings)
         uri = str(self.source_uri)
         added = add_content(space, fetched.data, fetched.name, uri, self._described(fetched))

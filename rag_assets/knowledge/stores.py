@@ -5,10 +5,16 @@ from typing import Any
 
 import yaml
 
-from rag_assets.knowledge.config import KnowledgeConfig, refuse_other_build
+from rag_assets.knowledge.config import BaseConfig, KnowledgeConfig, refuse_other_build
 from rag_assets.model import WorkspaceError
 from rag_assets.storage import write_text
-from rag_assets.workspace import Namespace, Workspace, create_workspace, list_templates
+from rag_assets.workspace import (
+    Namespace,
+    Workspace,
+    create_workspace,
+    list_templates,
+    shipped_settings,
+)
 from rag_assets.workspace.layout import MARKER, check_namespace_name
 
 
@@ -67,11 +73,24 @@ def _declare(root: Path, name: str, config: KnowledgeConfig) -> None:
     values: dict[str, Any] = {"raw": [f"raw/{name}"]}
     if chunk := config.chunk_config.changes():
         values["chunk"] = chunk
-    if config.base_config.embedding is not None:
-        values["embed"] = {"models": [config.base_config.embedding.changes()]}
+    base = config.base_config
+    if base.embedding is not None or base.sparse_embedding is not None:
+        values["embed"] = {"models": _declared_models(root, base)}
     written = yaml.safe_dump(values, allow_unicode=True, sort_keys=False)
     (root / values["raw"][0]).mkdir(parents=True, exist_ok=True)
     write_text(path, f"# Declared from Python by KnowledgeSource.ingest.\n{written}")
+
+
+def _declared_models(root: Path, base: BaseConfig) -> list[dict[str, Any]]:
+    """Return the models of a namespace; where none is named but a sparse one, the workspace's."""
+    if base.embedding is not None:
+        models = [base.embedding.changes()]
+    else:
+        own = root / MARKER
+        settings = shipped_settings(own if own.is_file() else None)
+        models = [model.model_dump(exclude_unset=True) for model in settings.embed.dense]
+    sparse = base.sparse_embedding
+    return [*models, sparse.changes()] if sparse is not None else models
 
 
 def _forget_definitions() -> None:

@@ -17,7 +17,7 @@ class PublishedModel:
         settings: what `load_query_encoder` and its like take.
         name: what the settings call it; unique in the publication.
         fingerprint: of the model that made the vectors, and that `settings` name now.
-        dimension: length of its vectors.
+        dimension: length of its vectors; of a sparse encoder its vocabulary's size.
         column: of the search table that holds them.
     """
 
@@ -27,21 +27,27 @@ class PublishedModel:
     dimension: int
     column: str
 
+    @property
+    def is_sparse(self) -> bool:
+        """Whether its vectors are weights of words."""
+        return self.settings.is_sparse
+
 
 def describe_embedders(models: Sequence[EmbeddingModel]) -> list[dict[str, Any]]:
     """Return what a manifest keeps of its models, in their order; `published_models` reads it."""
-    from rag_assets.publishing.schemas import vector_column
+    from rag_assets.publishing.schemas import vector_columns
 
+    columns = vector_columns([model.settings.is_sparse for model in models])
     return [
         {
             "kind": model.settings.kind,
             "model": model.name,
             "fingerprint": model.fingerprint,
             "dimension": model.dimension,
-            "column": vector_column(position),
+            "column": column,
             "settings": model.settings.model_dump(mode="json", exclude_defaults=True),
         }
-        for position, model in enumerate(models)
+        for column, model in zip(columns, models, strict=True)
     ]
 
 

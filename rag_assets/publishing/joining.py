@@ -24,8 +24,9 @@ from rag_assets.publishing.schemas import (
     SOURCES,
     row_order,
     search_schema,
-    vector_column,
+    vector_columns,
 )
+from rag_assets.publishing.sparse_columns import sparse_array
 from rag_assets.storage import read_rows
 from rag_assets.workspace import Inventory, Namespace
 
@@ -154,6 +155,7 @@ def _chunks(
     chunks = _record_rows(namespace, "chunks", chunks_schema(), published)
     embedded = _record_rows(namespace, "embeddings", embeddings_schema(), published)
     by_model = [_rows_of_model(namespace, embedded, model, chunks) for model in models]
+    are_sparse = [model.settings.is_sparse for model in models]
     rows = _spread(chunks, published)
     facts = list(published.values())
     strings = pa.string()
@@ -207,11 +209,16 @@ def _chunks(
             )
         ],
         **{
-            vector_column(position): _vectors(found["vector"], model.dimension)
-            for position, (found, model) in enumerate(zip(by_model, models, strict=True))
+            column: sparse_array(found["vector"])
+            if model.settings.is_sparse
+            else _vectors(found["vector"], model.dimension)
+            for column, found, model in zip(
+                vector_columns(are_sparse), by_model, models, strict=True
+            )
         },
     }
-    schema = search_schema([model.dimension for model in models])
+    dimensions = [model.dimension for model in models if not model.settings.is_sparse]
+    schema = search_schema(dimensions, sum(are_sparse))
     for name in set(schema.names) - columns.keys():
         columns[name] = chunks[name]
     table = pa.table({name: columns[name] for name in schema.names})

@@ -9,8 +9,8 @@ The tables hold at least the fields that spec 001 lists. Names that differ: `con
 `knowledge_chunks` is `text`; `source_spans` of its metadata are the columns `char_start` …
 `page_end` with `boxes`, `attachments_ref` is `attachment_ids`; keys are `namespace::doc_uid` and
 `namespace::chunk_id`, since the uid and not the text's hash names a document here;
-`sparse_vector` is the text index of the Lance table. Times are UTC without a
-zone.
+`sparse_vector` is there for each sparse encoder, words stand in the text index of the Lance
+table. Times are UTC without a zone.
 """
 
 import hashlib
@@ -244,15 +244,33 @@ def vector_column(position: int) -> str:
     return "vector" if position == 0 else f"vector_{position + 1}"
 
 
-def search_schema(dimensions: Sequence[int]) -> pa.Schema:
+def vector_columns(are_sparse: Sequence[bool]) -> list[str]:
+    """Return the column of each model, dense and sparse ones counted each for themselves.
+
+    Args:
+        are_sparse: whether each model is a sparse encoder, in the models' order.
+    """
+    places = [are_sparse[:place].count(kind) for place, kind in enumerate(are_sparse)]
+    return [
+        f"sparse_{vector_column(place)}" if is_sparse else vector_column(place)
+        for place, is_sparse in zip(places, are_sparse, strict=True)
+    ]
+
+
+# Words of a sparse encoder's vocabulary by their place, rising, with what they weigh.
+SPARSE_VECTOR = pa.list_(pa.struct([("token", pa.int32()), ("weight", pa.float32())]))
+
+
+def search_schema(dimensions: Sequence[int], sparse: int = 0) -> pa.Schema:
     """Return the schema of the Lance table: chunks, what is indexed, a vector of each model.
 
     What the catalogue does not hold is provenance. Of vectors a batch changes the last bits:
     `input_hash` stands for them; the text's hash, the documents' titles and tags for the rest.
 
     Args:
-        dimensions: length of each model's vectors, in the models' order; all zeros stand for a
-            chunk that a model cannot read.
+        dimensions: length of each dense model's vectors, in the models' order; all zeros stand
+            for a chunk that a model cannot read.
+        sparse: how many sparse encoders there are; an empty list stands for such a chunk.
     """
     columns = [
         _text("search_text", "what the text index holds: headings, then the text, preprocessed",
@@ -265,6 +283,11 @@ def search_schema(dimensions: Sequence[int]) -> pa.Schema:
             _field(vector_column(position), pa.list_(pa.float32(), dimension),
                    "of the model's input", _PROVENANCE)
             for position, dimension in enumerate(dimensions)
+        ),
+        *(
+            _field(f"sparse_{vector_column(position)}", SPARSE_VECTOR,
+                   "weights of words, by a sparse encoder", _PROVENANCE)
+            for position in range(sparse)
         ),
     ]  # fmt: skip
     schema = CHUNKS

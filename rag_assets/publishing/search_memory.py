@@ -11,11 +11,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from rag_assets.publishing.sparse_columns import SparseColumn
 
 # Vectors of all tables together; two models at 200,000 chunks of 384 numbers take 0.6 GiB. What
 # was used longest ago goes first, the column at hand never.
@@ -149,6 +152,7 @@ class TableMemory:
         self._places: dict[str, int] = {}
         self._plain: dict[str, pa.Array | None] = {}
         self._columns: OrderedDict[str, VectorColumn] = OrderedDict()
+        self._sparse: dict[str, SparseColumn] = {}
         self._masks: OrderedDict[str, NDArray[np.int64]] = OrderedDict()
         self._terms: OrderedDict[str, tuple[int, ...]] = OrderedDict()
         self._languages: OrderedDict[str | None, dict[str, NDArray[np.int64]]] = OrderedDict()
@@ -245,6 +249,16 @@ class TableMemory:
                 self._columns[name] = VectorColumn(_read_matrix(self._dataset, name))
             return self._columns[name]
 
+    def sparse_column(self, name: str) -> "SparseColumn":
+        """Return a column of sparse vectors, read whole at first use."""
+        from rag_assets.publishing.sparse_columns import SparseColumn
+
+        with self._lock:
+            if name not in self._sparse:
+                table = self._dataset.scanner(columns=[name], scan_in_order=True).to_table()
+                self._sparse[name] = SparseColumn(table.column(name))
+            return self._sparse[name]
+
     def vectors(self, name: str, rows: NDArray[np.int64]) -> Matrix:
         """Return the stored vectors of some rows, in their order."""
         with self._lock:
@@ -278,6 +292,7 @@ class TableMemory:
         """Memory that vectors and other columns take."""
         with self._lock:
             vectors = sum(column.matrix.nbytes for column in self._columns.values())
+            vectors += sum(column.nbytes for column in self._sparse.values())
             plain: int = sum(held.nbytes for held in self._plain.values() if held is not None)
             return vectors + plain
 
@@ -285,6 +300,7 @@ class TableMemory:
         """Let vectors and other columns go; they are read again when they are asked for."""
         with self._lock:
             self._columns.clear()
+            self._sparse.clear()
             self._plain.clear()
 
 

@@ -211,6 +211,36 @@ class SearchTable:
             scores = self._cosines(column, query, np.array(list(rows.values()), np.int64))
         return {key: _rounded(scores[row]) for key, row in rows.items() if row in scores}
 
+    def search_sparse(
+        self, column: str, pairs: Sequence[float], limit: int, where: str | None = None
+    ) -> Ranking:
+        """Return the rows whose weights of words fit a question's best; every row is compared.
+
+        Args:
+            column: of sparse vectors.
+            pairs: of the question, by the model that made the column (`token_weights`).
+            limit: rows at most, from 1.
+            where: SQL condition on the table's columns, applied before the search.
+
+        Returns:
+            Ids with dot products above 0, rounded to six decimals; ties by id.
+        """
+        _check_limit(limit)
+        with _damage_explained(self.path):
+            passing = self._memory.passing(where) if where else None
+            found = self._memory.sparse_column(column).nearest(pairs, limit, passing)
+        return _ranked(self._named(found), limit)
+
+    def score_sparse(
+        self, column: str, pairs: Sequence[float], chunk_ids: Sequence[str]
+    ) -> dict[str, float]:
+        """Return what `search_sparse` gives each of these rows, 0.0 without a common word."""
+        with _damage_explained(self.path):
+            rows = self._memory.rows_of(chunk_ids)
+            asked = np.array(list(rows.values()), np.int64)
+            scores = self._memory.sparse_column(column).scores(pairs, asked)
+        return {key: _rounded(score) for key, score in zip(rows, scores.tolist(), strict=True)}
+
     def count_by_language(self, where: str | None = None) -> dict[str, int]:
         """Return how many rows that meet `where` are written in each language."""
         with _damage_explained(self.path):

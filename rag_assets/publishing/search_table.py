@@ -15,6 +15,7 @@ from rag_assets.publishing.schemas import row_order, search_schema, vector_colum
 from rag_assets.publishing.search_ann import VectorIndex, build_vector_indexes
 from rag_assets.publishing.search_reading import TABLE_NAME, new_session
 from rag_assets.publishing.search_text import INDEX_NAMES, WORDS
+from rag_assets.publishing.sparse_columns import sparse_columns
 from rag_assets.storage import explained_errors
 
 # To be part of what names a publication: a change here changes what searches find.
@@ -32,7 +33,7 @@ def write_search_table(
 
     Args:
         folder: of a publication that nobody reads yet.
-        chunks: with `search_schema(dimensions)` of at least one model; may have no rows.
+        chunks: with `search_schema` of at least one dense model; may have no rows.
         ann_rows: vectors from which a column gets an approximate index (`publish.ann_rows`); None
             keeps every search exact.
 
@@ -46,11 +47,11 @@ def write_search_table(
     import lance
 
     dimensions = _vector_dimensions(chunks.schema)
-    expected = search_schema(dimensions)
+    expected = search_schema(dimensions, len(sparse_columns(chunks.schema)))
     if not dimensions or not chunks.schema.equals(expected):
         raise ValueError(
-            f"{folder}: the chunks' schema must be search_schema([dimension, …]), each vector a "
-            "fixed-size list of float32; "
+            f"{folder}: the chunks' schema must be search_schema([dimension, …], sparse), each "
+            "dense vector a fixed-size list of float32; "
             f"got {chunks.schema.to_string(show_field_metadata=False)}"
         )
     keys = [(name, "ascending") for name in row_order(expected)]

@@ -13,7 +13,7 @@ from rag_assets.retrieval.fusion import Candidates
 from rag_assets.retrieval.hits import Hit
 from rag_assets.retrieval.language_shift import vectors_for
 from rag_assets.retrieval.queries import AskedQuery
-from rag_assets.retrieval.weights import LEXICAL, searcher_names
+from rag_assets.retrieval.weights import LEXICAL, models_asked, searcher_names
 from rag_assets.workspace.settings import RetrieveSettings
 
 if TYPE_CHECKING:
@@ -159,7 +159,11 @@ def _askings(
     names = searcher_names(readers)
     for reader in readers:
         passages = reader.count_by_language(filters)
-        known = [model.fingerprint for model in reader.models if model.fingerprint in query.vectors]
+        known = [
+            model.fingerprint
+            for model in models_asked(reader, settings.method)
+            if model.fingerprint in query.vectors
+        ]
         if not known and settings.method == "semantic":
             raise UsageError(
                 f"namespace '{reader.namespace}' needs the question's vector from one of its own "

@@ -9,7 +9,13 @@ from rag_assets.model import AnswerError
 from rag_assets.publishing.languages import HAN, KANA_HANGUL, Language
 from rag_assets.retrieval.filters import EVERYTHING, SearchFilters
 from rag_assets.retrieval.request_frames import strip_request
-from rag_assets.retrieval.weights import LEXICAL, load_weights, searcher_names
+from rag_assets.retrieval.weights import (
+    LEXICAL,
+    load_weights,
+    models_asked,
+    searcher_names,
+    sparse_names,
+)
 from rag_assets.workspace.settings import ModelSettings, RetrieveSettings
 
 if TYPE_CHECKING:
@@ -132,7 +138,11 @@ def make_query(
             warnings += circumstances
     if settings.method == "lexical":
         return AskedQuery(text, language, texts, {}, tuple(warnings), tuple(circumstances))
-    models = {model.fingerprint: model.settings for reader in readers for model in reader.models}
+    models = {
+        model.fingerprint: model.settings
+        for reader in readers
+        for model in models_asked(reader, settings.method)
+    }
     idle = _idle_models(readers, language, _asked_languages(language, texts), settings)
     readable = {
         fingerprint: _readable(model, list(texts.values()))
@@ -143,7 +153,7 @@ def make_query(
         # What one cannot read another may have to.
         readable |= {key: _readable(models[key], list(texts.values())) for key in idle}
     for reader in readers:
-        own = {model.fingerprint: model.name for model in reader.models}
+        own = {model.fingerprint: model.name for model in models_asked(reader, settings.method)}
         if any(readable.get(fingerprint) for fingerprint in own):
             continue
         names = ", ".join(own.values())
@@ -177,7 +187,7 @@ def without_idle(
     is_enough = all(
         len(used.get(model.fingerprint, ())) == len(query.texts)
         for reader in readers
-        for model in reader.models
+        for model in models_asked(reader, settings.method)
         if model.fingerprint not in idle
     )
     return replace(query, vectors=used) if is_enough else query
@@ -198,10 +208,12 @@ def _idle_models(
         return frozenset()
     named = searcher_names(readers)
     words = frozenset() if settings.method == "semantic" else frozenset({LEXICAL})
-    weights = load_weights(settings.fusion, frozenset({LEXICAL, *named.values()}))
+    known = frozenset({LEXICAL, *named.values()})
+    weights = load_weights(settings.fusion, known, sparse_names(readers))
     used = set()
     for reader in readers:
-        names = words | {named[model.fingerprint] for model in reader.models}
+        asked_models = models_asked(reader, settings.method)
+        names = words | {named[model.fingerprint] for model in asked_models}
         for passage in reader.count_by_language(filters) or {language: 0}:
             asked = passage if passage in languages else language
             found = weights.of(asked, passage, names)
@@ -217,7 +229,6 @@ def _readable(model: ModelSettings, texts: Sequence[str]) -> list[str]:
 
 
 def _encode(model: ModelSettings, texts: Sequence[str]) -> list[list[float]]:
-    from rag_assets.embedding import load_query_encoder
+    from rag_assets.embedding import encode_questions
 
-    vectors: list[list[float]] = load_query_encoder(model).encode_queries(texts).tolist()
-    return vectors
+    return encode_questions(model, texts)

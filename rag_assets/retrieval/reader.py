@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from rag_assets.model import PublicationError, UsageError
 from rag_assets.publishing import PublishedModel, published_models
@@ -87,14 +87,27 @@ class Reader:
 
     @property
     def fingerprints(self) -> tuple[str, ...]:
-        """Fingerprints of the models whose vectors this publication holds, there or not."""
-        return tuple(self._columns)
+        """Fingerprints of the models whose vectors this publication holds, there or not.
+
+        Sparse encoders are left out: nothing but their own questions can be compared with them.
+        """
+        return tuple(key for key in self._columns if key not in self._sparse)
 
     @cached_property
     def _columns(self) -> dict[str, str]:
         """The vector column of each model's fingerprint, whether or not the model is there now."""
-        embedders = read_manifest(self.folder)["embedders"]
-        return {entry["fingerprint"]: entry["column"] for entry in embedders}
+        return {entry["fingerprint"]: entry["column"] for entry in self._embedders}
+
+    @cached_property
+    def _sparse(self) -> frozenset[str]:
+        """The fingerprints of sparse encoders."""
+        kinds = {entry["fingerprint"]: entry["kind"] for entry in self._embedders}
+        return frozenset(key for key, kind in kinds.items() if kind == "sparse_encoder")
+
+    @cached_property
+    def _embedders(self) -> "list[dict[str, Any]]":
+        found: list[dict[str, Any]] = read_manifest(self.folder)["embedders"]
+        return found
 
     def rank_text(self, query: str, limit: int, filters: SearchFilters = EVERYTHING) -> Ranking:
         """Return ids and scores of chunks that share a word with `query`, without the chunks.
@@ -124,9 +137,12 @@ class Reader:
     ) -> Ranking:
         """Return ids and cosines of the chunks most similar to `vector`, without the chunks.
 
+        For a sparse encoder dot products above 0 in place of cosines.
+
         Args:
             model_fingerprint: of the model that made `vector`; one of this publication's.
-            vector: of that model's dimension, finite; all zeros finds nothing.
+            vector: of that model's dimension, finite; all zeros finds nothing. Of a sparse encoder
+                the pairs of words and weights (`token_weights`).
             limit: chunks at most, from 1.
             filters: applied before the search.
 
@@ -141,7 +157,9 @@ class Reader:
         column = self._column(model_fingerprint)
         if filters.excludes_everything:
             return []
-        return self._table.search_vectors(column, vector, limit, filters.condition())
+        is_sparse = model_fingerprint in self._sparse
+        search = self._table.search_sparse if is_sparse else self._table.search_vectors
+        return search(column, vector, limit, filters.condition())
 
     def search_text(
         self, query: str, limit: int, filters: SearchFilters = EVERYTHING
@@ -171,10 +189,14 @@ class Reader:
     ) -> dict[str, float]:
         """Return the exact cosines of these chunks; those without a vector are left out.
 
+        Of a sparse encoder the dot products, 0.0 for a chunk that shares no word.
+
         Raises:
             UsageError: as `rank_vectors`.
         """
-        return self._table.score_vectors(self._column(model_fingerprint), vector, chunk_ids)
+        is_sparse = model_fingerprint in self._sparse
+        score = self._table.score_sparse if is_sparse else self._table.score_vectors
+        return score(self._column(model_fingerprint), vector, chunk_ids)
 
     def count_by_language(self, filters: SearchFilters = EVERYTHING) -> dict[str, int]:
         """Return how many chunks that pass the filters are written in each language."""

@@ -21,7 +21,13 @@ from rag_assets.retrieval.queries import AskedQuery, without_idle
 from rag_assets.retrieval.reader import Reader
 from rag_assets.retrieval.reranking import rerank
 from rag_assets.retrieval.section_hints import favour_sections
-from rag_assets.retrieval.weights import LEXICAL, Weights, load_weights, searcher_names
+from rag_assets.retrieval.weights import (
+    LEXICAL,
+    Weights,
+    load_weights,
+    searcher_names,
+    sparse_names,
+)
 
 if TYPE_CHECKING:
     from rag_assets.workspace.settings import RetrieveSettings, ScoreMode
@@ -147,10 +153,11 @@ def _fuse(
         fused = [Fused(key, score, {}, {}) for key, score in fuse_rrf(order, settings.rrf_k)]
     else:
         mode = fusion.score_mode if pools.are_comparable else "rank"
-        known = None
-        if settings.method != "lexical":
+        if settings.method == "lexical":
+            weights = load_weights(fusion, None)
+        else:
             known = frozenset({LEXICAL, *searcher_names(readers).values()})
-        weights = load_weights(fusion, known)
+            weights = load_weights(fusion, known, sparse_names(readers))
         fused = fuse_weighted(
             pools.searchers,
             _weight_rule(weights, query, pools),

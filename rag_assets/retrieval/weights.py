@@ -13,6 +13,7 @@ from rag_assets.workspace.configuration import configs_folder, read_yaml
 from rag_assets.workspace.settings import FusionSettings
 
 if TYPE_CHECKING:
+    from rag_assets.publishing import PublishedModel
     from rag_assets.retrieval.reader import Reader
 
 LEXICAL = "lexical"
@@ -70,10 +71,12 @@ class Weights:
     Args:
         stated: by searcher, from the settings; None for those of the file.
         file: configs/fusion.yaml.
+        sparse: searchers that are sparse encoders.
     """
 
     stated: Mapping[str, float] | None
     file: FusionFile
+    sparse: frozenset[str] = frozenset()
 
     def of(self, question: str, passage: str, names: frozenset[str]) -> dict[str, float]:
         """Return the weights of the searchers `names`, from 0; not scaled to any sum.
@@ -83,7 +86,9 @@ class Weights:
         1. Weights that the settings state.
         2. The row of both languages whose searchers are `names`.
         3. The row of both languages with the fewest searchers more than `names`, without those.
-        4. The file's fallback rule: `lexical` and the models together, which share evenly; one
+        4. With sparse encoders what the others weigh by these rules; they stand beside `lexical`
+           and share its weight with it evenly.
+        5. The file's fallback rule: `lexical` and the models together, which share evenly; one
            for questions in the passage's language, one for others.
         """
         if self.stated is not None:
@@ -97,6 +102,11 @@ class Weights:
             own = {name: row.weights[name] for name in names}
             if sum(own.values()) > 0:
                 return own
+        sparse = names & self.sparse
+        if sparse and LEXICAL in names:
+            others = self.of(question, passage, names - sparse)
+            share = others[LEXICAL] / (1 + len(sparse))
+            return others | dict.fromkeys((LEXICAL, *sparse), share)
         fallback = self.file.fallback
         rule = fallback.same_language if question == passage else fallback.other_language
         models = len(names - {LEXICAL})
@@ -110,13 +120,16 @@ class Weights:
         return {"weights": "fitted", "file": FUSION_FILE, "digest": digest}
 
 
-def load_weights(settings: FusionSettings, known: frozenset[str] | None) -> Weights:
+def load_weights(
+    settings: FusionSettings, known: frozenset[str] | None, sparse: frozenset[str] = frozenset()
+) -> Weights:
     """Return the weights that the settings name.
 
     Args:
         settings: `weights`: `fitted`, or a number by searcher.
         known: searchers of the publications that are asked, even such as sit this question out;
             None where words alone are searched, so that weights decide nothing.
+        sparse: those of `known` that are sparse encoders.
 
     Raises:
         UsageError: the settings weigh a searcher that is not `known`, or none that is.
@@ -124,7 +137,7 @@ def load_weights(settings: FusionSettings, known: frozenset[str] | None) -> Weig
     """
     file = read_fusion_file(configs_folder() / FUSION_FILE)
     if settings.weights == "fitted":
-        return Weights(None, file)
+        return Weights(None, file, sparse)
     if known is None:
         return Weights(settings.weights, file)
     strange = sorted(set(settings.weights) - known)
@@ -191,3 +204,14 @@ def searcher_names(readers: "Sequence[Reader]") -> dict[str, str]:
         else f"{name}@{fingerprint[:_SHOWN_FINGERPRINT]}"
         for fingerprint, name in named.items()
     }
+
+
+def sparse_names(readers: "Sequence[Reader]") -> frozenset[str]:
+    """Return the names (`searcher_names`) of sparse encoders."""
+    sparse = {model.fingerprint for reader in readers for model in reader.models if model.is_sparse}
+    return frozenset(name for key, name in searcher_names(readers).items() if key in sparse)
+
+
+def models_asked(reader: "Reader", method: str) -> "list[PublishedModel]":
+    """Return the models that a method asks: sparse encoders are no part of `semantic`."""
+    return [model for model in reader.models if method != "semantic" or not model.is_sparse]

@@ -93,9 +93,9 @@ def _examine_namespace(namespace: Namespace) -> Iterator[Finding]:
                           f"mkdir -p {root}, or correct 'raw' in "
                           f"{namespace.workspace.namespace_file(name)}")  # fmt: skip
     for model in embedding_models(namespace.settings.embed):
-        vector = model.embedder().encode_queries(["a sentence to try the model with"])
-        yield Finding(f"{name}: model", f"{model.name} ({model.settings.kind}) gives "
-                      f"{vector.shape[1]} numbers, "
+        model.passage_encoder().encode_passages(["a sentence to try the model with"])
+        yield Finding(f"{name}: model", f"{model.name} ({model.settings.kind}) gives vectors of "
+                      f"{model.dimension} places, "
                       f"fingerprint {model.fingerprint[:12]}")  # fmt: skip
     journal = read_journal(namespace.journal)
     yield Finding(f"{name}: journal", f"{len(journal.bindings)} bindings")

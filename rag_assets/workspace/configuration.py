@@ -216,6 +216,15 @@ def _check_order(settings: Settings, layers: Sequence[Layer]) -> None:
                 layers,
             )
         )
+    if settings.embed.models[0].is_sparse:
+        raise ConfigurationError(
+            _explain(
+                ("embed", "models"),
+                "a sparse encoder stands behind at least one other model, which comes first",
+                names[0],
+                layers,
+            )
+        )
     if not chunk.min_tokens <= chunk.target_tokens <= chunk.max_tokens:
         raise ConfigurationError(
             _explain(

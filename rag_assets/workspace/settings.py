@@ -83,7 +83,14 @@ class ChunkSettings(_Section):
 class ModelSettings(_Section):
     """One embedding model and how it is asked. What is None the model itself decides."""
 
-    kind: Literal["bundled", "sentence_transformers", "openai_compatible", "vertex", "hashing"]
+    kind: Literal[
+        "bundled",
+        "sentence_transformers",
+        "sparse_encoder",
+        "openai_compatible",
+        "vertex",
+        "hashing",
+    ]
     model: str = Field(min_length=1)
     device: str = "auto"
     dtype: Literal["float32", "float16", "bfloat16"] = "float32"
@@ -102,6 +109,11 @@ class ModelSettings(_Section):
     attempts: Count = 6
     backoff_seconds: float = Field(default=1.0, ge=0)
     timeout_seconds: float = Field(default=60.0, gt=0)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether its vectors are weights of words (spec 001, `sparse_embedder`)."""
+        return self.kind == "sparse_encoder"
 
 
 # How fast and how patiently a model is asked; what it answers does not depend on them.
@@ -125,6 +137,11 @@ class EmbedSettings(_Section):
     """Which models turn text into vectors; each gives every chunk a vector of its own."""
 
     models: Annotated[list[ModelSettings], Field(min_length=1, max_length=8)]
+
+    @property
+    def dense(self) -> list[ModelSettings]:
+        """The models that are no sparse encoders, in their order."""
+        return [model for model in self.models if not model.is_sparse]
 
 
 class PublishSettings(_Section):

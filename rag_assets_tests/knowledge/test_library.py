@@ -135,8 +135,8 @@ def test_wrong_metadata_adds_nothing(tmp_path: Path) -> None:
     assert files(tmp_path / "raw") == {}
 
 
-def test_sparse_embedder_is_refused_instead_of_being_forgotten(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="sparse_embedder"):
+def test_sparse_embedder_that_is_handed_over_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="'sparse_embedder' is object: it is named"):
         KnowledgeSource("roofs.md", ROOFS).ingest_sync(
             namespace="demo", config=config_at(tmp_path), sparse_embedder=object()  # type: ignore[arg-type]
         )  # fmt: skip

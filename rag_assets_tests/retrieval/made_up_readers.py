@@ -51,6 +51,7 @@ def hit(identity: str, **changes: Any) -> Hit:
 class MadeUpModel:
     name: str
     fingerprint: str
+    is_sparse: bool = False
 
 
 @dataclass

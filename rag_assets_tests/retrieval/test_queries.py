@@ -9,7 +9,7 @@ from rag_assets.model import AnswerError, ConfigurationError
 from rag_assets.publishing.languages import passage_language
 from rag_assets.retrieval import SearchFilters, detect_language, make_query, queries
 from rag_assets.retrieval.queries import without_idle
-from rag_assets.retrieval.weights import load_weights, read_fusion_file
+from rag_assets.retrieval.weights import Weights, load_weights, read_fusion_file
 from rag_assets_tests.retrieval.made_up_readers import MadeUpReader, configured, hit, readers
 
 
@@ -204,6 +204,25 @@ def test_a_set_takes_its_own_row_then_a_larger_one_then_the_rule(tmp_path: Path)
         "y": 0.3,
     }
     assert weights.of("zh", "en", frozenset({"lexical", "x"})) == {"lexical": 0.1, "x": 0.9}
+
+
+def test_sparse_encoders_share_the_weight_of_the_words_unless_they_have_a_row(
+    tmp_path: Path,
+) -> None:
+    row = "  - {question: en, passage: en, weights: {lexical: 1, a: 2, fitted: 5}}\n"
+    (tmp_path / "fusion.yaml").write_text(FILE + row, encoding="utf-8")
+    weights = Weights(
+        None, read_fusion_file(tmp_path / "fusion.yaml"), frozenset({"s", "t", "fitted"})
+    )
+    found = weights.of("en", "en", frozenset({"lexical", "a", "s"}))
+    assert found == {"lexical": 0.5, "a": 2, "s": 0.5}
+    both = weights.of("en", "en", frozenset({"lexical", "x", "s", "t"}))
+    assert both == pytest.approx({"lexical": 0.4 / 3, "x": 0.6, "s": 0.4 / 3, "t": 0.4 / 3})
+    assert weights.of("en", "en", frozenset({"lexical", "a", "fitted"})) == {
+        "lexical": 1,
+        "a": 2,
+        "fitted": 5,
+    }
 
 
 def test_the_shipped_weights_can_be_read() -> None:

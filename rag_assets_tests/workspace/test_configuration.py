@@ -48,6 +48,7 @@ def test_places_of_a_namespace_replace_the_default_ones(workspace: Workspace) ->
         ("embed: {kid: hashing}\n", ["'embed.kid'", "did you mean 'kind'"]),
         ("embed: {kind: hash, model: a}\n", ["'embed.models.0.kind'", "'hashing'", "got 'hash'"]),
         ("embed: {models: []}\n", ["'embed.models'", "at least 1 item"]),
+        ("embed: {kind: sparse_encoder, model: a}\n", ["'embed.models'", "which comes first"]),
         ("embed: {models: [{kind: hashing}], kind: hashing}\n", ["both 'models' and 'kind'"]),
         ("embed: {models: [{kind: hashing, modl: a}]}\n", ["'embed.models.0.modl'", "'model'"]),
         (
