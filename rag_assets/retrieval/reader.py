@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from rag_assets.model import PublicationError, UsageError
 from rag_assets.publishing import PublishedModel, published_models
@@ -91,23 +91,14 @@ class Reader:
 
         Sparse encoders are left out: nothing but their own questions can be compared with them.
         """
-        return tuple(key for key in self._columns if key not in self._sparse)
+        dense = self._table.dimensions
+        return tuple(key for key, column in self._columns.items() if column in dense)
 
     @cached_property
     def _columns(self) -> dict[str, str]:
         """The vector column of each model's fingerprint, whether or not the model is there now."""
-        return {entry["fingerprint"]: entry["column"] for entry in self._embedders}
-
-    @cached_property
-    def _sparse(self) -> frozenset[str]:
-        """The fingerprints of sparse encoders."""
-        kinds = {entry["fingerprint"]: entry["kind"] for entry in self._embedders}
-        return frozenset(key for key, kind in kinds.items() if kind == "sparse_encoder")
-
-    @cached_property
-    def _embedders(self) -> "list[dict[str, Any]]":
-        found: list[dict[str, Any]] = read_manifest(self.folder)["embedders"]
-        return found
+        embedders = read_manifest(self.folder)["embedders"]
+        return {entry["fingerprint"]: entry["column"] for entry in embedders}
 
     def rank_text(self, query: str, limit: int, filters: SearchFilters = EVERYTHING) -> Ranking:
         """Return ids and scores of chunks that share a word with `query`, without the chunks.
@@ -157,8 +148,8 @@ class Reader:
         column = self._column(model_fingerprint)
         if filters.excludes_everything:
             return []
-        is_sparse = model_fingerprint in self._sparse
-        search = self._table.search_sparse if is_sparse else self._table.search_vectors
+        is_dense = column in self._table.dimensions
+        search = self._table.search_vectors if is_dense else self._table.search_sparse
         return search(column, vector, limit, filters.condition())
 
     def search_text(
@@ -194,9 +185,10 @@ class Reader:
         Raises:
             UsageError: as `rank_vectors`.
         """
-        is_sparse = model_fingerprint in self._sparse
-        score = self._table.score_sparse if is_sparse else self._table.score_vectors
-        return score(self._column(model_fingerprint), vector, chunk_ids)
+        column = self._column(model_fingerprint)
+        is_dense = column in self._table.dimensions
+        score = self._table.score_vectors if is_dense else self._table.score_sparse
+        return score(column, vector, chunk_ids)
 
     def count_by_language(self, filters: SearchFilters = EVERYTHING) -> dict[str, int]:
         """Return how many chunks that pass the filters are written in each language."""

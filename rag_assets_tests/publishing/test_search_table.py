@@ -7,6 +7,7 @@ from rag_assets.model import DamagedFileError, UsageError
 from rag_assets.publishing.search_check import check_search_table
 from rag_assets.publishing.search_reading import TABLE_NAME, SearchTable, quote_text
 from rag_assets.publishing.search_table import write_search_table
+from rag_assets.workspace import shipped_settings
 from rag_assets_tests.publishing.made_up_tables import (
     DIMENSION,
     chunk_row,
@@ -194,19 +195,33 @@ def test_filter_is_applied_before_the_search(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("limit", [1, 5, 50])
-def test_filter_that_most_rows_pass_finds_what_is_found_under_it(
+def test_answers_are_the_same_however_far_the_first_scan_reaches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int
 ) -> None:
-    # The best rows are all outside: a scan for a few more than are wanted holds none that passes.
+    # Outside are the best rows: a first scan that is short holds none that passes the filter.
     better = [chunk_row("a-outside", number, "leaf leaf leaf") for number in range(300)]
-    write_search_table(tmp_path, chunk_table([*better, *tied_rows(400)]))
-    table = SearchTable(tmp_path)
-    where = "doc_uid <> 'a-outside'"
-    after = [table.search_text(query, limit, where) for query in ("leaf", "carbon 植物", "合同")]
-    monkeypatch.setattr("rag_assets.publishing.search_text._MANY", 2.0)
-    under = [table.search_text(query, limit, where) for query in ("leaf", "carbon 植物", "合同")]
-    assert after == under
-    assert [len(found) for found in under] == [limit] * 3
+    rows = [*better, *tied_rows(400)]
+    write_search_table(tmp_path, chunk_table(rows))
+    ids = [row["chunk_id"] for row in rows][::7]
+    wheres = (None, "doc_uid <> 'a-outside'", "chunk_index < 9")
+    answers = []
+    for reach in (8192, 2, 60, 350):
+        monkeypatch.setattr("rag_assets.publishing.search_text._FIRST_ROWS", reach)
+        table = SearchTable(tmp_path)
+        weights = shipped_settings().retrieve.text
+        answers.append(
+            [
+                (
+                    [table.search_text(query, limit, where, weights) for where in wheres],
+                    table.score_text(query, ids, weights),
+                )
+                for query in ("leaf", "carbon 植物", "合同", "nowhere")
+            ]
+        )
+    assert answers[1:] == answers[:1] * 3
+    (_, found, _), scores = answers[0][0]
+    assert len(found) == limit
+    assert {score > 0 for score in scores.values()} == {True, False}
 
 
 def test_rows_are_the_same_however_often_they_are_fetched(tmp_path: Path) -> None:
