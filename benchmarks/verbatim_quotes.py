@@ -72,7 +72,7 @@ def _retyped(sentence: str, random_: random.Random) -> str:
         middle = len(words) // 2
         kept = [*words[:middle], "[…]", *words[middle + 2 :]]
         dropped = " ".join(words[middle : middle + 2])
-        if not re.search(r"\b(not|no|never|without|nor|none|cannot)\b|n't", dropped):
+        if not re.search(r"\b(not|no|never|without|nor|neither|none|cannot)\b|n't", dropped):
             return " ".join(kept)
     if way == 2 and text[0].isascii() and text[0].isupper() and text[1:2].islower():
         return f"[{text[0].lower()}]{text[1:]}"
@@ -91,6 +91,9 @@ def _drop_word(text: str, random_: random.Random) -> str | None:
         return None
     at = random_.randrange(1, len(words) - 1)
     if not words[at].isalpha() or words[at] in {words[at - 1], words[at + 1]}:
+        return None
+    # A quotation without its last word merely ends before it.
+    if not any(sign.isalnum() for word in words[at + 1 :] for sign in word):
         return None
     return " ".join((*words[:at], *words[at + 1 :]))
 

@@ -23,7 +23,7 @@ from rag_assets.auditing.verdict_store import VerdictStore, judgement_key
 from rag_assets.judging import Judgement, PassageText, Scorer
 
 # Part of a judgement's key: raise it when the same inputs may be judged otherwise.
-JUDGING_VERSION = 1
+JUDGING_VERSION = 2
 
 Outcome = Judged | Trouble | None
 

@@ -10,6 +10,8 @@ from rag_assets.auditing.library import CitedDocument, Passage
 # What changes a statement and is no letter.
 _SIGNS = frozenset("%‰±<>=≤≥×+°$€£¥&@#*/^~≈∞√∑µ")
 _MINUS = frozenset("-\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe63\uff0d")
+# Points and commas of numbers, full-width ones as what they stand for.
+_POINTS = {".": ".", ",": ",", "\uff0e": ".", "\uff0c": ","}
 _SLASHED = str.maketrans({"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "ı": "i"})
 _FOLDED: dict[str, str] = {}
 
@@ -37,8 +39,8 @@ def read_letters(text: str) -> Letters:
         folded = _FOLDED.get(character)
         if folded is None:
             folded = _FOLDED[character] = _fold(character)
-        if not folded and (character in ".," or character in _MINUS):
-            folded = _inside_number(text, place, character)
+        if not folded and (character in _POINTS or character in _MINUS):
+            folded = _inside_number(text, place, _POINTS.get(character, character))
         for letter in folded:
             letters.append(letter)
             places.append(place)

@@ -13,6 +13,7 @@ from rag_assets.auditing.segments import (
     REFERENCE_MARK,
     REPLACED_LETTERS,
     Segment,
+    bare_words,
     cut_segments,
 )
 from rag_assets.evidence.wording import coverage
@@ -33,7 +34,7 @@ _NUMBER = re.compile(
 )
 _TOKEN = re.compile(
     r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"
-    r"|[-−–]?\d+(?:[.,]\d+)*"
+    r"|[-−–]?\d+(?:[.,\uff0e\uff0c]\d+)*"
     # A word that a line break cuts is one word.
     r"|[^\W\d_]+(?:['’][^\W\d_]+|[-\u2010\u00ad]\s*\n\s*[^\W\d_]+)*"
     r"|[^\w\s]|_"
@@ -57,6 +58,9 @@ _SCRIPT_SHARE = 0.01
 _FEWEST_LETTERS = 8
 # Share of a sentence's content words from which its quotations are what it claims.
 _CARRIED = 0.75
+# What the source itself prints of dots, and of brackets.
+_DOTS = re.compile(r"[\s,;]*(?:\.\s?\.\s?\.|…|⋯)")
+_BRACKETS = re.compile(r"\s*\[(?P<inside>[^\[\]]{1,200})\]")
 # Words that differ by nothing else say the opposite.
 _DENYING = re.compile(r"(?:un|in|im|il|ir|dis|non|a|mis)-?", re.IGNORECASE)
 
@@ -123,13 +127,16 @@ def check_quotation(quotation: str, printed: PrintedText) -> QuotationCheck:
         quotation: without its marks.
         printed: the document.
     """
-    segments = [s for s in cut_segments(quotation, printed.text) if s.letters.text]
+    *_, last = pieces = list(cut_segments(quotation, printed.text))
+    segments = [piece for piece in pieces if piece.letters.text]
     if not segments:
         return QuotationCheck(quotation, "not_found")
     found = _find_exactly(segments, printed)
     if found is not None:
         spans = [printed.span(*span) for span in found]
         hidden = _hidden_changes(spans, segments, printed)
+        if not last.letters.text:
+            hidden += _changed_mark(last.inside, printed.text[spans[-1][1] :])
         return _located(quotation, "altered" if hidden else "exact", spans, hidden, printed)
     if not _is_written_in(quotation, printed.text):
         return QuotationCheck(quotation, "other_language")
@@ -202,14 +209,33 @@ def _hidden_changes(
     """Return what omissions and insertions of a few words hide: a negation, another reference."""
     hidden = []
     for segment, (_, end), (start, _) in zip(segments[1:], spans, spans[1:], strict=False):
-        gap = " ".join(printed.text[end:start].split()).strip(" ,;:.")
+        between = printed.text[end:start]
+        gap = " ".join(between.split()).strip(" ,;:.")
         negates = _NEGATION.search(gap) and not _NEGATION.search(segment.inside)
-        # What the source itself has in brackets is quoted, not put in by the writer.
-        is_printed = bool(segment.inside) and gap.startswith("[")
         same = read_letters(gap).text == read_letters(segment.inside).text
-        if len(gap) <= REPLACED_LETTERS and (negates or (is_printed and not same)):
+        # What the source itself has in brackets is quoted, not put in by the writer.
+        is_changed = bool(segment.inside) and gap.startswith("[") and not same
+        # Nor do dots that it prints itself leave anything out.
+        skips = segment.is_bare and _DOTS.match(between) and not same
+        if len(gap) <= REPLACED_LETTERS and (negates or is_changed or skips):
             hidden.append((segment.inside or "[…]", gap))
     return tuple(hidden)
+
+
+def _changed_mark(inside: str, following: str) -> tuple[tuple[str, str], ...]:
+    """Return what a last insertion makes of brackets that the source prints in its place.
+
+    Of other words than theirs it is the writer's own: “… itself [emphasis added]”.
+    """
+    printed = _BRACKETS.match(following)
+    if printed is None or not inside:
+        return ()
+    mine, theirs = bare_words(inside), bare_words(printed["inside"])
+    return (
+        ()
+        if mine == theirs or not set(mine) & set(theirs)
+        else ((f"[{inside}]", " ".join(printed.group().split())),)
+    )
 
 
 def _located(

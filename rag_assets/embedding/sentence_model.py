@@ -1,8 +1,7 @@
 """Any sentence-transformers model, offline. Imports torch when it is loaded."""
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.embedding.bert_parts import unit_vectors
@@ -18,38 +17,40 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@contextmanager
-def without_bars() -> Iterator[None]:
-    """Keep the library from drawing a progress bar on stderr while it reads weights."""
+def open_model(kind: str, facts: FolderFacts, model: ModelSettings) -> Any:
+    """Return a model of sentence-transformers as the settings want it, read from its folder.
+
+    Args:
+        kind: the library's class, `SentenceTransformer` or `SparseEncoder`.
+    """
+    # Before the import: the hub's library reads them once. Models are files here.
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    os.environ["TRANSFORMERS_OFFLINE"] = "1"
+    import sentence_transformers
+    import torch
     from transformers.utils import logging
 
+    device = prepare_device(model)
     bars: Any = logging  # untyped
     was_shown = bars.is_progress_bar_enabled()
-    bars.disable_progress_bar()
+    bars.disable_progress_bar()  # reading the weights would draw one on stderr
     try:
-        yield
+        opened: Any = getattr(sentence_transformers, kind)(
+            str(facts.folder), device=str(device), local_files_only=True
+        )
     finally:
         if was_shown:
             bars.enable_progress_bar()
+    opened.to(getattr(torch, model.dtype))
+    opened.max_seq_length = facts.max_tokens
+    return opened
 
 
 class SentenceEmbedder:
     """A model that is more than a plain BERT, as its own folder describes it."""
 
     def __init__(self, facts: FolderFacts, model: ModelSettings) -> None:
-        # Before the import: the hub's library reads them once. Models are files here.
-        os.environ["HF_HUB_OFFLINE"] = "1"
-        os.environ["TRANSFORMERS_OFFLINE"] = "1"
-        import torch
-        from sentence_transformers import SentenceTransformer
-
-        device = prepare_device(model)
-        with without_bars():
-            self._model = SentenceTransformer(
-                str(facts.folder), device=str(device), local_files_only=True
-            )
-        self._model.to(getattr(torch, model.dtype))
-        self._model.max_seq_length = facts.max_tokens
+        self._model = open_model("SentenceTransformer", facts, model)
         self._prompts = facts.prompts
         self._tokenizer = cutting_tokenizer(facts.folder / "tokenizer.json", facts.max_tokens)
         self._batch_tokens = model.batch_tokens

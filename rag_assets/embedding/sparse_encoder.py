@@ -5,7 +5,6 @@ row of numbers, a word's place and then its weight, by place; `token_weights` ta
 Single precision holds every place of a vocabulary below 2^24.
 """
 
-import os
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -22,8 +21,8 @@ from rag_assets.embedding.model_folder import (
     sequence_limit,
 )
 from rag_assets.embedding.model_tokenizer import ModelTokenizer, read_model_tokenizer
+from rag_assets.embedding.sentence_model import open_model
 from rag_assets.embedding.token_batches import token_batches
-from rag_assets.embedding.torch_device import prepare_device
 from rag_assets.model import ConfigurationError, hash_fields
 from rag_assets.workspace.settings import ModelSettings
 
@@ -88,19 +87,7 @@ class SparseEncoder:
     """A sparse encoder of sentence-transformers. Imports torch when it is made."""
 
     def __init__(self, facts: FolderFacts, model: ModelSettings) -> None:
-        # Before the import: the hub's library reads them once. Models are files here.
-        os.environ["HF_HUB_OFFLINE"] = "1"
-        os.environ["TRANSFORMERS_OFFLINE"] = "1"
-        import torch
-        from sentence_transformers import SparseEncoder as Library
-
-        from rag_assets.embedding.sentence_model import without_bars
-
-        device = prepare_device(model)
-        with without_bars():
-            self._model: Any = Library(str(facts.folder), device=str(device), local_files_only=True)
-        self._model.to(getattr(torch, model.dtype))
-        self._model.max_seq_length = facts.max_tokens
+        self._model = open_model("SparseEncoder", facts, model)
         self._prompts = facts.prompts
         self._batch_tokens = model.batch_tokens
         self._most_words = model.dimension

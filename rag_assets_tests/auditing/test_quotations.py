@@ -14,8 +14,16 @@ SOURCE = (
     "2019–2020. It is unlikely to rise again. He said “we saw ‘it’ there” and left. "
     "The word co-\noperation appears here once, and so does naïve belief in markets."
 )
-CHINESE = "改革之后，工资上涨了百分之三；物价随即“下跌”。证券、期货交易受到严格监管。"
-PRINTED = PrintedText(make_document("d", [SOURCE, CHINESE]))
+CHINESE = (
+    "改革之后，工资上涨了百分之三；物价随即“下跌”。证券、期货交易受到严格监管。"
+    "最小值为25，48两个数。"
+)
+MARKED = (
+    "Shards are spread [3, 5]. A vector of the form l1, l2, ..., ls and so on is enough. The layer "
+    "[stationary phase silica gel, mobile phase toluene and ethyl acetate, thickness half a "
+    "millimetre] afforded the compound."
+)
+PRINTED = PrintedText(make_document("d", [SOURCE, CHINESE, MARKED]))
 
 
 @pytest.mark.parametrize(
@@ -57,6 +65,15 @@ def test_quotations_are_found_and_doubted_words_are_none(text: str, found: list[
         "改革之后,工资上涨了百分之三;物价随即下跌",
         "工资上涨了百分之三……证券、期货交易",
         "证券、\n期货交易受到严格监管",
+        "最小值为25,48两个数",
+        "最小值为25，48两个数",
+        "Shards are spread",
+        "Shards are spread [3,5]",
+        "Shards are spread [emphasis added]",
+        "A vector of the form l1, l2, ..., ls and so on",
+        "A vector of the form l1, l2, […] and so on",
+        "A vector … is enough",
+        "The layer [as described] afforded the compound",
     ],
 )
 def test_exact_quotation_is_exact_however_it_is_typed(quotation: str) -> None:
@@ -77,6 +94,9 @@ def test_exact_quotation_is_exact_however_it_is_typed(quotation: str) -> None:
         ("改革之后工资上涨了百分之四", ("四", "三"), True),
         ("改革之后工资下降了百分之三", ("下降", "上涨"), False),
         ("证券交易受到严格监管", ("", "期货"), False),
+        ("最小值为25.48两个数", ("25.48", "25，48"), True),
+        ("Shards are spread [3, reportedly 5]", ("[3, reportedly 5]", "[3, 5]"), True),
+        ("A vector of the form l1, l2, ..., and so on", ("[…]", "ls"), False),
     ],
 )
 def test_changed_words_are_shown(quotation: str, change: tuple[str, str], is_grave: bool) -> None:
@@ -84,6 +104,15 @@ def test_changed_words_are_shown(quotation: str, change: tuple[str, str], is_gra
     assert check.state == "altered"
     assert change in check.changes
     assert check.changes_meaning == is_grave
+
+
+def test_long_brackets_of_the_source_are_quoted_and_not_put_in() -> None:
+    printed = MARKED[MARKED.index("The layer") :].rstrip(".")
+    assert check_quotation(printed, PRINTED).state == "exact"
+    check = check_quotation(printed.replace("toluene", "water"), PRINTED)
+    assert check.state == "altered"
+    ((said, found),) = check.changes
+    assert ("water" in said, "toluene" in found) == (True, True)
 
 
 def test_invented_quotation_is_not_found() -> None:
