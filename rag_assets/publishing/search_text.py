@@ -118,9 +118,9 @@ class TextSearch:
         self, query: str, rows: Sequence[int], weights: "TextSettings | None"
     ) -> dict[int, float]:
         """Return the score of each of these rows, 0.0 where nothing is shared."""
-        headings = _scans().submit(self._headings, query, rows, weights)
         found = dict.fromkeys(rows, 0.0) | self._score_rows(query, BODY, rows)
-        return _total(found, headings.result(), weights, self._term_weights(query, weights))
+        headings = self._headings(query, rows, weights)
+        return _total(found, headings, weights, self._term_weights(query, weights))
 
     def _headings(
         self, query: str, rows: Sequence[int], weights: "TextSettings | None"

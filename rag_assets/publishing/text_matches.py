@@ -18,7 +18,7 @@ class TextMatches:
     def __init__(
         self, rows: NDArray[np.int64], scores: NDArray[np.float64], *, is_all: bool
     ) -> None:
-        order = np.lexsort((rows, -scores))
+        order = np.argsort(rows)
         self._rows, self._scores = rows[order], scores[order]
         self._is_all = is_all
 
@@ -35,11 +35,15 @@ class TextMatches:
             rows, scores = rows[able], scores[able]
         if len(rows) < limit and not self._is_all:
             return None
-        return dict(zip(rows[:limit].tolist(), scores[:limit].tolist(), strict=True))
+        first = np.argsort(-scores, kind="stable")[:limit]
+        return dict(zip(rows[first].tolist(), scores[first].tolist(), strict=True))
 
     def of(self, rows: Sequence[int]) -> dict[int, float] | None:
         """Return the scores of some rows, without those that share no word; None where unknown."""
-        places = np.flatnonzero(np.isin(self._rows, np.array(rows, np.int64)))
-        if len(places) < len(set(rows)) and not self._is_all:
+        wanted = np.unique(np.array(rows, np.int64))
+        places = np.searchsorted(self._rows, wanted)
+        is_found = np.append(self._rows, -1)[places] == wanted
+        if not (self._is_all or is_found.all()):
             return None
-        return dict(zip(self._rows[places].tolist(), self._scores[places].tolist(), strict=True))
+        held = places[is_found]
+        return dict(zip(self._rows[held].tolist(), self._scores[held].tolist(), strict=True))
