@@ -5,11 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from rag_assets.embedding import (
-    can_read,
-    load_query_encoder,
-    load_tokenizer,
-)
+from rag_assets.embedding import can_read, load_query_encoder, load_tokenizer
 from rag_assets.embedding import encode_questions as encode_by_model
 from rag_assets.evaluation.vector_store import QUESTION, VectorStore
 from rag_assets.model import Progress

@@ -151,7 +151,9 @@ def make_query(
     }
     if any(len(read) < len(texts) for read in readable.values()):
         # What one cannot read another may have to.
-        readable |= {key: _readable(models[key], list(texts.values())) for key in idle}
+        readable |= {
+            key: _readable(models[key], list(texts.values())) for key in idle & models.keys()
+        }
     for reader in readers:
         own = {model.fingerprint: model.name for model in models_asked(reader, settings.method)}
         if any(readable.get(fingerprint) for fingerprint in own):

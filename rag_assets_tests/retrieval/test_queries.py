@@ -61,6 +61,7 @@ def made_up(monkeypatch: pytest.MonkeyPatch) -> MadeUpReader:
                 object.__setattr__(
                     model, "settings", ModelSettings(kind="hashing", model=model.name)
                 )
+                object.__setattr__(model, "is_sparse", model.name == "sparse")
             return found
 
     monkeypatch.setattr(
@@ -132,6 +133,17 @@ def test_a_model_that_weighs_nothing_does_not_encode_the_question(made_up: MadeU
     assert asked.vectors == {"SMALL": [[4.0]]}
     both = make_query("heat", readers(made_up), configured(fusion={"kind": "rrf"}))
     assert both.vectors.keys() == {"SMALL", "EVERY"}
+
+
+def test_a_sparse_encoder_is_asked_for_hybrid_search_alone(made_up: MadeUpReader) -> None:
+    made_up.cosines = {"small": {}, "every": {}, "sparse": {}}
+    fusion = {"kind": "rrf"}
+    hybrid = make_query("heat", readers(made_up), configured(fusion=fusion))
+    assert hybrid.vectors.keys() == {"SMALL", "EVERY", "SPARSE"}
+    for fused in ({"kind": "rrf"}, {"kind": "weighted"}):
+        for text, models in (("heat", {"SMALL", "EVERY"}), ("气温", {"EVERY"})):
+            settings = configured(method="semantic", fusion=fused)
+            assert make_query(text, readers(made_up), settings).vectors.keys() == models
 
 
 def test_it_does_where_another_model_cannot_read_the_question(made_up: MadeUpReader) -> None:
