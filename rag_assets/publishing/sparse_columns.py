@@ -1,8 +1,7 @@
 """Columns of sparse vectors in the search table: how they are stored, and how they are searched.
 
 A passage's score is the dot product of its weights with the question's, as the models are trained
-for. Every row is compared: 50,000 passages of some 150 words each take about as long as a dense
-column.
+for. Every row is compared.
 """
 
 from collections.abc import Sequence
