@@ -1,19 +1,17 @@
 """What the index holds on an assertion: passages that support it, and some that speak against."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any, Protocol
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Protocol
 
 from rag_assets.auditing.claims.record import FoundPassage, SuggestedQuery
+from rag_assets.auditing.result_store import ResultStore
 from rag_assets.chunking import split_sentences
 from rag_assets.evidence.locating import locate
 from rag_assets.evidence.wording import content_units, coverage, suggest_query
 from rag_assets.judging import Judgement, PassageText, Scorer, Sign, term_weight
 from rag_assets.model import hash_fields
 from rag_assets.retrieval import Hit
-from rag_assets.storage import Notify, hold_lock, write_text
 from rag_assets.workspace import Workspace
 
 # Part of the key of what is kept: raise it when the same question may be answered otherwise.
@@ -22,9 +20,6 @@ SEARCH_VERSION = 1
 _TELLING_WORDS = 5
 # From this share of the assertion's words on, a passage is on the same matter.
 _RELATED_SHARE = 0.34
-_FILE = "claim_searches.jsonl"
-# A search that no audit has asked for is dropped when there are more; some 40 MB.
-_KEPT_SEARCHES = 5_000
 
 
 class Index(Protocol):
@@ -48,59 +43,38 @@ class Findings:
     counterevidence: tuple[FoundPassage, ...]
 
 
-@dataclass(slots=True)
-class SearchStore:
-    """Findings of before by all that decides them. `path` None keeps them in memory only."""
+class SearchStore(ResultStore[Findings]):
+    """Findings of before by all that decides them."""
 
-    path: Path | None = None
-    lock: Path | None = None
-    _kept: dict[str, Any] = field(default_factory=dict)
-    _used: set[str] = field(default_factory=set)
-    _is_changed: bool = False
+    what: ClassVar[str] = "searches of claim audits"
+    most: ClassVar[int] = 5_000  # some 40 MB
 
-    def __post_init__(self) -> None:
-        """Read the file. A line that is damaged is searched again."""
-        self._kept = dict(_read_lines(self.path))
+    @staticmethod
+    def to_json(result: Findings) -> Any:
+        """Return findings as values that JSON knows."""
+        return asdict(result)
 
-    def find(self, key: str) -> Findings | None:
-        """Return what was found under this key, None where there is nothing."""
-        stored = self._kept.get(key)
-        if stored is None:
-            return None
-        try:
-            findings = _from_json(stored)
-        except (KeyError, TypeError):
-            return None  # of another version of the product: it is searched again
-        self._used.add(key)
-        return findings
+    @staticmethod
+    def from_json(stored: Any) -> Findings:
+        """Return what `to_json` made.
 
-    def put(self, key: str, findings: Findings) -> None:
-        """Keep what was found."""
-        self._kept[key] = asdict(findings)
-        self._used.add(key)
-        self._is_changed = True
-
-    def save(self, notify: Notify) -> None:
-        """Write what was added beside what others have written since."""
-        if self.path is None or self.lock is None or not self._is_changed:
-            return
-        with hold_lock(self.lock, "searches of claim audits", notify):
-            merged = dict(_read_lines(self.path)) | self._kept
-            # What this audit used stands last; the first go when there are too many.
-            order = sorted(merged, key=lambda key: key in self._used)[-_KEPT_SEARCHES:]
-            write_text(
-                self.path,
-                "".join(
-                    json.dumps({"key": key, "found": merged[key]}, ensure_ascii=False) + "\n"
-                    for key in order
-                ),
-            )
-        self._is_changed = False
+        Raises:
+            TypeError, KeyError: it was made by another version of the product.
+        """
+        return Findings(
+            tuple(
+                SuggestedQuery(query["query"], tuple(map(_passage, query["found"])))
+                for query in stored["queries"]
+            ),
+            tuple(map(_passage, stored["counterevidence"])),
+        )
 
 
 def open_searches(workspace: Workspace) -> SearchStore:
     """Return the searches that a workspace keeps."""
-    return SearchStore(workspace.judgements / _FILE, workspace.locks / "claim_searches.lock")
+    return SearchStore(
+        workspace.judgements / "claim_searches.jsonl", workspace.locks / "claim_searches.lock"
+    )
 
 
 @dataclass(slots=True)
@@ -138,7 +112,7 @@ class Searcher:
         found = self.store.find(key)
         if found is None:
             found = self._search(claim, own, wants_queries=wants_queries)
-            self.store.put(key, found)
+            self.store.put([(key, found)])
             self.searched_now += 1
         return found
 
@@ -219,27 +193,6 @@ def _is_on_the_matter(claim: str, found: FoundPassage) -> bool:
         found.judged != "MISSING"
         or found.reason_code == "contradicted"
         or coverage(claim, found.text) >= _RELATED_SHARE
-    )
-
-
-def _read_lines(path: Path | None) -> Iterable[tuple[str, Any]]:
-    if path is None or not path.is_file():
-        return
-    for line in path.read_text(encoding="utf-8").splitlines():
-        try:
-            entry = json.loads(line)
-            yield entry["key"], entry["found"]
-        except (json.JSONDecodeError, KeyError, TypeError):
-            continue  # what is kept here can be found again
-
-
-def _from_json(stored: Mapping[str, Any]) -> Findings:
-    return Findings(
-        tuple(
-            SuggestedQuery(query["query"], tuple(map(_passage, query["found"])))
-            for query in stored["queries"]
-        ),
-        tuple(map(_passage, stored["counterevidence"])),
     )
 
 

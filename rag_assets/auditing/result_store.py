@@ -1,0 +1,117 @@
+"""Results of an audit that cost time, kept in a file by the hash of all that decides them."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any, ClassVar, Generic, TypeVar
+
+from rag_assets.storage import Notify, hold_lock, write_text
+
+# A result that no audit has asked for so long is made again when it is.
+KEPT_DAYS = 180
+
+Result = TypeVar("Result")
+
+
+@dataclass(slots=True)
+class _Kept:
+    used: str
+    result: Any
+
+
+@dataclass(slots=True)
+class ResultStore(Generic[Result]):
+    """Results in memory, read from and written to one file. A subclass says which they are.
+
+    Args:
+        path: the file; None keeps them in memory only.
+        lock: held while it is written.
+    """
+
+    what: ClassVar[str]
+    most: ClassVar[int]
+
+    path: Path | None = None
+    lock: Path | None = None
+    _kept: dict[str, _Kept] = field(default_factory=dict)
+    _touched: dict[str, _Kept] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Read the file. What a damaged line held is made again."""
+        if self.path is not None:
+            self._kept = _read(self.path)
+
+    @staticmethod
+    def to_json(result: Result) -> Any:
+        """Return a result as values that JSON knows."""
+        raise NotImplementedError
+
+    @staticmethod
+    def from_json(stored: Any) -> Result:
+        """Return what `to_json` made.
+
+        Raises:
+            TypeError, KeyError, ValueError: it was made by another version of the product.
+        """
+        raise NotImplementedError
+
+    def find(self, key: str) -> Result | None:
+        """Return the result with this key, None where there is none."""
+        kept = self._touched.get(key) or self._kept.get(key)
+        if kept is None:
+            return None
+        try:
+            found = self.from_json(kept.result)
+        except (TypeError, KeyError, ValueError):
+            return None  # of another version of the product: it is made again
+        today = _today().isoformat()
+        if kept.used != today:
+            kept.used = today
+            self._touched[key] = kept
+        return found
+
+    def put(self, results: Iterable[tuple[str, Result]]) -> None:
+        """Add results by key."""
+        today = _today().isoformat()
+        for key, result in results:
+            self._touched[key] = _Kept(today, self.to_json(result))
+
+    def save(self, notify: Notify) -> None:
+        """Write what was added or asked for, beside what others have written since; prune."""
+        if self.path is None or self.lock is None or not self._touched:
+            return
+        with hold_lock(self.lock, self.what, notify):
+            kept = {**_read(self.path), **self._touched}
+            write_text(self.path, "".join(_lines(self._pruned(kept))))
+        self._kept, self._touched = kept, {}
+
+    def _pruned(self, kept: dict[str, _Kept]) -> dict[str, _Kept]:
+        oldest = date.fromordinal(_today().toordinal() - KEPT_DAYS).isoformat()
+        living = {key: item for key, item in kept.items() if item.used >= oldest}
+        newest = sorted(living, key=lambda key: (living[key].used, key), reverse=True)
+        return {key: living[key] for key in sorted(newest[: self.most])}
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()
+
+
+def _read(path: Path) -> dict[str, _Kept]:
+    kept: dict[str, _Kept] = {}
+    if not path.is_file():
+        return kept
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            entry = json.loads(line)
+            kept[entry["key"]] = _Kept(entry["used"], entry["result"])
+        except (json.JSONDecodeError, KeyError, TypeError):
+            continue  # what is kept here can be made again
+    return kept
+
+
+def _lines(kept: dict[str, _Kept]) -> Iterable[str]:
+    for key, item in kept.items():
+        entry = {"key": key, "used": item.used, "result": item.result}
+        yield json.dumps(entry, ensure_ascii=False) + "\n"
