@@ -7,6 +7,7 @@ passages, which come in thousands, stay with torch (bert_torch.py).
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.embedding.bert_parts import PlainBert, unit_vectors
@@ -59,7 +60,7 @@ class BertQueryEncoder:
 
         (ids,) = self._bert.token_ids([self._bert.query_prompt + text])
         with threadpoolctl.threadpool_limits(1, "blas"):
-            states = list(self._layers(ids))
+            states = list(islice(self._layers(ids), max(layers) + 1))
         return [states[layer] for layer in layers]
 
     def _tensor(self, name: str) -> "Floats":

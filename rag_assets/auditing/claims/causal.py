@@ -1,22 +1,13 @@
-"""Causal wording in English: verbs of change in their grammar, weighed by a small linear model.
+"""Causal wording in English: verbs of change in their grammar, and phrases of causing.
 
 A word alone says little: "increased risk" names a level, "increases risk" claims an effect. What is
 counted is therefore the form and the place of each verb: finite with an object, behind a modal, in
 a passive with an agent, as a participle before a noun. The features follow the guide-lines by
-which Yu, Li and Wang (EMNLP 2019) told causal from correlational conclusions; the weights are
-fitted by `benchmarks/fit_causal_wording.py` and say of themselves what they were fitted on.
+which Yu, Li and Wang (EMNLP 2019) told causal from correlational conclusions; causal_model.py
+weighs them.
 """
 
-import json
-import math
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache
-
-from rag_assets.workspace import configs_folder
-
-MODEL_FILE = "causal_wording.json"
 
 
 def _words(text: str) -> frozenset[str]:
@@ -170,39 +161,9 @@ for _verb in _VERBS.split():
         _FORMS.setdefault(_form, (_verb, _number))
 
 
-@dataclass(frozen=True, slots=True)
-class CausalModel:
-    """Weights by feature. `probability` from `threshold` on is a causal sentence."""
-
-    weights: Mapping[str, float]
-    intercept: float
-    threshold: float
-    fingerprint: str
-
-    def probability(self, features: frozenset[str]) -> float:
-        """Return how probable it is, 0 to 1, that a sentence with these features is causal."""
-        total = self.intercept + sum(self.weights.get(name, 0.0) for name in features)
-        return 1 / (1 + math.exp(-total))
-
-
-@cache
-def load_causal_model() -> CausalModel:
-    """Return the model that ships (configs/causal_wording.json)."""
-    path = configs_folder() / MODEL_FILE
-    loaded = json.loads(path.read_text(encoding="utf-8"))
-    return CausalModel(
-        loaded["weights"], loaded["intercept"], loaded["threshold"], loaded["fingerprint"]
-    )
-
-
-def is_causal(sentence: str) -> bool:
-    """Say whether an English sentence claims that something brings something about."""
-    if _CONNECTIVE.search(sentence):
-        return True
-    model = load_causal_model()
-    features = causal_features(sentence)
-    # Without any verb or phrase of causing, what tips the scale is the base rate alone.
-    return has_causal_cue(features) and model.probability(features) >= model.threshold
+def names_a_reason(sentence: str) -> bool:
+    """Say whether a sentence says outright that one thing is the reason of another."""
+    return _CONNECTIVE.search(sentence) is not None
 
 
 _CUE_PHRASES = (

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from rag_assets.auditing.claims.causal_model import CausalReader
 from rag_assets.auditing.claims.record import Linkage
 from rag_assets.auditing.claims.wording import Wording, read_wording
 from rag_assets.auditing.drafts.anchors import Citation
@@ -41,13 +42,14 @@ class DraftClaims:
     read: tuple[Wording, ...]
 
 
-def find_claims(draft: Draft) -> DraftClaims:
-    """Return the strong assertions of a draft, in order.
+def find_claims(draft: Draft, causes: CausalReader | None = None) -> DraftClaims:
+    """Return the strong assertions of a draft, in order; `causes` as `read_wording` takes it.
 
     A sentence without citations of its own is taken to be covered by those at the end of its
     paragraph, where no other cited sentence stands between: in scholarly prose a citation there
     speaks for what leads up to it. Whether it does is judged like any other.
     """
+    causes = causes or CausalReader()
     assertions: list[Assertion] = []
     read: list[Wording] = []
     section = ""
@@ -64,7 +66,7 @@ def find_claims(draft: Draft) -> DraftClaims:
         for number, sentence in enumerate(sentences):
             if not sentence.claim:
                 continue
-            wording = read_wording(sentence.claim)
+            wording = read_wording(sentence.claim, causes)
             read.append(wording)
             if wording.is_strong and not _is_head_of_table(sentence, draft):
                 citations = tuple(_own(sentence)) or tuple(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
+from rag_assets.auditing.claims.causal_model import CausalReader
 from rag_assets.auditing.claims.deciding import LIKENESS_SCORERS, decide_status, dispute, explain
 from rag_assets.auditing.claims.linking import Assertion, cited_sentences, find_claims
 from rag_assets.auditing.claims.record import ClaimAudit, ClaimRow, LinkedEvidence
@@ -34,6 +35,7 @@ def make_claim_audit(
     settings: AuditSettings,
     *,
     store: VerdictStore | None = None,
+    causes: CausalReader | None = None,
     make_scorer: Callable[[VerifySettings, Encoder], Scorer] = load_scorer,
 ) -> ClaimAudit:
     """Return the strong assertions of a draft with their evidence.
@@ -45,11 +47,12 @@ def make_claim_audit(
         verify: how citations are judged.
         settings: whether counter-evidence is looked for, and how it counts.
         store: judgements of citations made before.
+        causes: keeps which sentences claim a cause.
 
     Raises:
         UsageError, ConfigurationError: as `verify_citations`.
     """
-    claims = find_claims(draft)
+    claims = find_claims(draft, causes)
     asked = replace(draft, sentences=cited_sentences(draft, claims.assertions))
     verdicts = verify_citations(
         asked, library, encoder, verify, store=store, make_scorer=make_scorer

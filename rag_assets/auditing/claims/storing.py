@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rag_assets.auditing.claims.asking import PublishedIndex
+from rag_assets.auditing.claims.causal_model import CausalReader, open_causes
 from rag_assets.auditing.claims.making import make_claim_audit
 from rag_assets.auditing.claims.record import ClaimAudit, CounterMode, claims_to_json
 from rag_assets.auditing.claims.report import render_claims
@@ -85,7 +86,7 @@ def audit_claims(
             draft.namespaces,
             searches,
         )
-        verdicts = open_verdicts(workspace)
+        verdicts, causes = open_verdicts(workspace), open_causes(workspace)
         audit = make_claim_audit(
             draft,
             library,
@@ -94,10 +95,12 @@ def audit_claims(
             verify,
             settings,
             store=verdicts,
+            causes=CausalReader(causes),
             make_scorer=make_scorer,
         )
         verdicts.save(notify)
         searches.save(notify)
+        causes.save(notify)
     folder = workspace.outputs / "audits"
     stem = claims_stem(draft_path)
     key = draft_key(draft_path)

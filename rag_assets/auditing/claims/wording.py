@@ -6,15 +6,12 @@ from types import ModuleType
 from typing import Literal
 
 from rag_assets.auditing.claims import chinese, english
-from rag_assets.auditing.claims.causal import is_causal
+from rag_assets.auditing.claims.causal_model import CausalReader
 
 AssertionType = Literal[
     "causal", "comparative", "superlative", "universal", "recommendation", "quantitative"
 ]
 Exemption = Literal["question", "definition", "own_work", "structure", "hedged", "no_statement"]
-
-# Counts as code: raise it when the same sentence may be typed otherwise.
-WORDING_VERSION = 1
 
 # The primary type is the first of these that a sentence has: what asks most of its evidence.
 _ORDER: tuple[AssertionType, ...] = (
@@ -63,24 +60,25 @@ def is_chinese(text: str) -> bool:
     return len(_HAN.findall(text)) > len(_LATIN_WORD.findall(text)) * 2
 
 
-def read_wording(sentence: str) -> Wording:
+def read_wording(sentence: str, causes: CausalReader | None = None) -> Wording:
     """Return what a sentence asserts and how strongly.
 
     Args:
         sentence: one, without citations and marks.
+        causes: says which English sentences claim a cause, and keeps what it has read.
     """
     rules = chinese if is_chinese(sentence) else english
-    types, cues = _find_types(sentence, rules)
+    types, cues = _find_types(sentence, rules, causes or CausalReader())
     exemption, cue = _find_exemption(sentence, rules, types)
     return Wording(types, exemption, cue or (cues.get(types[0], "") if types else ""))
 
 
 def _find_types(
-    sentence: str, rules: ModuleType
+    sentence: str, rules: ModuleType, causes: CausalReader
 ) -> tuple[tuple[AssertionType, ...], dict[AssertionType, str]]:
     cues: dict[AssertionType, str] = {}
     if rules is english:
-        if is_causal(sentence):
+        if causes.is_causal(sentence):
             cues["causal"] = ""
     elif found := chinese.CAUSAL.search(sentence):
         cues["causal"] = found.group()

@@ -1,11 +1,22 @@
 """What a sentence asserts, and whether it asserts it strongly, in English and Chinese."""
 
+import json
+from pathlib import Path
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from rag_assets.auditing.claims import read_wording
-from rag_assets.auditing.claims.causal import causal_features, load_causal_model
+from rag_assets.auditing.claims import causal_model, read_wording
+from rag_assets.auditing.claims.causal import causal_features
+from rag_assets.auditing.claims.causal_model import (
+    CausalReader,
+    CauseStore,
+    load_causal_model,
+    mean_states,
+)
 
 STRONG = [
     ("Green roofs reduce the cooling load of offices.", "causal"),
@@ -104,6 +115,47 @@ def test_the_model_of_causal_wording_says_what_it_was_fitted_on() -> None:
     assert len(model.fingerprint) == 16
     used = causal_features("Smoking increases the risk of stroke because of its heat.")
     assert used & set(model.weights)
+    assert len(model.states) == 2 * 384
+
+
+def test_a_sentence_is_encoded_once_and_only_where_its_words_leave_it_open(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    encoded: list[str] = []
+
+    def encode(sentence: str) -> NDArray[np.float32]:
+        encoded.append(sentence)
+        return mean_states(sentence)
+
+    monkeypatch.setattr(causal_model, "mean_states", encode)
+    causes = CausalReader()
+    open_question = "Smoking increases the risk of stroke."
+    assert causes.is_causal(open_question)
+    assert causes.is_causal(open_question)
+    assert causes.is_causal("Rents rose because the harbour was built.")
+    assert not causes.is_causal("The museum stands in the old town.")
+    assert encoded == [open_question]
+
+
+def test_a_reading_is_kept_for_the_next_audit(tmp_path: Path) -> None:
+    sentence = "Smoking increases the risk of stroke."
+    store = CauseStore(tmp_path / "readings.jsonl", tmp_path / "lock")
+    assert CausalReader(store).is_causal(sentence)
+    store.save(print)
+    kept = CauseStore(tmp_path / "readings.jsonl", tmp_path / "lock")
+    # What is kept decides, were it otherwise today.
+    lines = (tmp_path / "readings.jsonl").read_text(encoding="utf-8").splitlines()
+    (entry,) = map(json.loads, lines)
+    assert kept.find(entry["key"]) == entry["result"] > 0.9
+    kept.put([(entry["key"], 0.01)])
+    assert not CausalReader(kept).is_causal(sentence)
+
+
+def test_what_is_about_the_same_thing_without_an_effect_is_told_by_its_meaning() -> None:
+    effect = "A high-salt diet drove up the blood pressure of the mice and harmed their kidneys."
+    naming = "We measured how the blood pressure of the mice changed from week to week."
+    assert "causal" in read_wording(effect).types
+    assert "causal" not in read_wording(naming).types
 
 
 @given(st.text(max_size=300))
