@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from mutated_rows import mutated_rows
 from numpy.typing import NDArray
-from support_sets import FITTING_SETS, Row, read_rows
+from support_sets import FITTING_SETS, read_rows
 
 from rag_assets.judging.terms import is_chinese
 
 Array = NDArray[np.float64]
 SEED = 7
-_MUTATIONS_OF_KIND = {True: 120, False: 20}  # of sets that are fitted, and of others
+_MUTATIONS_OF_KIND = {True: 1000, False: 250}  # of sets that are fitted, and of others
 # A changed claim weighs in all as much as this share of the unchanged ones.
 MUTATED_MASS = 1.0
 
@@ -37,23 +37,15 @@ class Case:
     is_han: bool
 
 
-def sample_rows(name: str, count: int) -> list[Row]:
-    """Return rows of a set, drawn with the seed."""
-    rows = list(read_rows(name))
-    random.Random(SEED).shuffle(rows)  # noqa: S311 - a drawing, not a secret
-    return rows[:count]
-
-
-def cases(sets: Sequence[str], count: int) -> list[Case]:
+def cases(sets: Sequence[str]) -> list[Case]:
     """Return published rows, then mutations of the supported ones among them."""
-    rows = [row for name in sets for row in sample_rows(name, count)]
+    rows = [row for name in sets for row in read_rows(name)]
     found = [
         Case(r.set, "row", r.claim, r.evidence, f"{r.set} {r.source_doc}", r.is_supported, r.label,
              is_chinese(r.claim))
         for r in rows
     ]  # fmt: skip
-    drawn = {(r.set, r.claim) for r in rows}
-    mutated = [r for r in mutated_rows(sets) if (r.set, r.original) in drawn]
+    mutated = mutated_rows(sets)
     random.Random(4).shuffle(mutated)  # noqa: S311 - a drawing, not a secret
     counts: dict[tuple[str, bool], int] = defaultdict(int)
     for r in mutated:

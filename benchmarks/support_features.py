@@ -1,12 +1,13 @@
 """Features of claims with evidence for the scripts that fit and measure `support`, kept in a file.
 
-What models say of a (claim, window) pair is kept by the pair's hash, since it takes most of the
-time; what is read from words is computed anew each time.
+What models say of a claim and a text is kept by the hash of both, since it takes most of the time;
+what is read from words is computed anew each time.
 """
 
 import os
 import pickle
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,15 +15,30 @@ from numpy.typing import NDArray
 
 from rag_assets.evaluation.claims_rows import evidence_passages
 from rag_assets.judging import features
-from rag_assets.judging.features import Answer, answer
+from rag_assets.judging.features import FEATURES, Answer, answer, read_beside
 from rag_assets.judging.meaning import Nearness, measure_nearness
+from rag_assets.judging.pair_reading import BundledPairReader
 from rag_assets.model import hash_fields
-from rag_assets.retrieval.reranking import load_reranker
-from rag_assets.workspace import shipped_settings
+from rag_assets.retrieval.reranking.bundled import PairReading
 from rag_assets.workspace.settings import ModelSettings
 
-_SAVED_EVERY = 200
+_SAVED_EVERY = 500
+_CROSS_ENCODER = list(FEATURES).index("cross_encoder")
 Pair = tuple[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What is measured of claims with their evidence.
+
+    Args:
+        x: shape (claims, features); the feature `pair_reading` is not measured yet.
+        states: of the cross-encoder, shape (claims, states); NaN where it could not read both.
+    """
+
+    x: NDArray[np.float64]
+    states: NDArray[np.float32]
+    answers: list[Answer]
 
 
 def cache_file() -> Path:
@@ -32,31 +48,28 @@ def cache_file() -> Path:
 
 
 class _Kept:
-    """Answers of the models by hash; stands in for the reranker while features are measured."""
+    """Answers of the models by hash; stands in for the pair reader while features are measured."""
+
+    fingerprint = "kept"
 
     def __init__(self) -> None:
         self._file = cache_file()
-        self.values: dict[str, list[float]] = (
+        self._values: dict[str, NDArray[np.float32]] = (
             pickle.loads(self._file.read_bytes())  # noqa: S301 - written here
             if self._file.is_file()
             else {}
         )
-        self._reranker = load_reranker(
-            shipped_settings(None).retrieve.rerank.model_copy(update={"mode": "model"})
-        )
-        self.name = "kept"
-        self.fingerprint = "kept"
+        self._reader = BundledPairReader()
 
-    def can_read(self, text: str) -> bool:
-        """Say what the reranker says."""
-        return self._reranker.can_read(text)
+    def read(self, claim: str, text: str) -> PairReading:
+        """Return what the reader makes of a pair, each read once."""
 
-    def score(self, query: str, passages: Sequence[str]) -> list[float]:
-        """Return the reranker's scores, each computed once."""
-        return [self._score(query, passage) for passage in passages]
+        def compute() -> list[float]:
+            reading = self._reader.read(claim, text)
+            return [reading.logit, *reading.states.ravel().tolist()]
 
-    def _score(self, query: str, passage: str) -> float:
-        return self._of(f"ce {query}\0{passage}", lambda: self._reranker.score(query, [passage]))[0]
+        logit, *states = self._of(f"pair {claim}\0{text}", compute)
+        return PairReading(float(logit), np.array(states, np.float32))
 
     def nearness(self, claim: str, text: str, model: ModelSettings) -> Nearness:
         """Return what `measure_nearness` returns, computed once."""
@@ -65,34 +78,41 @@ class _Kept:
             n = measure_nearness(claim, text, model)
             return [n.whole, n.mean, n.lowest, n.middle_mean, n.middle_lowest]
 
-        return Nearness(*self._of(f"{model.model} {claim}\0{text}", compute))
+        return Nearness(*map(float, self._of(f"{model.model} {claim}\0{text}", compute)))
 
-    def _of(self, what: str, compute: Callable[[], list[float]]) -> list[float]:
+    def _of(self, what: str, compute: Callable[[], list[float]]) -> NDArray[np.float32]:
         key = hash_fields(what)[:24]
-        if key not in self.values:
-            self.values[key] = compute()
-            if len(self.values) % _SAVED_EVERY == 0:
+        if key not in self._values:
+            self._values[key] = np.array(compute(), np.float32)
+            if len(self._values) % _SAVED_EVERY == 0:
                 self.save()
-        return self.values[key]
+        return self._values[key]
 
     def save(self) -> None:
         """Write the file."""
         self._file.parent.mkdir(parents=True, exist_ok=True)
-        self._file.with_suffix(".tmp").write_bytes(pickle.dumps(self.values))
+        self._file.with_suffix(".tmp").write_bytes(pickle.dumps(self._values))
         self._file.with_suffix(".tmp").replace(self._file)
 
 
-def measure_pairs(
-    pairs: Sequence[Pair],
-) -> tuple[NDArray[np.float64], list[Answer]]:
-    """Return the features of each claim with its evidence, shape (pairs, features), and answers."""
+def measure_pairs(pairs: Sequence[Pair]) -> Measured:
+    """Return what is measured of each claim with its evidence."""
     kept = _Kept()
     plain = features.measure_nearness
     features.measure_nearness = kept.nearness  # type: ignore[assignment]
     try:
         answers = [answer(claim, evidence_passages(evidence)) for claim, evidence in pairs]
-        rows = [features.measure(found, kept, {}) for found in answers]
+        x = np.array([features.measure(found, kept, {}, None) for found in answers])
+        read = ~np.isnan(x[:, _CROSS_ENCODER])
+        found_states = {
+            i: kept.read(found.claim, read_beside(found)).states.ravel()
+            for i, found in enumerate(answers)
+            if read[i]
+        }
     finally:
         features.measure_nearness = plain
         kept.save()
-    return np.array(rows), answers
+    states = np.full((len(pairs), len(next(iter(found_states.values())))), np.nan, np.float32)
+    for i, row in found_states.items():
+        states[i] = row
+    return Measured(x, states, answers)

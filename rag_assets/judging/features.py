@@ -19,9 +19,10 @@ from rag_assets.judging.meaning import (
     can_read_english,
     measure_nearness,
 )
+from rag_assets.judging.pair_reading import PairReader
 from rag_assets.judging.selecting import Selection, claim_weights, held_units, select, sentence_text
 from rag_assets.judging.terms import Terms, is_chinese, read_terms
-from rag_assets.retrieval.reranking import Reranker
+from rag_assets.judging.trees import PairProbe
 
 # Name → how the probability may move with it: 1 up, -1 down, 0 either way. A reader expects a
 # missing number never to help; a model of few rows does not know that by itself.
@@ -63,6 +64,7 @@ FEATURES: dict[str, int] = {
     "near_middle_mean": 1,
     "near_middle_lowest": 1,
     "cross_encoder": 1,
+    "pair_reading": 1,
     "is_chinese": 0,
 }
 _NEARNESS = [name for name in FEATURES if name.startswith("near_")]
@@ -100,11 +102,14 @@ def answer_with(claim: str, passages: Sequence[PassageText], selection: Selectio
     return Answer(claim, selection, sentences, window, compare(claim, sentences))
 
 
-def measure(found: Answer, reranker: Reranker, scales: Scales) -> NDArray[np.float64]:
+def measure(
+    found: Answer, reader: PairReader, scales: Scales, probe: PairProbe | None
+) -> NDArray[np.float64]:
     """Return the features in the order of `FEATURES`; NaN where one could not be measured.
 
     Args:
         scales: of the two models, by name; what has none is left as it is.
+        probe: None while it is not fitted yet.
     """
     values = _words(found) | _facts(found)
     is_english = can_read_english(found.claim) and can_read_english(found.window)
@@ -112,10 +117,18 @@ def measure(found: Answer, reranker: Reranker, scales: Scales) -> NDArray[np.flo
     near = measure_nearness(found.claim, found.window, model)
     values |= dict(zip(_NEARNESS, _scaled(near, scales.get(model.model)), strict=True))
     if is_english:  # the cross-encoder reads no other language
-        window = found.window[:MOST_CHARACTERS]
-        values["cross_encoder"] = reranker.score(found.claim, [window])[0]
+        reading = reader.read(found.claim, read_beside(found))
+        values["cross_encoder"] = reading.logit
+        if probe is not None:
+            weights = np.asarray(probe.weights, np.float32)
+            values["pair_reading"] = probe.intercept + float(weights @ reading.states.ravel())
     values["is_chinese"] = float(is_chinese(found.claim))
     return np.array([values.get(name, math.nan) for name in FEATURES], np.float64)
+
+
+def read_beside(found: Answer) -> str:
+    """Return what the cross-encoder reads beside the claim: the sentences that answer it."""
+    return " ".join(found.sentences)[:MOST_CHARACTERS]
 
 
 def _scaled(near: Nearness, scale: Sequence[tuple[float, float]] | None) -> list[float]:

@@ -46,7 +46,7 @@ def load_scorer(
 
 @lru_cache(maxsize=4)
 def _load_support(settings: SupportSettings) -> Scorer:
-    from rag_assets.judging.lazy_reranker import LazyReranker
+    from rag_assets.judging.pair_reading import BundledPairReader
     from rag_assets.judging.support import load_support_scorer
 
-    return load_support_scorer(settings, LazyReranker())
+    return load_support_scorer(settings, BundledPairReader())

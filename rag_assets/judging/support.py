@@ -9,19 +9,19 @@ from rag_assets.judging.crossed import answer_crossed, crossed_probability, is_c
 from rag_assets.judging.features import FEATURES, Answer, answer, measure
 from rag_assets.judging.lexicon import WORDS_FILE
 from rag_assets.judging.meaning import meaning_fingerprint
+from rag_assets.judging.pair_reading import PairReader
 from rag_assets.judging.signs import find_contradictions, find_doubts, signs_against, signs_for
 from rag_assets.judging.term_weights import WEIGHTS_FILE
 from rag_assets.judging.thresholds import require_order
 from rag_assets.judging.trees import FittedThresholds, SupportModel, read_support_file
 from rag_assets.model import hash_bytes, hash_fields
-from rag_assets.retrieval.reranking import Reranker
 from rag_assets.workspace.configuration import configs_folder
 from rag_assets.workspace.settings import ScorerName, SupportSettings
 
 SUPPORT_FILE = "support.json"
 _TABLES = (WEIGHTS_FILE, WORDS_FILE)
 # Counts as code: raise it when the same texts and file come to another judgement.
-SUPPORT_VERSION = 2
+SUPPORT_VERSION = 3
 # What a contradiction, and what a doubt, leaves of a probability: "likely" must not stand beside
 # MISSING. About the share of such claims that are supported after all (docs/judging.md).
 CONTRADICTED_AT_MOST = 0.2
@@ -44,7 +44,7 @@ class SupportScorer:
     model: SupportModel
     thresholds: Thresholds
     crossed: Thresholds | None
-    reranker: Reranker
+    reader: PairReader
 
     @property
     def name(self) -> ScorerName:
@@ -54,9 +54,7 @@ class SupportScorer:
     @property
     def fingerprint(self) -> str:
         """Return the SHA-256 of the fitted file, the weights, the models, thresholds and code."""
-        return _fingerprint(
-            self.model.fingerprint, self.reranker.fingerprint, self.thresholds.values
-        )
+        return _fingerprint(self.model.fingerprint, self.reader.fingerprint, self.thresholds.values)
 
     def judge(self, claims: Sequence[tuple[str, Sequence[PassageText]]]) -> list[Judgement]:
         """Return for each claim how probably the passages support it, and what says so."""
@@ -69,7 +67,7 @@ class SupportScorer:
         if found.selection.shares[3] == 0:
             # Not a word or number in common: vectors alone are no reason to trust a sentence.
             return self._verdict(found, passages, 0.0, self.thresholds, note=None)
-        row = measure(found, self.reranker, self.model.file.scales)
+        row = measure(found, self.reader, self.model.file.scales, self.model.file.probe)
         return self._verdict(
             found, passages, self.model.probability(row), self.thresholds, note=None
         )
@@ -113,10 +111,10 @@ class SupportScorer:
 
 
 @lru_cache(maxsize=8)
-def _fingerprint(model: str, reranker: str, limits: tuple[float, float]) -> str:
+def _fingerprint(model: str, reader: str, limits: tuple[float, float]) -> str:
     # A draft asks for it at every sentence; the tables do not change within a process.
     tables = [hash_bytes((configs_folder() / name).read_bytes()) for name in _TABLES]
-    parts = [model, tables, meaning_fingerprint(), reranker, limits]
+    parts = [model, tables, meaning_fingerprint(), reader, limits]
     return hash_fields("support", SUPPORT_VERSION, *parts)
 
 
@@ -136,7 +134,7 @@ def _reason(status: str, score: float, limits: Thresholds, against: tuple[Sign, 
     )
 
 
-def load_support_scorer(settings: SupportSettings, reranker: Reranker) -> SupportScorer:
+def load_support_scorer(settings: SupportSettings, reader: PairReader) -> SupportScorer:
     """Return the scorer with the thresholds of its file, or those that the settings state.
 
     Raises:
@@ -148,7 +146,7 @@ def load_support_scorer(settings: SupportSettings, reranker: Reranker) -> Suppor
         model,
         _thresholds(settings, model.file.thresholds),
         _thresholds(settings, crossed.thresholds) if crossed else None,
-        reranker,
+        reader,
     )
 
 

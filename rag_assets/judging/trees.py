@@ -65,18 +65,31 @@ class CrossedModel(_Part):
     thresholds: FittedThresholds
 
 
+class PairProbe(_Part):
+    """A linear reading of the cross-encoder's states (pair_reading.py): log-odds of support.
+
+    Args:
+        weights: one a state, in the order of `PairReading.states`, flattened.
+    """
+
+    weights: list[float] = Field(min_length=1)
+    intercept: float
+
+
 class SupportFile(_Part):
     """configs/support.json.
 
     Args:
         provenance: how it was fitted; not looked at, but shown.
         features: names in the order that trees count by.
+        probe: gives the feature `pair_reading`.
         scales: by model, centre and spread of the measures of nearness.
         start: log-odds before any tree.
     """
 
     provenance: dict[str, Any]
     features: list[str]
+    probe: PairProbe
     scales: dict[str, list[tuple[float, float]]]
     start: float
     trees: list[Tree]

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from rag_assets.judging import Scorer, load_scorer, term_weight
+from rag_assets.judging.pair_reading import BundledPairReader
 from rag_assets.judging.support import load_support_scorer
 from rag_assets.model import ConfigurationError
 from rag_assets.workspace import shipped_settings
 from rag_assets.workspace.settings import SupportSettings, VerifySettings
-from rag_assets_tests.judging.sentences import WordReranker, passage
+from rag_assets_tests.judging.sentences import passage
 
 CLAIMS = [
     ("Cold exposure increased the yield of the catalyst by 45 mg.",
@@ -47,8 +48,11 @@ def verify(**changes: object) -> VerifySettings:
     return shipped_settings(None).verify.model_copy(update=changes)
 
 
+READER = BundledPairReader()
+
+
 def support() -> Scorer:
-    return load_support_scorer(SupportSettings(threshold=None, weak_threshold=None), WordReranker())
+    return load_support_scorer(SupportSettings(threshold=None, weak_threshold=None), READER)
 
 
 SCORERS = {
@@ -117,7 +121,7 @@ def test_the_thresholds_of_the_specification_say_so() -> None:
 
 def test_a_threshold_that_was_set_says_so() -> None:
     settings_ = SupportSettings(threshold=0.9, weak_threshold=None)
-    scorer = load_support_scorer(settings_, WordReranker())
+    scorer = load_support_scorer(settings_, READER)
     assert scorer.thresholds.ok == 0.9
     assert scorer.thresholds.ok_origin == "setting verify.support.threshold"
     assert scorer.fingerprint != support().fingerprint

@@ -22,7 +22,7 @@ def _load(text: str) -> Reranker:
     if settings.provider == "bundled":
         from rag_assets.retrieval.reranking import bundled
 
-        return bundled.reranker(settings)
+        return bundled.load_bundled(settings)
     if settings.provider == "cross_encoder":
         from rag_assets.retrieval.reranking import cross_encoder
 
