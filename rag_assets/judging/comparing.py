@@ -1,7 +1,7 @@
 """A claim beside the sentences that answer it: numbers, units, directions, negation, names."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rag_assets.judging.cues import Cue, of_kind, read_cues
 from rag_assets.judging.names import Name, read_names
@@ -11,6 +11,7 @@ from rag_assets.judging.quantities import (
     read_quantities,
     units_agree,
 )
+from rag_assets.judging.roles import RoleFact, find_exchange
 from rag_assets.judging.terms import Term, fold, read_terms
 
 # Terms on each side of a word that say what it is about; more of them in the source, where
@@ -79,6 +80,7 @@ class Comparison:
     negations: tuple[CueFact, ...]
     causes: tuple[CueFact, ...]
     extremes: tuple[CueFact, ...]
+    exchange: RoleFact | None
 
 
 def compare(claim: str, sentences: Sequence[str]) -> Comparison:
@@ -88,13 +90,20 @@ def compare(claim: str, sentences: Sequence[str]) -> Comparison:
         claim: without anchors and marks.
         sentences: the best first; at least one.
     """
+    directions = _directions(claim, sentences)
+    exchange = find_exchange(claim, sentences)
+    if exchange is not None and any(fact.agreement < 0 for fact in directions):
+        # Less than on the one side is more than on the other: turned twice.
+        directions = tuple(replace(fact, agreement=abs(fact.agreement)) for fact in directions)
+        exchange = None
     return Comparison(
         _numbers(claim, sentences),
         _names(claim, sentences),
-        _directions(claim, sentences),
+        directions,
         _negations(claim, sentences),
         _causes(claim, sentences),
         _extremes(claim, sentences),
+        exchange,
     )
 
 

@@ -6,6 +6,7 @@ from rag_assets.judging.comparing import Comparison, CueFact, NumberFact
 from rag_assets.judging.contract import Sign
 from rag_assets.judging.cues import of_kind, read_cues
 from rag_assets.judging.features import Answer
+from rag_assets.judging.roles import RoleFact
 from rag_assets.judging.selecting import claim_weights, held_units
 from rag_assets.judging.terms import read_terms
 
@@ -35,13 +36,15 @@ def find_doubts(found: Answer) -> list[Sign]:
     """Return what keeps a claim from being OK, however near it is: a reader would stop there.
 
     A number that does not stand in the passage, a negation that nothing there answers, a direction
-    where the source has only the opposite.
+    where the source has only the opposite, two sides of a verb or comparison that change places.
     """
     comparison = found.comparison
     signs = [_missing_number(n) for n in comparison.numbers if n.equal is None]
     signs += [_opposite(fact) for fact in comparison.directions if fact.agreement < 0]
     is_denied = any(of_kind(read_cues(sentence), "negation") for sentence in found.sentences)
     signs += [_negation(fact) for fact in comparison.negations if fact.claim and not is_denied]
+    if comparison.exchange is not None:
+        signs.append(_exchange(comparison.exchange))
     return signs
 
 
@@ -81,6 +84,14 @@ def _opposites(found: Answer) -> Iterator[Sign]:
 def _opposite(fact: CueFact) -> Sign:
     text = f"The claim says “{fact.claim}”, the source “{fact.source}”."
     return Sign("direction", fact.claim, fact.source, text)
+
+
+def _exchange(fact: RoleFact) -> Sign:
+    text = (
+        f"The source has both sides of “{fact.pivot}” the other way round: "
+        f"“{fact.left}” and “{fact.right}”."
+    )
+    return Sign("direction", fact.pivot, fact.pivot, text)
 
 
 def _missing_number(fact: NumberFact) -> Sign:

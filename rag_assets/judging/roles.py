@@ -1,0 +1,169 @@
+"""Whether a claim turns round who does what: “A outperforms B” where the source has B before A.
+
+Every word is there, so that no word, number or name tells. Looked at are English verbs with an
+object, in the active or with “by”, and comparisons with “than”; a construction that could be read
+otherwise is passed over.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rag_assets.judging.cues import of_kind, read_cues
+from rag_assets.judging.terms import Term, fold, read_terms
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|\d+|[^\w\s]")
+_BE = _words("is are was were be been being gets got")
+# In front of a noun; then the word is no verb.
+_BEFORE_NOUNS = _words(
+    "a an the this that these those its their our his her my your no any some each every all both "
+    "of in on at for from by with to into over under between among as than and or more most less "
+    "least very"
+)
+# What follows where a verb has no object: prepositions, conjunctions, marks.
+_NO_OBJECT = _words(
+    "of in on at for from by with to into over under between among as than and or but when where "
+    "while if because that which who is are was were be been up down out off through during after "
+    "before without within , . ; : ! ? ) ( - – —"
+)
+# “Reduces”, “chased”, and what is irregular; without an ending a word may be a noun or adjective.
+_FINITE = re.compile(
+    r"[a-z]{2,}(?:ed|[^s]s)$|(?:ate|beat|bought|built|caught|cut|drove|fed|fought|found|gave|held|"
+    r"hit|hurt|kept|knew|led|lost|made|outgrew|paid|ran|saw|sent|shot|sold|sued|taught|threw|took|"
+    r"wed|won|wrote)$"
+)
+# They compare as “than” does.
+_COMPARING = re.compile(r"(?:out|under)perform|exceed|surpass|outweigh|outnumber|outlast")
+# A head and its adjective.
+_NEAR = 2
+# It is the same from either side.
+_MUTUAL = re.compile(
+    r"correlat|associat|resembl|equal|match|meet|met$|marr|join|touch|border|parallel|mirror|"
+    r"complement|accompan|overlap|intersect|cross"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RoleFact:
+    """Two sides of a claim that the source has the other way round.
+
+    Args:
+        left: what stands before the verb or comparison in the claim; `right` behind it.
+        pivot: the verb as it stands in the claim, or “than”.
+    """
+
+    left: str
+    pivot: str
+    right: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Pivot:
+    """A word with what stands at its sides; of a passive, the agent's side is the left one.
+
+    Args:
+        joined: the words of both sides that a verb joins, the nearest first; None for a
+            comparison, where what it compares by stands between.
+    """
+
+    key: str
+    text: str
+    left: tuple[Term, ...]
+    right: tuple[Term, ...]
+    joined: tuple[list[str], list[str]] | None
+
+
+def find_exchange(claim: str, sentences: Sequence[str]) -> RoleFact | None:
+    """Return what the claim has the other way round than one of the sentences; None for nothing.
+
+    A sentence that has it as the claim does outweighs one that has it otherwise.
+    """
+    found: RoleFact | None = None
+    for own in _pivots(claim):
+        for sentence in sentences:
+            for other in _pivots(sentence):
+                if other.key != own.key:
+                    continue
+                if _is_exchanged(own, other):
+                    found = found or RoleFact(_shown(claim, own.left), own.text,
+                                              _shown(claim, own.right))  # fmt: skip
+                elif _is_kept(own, other):
+                    return None
+    return found
+
+
+def _is_exchanged(own: _Pivot, other: _Pivot) -> bool:
+    other_left, other_right = _units(other.left), _units(other.right)
+    left, right = (
+        (_units(own.left), _units(own.right))
+        if own.joined is None
+        else (_present(side, other_left | other_right) for side in own.joined)
+    )
+    moved_right, moved_left = left - other_left, right - other_right
+    return (
+        bool(moved_right and moved_left)
+        and moved_right <= other_right
+        and moved_left <= other_left
+        and not moved_left & other_right
+        and not moved_right & other_left
+    )
+
+
+def _present(side: Sequence[str], held: set[str]) -> set[str]:
+    """Return those of the words beside a verb that the source has; none without the nearest."""
+    return set(side) & held if side[0] in held else set()
+
+
+def _is_kept(own: _Pivot, other: _Pivot) -> bool:
+    return _units(own.left) <= _units(other.left) and _units(own.right) <= _units(other.right)
+
+
+def _units(terms: Sequence[Term]) -> set[str]:
+    return {term.unit for term in terms}
+
+
+def _shown(text: str, terms: Sequence[Term]) -> str:
+    return text[terms[0].start : terms[-1].end] if terms else ""
+
+
+def _pivots(text: str) -> Iterator[_Pivot]:
+    """Yield the verbs with an object and the comparisons of a text."""
+    # Whether it is more or less is compared by itself.
+    turns = of_kind(read_cues(text), "direction")
+    every = read_terms(text).items
+    terms = [
+        term
+        for term in every
+        if not any(cue.start < term.end and term.start < cue.end for cue in turns)
+    ]
+    words = list(_WORD.finditer(fold(text)))
+    tokens = [word.group() for word in words]
+    by_start = {term.start: term for term in every if term.kind == "word"}
+    for place, word in enumerate(words):
+        left = tuple(term for term in terms if term.end <= word.start())
+        right = tuple(term for term in terms if term.start >= word.end())
+        shown = text[word.start() : word.end()]
+        if tokens[place] == "than" and left and right:
+            yield _Pivot("than", shown, left, right, None)
+            continue
+        term = by_start.get(word.start())
+        if term is None or not left or not right or _MUTUAL.match(term.unit):
+            continue
+        before_it = [term.unit for term in left[: -_NEAR - 1 : -1]]
+        behind_it = [term.unit for term in right[:_NEAR]]
+        before = tokens[place - 1] if place else ""
+        behind = tokens[place + 1] if place + 1 < len(tokens) else ""
+        if before in _BE:
+            if behind == "by":
+                yield _Pivot(term.unit, shown, right, left, (behind_it, before_it))
+        elif _FINITE.match(tokens[place]) and not (
+            before in _BEFORE_NOUNS or behind in _NO_OBJECT or behind.endswith("ed")
+        ):
+            if _COMPARING.match(term.unit):
+                yield _Pivot("than", shown, left, right, None)
+            yield _Pivot(term.unit, shown, left, right, (before_it, behind_it))
