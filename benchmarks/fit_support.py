@@ -304,7 +304,11 @@ def write(
             },
             "unseen_kind": UNSEEN,
             "inputs": hash_fields([[c.set, c.kind, c.claim, list(c.evidence)] for c in rows]),
-            "parameters": {**_TREES, "mutated_mass": MUTATED_MASS},
+            "parameters": {
+                **_TREES,
+                "mutated_mass": MUTATED_MASS,
+                "reading_strength": _READING_STRENGTH,
+            },
             "out_of_fold": {
                 name: {k: round(v, 3) for k, v in figures.items()}
                 for name, figures in table.by_set(ok).items()
