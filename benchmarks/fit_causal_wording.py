@@ -26,7 +26,7 @@ from rag_assets.auditing.claims.causal_model import ENCODER, LAYERS, mean_states
 
 FITTED_ON = "yu2019_pubmed"
 CAUSAL_LABELS = ("CAUSAL", "CONDITIONAL_CAUSAL")
-# Inverse of the penalty on weights; 0.005 to 0.05 differ by 0.01 of F1 at most.
+# Inverse of the penalty on weights; 0.01 to 0.05 differ by less than 0.02 of F1.
 STRENGTH = 0.02
 # A feature of wording may weigh ten times as much as a state for the same penalty: there are few,
 # and each has a reason; states are many, and none has.

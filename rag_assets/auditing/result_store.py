@@ -1,6 +1,7 @@
 """Results of an audit that cost time, kept in a file by the hash of all that decides them."""
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -22,7 +23,7 @@ class _Kept:
 
 
 @dataclass(slots=True)
-class ResultStore(Generic[Result]):
+class ResultStore(ABC, Generic[Result]):
     """Results in memory, read from and written to one file. A subclass says which they are.
 
     Args:
@@ -44,18 +45,18 @@ class ResultStore(Generic[Result]):
             self._kept = _read(self.path)
 
     @staticmethod
+    @abstractmethod
     def to_json(result: Result) -> Any:
         """Return a result as values that JSON knows."""
-        raise NotImplementedError
 
     @staticmethod
+    @abstractmethod
     def from_json(stored: Any) -> Result:
         """Return what `to_json` made.
 
         Raises:
             TypeError, KeyError, ValueError: it was made by another version of the product.
         """
-        raise NotImplementedError
 
     def find(self, key: str) -> Result | None:
         """Return the result with this key, None where there is none."""

@@ -85,7 +85,7 @@ class CauseStore(ResultStore[float]):
     @staticmethod
     def to_json(result: float) -> Any:
         """Return a probability as JSON knows it."""
-        return round(result, 4)
+        return result
 
     @staticmethod
     def from_json(stored: Any) -> float:
@@ -127,7 +127,8 @@ class CausalReader:
         key = hash_fields(sentence, sorted(features), _fingerprint())
         found = self.store.find(key)
         if found is None:
-            found = model.probability(features, mean_states(sentence))
+            # Rounded before it decides: what is kept must decide alike.
+            found = round(model.probability(features, mean_states(sentence)), 4)
             self.store.put([(key, found)])
         return found >= model.threshold
 

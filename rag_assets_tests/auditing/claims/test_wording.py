@@ -151,6 +151,18 @@ def test_a_reading_is_kept_for_the_next_audit(tmp_path: Path) -> None:
     assert not CausalReader(kept).is_causal(sentence)
 
 
+def test_a_reading_near_the_threshold_decides_alike_the_second_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    near = load_causal_model().threshold - 0.00001
+    monkeypatch.setattr(causal_model.CausalModel, "probability", lambda *_: near)
+    causes = CausalReader()
+    sentence = "Smoking increases the risk of stroke."
+    assert causes.is_causal(sentence) == causes.is_causal(sentence)
+    (kept,) = (item.result for item in causes.store._touched.values())
+    assert causes.is_causal(sentence) == (kept >= load_causal_model().threshold)
+
+
 def test_what_is_about_the_same_thing_without_an_effect_is_told_by_its_meaning() -> None:
     effect = "A high-salt diet drove up the blood pressure of the mice and harmed their kidneys."
     naming = "We measured how the blood pressure of the mice changed from week to week."
