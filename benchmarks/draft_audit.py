@@ -3,8 +3,9 @@
     python benchmarks/draft_audit.py [--workspace DIR | --papers N] [--citations N] [--scorer NAME]
 
 Without --workspace, N papers of RAG_SHARED_DATA (default ../shared/data) are ingested first, which
-is not timed. The draft is made of sentences of the papers: cited with their words rearranged or
-quoted, every tenth from another paper than it cites, and sentences without a citation between.
+is not timed. The draft is made of sentences of the papers: cited with their clauses turned round,
+as somebody's finding, or quoted; every tenth from another paper than it cites; and sentences
+without a citation between.
 """
 
 import argparse
@@ -28,6 +29,7 @@ from rag_assets.workspace import Workspace
 _SEED = 12
 _WORDS_A_PAGE = 350
 _PAGES = 40
+_FRAMES = ("It was reported that", "Moreau et al. (2019) found that")
 
 
 def _arguments() -> argparse.Namespace:
@@ -88,10 +90,11 @@ def _draft(workspace: Workspace, citations: int) -> tuple[str, set[str]]:
         if number % 8 == 7:
             line = f"The authors write: “{body}” {{#{cited}}}."
         elif number % 3 == 2:
-            line = f"It was reported that {body[0].lower()}{body[1:]} {{#{cited}}}."
+            who = _FRAMES[number % len(_FRAMES)]
+            line = f"{who} {body[0].lower()}{body[1:]} {{#{cited}}}."
         else:
-            clauses = body.split(", ")
-            line = f"{', '.join(reversed(clauses))} {{#{cited}}}."
+            turned = ", ".join(reversed(body.split(", ")))
+            line = f"{turned[0].upper()}{turned[1:]} {{#{cited}}}."
         lines.append(line)
         if cited != uid:
             wrong.add(line)

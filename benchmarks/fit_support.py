@@ -3,9 +3,10 @@
     python benchmarks/fit_support.py [--write] [--crossed]
 
 Boosted trees (monotone where a reader expects it) on claims of the sets whose licence lets fitted
-figures ship, and on their supported claims with one change (mutations.py), which are not supported
-any more; the kind `unit` is left out of all fitting. Every set weighs the same, and so does every
-kind of change. One feature is a linear reading of the cross-encoder's states, fitted on the same
+figures ship, on their supported claims with one change (mutations.py), which are not supported any
+more, and on sentences of their evidence reworded (near_copies.py), as they are and changed; the
+kind `unit` is left out of all fitting. Every set weighs the same, and so does every kind of change.
+ One feature is a linear reading of the cross-encoder's states, fitted on the same
 claims; trees see it out of fold. Probabilities are calibrated on out-of-fold predictions of
 unchanged rows; folds never divide a source document. What models say of a pair is kept in
 RAG_SUPPORT_CACHE: the first run takes an hour of two cores, another some minutes.
@@ -26,15 +27,29 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
-from support_cases import MUTATED_MASS, SEED, Array, Case, cases, weigh
+from support_cases import (
+    MUTATED_MASS,
+    NEAR_MASS,
+    SEED,
+    UNSEEN,
+    Array,
+    Case,
+    cases,
+    is_change,
+    is_fitted,
+    weigh,
+)
 from support_features import measure_pairs
 from support_sets import FITTING_SETS, MEASURED_SETS
-from support_tables import UNSEEN, Table, false_share, pooled_error, show, show_curve
+from support_tables import Table, false_share, pooled_error, show, show_curve
 
 from rag_assets import __version__
+from rag_assets.evaluation.claims_rows import evidence_passages
 from rag_assets.judging.features import FEATURES, Answer
 from rag_assets.judging.meaning import ENGLISH, MULTILINGUAL
-from rag_assets.judging.signs import find_contradictions, find_doubts
+from rag_assets.judging.repeating import find_repetition
+from rag_assets.judging.signs import find_contradictions, find_doubts, find_reservations
+from rag_assets.judging.statement import state
 from rag_assets.judging.support import SUPPORT_FILE, SUPPORT_VERSION
 from rag_assets.judging.trees import interpolate
 from rag_assets.model import hash_fields
@@ -60,7 +75,7 @@ _WEAK = 0.3
 
 def fit_trees(x: Array, rows: Sequence[Case]) -> HistGradientBoostingClassifier:
     """Return trees fitted on cases, those of the unseen kind and doubled ones left out."""
-    used = [i for i, c in enumerate(rows) if c.kind not in {UNSEEN, "unchanged"}]
+    used = [i for i, c in enumerate(rows) if is_fitted(c)]
     kept = [rows[i] for i in used]
     model = HistGradientBoostingClassifier(monotonic_cst=list(FEATURES.values()), **_TREES)
     # Without the Chinese set nothing has the measures of nearness; trees need some number there.
@@ -83,11 +98,7 @@ class Reading:
 
 def fit_reading(states: NDArray[np.float32], rows: Sequence[Case]) -> Reading:
     """Return the reading fitted on cases, as `fit_trees` chooses and weighs them."""
-    used = [
-        i
-        for i, c in enumerate(rows)
-        if c.kind not in {UNSEEN, "unchanged"} and not np.isnan(states[i, 0])
-    ]
+    used = [i for i, c in enumerate(rows) if is_fitted(c) and not np.isnan(states[i, 0])]
     kept = [rows[i] for i in used]
     shown = states[used].astype(np.float64)
     centre, spread = shown.mean(axis=0), shown.std(axis=0) / _READING_SCALE
@@ -178,7 +189,7 @@ def choose_threshold(out_of_fold: Table, left_out: Table) -> tuple[float, str]:
             share
             for table in (out_of_fold, left_out)
             for kind, (share, n) in table.mutated_ok(threshold).items()
-            if not kind.startswith(("unchanged", UNSEEN)) and n >= _FEWEST_MUTATED
+            if is_change(kind[:-3]) and n >= _FEWEST_MUTATED
         )
         false = [false_share(table, threshold) for table in (out_of_fold, left_out)]
         if worst <= _MOST_OK_MUTATED and max(false) <= _MOST_FALSE_OK:
@@ -227,12 +238,13 @@ def main() -> None:
     scales = find_scales(x, fitted, english)
     x = apply_scales(x, english, scales)
     x[:, _READING] = read_out_of_fold(found.states, fitted, groups)
-    against, doubts = rules(answers)
+    ruled = rules(answers)
+    against, doubts, reserved = ruled
     for name, value in (("supported", True), ("others", False)):
         of = [c.is_supported == value and c.kind == "row" for c in fitted]
         print(
             f"{name}: contradiction found in {against[of].mean():.3f}, "
-            f"doubt in {doubts[of].mean():.3f}"
+            f"doubt in {doubts[of].mean():.3f}, reservation in {reserved[of].mean():.3f}"
         )
     scores = out_of_fold(x, fitted, groups)
     points = calibrate(scores, fitted, against | doubts)
@@ -240,9 +252,9 @@ def main() -> None:
     def table_of(rows: Sequence[Case], raw: Array, ruled: Sequence[NDArray[np.bool_]]) -> Table:
         return Table(rows, np.array([interpolate(*points, float(v)) for v in raw]), *ruled)
 
-    table = table_of(fitted, scores, (against, doubts))
+    table = table_of(fitted, scores, ruled)
     alone = out_of_fold_sets(x, found.states, fitted)
-    left_out = table_of(fitted, alone, (against, doubts))
+    left_out = table_of(fitted, alone, ruled)
     ok, chosen = choose_threshold(table, left_out)
     show("Fitting sets, out of fold by document", table, ok)
     show_curve(table)
@@ -255,6 +267,7 @@ def main() -> None:
     found2 = measure_pairs([(c.claim, c.evidence) for c in measured])
     x2 = apply_scales(found2.x, is_english(found2.x), scales)
     x2[:, _READING] = reading.of(found2.states)
+    show_repetitions([*fitted, *measured])
     seen = table_of(measured, raw_scores(model, x2), rules(found2.answers))
     show("Measured sets, never fitted", seen, ok)
     show("Fitting sets, each by the others", left_out, ok)
@@ -266,12 +279,22 @@ def is_english(x: Array) -> NDArray[np.bool_]:
     return found
 
 
-def rules(answers: Sequence[Answer]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return where a contradiction, and where a doubt was found."""
-    return (
-        np.array([bool(find_contradictions(found)) for found in answers]),
-        np.array([bool(find_doubts(found)) for found in answers]),
-    )
+def show_repetitions(rows: Sequence[Case]) -> None:
+    """Print how many published claims stand in their evidence word for word, and are supported."""
+    found = [
+        c.is_supported
+        for c in rows
+        if c.kind == "row" and find_repetition(state(c.claim), evidence_passages(c.evidence))
+    ]
+    print(f"word for word: {len(found)} rows, {sum(found)} supported")
+
+
+def rules(answers: Sequence[Answer]) -> list[NDArray[np.bool_]]:
+    """Return where a contradiction, a doubt, a reservation was found."""
+    return [
+        np.array([bool(find(found)) for found in answers])
+        for find in (find_contradictions, find_doubts, find_reservations)
+    ]
 
 
 def write(
@@ -300,13 +323,14 @@ def write(
             "licences": LICENCES,
             "mutations": {
                 kind: sum(c.kind == kind for c in rows)
-                for kind in sorted({c.kind for c in rows} - {"row", "unchanged", UNSEEN})
+                for kind in sorted({c.kind for c in rows if is_change(c.kind)})
             },
             "unseen_kind": UNSEEN,
             "inputs": hash_fields([[c.set, c.kind, c.claim, list(c.evidence)] for c in rows]),
             "parameters": {
                 **_TREES,
                 "mutated_mass": MUTATED_MASS,
+                "near_mass": NEAR_MASS,
                 "reading_strength": _READING_STRENGTH,
             },
             "out_of_fold": {

@@ -18,6 +18,7 @@ from rag_assets.judging import features
 from rag_assets.judging.features import FEATURES, Answer, answer, read_beside
 from rag_assets.judging.meaning import Nearness, measure_nearness
 from rag_assets.judging.pair_reading import BundledPairReader
+from rag_assets.judging.statement import state
 from rag_assets.model import hash_fields
 from rag_assets.retrieval.reranking.bundled import PairReading
 from rag_assets.workspace.settings import ModelSettings
@@ -101,7 +102,7 @@ def measure_pairs(pairs: Sequence[Pair]) -> Measured:
     plain = features.measure_nearness
     features.measure_nearness = kept.nearness  # type: ignore[assignment]
     try:
-        answers = [answer(claim, evidence_passages(evidence)) for claim, evidence in pairs]
+        answers = [answer(state(claim), evidence_passages(evidence)) for claim, evidence in pairs]
         x = np.array([features.measure(found, kept, {}, None) for found in answers])
         read = ~np.isnan(x[:, _CROSS_ENCODER])
         found_states = {

@@ -17,6 +17,7 @@ from rag_assets.judging.contract import (
     Thresholds,
 )
 from rag_assets.judging.selecting import select
+from rag_assets.judging.statement import state
 from rag_assets.judging.terms import read_terms
 from rag_assets.judging.thresholds import require_order
 from rag_assets.llm import ChatModel, ChatRequest, Message, complete_as, load_prompt
@@ -25,7 +26,7 @@ from rag_assets.workspace.settings import JudgeModelSettings, ScorerName
 
 JUDGE_TASK = "judge_support"
 # Counts as code: raise it when the same model comes to another judgement.
-_VERSION = 1
+_VERSION = 2
 # Passages that are shown to a model: the one with most words in common, then those ranked first.
 _MOST_PASSAGES = 3
 # Of a two-class softmax; an NLI model that finds a contradiction so probable says so.
@@ -73,7 +74,7 @@ class ModelScorer:
 
     def judge(self, claims: Sequence[tuple[str, Sequence[PassageText]]]) -> list[Judgement]:
         """Return one judgement a claim."""
-        return [self._judge(claim, passages) for claim, passages in claims]
+        return [self._judge(state(claim), passages) for claim, passages in claims]
 
     def _judge(self, claim: str, passages: Sequence[PassageText]) -> Judgement:
         best = select(read_terms(claim), passages).best.passage

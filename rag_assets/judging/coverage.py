@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 from rag_assets.evidence.wording import coverage
 from rag_assets.judging.contract import SCORE_DECIMALS, Judgement, PassageText, Thresholds
+from rag_assets.judging.statement import state
 from rag_assets.model import hash_fields
 from rag_assets.workspace.settings import ScorerName
 
 # Counts as code: raise it when the same texts come to another score.
-_VERSION = 1
+_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,8 @@ class CoverageScorer:
     def judge(self, claims: Sequence[tuple[str, Sequence[PassageText]]]) -> list[Judgement]:
         """Return for each claim the passage with the largest share of its words."""
         return [
-            judge_by_coverage(claim, passages, self.thresholds, None) for claim, passages in claims
+            judge_by_coverage(state(claim), passages, self.thresholds, None)
+            for claim, passages in claims
         ]
 
 

@@ -14,6 +14,28 @@ Direction = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
+class Frames:
+    """Words around a statement: who says it, and how it joins its neighbours.
+
+    Args:
+        verbs_en: of saying and finding, with “that”; `verbs_zh` alike.
+        verbs_alone_en: those that need no “that”.
+        sources_en: what says it (study, authors); `before_sources_en` what stands before that.
+        connectives_en: words or phrases at the beginning of a sentence.
+    """
+
+    verbs_en: tuple[str, ...]
+    verbs_alone_en: tuple[str, ...]
+    verbs_zh: tuple[str, ...]
+    sources_en: tuple[str, ...]
+    sources_zh: tuple[str, ...]
+    before_sources_en: tuple[str, ...]
+    before_sources_zh: tuple[str, ...]
+    connectives_en: tuple[str, ...]
+    connectives_zh: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Lexicon:
     """The file's words, as they are looked up.
 
@@ -36,6 +58,9 @@ class Lexicon:
     hedges_zh: frozenset[str]
     extremes_en: frozenset[str]
     extremes_zh: frozenset[str]
+    limits_en: frozenset[str]
+    limits_zh: frozenset[str]
+    frames: Frames
 
 
 def read_words() -> Any:
@@ -61,7 +86,26 @@ def lexicon() -> Lexicon:
         hedges_zh=_set(words["hedges"]["zh"]),
         extremes_en=_set(words["extremes"]["en"]),
         extremes_zh=_set(words["extremes"]["zh"]),
+        limits_en=_set(words["limits"]["en"]),
+        limits_zh=_set(words["limits"]["zh"]),
+        frames=_frames(words["frames"]),
     )
+
+
+def _frames(words: dict[str, dict[str, str]]) -> Frames:
+    def listed(name: str, language: str) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(words[name][language].split()))
+
+    def phrases(language: str) -> tuple[str, ...]:
+        found = words["connectives"][language].split("|")
+        return tuple(dict.fromkeys(phrase.strip() for phrase in found))
+
+    return Frames(
+        listed("verbs", "en"), listed("verbs_alone", "en"), listed("verbs", "zh"),
+        listed("sources", "en"), listed("sources", "zh"),
+        listed("before_sources", "en"), listed("before_sources", "zh"),
+        phrases("en"), phrases("zh"),
+    )  # fmt: skip
 
 
 def _directions(scales: dict[str, list[str]]) -> dict[str, tuple[Direction, ...]]:

@@ -6,6 +6,7 @@ from rag_assets.judging.comparing import Comparison, CueFact, NumberFact
 from rag_assets.judging.contract import Sign
 from rag_assets.judging.cues import of_kind, read_cues
 from rag_assets.judging.features import Answer
+from rag_assets.judging.near_copy import find_changes
 from rag_assets.judging.roles import RoleFact
 from rag_assets.judging.selecting import claim_weights, held_units
 from rag_assets.judging.terms import read_terms
@@ -48,9 +49,25 @@ def find_doubts(found: Answer) -> list[Sign]:
     return signs
 
 
+def find_reservations(found: Answer) -> list[Sign]:
+    """Return what keeps a claim from being OK until somebody has looked, though it may be right.
+
+    A name that the passage does not name (it may say “he”), and what was changed in a sentence
+    that was taken over.
+    """
+    names = [] if found.selection.is_crossed else list(_missing_names(found))
+    changes = find_changes(found.claim, found.sentences[0], found.window, found.selection)
+    return [*names, *changes]
+
+
 def signs_against(found: Answer) -> tuple[Sign, ...]:
     """Return what speaks against the claim, contradictions first."""
-    signs = [*find_contradictions(found), *find_doubts(found), *_missing(found)]
+    signs = [
+        *find_contradictions(found),
+        *find_doubts(found),
+        *find_reservations(found),
+        *_missing(found),
+    ]
     return tuple(dict.fromkeys(signs))[:_MOST_SIGNS]
 
 
@@ -107,11 +124,16 @@ def _negation(fact: CueFact) -> Sign:
     return Sign("negation", fact.claim, fact.source, text)
 
 
-def _missing(found: Answer) -> Iterator[Sign]:
+def _missing_names(found: Answer) -> Iterator[Sign]:
     for name in found.comparison.names:
         if not name.is_found and name.claim.is_sure:
             own = name.claim.text
             yield Sign("entity", own, "", f"“{own}” is not named in the passage.")
+
+
+def _missing(found: Answer) -> Iterator[Sign]:
+    if found.selection.is_crossed:  # names are compared across languages, too
+        yield from _missing_names(found)
     for fact in found.comparison.causes:
         if fact.agreement < 0:
             yield Sign(

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from rag_assets.judging.contract import SCORE_DECIMALS, Judgement, PassageText, Thresholds
 from rag_assets.judging.coverage import judge_by_coverage
+from rag_assets.judging.statement import state
 from rag_assets.model import ConfigurationError, hash_fields
 from rag_assets.workspace.settings import ScorerName
 
@@ -17,7 +18,7 @@ from rag_assets.workspace.settings import ScorerName
 # Chinese ones; English passages full of formulas reach 0.15.
 MAX_UNKNOWN_SHARE = 0.15
 # Counts as code: raise it when the same vectors come to another score.
-_VERSION = 1
+_VERSION = 2
 _UNREADABLE_CLAIM = (
     "The embedding model does not know the words of the sentence: words in common were counted."
 )
@@ -82,6 +83,7 @@ class SimilarityScorer:
 
     def judge(self, claims: Sequence[tuple[str, Sequence[PassageText]]]) -> list[Judgement]:
         """Return for each claim the passage that is, or holds a sentence, nearest in meaning."""
+        claims = [(state(claim), passages) for claim, passages in claims]
         known = _Readable(self.encoder)
         asked = [claim for claim, _ in claims if known.is_readable(claim)]
         pieces = [

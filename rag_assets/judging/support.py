@@ -10,7 +10,15 @@ from rag_assets.judging.features import FEATURES, Answer, answer, measure
 from rag_assets.judging.lexicon import WORDS_FILE
 from rag_assets.judging.meaning import meaning_fingerprint
 from rag_assets.judging.pair_reading import PairReader
-from rag_assets.judging.signs import find_contradictions, find_doubts, signs_against, signs_for
+from rag_assets.judging.repeating import Repetition, find_repetition
+from rag_assets.judging.signs import (
+    find_contradictions,
+    find_doubts,
+    find_reservations,
+    signs_against,
+    signs_for,
+)
+from rag_assets.judging.statement import state
 from rag_assets.judging.term_weights import WEIGHTS_FILE
 from rag_assets.judging.thresholds import require_order
 from rag_assets.judging.trees import FittedThresholds, SupportModel, read_support_file
@@ -21,11 +29,19 @@ from rag_assets.workspace.settings import ScorerName, SupportSettings
 SUPPORT_FILE = "support.json"
 _TABLES = (WEIGHTS_FILE, WORDS_FILE)
 # Counts as code: raise it when the same texts and file come to another judgement.
-SUPPORT_VERSION = 3
+SUPPORT_VERSION = 4
+# Of a statement that stands in its source word for word: 20 of 21 such rows of the sets, one of
+# which is one of two references for what the other says (docs/judging.md).
+REPEATED = 0.95
 # What a contradiction, and what a doubt, leaves of a probability: "likely" must not stand beside
 # MISSING. About the share of such claims that are supported after all (docs/judging.md).
 CONTRADICTED_AT_MOST = 0.2
 DOUBTFUL_AT_MOST = 0.3
+# What a reservation leaves: such claims are supported as often as others of their probability, but
+# a changed one among them cannot be told.
+RESERVED_AT_MOST = 0.75
+_BELOW_OK = 0.01
+_WORD_FOR_WORD = Sign("words", "", "", "It stands there word for word.")
 _CROSSED_NOTE = (
     "The sentence and its source are in different languages: meaning was compared by the "
     "multilingual model, and numbers, names, directions and negation one by one."
@@ -60,7 +76,11 @@ class SupportScorer:
         """Return for each claim how probably the passages support it, and what says so."""
         return [self._judge(claim, passages) for claim, passages in claims]
 
-    def _judge(self, claim: str, passages: Sequence[PassageText]) -> Judgement:
+    def _judge(self, sentence: str, passages: Sequence[PassageText]) -> Judgement:
+        claim = state(sentence)
+        repeated = find_repetition(claim, passages)
+        if repeated is not None:
+            return self._repeated(claim, passages, repeated)
         if self.crossed is not None and is_crossed(claim, passages):
             return self._judge_crossed(claim, passages)
         found = answer(claim, passages)
@@ -71,6 +91,18 @@ class SupportScorer:
         return self._verdict(
             found, passages, self.model.probability(row), self.thresholds, note=None
         )
+
+    def _repeated(
+        self, claim: str, passages: Sequence[PassageText], found: Repetition
+    ) -> Judgement:
+        status, code = self.thresholds.decide(REPEATED)
+        passage = passages[found.passage]
+        sentence = PassageText(passage.text, (found.span,))
+        signs = (_WORD_FOR_WORD, *signs_for(answer(claim, [sentence])))
+        return Judgement(
+            REPEATED, status, code, _reason(status, REPEATED, self.thresholds, ()),
+            found.passage, found.span, signs,
+        )  # fmt: skip
 
     def _judge_crossed(self, claim: str, passages: Sequence[PassageText]) -> Judgement:
         model, thresholds = self.model.file.crossed, self.crossed
@@ -101,6 +133,8 @@ class SupportScorer:
             )  # fmt: skip
         if find_doubts(found):
             score = min(score, DOUBTFUL_AT_MOST)
+        elif find_reservations(found):
+            score = min(score, RESERVED_AT_MOST, thresholds.ok - _BELOW_OK)
         score = round(score, SCORE_DECIMALS)
         status, code = thresholds.decide(score)
         missing = signs_against(found)

@@ -1,0 +1,127 @@
+"""A statement that stands in its source word for word: nothing remains to be weighed.
+
+Punctuation, case and what the source has in parentheses do not count. Words, numbers and signs do,
+all of them and in their order, from one clause's beginning to another's end; and what the source's
+sentence says around them must not take it back (“it is unlikely that …”, “…, unless …”).
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rag_assets.judging.contract import PassageText
+from rag_assets.judging.cues import read_cues
+from rag_assets.judging.lexicon import lexicon
+from rag_assets.judging.statement import state
+from rag_assets.judging.terms import fold
+
+# A fragment states nothing: "Maithripala Sirisena" stands in many texts.
+_FEWEST_WORDS = 5
+_FEWEST_HAN = 8
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
+_TOKEN = re.compile(rf"\d+(?:[.,]\d+)*|{_HAN.pattern}|(?:(?!{_HAN.pattern})[^\W\d_])+|\S")
+_BRACKETS = re.compile(r"[(（\[][^()（）\[\]]*[)）\]]")
+_BEGINS = re.compile(r"(?:^|[,;:—–(，；：（“\"'‘])\s*$")
+_ENDS = re.compile(r"\s*(?:$|[.,;:—–()（[!。，；：）！”\"'’])")
+_SEMICOLON = re.compile("[;；]")
+_LIMITING = frozenset({"negation", "hedge"})
+
+
+@dataclass(frozen=True, slots=True)
+class Repetition:
+    """Where a statement stands: the passage, and the span of its sentences, half-open."""
+
+    passage: int
+    span: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    text: str
+    start: int
+    end: int
+
+
+def find_repetition(statement: str, passages: Sequence[PassageText]) -> Repetition | None:
+    """Return where the first of the passages has the statement word for word; None where none has.
+
+    Args:
+        statement: as `state` returns it.
+    """
+    wanted = tuple(token.text for token in _tokens(statement))
+    if not _is_enough(wanted) or "?" in statement:
+        return None
+    for number, passage in enumerate(passages):
+        tokens = list(_tokens(passage.text))
+        brackets = [match.span() for match in _BRACKETS.finditer(passage.text)]
+        outside = [t for t in tokens if not any(a <= t.start < b for a, b in brackets)]
+        for shown in (tokens, outside):
+            for first, last in _runs(wanted, shown):
+                span = _sentences(passage, first.start, last.end)
+                if _is_stated(passage.text, span, first.start, last.end):
+                    return Repetition(number, span)
+    return None
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    folded = fold(text)
+    for match in _TOKEN.finditer(folded):
+        word = match.group()
+        if word[0].isalnum() or _is_sign(folded, match):
+            yield _Token(word, *match.span())
+
+
+def _is_sign(text: str, match: re.Match[str]) -> bool:
+    """Tell what changes a value (%, <, ±, a minus) from punctuation."""
+    character = match.group()
+    if character in "-−":
+        before, after = text[: match.start()][-1:], text[match.end() :][:1]
+        return after.isdigit() and not before.isalnum()
+    return character in "%‰/*" or unicodedata.category(character)[0] == "S"
+
+
+def _is_enough(tokens: Sequence[str]) -> bool:
+    han = sum(bool(_HAN.match(token)) for token in tokens)
+    words = sum(token[0].isalpha() for token in tokens) - han
+    return words >= _FEWEST_WORDS or han >= _FEWEST_HAN
+
+
+def _runs(wanted: Sequence[str], tokens: Sequence[_Token]) -> Iterator[tuple[_Token, _Token]]:
+    texts = tuple(token.text for token in tokens)
+    size = len(wanted)
+    for i in range(len(texts) - size + 1):
+        if texts[i] == wanted[0] and texts[i : i + size] == wanted:
+            yield tokens[i], tokens[i + size - 1]
+
+
+def _sentences(passage: PassageText, start: int, end: int) -> tuple[int, int]:
+    """Return the span of the sentences that hold the characters."""
+    held = [span for span in passage.sentences if span[0] < end and span[1] > start]
+    return (min(start, *(a for a, _ in held)), max(end, *(b for _, b in held)))
+
+
+def _is_stated(text: str, span: tuple[int, int], start: int, end: int) -> bool:
+    """Tell a clause of its own from words that the sentence around them denies or limits."""
+    # What stands behind a semicolon is a sentence of its own.
+    lead = _SEMICOLON.split(text[span[0] : start])[-1]
+    tail = _SEMICOLON.split(text[end : span[1]])[0]
+    if "?" in tail or "？" in tail or not _ENDS.match(tail):
+        return False
+    around = f"{lead} … {tail}"
+    if any(cue.kind in _LIMITING for cue in read_cues(around)) or _limits(around):
+        return False
+    if _BEGINS.search(lead):
+        return True
+    # “Lee et al. (2019) found that …” in the source says so, too.
+    stated = tuple(token.text for token in _tokens(state(text[slice(*span)])))
+    run = tuple(token.text for token in _tokens(text[start:end]))
+    return stated[: len(run)] == run
+
+
+def _limits(text: str) -> bool:
+    words = lexicon()
+    folded = fold(text)
+    return any(word in folded for word in words.limits_zh) or any(
+        match in words.limits_en for match in re.findall(r"[a-z]+", folded)
+    )

@@ -1,0 +1,136 @@
+"""What a sentence states, without who says it: “Lee et al. (2019) found that …”, “However, …”.
+
+A thesis names its sources in its sentences. That a study found something stands in no study, nor
+does its year of publication: held against the source, both would speak against a true sentence.
+Names without a year are left where they are, since “the ministry said” is part of what is claimed.
+"""
+
+import re
+from functools import lru_cache
+
+from rag_assets.judging.cues import of_kind, read_cues
+from rag_assets.judging.lexicon import Frames, lexicon
+
+_YEAR = r"(?:1[89]|20)\d\d[a-z]?"
+_NAME = (
+    r"(?:(?:[A-Z]\.[\s-]?){0,3}(?:(?:van|von|de|der|den|di|da|la|le|el|al|bin)\s+){0,3}"
+    r"[A-Z][\w'’-]+)"
+)
+_NAMES = rf"{_NAME}(?:\s*(?:,\s*(?:and\s+|&\s*)?|\s(?:and|&)\s+){_NAME}){{0,6}}"
+_OTHERS = r"(?:,?\s+et\s+al\b\.?|,?\s+and\s+(?:others|colleagues|co-?workers)\b)"
+_PAGES = r"(?:\s*[,:]\s*(?:pp?\.?\s*)?\d+(?:\s*[-–]\s*\d+)?)?"
+_YEARS = rf"{_YEAR}(?:\s*[,;]\s*{_YEAR})*{_PAGES}"
+# In a sentence a name with a year in parentheses is a work, and so are people “et al.”.
+_REFERENCE = (
+    rf"(?:{_NAMES}{_OTHERS}?(?:['’]s?)?,?\s*[(（]\s*{_YEARS}\s*[)）]|{_NAMES}{_OTHERS}(?:['’]s?)?)"
+)
+# (March 2020) is a date, and (ICRC 2016) may be an event.
+_NO_AUTHOR = (
+    r"(?!(?:January|February|March|April|May|June|July|August|September|October|November|December"
+    r"|Spring|Summer|Autumn|Fall|Winter|[A-Z]{2,})\b)"
+)
+_WORK = rf"{_NO_AUTHOR}{_NAMES}{_OTHERS}?,?\s*{_YEARS}"
+_IN_PARENTHESES = re.compile(
+    rf"\s*[(（]\s*(?:see\s+|cf\.?\s+|e\.g\.,?\s+|for example,?\s+)*"
+    rf"{_WORK}(?:\s*[;,]\s*(?:and\s+)?{_WORK})*\s*[)）]"
+)
+# From 1, as references are counted: [0, 1] is an interval.
+_NUMBER = r"[1-9]\d{0,2}"
+_IN_BRACKETS = re.compile(rf"\s*\[{_NUMBER}(?:\s*[,;–-]\s*{_NUMBER})*\]")
+_HAN_NAME = r"[\u4e00-\u9fffA-Za-z·.\s]{1,24}?"
+_HAN_WORK = rf"{_HAN_NAME}(?:等人?)?\s*[(（]\s*{_YEARS}\s*[)）]"
+_HAN_REFERENCES = re.compile(
+    rf"[(（]\s*[\u4e00-\u9fff·]{{2,8}}(?:等人?)?\s*[,，]\s*{_YEARS}\s*[)）]"
+)
+_FEWEST_WORDS = 3
+_FEWEST_HAN = 4
+_MOST_LAYERS = 3
+# “Few studies show that …”: what is said of the finding turns it round.
+_TURNED = re.compile(r"\b(?:few|little|hardly|scarcely|rarely|seldom|less|fewer)\b|很少|鲜有|少有")
+_WORD = re.compile(r"[^\W\d_]+")
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+
+
+@lru_cache(maxsize=20_000)
+def state(claim: str) -> str:
+    """Return what a sentence states: without references, frames and connectives at its beginning.
+
+    Where too little would be left, or the frame itself denies, the sentence stays as it is.
+    """
+    stated = _IN_BRACKETS.sub("", _HAN_REFERENCES.sub("", _IN_PARENTHESES.sub("", claim)))
+    patterns = _patterns()
+    for _ in range(_MOST_LAYERS):
+        found = next((m for p in patterns if (m := p.match(stated)) and _is_mere(m)), None)
+        if found is None:
+            break
+        stated = stated[found.end() :]
+    for mention in _mentions():
+        stated = mention.sub("", stated)
+    if stated == claim or not _is_enough(stated):
+        return claim
+    stated = stated.strip(" ,，")
+    return stated[0].upper() + stated[1:]
+
+
+def _is_mere(frame: re.Match[str]) -> bool:
+    text = frame.group()
+    return not of_kind(read_cues(text), "negation") and not _TURNED.search(text.lower())
+
+
+def _is_enough(text: str) -> bool:
+    words = _WORD.findall(_HAN.sub(" ", text))
+    return len(words) >= _FEWEST_WORDS or len(_HAN.findall(text)) >= _FEWEST_HAN
+
+
+@lru_cache(maxsize=1)
+def _patterns() -> tuple[re.Pattern[str], ...]:
+    frames = lexicon().frames
+    return (*_english(frames), *_chinese(frames))
+
+
+def _english(frames: Frames) -> tuple[re.Pattern[str], ...]:
+    verb = rf"\b(?i:{_either(frames.verbs_en)})\b"
+    some = rf"(?i:{_either(frames.before_sources_en)})"
+    noun = rf"(?i:{_either(frames.sources_en)})\b"
+    aside = r"(?:\s+(?i:has|have|had|was|is|were|are|been|can|be|also|further|\w+ly|seen))*\s+"
+    told, told_alone = aside + verb, rf"{aside}\b(?i:{_either(frames.verbs_alone_en)})\b"
+    source = rf"(?:{some}\s+){{0,4}}{noun}(?:\s+(?i:by|of|from)\s+{_REFERENCE})?"
+    who = rf"(?:{_REFERENCE}(?:\s+(?:{some}\s+)?{noun})?|{source})"
+    # “Studies in mice” and “a survey of 500 teachers” say more than who says it, and stay.
+    inside = r"(?:\s+in\s+(?i:table|figure|fig\.|section|appendix)\s*\w{1,4})?"
+    return (
+        re.compile(rf"(?i:{_either(frames.connectives_en)})\s*,\s*"),
+        re.compile(rf"(?i:in)\s+(?:(?i:his|her)|{some})\s+(?:{some}\s+)?{noun}\s*,\s*"),
+        re.compile(rf"(?:{who}{inside}|(?i:it|they)){told}{inside}\s*(?:,\s*)?(?i:that)\s+"),
+        re.compile(rf"{who}{told_alone}(?:\s*:\s*|\s+(?!(?i:by|in|as|to|on|for|with|using|from|out)\b))"),
+        re.compile(rf"(?i:according\s+to|following|in)\s+(?:the\s+\w+\s+of\s+)?{_REFERENCE}\s*,?\s*"),
+        re.compile(rf"(?i:according\s+to)\s+{source}\s*,\s*"),
+        re.compile(rf"(?i:as)\s+{who}{told}(?:\s+\w+)?\s*,\s*"),
+        re.compile(rf"(?i:as)(?:\s+\w+ly)?\s+{verb}\s+(?i:by|in)\s+{who}\s*,\s*"),
+    )  # fmt: skip
+
+
+def _chinese(frames: Frames) -> tuple[re.Pattern[str], ...]:
+    verb = f"(?:{_either(frames.verbs_zh)})"
+    source = f"(?:{_either(frames.before_sources_zh)})*(?:的)?(?:{_either(frames.sources_zh)})"
+    who = f"(?:{_HAN_WORK}(?:的)?(?:{_either(frames.sources_zh)})?|{source})(?:们|者)?"
+    how = "(?:已经|已|也|还|均|都|普遍|进一步|曾|则|通过[^，。；]{1,20})?"
+    return (
+        re.compile(f"(?:{_either(frames.connectives_zh)})[，,]\\s*"),
+        re.compile(f"(?:据|根据|按照)?{who}{how}{verb}(?:了|出)?[，,：:]?\\s*"),
+        re.compile(f"(?:据|根据|按照){who}(?:可知)?[，,]\\s*"),
+        re.compile("据(?:报道|悉|介绍|统计|了解)[，,]\\s*"),
+    )
+
+
+@lru_cache(maxsize=1)
+def _mentions() -> tuple[re.Pattern[str], ...]:
+    verb = rf"\b(?:{_either(lexicon().frames.verbs_en)})\b"
+    return (
+        re.compile(rf"\s*,?\s*\bas\s+{verb}\s+(?:by|in)\s+{_REFERENCE}\s*,?"),
+        re.compile(rf"\s*,?\s*\baccording\s+to\s+{_REFERENCE}"),
+    )
+
+
+def _either(words: tuple[str, ...]) -> str:
+    return "|".join(re.escape(word) for word in sorted(words, key=lambda w: (-len(w), w)))

@@ -1,0 +1,62 @@
+"""A sentence that was taken over with one thing changed is never OK; taken over, it may be."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_assets.judging.features import answer
+from rag_assets.judging.pair_reading import BundledPairReader
+from rag_assets.judging.signs import find_reservations
+from rag_assets.judging.support import load_support_scorer
+from rag_assets.workspace.settings import SupportSettings
+from rag_assets_tests.judging.sentences import passage
+
+SOURCE = passage(
+    "Sixteen greenhouses in Lindau were watched from March to October.",
+    "Of 14 tomato plants in the shaded greenhouse two died and 12 survived the heat of July.",
+    "Pumps were cleaned before the first frost and after the last frost of the year.",
+    "The blight, which causes brown leaves, spread from the northern greenhouse in August.",
+    "The gardeners did not water the seedlings on Sundays, but they watered them twice on Mondays.",
+)
+KEPT = [
+    "Of 14 tomato plants in the shaded greenhouse 2 died and 12 survived the heat.",
+    "Pumps were cleaned after the last frost and before the first frost of the year.",
+    "In August the blight, which causes brown leaves, spread from the northern greenhouse.",
+    "Sixteen greenhouses in Lindau were watched from March until October.",
+    "Gardens are often watered by hand in the north of the country.",
+]
+CHANGED = [
+    ("Of 14 tomato plants in the shaded greenhouse 12 died and 12 survived the heat of July.",
+     "number"),
+    ("Pumps were cleaned before the first frost and before the last frost of the year.",
+     "direction"),
+    ("The blight, which prevents brown leaves, spread from the northern greenhouse in August.",
+     "direction"),
+    ("The gardeners did not water the seedlings on Sundays, but they did not water them at all.",
+     "negation"),
+    ("Sixteen greenhouses in Bregenz were watched from March to October.", "entity"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("claim", KEPT)
+def test_what_was_only_reworded_is_not_reserved(claim: str) -> None:
+    assert find_reservations(answer(claim, [SOURCE])) == []
+
+
+@pytest.mark.parametrize(("claim", "kind"), CHANGED)
+def test_what_was_changed_is_named_and_never_ok(claim: str, kind: str) -> None:
+    found = find_reservations(answer(claim, [SOURCE]))
+    assert kind in {sign.kind for sign in found}
+    scorer = load_support_scorer(
+        SupportSettings(threshold=0.31, weak_threshold=0.3), BundledPairReader()
+    )
+    (judgement,) = scorer.judge([(claim, [SOURCE])])
+    assert judgement.status != "OK"
+
+
+@given(st.sampled_from(SOURCE.sentences), st.data())
+def test_a_sentence_never_changes_itself(span: tuple[int, int], data: st.DataObject) -> None:
+    words = SOURCE.text[slice(*span)].rstrip(".").split()
+    left_out = data.draw(st.integers(0, len(words) - 1))
+    claim = " ".join(words[:left_out] + words[left_out + 1 :])
+    assert find_reservations(answer(claim, [SOURCE])) == []

@@ -1,0 +1,87 @@
+"""Who says it is no part of what is said; what narrows or denies it is."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_assets.judging.statement import state
+
+FLAT = "Bare roofs showed no change."
+FRAMED = [
+    "It was reported that bare roofs showed no change.",
+    "It has recently been shown that bare roofs showed no change.",
+    "Moreau et al. (2019) reported that bare roofs showed no change.",
+    "Moreau et al. found bare roofs showed no change.",
+    "Moreau, Lindqvist, and van der Berg (2010) observed that bare roofs showed no change.",
+    "According to Moreau and Lindqvist (2019), bare roofs showed no change.",
+    "As Moreau (2019) has shown, bare roofs showed no change.",
+    "In their study, Moreau (2019) found that bare roofs showed no change.",
+    "The authors found that bare roofs showed no change.",
+    "Results in Table 7 show that bare roofs showed no change.",
+    "However, a recent study suggests that bare roofs showed no change [12, 14–16].",
+    "Bare roofs showed no change (Moreau et al., 2019; Lindqvist 2020a, p. 12).",
+    "Bare roofs showed no change, as reported by Moreau (2019).",
+    "In addition, bare roofs showed no change.",
+]
+FRAMED_ZH = [
+    "研究表明，裸露屋顶没有变化。",
+    "莫兰等（2019）发现裸露屋顶没有变化。",
+    "根据莫兰（2019）的研究，裸露屋顶没有变化。",
+    "然而，Moreau等（2019）认为裸露屋顶没有变化。",
+    "已有大量研究证实了裸露屋顶没有变化（莫兰等，2018）。",
+    "据报道，裸露屋顶没有变化。",
+]
+KEPT = [
+    "No study has shown that roofs cool offices.",
+    "Few studies have shown that roofs cool offices.",
+    "The study did not find that roofs cool offices.",
+    "The ministry said that prices fell in May.",
+    "Studies in mice show that tea lowers the risk.",
+    "A survey of 500 teachers found that classes were too large.",
+    "They hypothesised that roofs cool offices.",
+    "In 2019, prices fell by 5 %.",
+    "Prices fell (from 2012 to 2019).",
+    "Prices fell again (March 2020).",
+    "The first results were published in May.",
+    "The value lies in the interval [0, 1].",
+    "研究没有发现裸露屋顶有变化。",
+    "研究人员在三个城市工作。",
+]
+
+
+@pytest.mark.parametrize("sentence", FRAMED)
+def test_frames_references_and_connectives_go(sentence: str) -> None:
+    assert state(sentence) == FLAT
+
+
+@pytest.mark.parametrize("sentence", FRAMED_ZH)
+def test_chinese_frames_go(sentence: str) -> None:
+    assert state(sentence) == "裸露屋顶没有变化。"
+
+
+@pytest.mark.parametrize("sentence", [FLAT, *KEPT])
+def test_what_is_part_of_the_claim_stays(sentence: str) -> None:
+    assert state(sentence) == sentence
+
+
+def test_a_frame_without_a_statement_stays() -> None:
+    assert state("Moreau (2019) found nothing.") == "Moreau (2019) found nothing."
+
+
+@given(st.text(max_size=120))
+def test_nothing_is_invented(text: str) -> None:
+    left = re.findall(r"\w", state(text).casefold())
+    given_ = iter(re.findall(r"\w", text.casefold()))
+    assert all(character in given_ for character in left)
+
+
+@given(
+    st.lists(
+        st.sampled_from(["Lee", "et al.", "(2019)", "and", ",", "(", ")", "[3]", "found", "that"]),
+        max_size=40,
+    )
+)
+def test_a_heap_of_references_ends(words: list[str]) -> None:
+    assert len(state(" ".join(words))) <= len(" ".join(words))
