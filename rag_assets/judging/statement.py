@@ -16,20 +16,22 @@ _NAME = (
     r"(?:(?:[A-Z]\.[\s-]?){0,3}(?:(?:van|von|de|der|den|di|da|la|le|el|al|bin)\s+){0,3}"
     r"[A-Z][\w'’-]+)"
 )
-_NAMES = rf"{_NAME}(?:\s*(?:,\s*(?:and\s+|&\s*)?|\s(?:and|&)\s+){_NAME}){{0,6}}"
-_OTHERS = r"(?:,?\s+et\s+al\b\.?|,?\s+and\s+(?:others|colleagues|co-?workers)\b)"
+NAMES = rf"{_NAME}(?:\s*(?:,\s*(?:and\s+|&\s*)?|\s(?:and|&)\s+){_NAME}){{0,6}}"
+OTHERS = r"(?:,?\s+et\s+al\b\.?|,?\s+and\s+(?:others|colleagues|co-?workers)\b)"
 _PAGES = r"(?:\s*[,:]\s*(?:pp?\.?\s*)?\d+(?:\s*[-–]\s*\d+)?)?"
 _YEARS = rf"{_YEAR}(?:\s*[,;]\s*{_YEAR})*{_PAGES}"
 # In a sentence a name with a year in parentheses is a work, and so are people “et al.”.
 _REFERENCE = (
-    rf"(?:{_NAMES}{_OTHERS}?(?:['’]s?)?,?\s*[(（]\s*{_YEARS}\s*[)）]|{_NAMES}{_OTHERS}(?:['’]s?)?)"
+    rf"(?:{NAMES}{OTHERS}?(?:['’]s?)?,?\s*[(（]\s*{_YEARS}\s*[)）]|{NAMES}{OTHERS}(?:['’]s?)?)"
 )
+# What stands for an anchor in a sentence (`rag_assets.auditing.drafts.narrative`).
+_CITED = rf"(?:{_REFERENCE}|the cited work)"
 # (March 2020) is a date, and (ICRC 2016) may be an event.
 _NO_AUTHOR = (
     r"(?!(?:January|February|March|April|May|June|July|August|September|October|November|December"
     r"|Spring|Summer|Autumn|Fall|Winter|[A-Z]{2,})\b)"
 )
-_WORK = rf"{_NO_AUTHOR}{_NAMES}{_OTHERS}?,?\s*{_YEARS}"
+_WORK = rf"{_NO_AUTHOR}{NAMES}{OTHERS}?,?\s*{_YEARS}"
 _IN_PARENTHESES = re.compile(
     rf"\s*[(（]\s*(?:see\s+|cf\.?\s+|e\.g\.,?\s+|for example,?\s+)*"
     rf"{_WORK}(?:\s*[;,]\s*(?:and\s+)?{_WORK})*\s*[)）]"
@@ -82,24 +84,29 @@ def _is_enough(text: str) -> bool:
     return len(words) >= _FEWEST_WORDS or len(_HAN.findall(text)) >= _FEWEST_HAN
 
 
+def frames() -> Frames:
+    """Return the words of frames and connectives."""
+    return lexicon().frames
+
+
 @lru_cache(maxsize=1)
 def _patterns() -> tuple[re.Pattern[str], ...]:
-    frames = lexicon().frames
-    return (*_english(frames), *_chinese(frames))
+    return (*_english(frames()), *_chinese(frames()))
 
 
-def _english(frames: Frames) -> tuple[re.Pattern[str], ...]:
-    verb = rf"\b(?i:{_either(frames.verbs_en)})\b"
-    some = rf"(?i:{_either(frames.before_sources_en)})"
-    noun = rf"(?i:{_either(frames.sources_en)})\b"
+def _english(words: Frames) -> tuple[re.Pattern[str], ...]:
+    verb = rf"\b(?i:{either(words.verbs_en)})\b"
+    some = rf"(?i:{either(words.before_sources_en)})"
+    noun = rf"(?i:{either(words.sources_en)})\b"
     aside = r"(?:\s+(?i:has|have|had|was|is|were|are|been|can|be|also|further|\w+ly|seen))*\s+"
-    told, told_alone = aside + verb, rf"{aside}\b(?i:{_either(frames.verbs_alone_en)})\b"
-    source = rf"(?:{some}\s+){{0,4}}{noun}(?:\s+(?i:by|of|from)\s+{_REFERENCE})?"
+    told, told_alone = aside + verb, rf"{aside}\b(?i:{either(words.verbs_alone_en)})\b"
+    source = rf"(?:{some}\s+){{0,4}}{noun}(?:\s+(?i:by|of|from)\s+{_CITED})?"
     who = rf"(?:{_REFERENCE}(?:\s+(?:{some}\s+)?{noun})?|{source})"
     # “Studies in mice” and “a survey of 500 teachers” say more than who says it, and stay.
-    inside = r"(?:\s+in\s+(?i:table|figure|fig\.|section|appendix)\s*\w{1,4})?"
+    place = r"in\s+(?i:table|figure|fig\.|section|appendix)\s*\w{1,4}"
+    inside = rf"(?:\s+(?:{place}|(?:by|in)\s+{_CITED}))?"
     return (
-        re.compile(rf"(?i:{_either(frames.connectives_en)})\s*,\s*"),
+        re.compile(rf"(?i:{either(words.connectives_en)})\s*,\s*"),
         re.compile(rf"(?i:in)\s+(?:(?i:his|her)|{some})\s+(?:{some}\s+)?{noun}\s*,\s*"),
         re.compile(rf"(?:{who}{inside}|(?i:it|they)){told}{inside}\s*(?:,\s*)?(?i:that)\s+"),
         re.compile(rf"{who}{told_alone}(?:\s*:\s*|\s+(?!(?i:by|in|as|to|on|for|with|using|from|out)\b))"),
@@ -110,13 +117,13 @@ def _english(frames: Frames) -> tuple[re.Pattern[str], ...]:
     )  # fmt: skip
 
 
-def _chinese(frames: Frames) -> tuple[re.Pattern[str], ...]:
-    verb = f"(?:{_either(frames.verbs_zh)})"
-    source = f"(?:{_either(frames.before_sources_zh)})*(?:的)?(?:{_either(frames.sources_zh)})"
-    who = f"(?:{_HAN_WORK}(?:的)?(?:{_either(frames.sources_zh)})?|{source})(?:们|者)?"
+def _chinese(words: Frames) -> tuple[re.Pattern[str], ...]:
+    verb = f"(?:{either(words.verbs_zh)})"
+    source = f"(?:{either(words.before_sources_zh)})*(?:的)?(?:{either(words.sources_zh)})"
+    who = f"(?:{_HAN_WORK}(?:的)?(?:{either(words.sources_zh)})?|{source})(?:们|者)?"
     how = "(?:已经|已|也|还|均|都|普遍|进一步|曾|则|通过[^，。；]{1,20})?"
     return (
-        re.compile(f"(?:{_either(frames.connectives_zh)})[，,]\\s*"),
+        re.compile(f"(?:{either(words.connectives_zh)})[，,]\\s*"),
         re.compile(f"(?:据|根据|按照)?{who}{how}{verb}(?:了|出)?[，,：:]?\\s*"),
         re.compile(f"(?:据|根据|按照){who}(?:可知)?[，,]\\s*"),
         re.compile("据(?:报道|悉|介绍|统计|了解)[，,]\\s*"),
@@ -125,12 +132,13 @@ def _chinese(frames: Frames) -> tuple[re.Pattern[str], ...]:
 
 @lru_cache(maxsize=1)
 def _mentions() -> tuple[re.Pattern[str], ...]:
-    verb = rf"\b(?:{_either(lexicon().frames.verbs_en)})\b"
+    verb = rf"\b(?:{either(frames().verbs_en)})\b"
     return (
-        re.compile(rf"\s*,?\s*\bas\s+{verb}\s+(?:by|in)\s+{_REFERENCE}\s*,?"),
-        re.compile(rf"\s*,?\s*\baccording\s+to\s+{_REFERENCE}"),
+        re.compile(rf"\s*,?\s*\bas\s+{verb}\s+(?:by|in)\s+{_CITED}\s*,?"),
+        re.compile(rf"\s*,?\s*\baccording\s+to\s+{_CITED}"),
     )
 
 
-def _either(words: tuple[str, ...]) -> str:
+def either(words: tuple[str, ...]) -> str:
+    """Return a pattern of any of the words, the longest first."""
     return "|".join(re.escape(word) for word in sorted(words, key=lambda w: (-len(w), w)))

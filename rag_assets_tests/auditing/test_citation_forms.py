@@ -72,7 +72,7 @@ def test_cross_references_are_named_in_a_warning() -> None:
 
 def test_mention_belongs_to_the_sentence_that_it_begins() -> None:
     (sentence,) = read("Prices fell. @a found that wages rose.").sentences
-    assert sentence.claim == "found that wages rose."
+    assert sentence.claim == "The cited work found that wages rose."
 
 
 def test_every_form_knows_its_place() -> None:

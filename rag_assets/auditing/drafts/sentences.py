@@ -8,6 +8,7 @@ from rag_assets.auditing.drafts.anchors import Citation, read_citations
 from rag_assets.auditing.drafts.blocks import ProseBlock, ProseKind, find_prose
 from rag_assets.auditing.drafts.clauses import split_clauses
 from rag_assets.auditing.drafts.marks import PLACEHOLDER, PlainText, remove_marks
+from rag_assets.auditing.drafts.narrative import mark_places, name_sources, split_subjects
 from rag_assets.auditing.drafts.quotations import Quotation, find_quotations
 
 # Takes a text, returns half-open spans in order (`rag_assets.chunking.split_sentences`).
@@ -149,7 +150,7 @@ def _sentences_of(
                 block.offsets[first],
                 block.offsets[last] + 1,
                 " ".join(marked.split()),
-                _claim(text[slice(*span)]),
+                _claim(mark_places(text[slice(*span)], at)),
                 _with_clauses(text[slice(*span)], cited, at),
                 notes,
                 [q for q in quotations if q.start < span[1] and span[0] < q.end],
@@ -160,6 +161,12 @@ def _sentences_of(
 
 def _with_clauses(text: str, citations: list[Citation], places: list[int]) -> list[Citation]:
     """Return the citations, each with the clause that it supports where that is clear."""
+    subjects = split_subjects(mark_places(text, places))
+    if subjects is not None:
+        return [
+            replace(citation, claim=_claim(clause))
+            for citation, clause in zip(citations, subjects, strict=True)
+        ]
     groups = sorted(set(places))
     clauses = split_clauses(text.replace(PLACEHOLDER, " "), groups)
     if clauses is None:
@@ -197,6 +204,6 @@ def _apart(edges: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 
 
 def _claim(text: str) -> str:
-    claim = _EMPTY_BRACKETS.sub("", " ".join(text.replace(PLACEHOLDER, " ").split()))
+    claim = _EMPTY_BRACKETS.sub("", " ".join(name_sources(text).split()))
     claim = _LEADING_REST.sub("", claim)
     return claim if _has_words(claim) else ""
