@@ -66,7 +66,7 @@ _TREES = {
 }  # fmt: skip
 _MOST_OK_MUTATED = 0.05
 _MOST_FALSE_OK = 0.15
-_CALIBRATION_POINTS = 24
+_LEAST_STEP = 0.01  # of all weight that a point of the calibration stands for
 _FEWEST_MUTATED = 40  # of a kind and language, for a share to mean anything
 # Below a chance of about one in three a passage is not worth reading again; most claims of the
 # sets are not supported.
@@ -138,18 +138,28 @@ def out_of_fold(x: Array, rows: Sequence[Case], groups: Sequence[str]) -> Array:
 def calibrate(
     scores: Array, rows: Sequence[Case], ruled: NDArray[np.bool_]
 ) -> tuple[list[float], list[float]]:
-    """Return the points of an isotonic regression on published rows, sets alike.
+    """Return the points of a centred isotonic regression on published rows, sets alike.
 
-    Rows that a rule decides are left out: their probability does not count.
+    A step of the isotonic regression is one probability for all of its scores, so that no threshold
+    could divide them: lines run from the centre of each step to that of the next (Oron and
+    Flournoy 2017). Rows that a rule decides are left out: their probability does not count.
     """
     used = [i for i, c in enumerate(rows) if c.kind == "row" and not ruled[i]]
     kept = [rows[i] for i in used]
-    isotonic = IsotonicRegression(out_of_bounds="clip")
-    isotonic.fit(scores[used], [c.is_supported for c in kept], sample_weight=weigh(kept))
-    xs = np.quantile(scores[used], np.linspace(0, 1, _CALIBRATION_POINTS))
-    # Steps are smoothed by lines through points at equal shares of the rows.
-    points = sorted({round(float(v), 5) for v in xs})
-    return points, [round(float(v), 5) for v in isotonic.predict(points)]
+    weights, shown = weigh(kept), scores[used]
+    supported = np.array([c.is_supported for c in kept], np.float64)
+    fitted = IsotonicRegression().fit(shown, supported, sample_weight=weights).predict(shown)
+    steps: list[NDArray[np.bool_]] = []
+    gathered = np.zeros(len(kept), bool)
+    for value in np.unique(fitted):
+        gathered = gathered | (fitted == value)
+        if weights[gathered].sum() >= _LEAST_STEP * weights.sum():
+            steps.append(gathered)
+            gathered = np.zeros(len(kept), bool)
+    steps[-1] = steps[-1] | gathered
+    centres = [round(float(np.average(shown[s], weights=weights[s])), 5) for s in steps]
+    shares = [round(float(np.average(supported[s], weights=weights[s])), 5) for s in steps]
+    return centres, shares
 
 
 def find_scales(x: Array, rows: Sequence[Case], is_english: Array) -> dict[str, list[list[float]]]:

@@ -35,7 +35,9 @@ def find_changes(claim: str, sentence: str, window: str, selection: Selection) -
 def _numbers(claim: str, window: str) -> Iterator[Sign]:
     left = list(read_quantities(window))
     for quantity in read_quantities(claim):
-        equal = find_equal(quantity, left)
+        # Elsewhere a bare number may answer one with a unit; here the unit was there to be copied.
+        unit = quantity.unit.kind
+        equal = find_equal(quantity, [q for q in left if not unit or q.unit.kind == unit])
         if equal is not None:
             left.remove(equal)
             continue

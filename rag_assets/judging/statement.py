@@ -41,8 +41,9 @@ _NUMBER = r"[1-9]\d{0,2}"
 _IN_BRACKETS = re.compile(rf"\s*\[{_NUMBER}(?:\s*[,;–-]\s*{_NUMBER})*\]")
 _HAN_NAME = r"[\u4e00-\u9fffA-Za-z·.\s]{1,24}?"
 _HAN_WORK = rf"{_HAN_NAME}(?:等人?)?\s*[(（]\s*{_YEARS}\s*[)）]"
+_HAN_REFERENCE = rf"(?:[\u4e00-\u9fff·]{{2,8}}(?:等人?)?|[A-Z][A-Za-z·]+等人?)\s*[,，]\s*{_YEARS}"
 _HAN_REFERENCES = re.compile(
-    rf"[(（]\s*[\u4e00-\u9fff·]{{2,8}}(?:等人?)?\s*[,，]\s*{_YEARS}\s*[)）]"
+    rf"[(（]\s*(?:[参详]?见)?{_HAN_REFERENCE}(?:\s*[;；]\s*{_HAN_REFERENCE})*\s*[)）]"
 )
 _FEWEST_WORDS = 3
 _FEWEST_HAN = 4

@@ -32,6 +32,7 @@ FRAMED_ZH = [
     "然而，Moreau等（2019）认为裸露屋顶没有变化。",
     "已有大量研究证实了裸露屋顶没有变化（莫兰等，2018）。",
     "据报道，裸露屋顶没有变化。",
+    "裸露屋顶没有变化（莫兰，2018；Lindqvist等，2020）。",
 ]
 KEPT = [
     "No study has shown that roofs cool offices.",
