@@ -6,10 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import binomtest
 from sklearn.metrics import f1_score, roc_auc_score
 from support_cases import Array, Case, is_change
 
 from rag_assets.judging.support import CONTRADICTED_AT_MOST, DOUBTFUL_AT_MOST, RESERVED_AT_MOST
+
+_FEWEST_OK = 10
 
 
 def calibration_error(p: Array, y: Array, bins: int = 10) -> float:
@@ -100,6 +103,22 @@ def false_share(table: Table, threshold: float) -> float:
     ok = table.ok(threshold) & np.array([c.kind == "row" for c in table.rows])
     right = np.array([c.is_supported for c in table.rows])
     return float((ok & ~right).sum() / max(1, ok.sum()))
+
+
+def surely_false(table: Table, threshold: float) -> float:
+    """Return the highest share of a set's OK that is not supported, beyond chance.
+
+    Of each set with ten OK or more, the lower end of the 95 % interval (Wilson).
+    """
+    ends = [0.0]
+    ok = table.ok(threshold) & np.array([c.kind == "row" for c in table.rows])
+    for name in {c.set for c in table.rows}:
+        right = [c.is_supported for c, is_ok in zip(table.rows, ok, strict=True)
+                 if is_ok and c.set == name]  # fmt: skip
+        if len(right) >= _FEWEST_OK:
+            wrong = binomtest(len(right) - sum(right), len(right))
+            ends.append(float(wrong.proportion_ci(method="wilson").low))
+    return max(ends)
 
 
 def show_curve(table: Table) -> None:
