@@ -6,7 +6,12 @@ from dataclasses import dataclass, field, replace
 from rag_assets.auditing.deciding import Case, Subject
 from rag_assets.auditing.drafts.sentences import SentenceSplitter
 from rag_assets.auditing.judged import Judged, PlaceFound
-from rag_assets.auditing.library import CitedDocumentRef, Library, Passage, digest_document
+from rag_assets.auditing.library import (
+    CitedDocument,
+    CitedDocumentRef,
+    Library,
+    digest_document,
+)
 from rag_assets.auditing.printed import PrintedText
 from rag_assets.auditing.quoting import QuotationCheck, check_quotation, quoted_claim
 from rag_assets.auditing.ranking import (
@@ -23,7 +28,7 @@ from rag_assets.auditing.verdict_store import VerdictStore, judgement_key
 from rag_assets.judging import Judgement, PassageText, Scorer
 
 # Part of a judgement's key: raise it when the same inputs may be judged otherwise.
-JUDGING_VERSION = 2
+JUDGING_VERSION = 3
 
 Outcome = Judged | Trouble | None
 
@@ -191,7 +196,7 @@ class Court:
             # Where words are quoted from must be looked at, however the rest compares.
             first = [i for i in among if document.passages[i].chunk_id in quoted]
             chosen = list(dict.fromkeys((*first, *best)))[: max(self.k, len(first))]
-            texts = [_passage_text(document.passages[i], self.split) for i in chosen]
+            texts = [_passage_text(document, i, self.split) for i in chosen]
             return _Ask(key, stated, tuple(chosen), tuple(texts), place, checks)
 
         everything = range(len(document.passages))
@@ -252,9 +257,11 @@ class _Ask:
     checks: tuple[QuotationCheck, ...]
 
 
-def _passage_text(passage: Passage, split: SentenceSplitter) -> PassageText:
+def _passage_text(document: CitedDocument, index: int, split: SentenceSplitter) -> PassageText:
+    passage = document.passages[index]
+    context = " › ".join([*([document.title] if document.title else []), *passage.section_path])
     spans = [span for span in split(passage.text) if passage.text[slice(*span)].strip()]
-    return PassageText(passage.text, tuple(spans) or ((0, len(passage.text)),))
+    return PassageText(passage.text, tuple(spans) or ((0, len(passage.text)),), context)
 
 
 _RANKS = {"OK": 2, "WEAK": 1, "MISSING": 0}

@@ -79,11 +79,12 @@ class CitedDocument:
 
 
 def digest_document(document: CitedDocument) -> str:
-    """Return the SHA-256 of all in a document that a verdict rests on: text, cuts and places.
+    """Return the SHA-256 of all in a document that a verdict rests on: title, text, cuts, places.
 
     Neither the uid nor the publication is part of it: a renamed file keeps its verdicts.
     """
     return hash_fields(
+        document.title,
         [_passage_fields(passage) for passage in document.passages],
         [_passage_fields(passage) for passage in document.unsaid],
     )

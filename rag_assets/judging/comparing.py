@@ -5,14 +5,17 @@ from dataclasses import dataclass, replace
 
 from rag_assets.judging.cues import Cue, of_kind, read_cues
 from rag_assets.judging.names import Name, read_names
+from rag_assets.judging.naming import read_named
 from rag_assets.judging.quantities import (
+    NEAR,
     Quantity,
     find_equal,
+    is_year,
     read_quantities,
     units_agree,
 )
 from rag_assets.judging.roles import RoleFact, find_exchange
-from rag_assets.judging.terms import Term, fold, read_terms
+from rag_assets.judging.terms import Term, read_terms
 
 # Terms on each side of a word that say what it is about; more of them in the source, where
 # a sentence may be wordier.
@@ -22,7 +25,6 @@ _NEAR_IN_SOURCE = 6
 _DENIED = 2
 # Weight in common from which two words speak of the same thing.
 _SAME_SUBJECT = 0.5
-_SHORTEST_NAME = 3
 # Parts of a date and ages stand for themselves: 8 月 is no 8 年 in another unit.
 _DATES = frozenset({"year", "month", "day of month", "decade"})
 
@@ -83,12 +85,13 @@ class Comparison:
     exchange: RoleFact | None
 
 
-def compare(claim: str, sentences: Sequence[str]) -> Comparison:
+def compare(claim: str, sentences: Sequence[str], context: str = "") -> Comparison:
     """Hold a claim against sentences.
 
     Args:
         claim: without anchors and marks.
         sentences: the best first; at least one.
+        context: title and headings above them: what they name, the sentences need not name again.
     """
     directions = _directions(claim, sentences)
     exchange = find_exchange(claim, sentences)
@@ -98,7 +101,7 @@ def compare(claim: str, sentences: Sequence[str]) -> Comparison:
         exchange = None
     return Comparison(
         _numbers(claim, sentences),
-        _names(claim, sentences),
+        _names(claim, sentences, context),
         directions,
         _negations(claim, sentences),
         _causes(claim, sentences),
@@ -125,11 +128,7 @@ def _numbers(claim: str, sentences: Sequence[str]) -> tuple[NumberFact, ...]:
 def _is_rival(claim: Quantity, source: Quantity) -> bool:
     if claim.unit.kind or source.unit.kind:
         return claim.unit.kind == source.unit.kind and claim.unit.kind not in _DATES
-    return _is_year(claim) == _is_year(source)
-
-
-def _is_year(quantity: Quantity) -> bool:
-    return quantity.step == 1 and 1500 <= quantity.raw <= 2100 and "," not in quantity.text
+    return is_year(claim) == is_year(source)
 
 
 def _is_other_unit(claim: Quantity, source: Quantity) -> bool:
@@ -141,40 +140,14 @@ def _is_other_unit(claim: Quantity, source: Quantity) -> bool:
     )
 
 
-def _names(claim: str, sentences: Sequence[str]) -> tuple[NameFact, ...]:
-    folded = [fold(sentence) for sentence in sentences]
-    initials = [_initials(sentence) for sentence in sentences]
-    own_initials = _initials(claim)
+def _names(claim: str, sentences: Sequence[str], context: str) -> tuple[NameFact, ...]:
+    texts = [read_named(sentence) for sentence in sentences]
+    own, about = read_named(claim), read_named(context)
     facts = []
     for name in read_names(claim):
-        found = [
-            _holds_name(name, folded[i], initials[i], sentences[i], own_initials)
-            for i in range(len(sentences))
-        ]
-        facts.append(NameFact(name, found[0], any(found)))
+        found = [text.holds(name, own) for text in texts]
+        facts.append(NameFact(name, found[0], any(found) or about.holds(name, own)))
     return tuple(facts)
-
-
-def _initials(text: str) -> str:
-    return "".join(term.unit[0] for term in read_terms(text).items if term.kind == "word")
-
-
-def _holds_name(name: Name, folded: str, initials: str, sentence: str, own_initials: str) -> bool:
-    key = name.key
-    if key in folded and (len(key) >= _SHORTEST_NAME or not key.isascii()):
-        return True
-    units = read_terms(sentence).weights
-    if any(term.unit in units for term in read_terms(key).items[:1]):
-        return True
-    is_acronym = name.text.isupper() and len(key) >= 2
-    if is_acronym and (key in initials or key in folded.split()):
-        return True
-    # The claim spells out what the source abbreviates.
-    return any(
-        other.text.isupper() and len(other.key) >= _SHORTEST_NAME and other.key in own_initials
-        and key[0] in other.key
-        for other in read_names(sentence)
-    )  # fmt: skip
 
 
 def _near(items: Sequence[Term], start: int, end: int, count: int) -> dict[str, float]:
@@ -190,8 +163,12 @@ def _overlap(wanted: dict[str, float], found: dict[str, float]) -> float:
 
 def _directions(claim: str, sentences: Sequence[str]) -> tuple[CueFact, ...]:
     own = read_terms(claim).items
+    best = {(cue.scale, cue.side) for cue in of_kind(read_cues(sentences[0]), "direction")}
+    told = _told_bounds(claim, sentences)
     facts = []
     for cue in of_kind(read_cues(claim), "direction"):
+        if any(start <= cue.start < end for start, end in told):
+            continue
         around = _near(own, cue.start, cue.end, _NEAR_IN_CLAIM)
         same: tuple[float, Cue | None] = (-1.0, None)
         opposite: tuple[float, Cue | None] = (-1.0, None)
@@ -206,13 +183,29 @@ def _directions(claim: str, sentences: Sequence[str]) -> tuple[CueFact, ...]:
                 else:
                     opposite = max(opposite, (subject, other), key=lambda pair: pair[0])
         shown = claim[cue.start : cue.end]
-        if opposite[1] is not None and opposite[0] > same[0]:
+        # What the best sentence says in one way only, another one hardly takes back.
+        is_said = {side for scale, side in best if scale == cue.scale} == {cue.side}
+        if opposite[1] is not None and opposite[0] > same[0] and not is_said:
             facts.append(CueFact(shown, opposite[1].word, -1, opposite[0]))
         elif same[1] is not None:
             facts.append(CueFact(shown, same[1].word, 1, same[0]))
         else:
             facts.append(CueFact(shown, "", 0, 0.0))
     return tuple(facts)
+
+
+def _told_bounds(claim: str, sentences: Sequence[str]) -> list[tuple[int, int]]:
+    """Return where the claim bounds a number ("less than 75") that the source gives as another.
+
+    There the words say nothing but that 74 is less; around an equal number they can be turned.
+    """
+    everywhere = [quantity for sentence in sentences for quantity in read_quantities(sentence)]
+    found = []
+    for quantity in read_quantities(claim):
+        equal = find_equal(quantity, everywhere) if quantity.bound else None
+        if equal is not None and equal.value != quantity.value:
+            found.append((quantity.start - NEAR, quantity.start))
+    return found
 
 
 def _scope(items: Sequence[Term], cue: Cue) -> dict[str, float]:

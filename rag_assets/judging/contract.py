@@ -23,10 +23,12 @@ class PassageText:
     Args:
         text: verbatim.
         sentences: half-open spans of its sentences in `text`; never empty.
+        context: title of the document and headings above: what they name, the text need not.
     """
 
     text: str
     sentences: tuple[tuple[int, int], ...]
+    context: str = ""
 
 
 @dataclass(frozen=True, slots=True)

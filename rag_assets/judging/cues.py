@@ -10,9 +10,12 @@ from rag_assets.judging.term_weights import stem
 from rag_assets.judging.terms import fold
 
 _WORD = re.compile(r"(?<![a-z])[a-z]+(?:['’]t)?(?![a-z])")
+_ONLY = re.compile(r"\s+(?:only|just|merely)\b")
 _KEPT_TEXTS = 20_000
 
-CueKind = Literal["direction", "negation", "causal", "association", "hedge", "extreme"]
+CueKind = Literal[
+    "direction", "negation", "not_only", "denial", "causal", "association", "hedge", "extreme"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +50,16 @@ def read_cues(text: str) -> tuple[Cue, ...]:
 def _english(match: re.Match[str]) -> list[Cue]:
     word, start, end = match.group(), match.start(), match.end()
     words, root = lexicon(), stem(word)
+    is_negation = word in words.negations_en
+    is_not_only = bool(_ONLY.match(match.string, end))
     found = [
         Cue("direction", word, start, end, scale, side)
         for scale, side in words.directions_en.get(word, ())
     ]
     kinds: tuple[tuple[CueKind, bool], ...] = (
-        ("negation", word in words.negations_en),
+        ("negation", is_negation and not is_not_only),
+        ("not_only", is_negation and is_not_only),
+        ("denial", root in words.denials_en),
         ("causal", root in words.causal_en),
         ("association", root in words.association_en),
         ("hedge", word in words.hedges_en),
@@ -74,6 +81,7 @@ def _chinese(folded: str) -> list[Cue]:
         for scale, side in words.directions_zh[match.group()]
     ]
     others: tuple[tuple[CueKind, frozenset[str]], ...] = (
+        ("denial", words.denials_zh),
         ("causal", words.causal_zh),
         ("association", words.association_zh),
         ("hedge", words.hedges_zh),

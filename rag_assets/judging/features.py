@@ -99,7 +99,8 @@ def answer_with(claim: str, passages: Sequence[PassageText], selection: Selectio
     gathered = [sentence_text(passages, place) for place in selection.gathered]
     sentences = tuple(dict.fromkeys([gathered[0], *beside, *gathered]))[:_TEXT_SENTENCES]
     window = passage.text[passage.sentences[first][0] : passage.sentences[last][1]]
-    return Answer(claim, selection, sentences, window, compare(claim, sentences))
+    comparison = compare(claim, sentences, passage.context)
+    return Answer(claim, selection, sentences, window, comparison)
 
 
 def measure(

@@ -42,6 +42,8 @@ class Lexicon:
     Args:
         directions_en: by word in lower case; `directions_zh` alike.
         not_negations_zh: what only looks like a negation (不仅, 不同, 未来).
+        denials_en: stems of what denies without a “not” (refuse, undetected, unlikely).
+        same_names: group of each name that has others (France, French; COVID-19, SARS-CoV-2).
         causal_en: stems; `association_en` alike; all other English words as they are written.
     """
 
@@ -60,6 +62,9 @@ class Lexicon:
     extremes_zh: frozenset[str]
     limits_en: frozenset[str]
     limits_zh: frozenset[str]
+    denials_en: frozenset[str]
+    denials_zh: frozenset[str]
+    same_names: dict[str, int]
     frames: Frames
 
 
@@ -88,6 +93,9 @@ def lexicon() -> Lexicon:
         extremes_zh=_set(words["extremes"]["zh"]),
         limits_en=_set(words["limits"]["en"]),
         limits_zh=_set(words["limits"]["zh"]),
+        denials_en=_stems(words["denials"]["en"]),
+        denials_zh=_set(words["denials"]["zh"]),
+        same_names=_groups(words["same_names"]),
         frames=_frames(words["frames"]),
     )
 
@@ -115,6 +123,10 @@ def _directions(scales: dict[str, list[str]]) -> dict[str, tuple[Direction, ...]
             for word in words.split():
                 found.setdefault(word, []).append((scale, side))
     return {word: tuple(dict.fromkeys(places)) for word, places in found.items()}
+
+
+def _groups(lines: list[str]) -> dict[str, int]:
+    return {name.strip(): number for number, line in enumerate(lines) for name in line.split("|")}
 
 
 def _set(words: str) -> frozenset[str]:

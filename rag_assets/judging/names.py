@@ -6,12 +6,16 @@ from functools import lru_cache
 
 from rag_assets.evidence.wording import content_units
 from rag_assets.judging.lexicon import read_words
+from rag_assets.judging.statement import NAMES, OTHERS
 from rag_assets.judging.term_weights import stem, term_weight
 from rag_assets.judging.terms import fold
 
 _KEPT_TEXTS = 20_000
 _LETTERS = "A-Za-zÀ-ɏΑ-ω"
 _LATIN = re.compile(rf"[{_LETTERS}][{_LETTERS}0-9'’]*(?:[-–/][{_LETTERS}0-9]+)*")
+# Who found something is not named where it is found.
+_AUTHORS = re.compile(rf"(?:[A-Z][\w'’-]+\s)?{NAMES}{OTHERS}")
+_MOST_ABBREVIATED = 8  # words
 _SENTENCE_END = re.compile(r"[.!?。！？:：;；“\"(\[]\s*$")
 # At the beginning of a sentence a capital says nothing; there only rare words count as names.
 _RARE = 0.8
@@ -33,7 +37,8 @@ class Name:
 
     Args:
         key: what is compared: in lower case, without a plural's or genitive's ending.
-        is_sure: not merely a word at the beginning of a sentence.
+        is_sure: neither merely a word at the beginning of a sentence, nor the abbreviation of the
+            words before it, “(HSCT)”.
     """
 
     text: str
@@ -69,7 +74,12 @@ def read_names(text: str) -> tuple[Name, ...]:
 
 def _latin_names(text: str) -> list[Name]:
     found = []
-    words = list(_LATIN.finditer(text))
+    authors = [match.span() for match in _AUTHORS.finditer(text)]
+    words = [
+        word
+        for word in _LATIN.finditer(text)
+        if not any(start <= word.start() < end for start, end in authors)
+    ]
     capitals = sum(1 for word in words if word.group()[0].isupper() and len(word.group()) > 1)
     # In a headline every word has a capital, which then says nothing.
     is_headline = len(words) > 4 and capitals > 0.7 * len(words)
@@ -84,10 +94,20 @@ def _latin_names(text: str) -> list[Name]:
         starts = match.start() == 0 or bool(_SENTENCE_END.search(text[: match.start()]))
         if inner or (word[0].isupper() and not starts and not is_headline):
             # Single letters and months are no names that anyone would miss.
-            found.append(Name(word, key, match.start(), match.end(), len(key) > 1))
+            is_sure = len(key) > 1 and not _is_introduced(text, match)
+            found.append(Name(word, key, match.start(), match.end(), is_sure))
         elif word[0].isupper() and content_units(key) and term_weight(stem(key)) >= _RARE:
             found.append(Name(word, key, match.start(), match.end(), False))
     return found
+
+
+def _is_introduced(text: str, match: re.Match[str]) -> bool:
+    """Say whether a name is an abbreviation in parentheses behind what it stands for."""
+    start, end = match.span()
+    if text[start - 1 : start] != "(" or text[end : end + 1] != ")":
+        return False
+    before = text[: start - 1].split()[-_MOST_ABBREVIATED:]
+    return any(word[0].lower() == match.group()[0].lower() for word in before)
 
 
 def name_key(word: str) -> str:

@@ -5,16 +5,24 @@ them. A sentence that is taken over answers for each of its words itself: a numb
 once there is not said twice, and what was before is not after.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 
 from rag_assets.judging.contract import Sign
 from rag_assets.judging.cues import Cue, of_kind, read_cues
+from rag_assets.judging.names import read_names
+from rag_assets.judging.naming import read_named
 from rag_assets.judging.quantities import find_equal, read_quantities
 from rag_assets.judging.selecting import Selection
+from rag_assets.judging.terms import read_terms
 
 # Weighted share of the claim that its best sentence holds from where on it follows that sentence.
 _FOLLOWS = 0.7
+# Those with a number are compared with it.
+_SPANS = re.compile(
+    r"(?<![\d.] )(?<!\d)\b(?:seconds|minutes|hours|days|weeks|months|years|decades|centuries)\b"
+)
 
 
 def find_changes(claim: str, sentence: str, window: str, selection: Selection) -> Iterator[Sign]:
@@ -28,7 +36,9 @@ def find_changes(claim: str, sentence: str, window: str, selection: Selection) -
     if selection.is_crossed or selection.shares[0] < _FOLLOWS:
         return
     yield from _numbers(claim, window)
-    yield from _negations(claim, window)
+    yield from _units(claim, window)
+    yield from _names(claim, window)
+    yield from _negations(claim, sentence, window)
     yield from _directions(claim, sentence)
 
 
@@ -45,12 +55,55 @@ def _numbers(claim: str, window: str) -> Iterator[Sign]:
         yield Sign("number", own, "", f"“{own}” is not what the source has at this place.")
 
 
-def _negations(claim: str, window: str) -> Iterator[Sign]:
-    own, others = (of_kind(read_cues(text), "negation") for text in (claim, window))
+def _units(claim: str, window: str) -> Iterator[Sign]:
+    """Yield a span without a number (“a few days”) where the source has another."""
+    own, here = (_SPANS.findall(text.lower()) for text in (claim, window))
+    left = [word for word in here if word not in own]
+    for word in own:
+        if left and word not in here:
+            text = f"The claim says “{word}” where the source says “{left[0]}”."
+            yield Sign("unit", word, left[0], text)
+
+
+def _names(claim: str, window: str) -> Iterator[Sign]:
+    """Yield a name that stands elsewhere only, where the claim lacks one of this place."""
+    own, here = read_named(claim), read_named(window)
+    left = [name.text for name in read_names(window) if name.is_sure and not own.holds(name, here)]
+    for name in read_names(claim):
+        if left and name.is_sure and not here.holds(name, own):
+            text = f"The claim says “{name.text}”; here the source has “{left[0]}”."
+            yield Sign("entity", name.text, left[0], text)
+
+
+def _negations(claim: str, sentence: str, window: str) -> Iterator[Sign]:
+    own, others = (_denying(text) for text in (claim, window))
     if len(own) > len(others):
         word = claim[own[-1].start : own[-1].end]
         text = f"The claim denies (“{word}”) more often than the sentence that it follows."
         yield Sign("negation", word, "", text)
+    ours, theirs = _denied(claim), _denied(sentence)
+    counts = [Counter(item.unit for item in read_terms(text).items) for text in (claim, sentence)]
+    for unit, word in theirs:
+        denied = [sum(unit == other for other, _ in found) for found in (ours, theirs)]
+        # What the source says both ways may be taken over without the denial.
+        if counts[0][unit] - denied[0] > counts[1][unit] - denied[1]:
+            text = f"The source denies (“{word}”) what the claim takes over without it."
+            yield Sign("negation", "", word, text)
+
+
+def _denied(text: str) -> list[tuple[str, str]]:
+    """Return the term behind each word that denies, and that word."""
+    items = read_terms(text).items
+    return [
+        (behind.unit, text[cue.start : cue.end])
+        for cue in _denying(text)
+        if (behind := next((item for item in items if item.start >= cue.end), None)) is not None
+    ]
+
+
+def _denying(text: str) -> list[Cue]:
+    cues = read_cues(text)
+    return [*of_kind(cues, "negation"), *of_kind(cues, "not_only")]
 
 
 def _directions(claim: str, sentence: str) -> Iterator[Sign]:

@@ -24,7 +24,7 @@ _BEYOND = 0.2
 # What has more places counts or measures nothing: it is an identifier.
 _MOST_PLACES = 60
 _EQUAL = 1e-9
-_NEAR = 16  # characters before a number in which "more than" or "about" is looked for
+NEAR = 16  # characters before a number in which "more than" or "about" is looked for
 
 # [12], [3, 7-9]: a citation, no number of the sentence.
 _MARK = re.compile(r"\[\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*\]")
@@ -37,7 +37,7 @@ _FOUND = re.compile(
     rf"|(?P<han>(?:第)?[{_HAN_DIGITS}]+)(?=[万亿个名人次年月日天岁倍成分位家项种篇条元点])"
     r"|(?<![a-z])(?P<words>(?:(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
     r"thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|"
-    r"sixty|seventy|eighty|ninety|hundred|thousand|half|third|thirds|quarter|quarters|twice|"
+    r"sixty|seventy|eighty|ninety|hundred|thousand|half|third|thirds|quarter|quarters|fourths|fifths|tenths|twice|"
     r"double|doubled|triple|tripled|once)(?:[\s-](?:and\s)?)?)+)(?![a-z])"
 )
 _BEFORE_NAME = re.compile(r"[a-z]\d*[-_/]?$")
@@ -45,6 +45,7 @@ _SCALE = re.compile(r"[\s-]?(thousand|million|billion|trillion|mn|bn|万亿|百�
 _IS_LATIN = re.compile(r"[a-z]")
 _EXPONENT = re.compile(r"10\s?\^?\s?([-−]?\d{1,6})")
 _DECADE = re.compile(r"['’]?s(?![a-z])")
+_AGED = re.compile(r"\b(?:aged?|ages)(?:\s\w+){0,2}\s?$")
 _AT_LEAST = re.compile(
     r"(more than|over|at least|above|exceed\w*|greater than|higher than|>|≥|after|since"
     r"|超过|逾|至少|不少于|多于|高于)[\s约]*$"
@@ -58,6 +59,9 @@ _ABOUT = re.compile(
 )
 _AFTER_AT_LEAST = re.compile(r"\s?(or more|or above|以上|多|余|\+)")
 _AFTER_AT_MOST = re.compile(r"\s?(or less|or fewer|or below|以下|以内)")
+_AGE = Unit("years old", "age", 1)
+# Half of them are 50 %, and 51 % may be called so.
+_FRACTION = 0.015
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +157,10 @@ def _words(match: re.Match[str]) -> tuple[float, float, int] | None:
         value = None if han == "一" else read_han_number(han)
         end = match.end()
     else:
-        value = read_number_words(match["words"])
-        end = match.start() + len(match["words"].rstrip(" -"))
+        words = match["words"].rstrip(" -")
+        end = match.start() + len(words)
+        is_one = words == "one" and _SCALE.match(match.string, end)
+        value = 1.0 if is_one else read_number_words(words)
     return None if value is None else (value, 1.0, end)
 
 
@@ -166,6 +172,9 @@ def _unit(folded: str, match: re.Match[str], raw: float, at: int) -> tuple[Unit,
     if decade and raw % 10 == 0 and (raw >= 1000 or raw < 100):
         return Unit(decade.group(), "decade", 1), decade.end()  # 1990s, not seconds
     unit, last = read_unit(folded, at)
+    before = folded[max(0, match.start() - NEAR) : match.start()]
+    if unit is not None and unit.name in {"year", "years", "yr", "yrs"} and _AGED.search(before):
+        return _AGE, last
     return (unit, last) if unit is not None else (Unit("", "", 1), at)
 
 
@@ -180,13 +189,18 @@ def _bounded(
     folded: str, text: str, value: float, raw: float, unit: Unit, step: float,
     start: int, end: int, *, is_word: bool,
 ) -> Quantity:  # fmt: skip
-    before, after = folded[max(0, start - _NEAR) : start], folded[end : end + 10]
+    before, after = folded[max(0, start - NEAR) : start], folded[end : end + 10]
     is_least = bool(_AT_LEAST.search(before) or _AFTER_AT_LEAST.match(after))
     is_most = bool(_AT_MOST.search(before) or _AFTER_AT_MOST.match(after))
     return Quantity(
         value, raw, unit, step, int(is_least) - int(is_most), bool(_ABOUT.search(before)),
         is_word, text[start:end].strip(), start, end,
     )  # fmt: skip
+
+
+def is_year(quantity: Quantity) -> bool:
+    """Say whether a number looks like a year."""
+    return quantity.step == 1 and 1500 <= quantity.raw <= 2100 and "," not in quantity.text
 
 
 def units_agree(claim: Unit, source: Unit) -> bool:
@@ -199,6 +213,10 @@ def is_equal(claim: Quantity, source: Quantity) -> bool:
 
     A claim's bound ("more than 200") holds for the same bound and for numbers just beyond it.
     """
+    if claim.unit.kind == "decade" and source.unit.kind in {"", "year"}:
+        return _is_within(claim, source)
+    if _is_fraction(claim, source) or _is_fraction(source, claim):
+        return True
     if not units_agree(claim.unit, source.unit):
         return False
     # A number without a unit may stand in the other's own unit: "25 and 30 mg".
@@ -209,15 +227,30 @@ def is_equal(claim: Quantity, source: Quantity) -> bool:
     return any(_is_close(claim, a, b, step) for a, b, step in pairs)
 
 
+def _is_within(decade: Quantity, year: Quantity) -> bool:
+    """Say whether a year lies in the 1960s, the ’60s, or the century that is called the 1900’s."""
+    written = year.raw % 100 if decade.raw < 100 else year.raw
+    years = 100 if decade.raw >= 1000 and decade.raw % 100 == 0 else 10
+    return year.step == 1 and decade.raw <= written < decade.raw + years
+
+
+def _is_fraction(word: Quantity, share: Quantity) -> bool:
+    if not word.is_word or not 0 < word.value < 1 or share.unit.kind != "share":
+        return False
+    return abs(word.value - share.value / 100) <= _FRACTION or (
+        0 < word.bound * (share.value / 100 - word.value) <= _BEYOND
+    )
+
+
 def _is_close(claim: Quantity, a: float, b: float, step: float) -> bool:
     size = max(abs(a), abs(b), 1e-12)
     if abs(a - b) <= _EQUAL * size:
         return True
+    if claim.bound and 0 < claim.bound * (b - a) <= _BEYOND * size and not is_year(claim):
+        return True
     if claim.unit.kind in {"year", "date"} or claim.is_word:
         return False
     if claim.is_about and abs(a - b) <= _APPROXIMATE * size:
-        return True
-    if claim.bound and 0 < claim.bound * (b - a) <= _BEYOND * size:
         return True
     # Rounding leaves two significant places at least, or a percentage's whole number.
     return abs(a) >= 10 * step and abs(a - b) <= step / 2 * (1 + 1e-6) and not math.isclose(a, b)

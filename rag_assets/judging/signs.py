@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from rag_assets.judging.comparing import Comparison, CueFact, NumberFact
 from rag_assets.judging.contract import Sign
-from rag_assets.judging.cues import of_kind, read_cues
+from rag_assets.judging.cues import CueKind, of_kind, read_cues
 from rag_assets.judging.features import Answer
 from rag_assets.judging.near_copy import find_changes
 from rag_assets.judging.roles import RoleFact
@@ -21,6 +21,7 @@ _TELLING_WEIGHT = 0.55
 _SAME_SUBJECT = 0.5
 _SAME_NEGATED = 0.75
 _SAME_CLAIM = 0.4
+_DENYING: tuple[CueKind, ...] = ("negation", "denial")
 
 
 def find_contradictions(found: Answer) -> list[Sign]:
@@ -42,7 +43,9 @@ def find_doubts(found: Answer) -> list[Sign]:
     comparison = found.comparison
     signs = [_missing_number(n) for n in comparison.numbers if n.equal is None]
     signs += [_opposite(fact) for fact in comparison.directions if fact.agreement < 0]
-    is_denied = any(of_kind(read_cues(sentence), "negation") for sentence in found.sentences)
+    is_denied = any(
+        of_kind(read_cues(sentence), kind) for sentence in found.sentences for kind in _DENYING
+    )
     signs += [_negation(fact) for fact in comparison.negations if fact.claim and not is_denied]
     if comparison.exchange is not None:
         signs.append(_exchange(comparison.exchange))
@@ -155,24 +158,34 @@ def _missing(found: Answer) -> Iterator[Sign]:
 def _missing_words(found: Answer) -> list[str]:
     held = frozenset().union(*(held_units(sentence) for sentence in found.sentences))
     named = " ".join(name.claim.text for name in found.comparison.names)
-    missing = [
-        item
-        for item in read_terms(found.claim).items
-        if item.unit not in held and item.weight >= _TELLING_WEIGHT
-    ]
-    missing.sort(key=lambda item: -item.weight)
+    items = read_terms(found.claim).items
+    # Pairs of Chinese characters overlap, also over the ends of words: what another pair holds
+    # is not missing.
+    standing = {
+        at
+        for item in items
+        if item.unit in held and item.kind == "han"
+        for at in range(item.start, item.end)
+    }
+    missing = sorted(
+        (item for item in items if item.unit not in held and item.weight >= _TELLING_WEIGHT),
+        key=lambda item: -item.weight,
+    )[: 2 * _MOST_WORDS]
     words: list[str] = []
     end = -1
-    # Pairs of Chinese characters overlap; those that touch are shown as one word.
-    for item in sorted(missing[: 2 * _MOST_WORDS], key=lambda item: item.start):
-        if item.kind == "han" and words and item.start <= end:
-            words[-1] += found.claim[end : item.end]
-        elif found.claim[item.start : item.end] not in named:
-            words.append(found.claim[item.start : item.end])
-        else:
+    for item in sorted(missing, key=lambda item: item.start):
+        places = [at for at in range(item.start, item.end) if at not in standing and at >= end]
+        if not places or found.claim[item.start : item.end] in named:
             continue
-        end = item.end
-    return list(dict.fromkeys(words))[:_MOST_WORDS]
+        text = found.claim[places[0] : item.end if item.kind == "word" else places[-1] + 1]
+        if item.kind == "han" and words and places[0] == end:
+            words[-1] += text
+        else:
+            words.append(text)
+        end = places[-1] + 1
+    # A single character is part of a word that no pair shows.
+    told = [word for word in words if len(word) > 1]
+    return list(dict.fromkeys(told))[:_MOST_WORDS]
 
 
 def _common(found: Answer) -> Iterator[Sign]:

@@ -38,7 +38,12 @@ _IN_PARENTHESES = re.compile(
 )
 # From 1, as references are counted: [0, 1] is an interval.
 _NUMBER = r"[1-9]\d{0,2}"
-_IN_BRACKETS = re.compile(rf"\s*\[{_NUMBER}(?:\s*[,;–-]\s*{_NUMBER})*\]")
+# “[?]” is printed for a key that is not found; the others stand where a reference was or will be.
+_PLACEHOLDER = r"\?|(?i:cit|cite|citation|citation needed|ref|refs?\.?)|来源请求"
+_IN_BRACKETS = re.compile(
+    rf"\s*\[{_NUMBER}(?:\s*[,;–-]\s*{_NUMBER})*\]"
+    rf"|\s*\((?:\s*\[(?:{_PLACEHOLDER})\]\s*[,;]?)+\)|\s*\[(?:{_PLACEHOLDER})\]"
+)
 _HAN_NAME = r"[\u4e00-\u9fffA-Za-z·.\s]{1,24}?"
 _HAN_WORK = rf"{_HAN_NAME}(?:等人?)?\s*[(（]\s*{_YEARS}\s*[)）]"
 _HAN_REFERENCE = rf"(?:[\u4e00-\u9fff·]{{2,8}}(?:等人?)?|[A-Z][A-Za-z·]+等人?)\s*[,，]\s*{_YEARS}"

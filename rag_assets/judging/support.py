@@ -29,14 +29,14 @@ from rag_assets.workspace.settings import ScorerName, SupportSettings
 SUPPORT_FILE = "support.json"
 _TABLES = (WEIGHTS_FILE, WORDS_FILE)
 # Counts as code: raise it when the same texts and file come to another judgement.
-SUPPORT_VERSION = 4
+SUPPORT_VERSION = 5
 # Of a statement that stands in its source word for word: 20 of 21 such rows of the sets, one of
 # which is one of two references for what the other says (docs/judging.md).
 REPEATED = 0.95
 # What a contradiction, and what a doubt, leaves of a probability: "likely" must not stand beside
 # MISSING. About the share of such claims that are supported after all (docs/judging.md).
-CONTRADICTED_AT_MOST = 0.2
-DOUBTFUL_AT_MOST = 0.3
+CONTRADICTED_AT_MOST = 0.29
+DOUBTFUL_AT_MOST = 0.6
 # What a reservation leaves: such claims are supported as often as others of their probability, but
 # a changed one among them cannot be told.
 RESERVED_AT_MOST = 0.75
@@ -97,7 +97,7 @@ class SupportScorer:
     ) -> Judgement:
         status, code = self.thresholds.decide(REPEATED)
         passage = passages[found.passage]
-        sentence = PassageText(passage.text, (found.span,))
+        sentence = PassageText(passage.text, (found.span,), passage.context)
         signs = (_WORD_FOR_WORD, *signs_for(answer(claim, [sentence])))
         return Judgement(
             REPEATED, status, code, _reason(status, REPEATED, self.thresholds, ()),

@@ -17,6 +17,8 @@ _TOKEN = re.compile(
 # Characters that bind and carry no content; a run of characters ends at them.
 _HAN_FUNCTION = re.compile("[的了是在和与及也都就而]")
 _KEPT_TEXTS = 20_000
+# A unit, and no letter with an accent.
+_OWN_LETTERS = frozenset({"å"})
 # An English sentence has as many letters as three times a Chinese one.
 _LETTERS_OF_A_CHARACTER = 3
 
@@ -55,13 +57,16 @@ class Terms:
 
 
 def fold(text: str) -> str:
-    """Return `text` in lower case and compatible characters, each in its place."""
+    """Return `text` in lower case and compatible characters without accents, each in its place."""
     return "".join(_fold_character(character) for character in text)
 
 
 @lru_cache(maxsize=8192)
 def _fold_character(character: str) -> str:
     folded = unicodedata.normalize("NFKC", character).casefold()
+    base = unicodedata.normalize("NFD", folded)[:1]
+    if base.isascii() and base.isalpha() and folded not in _OWN_LETTERS:
+        return base
     return folded if len(folded) == 1 else character
 
 

@@ -122,6 +122,7 @@ _NUMBER_WORDS = {word: float(value) for value, word in enumerate(_ONES.split())}
 }
 _FRACTIONS = {
     "half": 0.5, "third": 1 / 3, "thirds": 1 / 3, "quarter": 0.25, "quarters": 0.25,
+    "fourths": 0.25, "fifths": 0.2, "tenths": 0.1,
     "twice": 2.0, "double": 2.0, "doubled": 2.0, "triple": 3.0, "tripled": 3.0, "once": 1.0,
 }  # fmt: skip
 

@@ -17,12 +17,15 @@ SOURCE = passage(
     "Pumps were cleaned before the first frost and after the last frost of the year.",
     "The blight, which causes brown leaves, spread from the northern greenhouse in August.",
     "The gardeners did not water the seedlings on Sundays, but they watered them twice on Mondays.",
+    "The leaves fell a few days after the gardeners had opened all of the windows.",
 )
 KEPT = [
     "Of 14 tomato plants in the shaded greenhouse 2 died and 12 survived the heat.",
     "Pumps were cleaned after the last frost and before the first frost of the year.",
     "In August the blight, which causes brown leaves, spread from the northern greenhouse.",
     "Sixteen greenhouses in Lindau were watched from March until October.",
+    "The gardeners did not water the seedlings on Sundays.",
+    "The gardeners watered the seedlings twice on Mondays.",
     "Gardens are often watered by hand in the north of the country.",
 ]
 CHANGED = [
@@ -36,6 +39,10 @@ CHANGED = [
      "direction"),
     ("The gardeners did not water the seedlings on Sundays, but they did not water them at all.",
      "negation"),
+    ("The gardeners did water the seedlings on Sundays, but they watered them twice on Mondays.",
+     "negation"),
+    ("The leaves fell a few months after the gardeners had opened all of the windows.", "unit"),
+    ("Sixteen greenhouses in Lindau were watched from August to October.", "entity"),
     ("Sixteen greenhouses in Bregenz were watched from March to October.", "entity"),
 ]  # fmt: skip
 
@@ -59,6 +66,6 @@ def test_what_was_changed_is_named_and_never_ok(claim: str, kind: str) -> None:
 @given(st.sampled_from(SOURCE.sentences), st.data())
 def test_a_sentence_never_changes_itself(span: tuple[int, int], data: st.DataObject) -> None:
     words = SOURCE.text[slice(*span)].rstrip(".").split()
-    left_out = data.draw(st.integers(0, len(words) - 1))
+    left_out = data.draw(st.sampled_from([i for i, word in enumerate(words) if word != "not"]))
     claim = " ".join(words[:left_out] + words[left_out + 1 :])
     assert find_reservations(answer(claim, [SOURCE])) == []

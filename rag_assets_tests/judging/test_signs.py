@@ -110,3 +110,44 @@ def test_a_degree_is_no_name() -> None:
         "São",
         "Paulo",
     ]
+
+
+def test_what_the_best_sentence_says_one_way_another_one_does_not_take_back() -> None:
+    claim = "Top rooms under planted roofs were cooler in buildings without insulation."
+    source = passage(
+        "In buildings without insulation, top rooms under sedum were 1.2 °C cooler than others.",
+        "Residents under planted roofs rated their sleep in hot weeks as good.",
+    )
+    assert not [sign for sign in find_doubts(answer(claim, [source])) if sign.kind == "direction"]
+    turned = claim.replace("cooler", "warmer")
+    assert [sign.claim for sign in find_doubts(answer(turned, [source]))] == ["warmer"]
+
+
+def test_a_bound_that_holds_is_no_direction() -> None:
+    source = passage("The film got 20 % of 74 reviews, more than its first part.")
+    held = answer("The film got less than 21 % of fewer than 75 reviews.", [source])
+    assert find_doubts(held) == []
+    sold = passage("The film was shown in more than 200 towns.")
+    turned = answer("The film was shown in less than 200 towns.", [sold])
+    assert [sign.kind for sign in find_doubts(turned)] == ["direction"]
+
+
+def test_a_denial_without_a_not_answers_a_negation() -> None:
+    claim = "The owners did not allow gardens."
+    assert find_doubts(answer(claim, [passage("The owners refused to allow gardens.")])) == []
+    assert find_doubts(answer(claim, [passage("The owners allow gardens.")])) != []
+
+
+def test_not_only_denies_nothing() -> None:
+    claim = "Gardens not only cool the roof but keep the water."
+    assert find_doubts(answer(claim, [passage("Gardens cool the roof and keep the water.")])) == []
+
+
+def test_missing_chinese_words_are_words() -> None:
+    claim = "夜间街道平均风速低，气温偏高。"
+    source = passage("在两条街道，夜间平均风速比其他街道低，气温偏高。")
+    assert not [s for s in signs_against(answer(claim, [source])) if s.kind == "words"]
+    (sign,) = [
+        s for s in signs_against(answer("夜间街道湿度偏高。", [source])) if s.kind == "words"
+    ]
+    assert sign.claim == "湿度"

@@ -24,6 +24,8 @@ FRAMED = [
     "Bare roofs showed no change (Moreau et al., 2019; Lindqvist 2020a, p. 12).",
     "Bare roofs showed no change, as reported by Moreau (2019).",
     "In addition, bare roofs showed no change.",
+    "Bare roofs showed no change [?].",
+    "Bare roofs showed no change ([citation needed]).",
 ]
 FRAMED_ZH = [
     "研究表明，裸露屋顶没有变化。",

@@ -1,0 +1,102 @@
+"""Whether a text names what a claim names, however each of them writes it."""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from rag_assets.judging.lexicon import lexicon
+from rag_assets.judging.names import Name, read_names
+from rag_assets.judging.terms import fold, read_terms
+
+_KEPT_TEXTS = 20_000
+_SHORTEST = 3
+# With a hyphen or digits, so that what is found without them is hardly another name.
+_SHORTEST_JOINED = 4
+_WORD = re.compile(r"[^\W_]+")
+_BINDING = re.compile(r"[\s\-–/]")
+_IS_JOINED = re.compile(r"[-–/\d]")
+
+
+@dataclass(frozen=True, slots=True)
+class NamedText:
+    """A text, prepared for asking what it names.
+
+    Args:
+        folded: in lower case; `joined` without blanks and hyphens, too.
+        words: as they stand.
+        units: stems of its content words.
+        initials: of its content words, in their order.
+        abbreviations: keys of its names in capitals.
+        aliases: place and group of each name that has other names.
+    """
+
+    folded: str
+    joined: str
+    words: frozenset[str]
+    units: frozenset[str]
+    initials: str
+    abbreviations: frozenset[str]
+    aliases: tuple[tuple[int, int, int], ...]
+
+    def holds(self, name: Name, claim: "NamedText") -> bool:
+        """Say whether the text has a name of the claim, in full, abbreviated, or another of it."""
+        key = name.key
+        # “US” is not “us”, and may stand in “must”.
+        if len(key) < _SHORTEST and key.isascii():
+            if name.text in self.words:
+                return True
+        elif key in self.folded or any(t.unit in self.units for t in read_terms(key).items[:1]):
+            return True
+        is_joined = len(key) >= _SHORTEST_JOINED and _IS_JOINED.search(key)
+        if is_joined and _BINDING.sub("", key) in self.joined:
+            return True
+        if name.text.isupper() and len(key) >= 2 and key in self.initials:
+            return True
+        # The claim spells out what the text abbreviates.
+        if any(key[0] in short and short in claim.initials for short in self.abbreviations):
+            return True
+        groups = {group for start, end, group in claim.aliases
+                  if start <= name.start and name.end <= end}  # fmt: skip
+        return any(group in groups for *_, group in self.aliases)
+
+
+@lru_cache(maxsize=_KEPT_TEXTS)
+def read_named(text: str) -> NamedText:
+    """Return a text prepared for asking what it names."""
+    folded = fold(text)
+    terms = read_terms(text)
+    return NamedText(
+        folded,
+        _BINDING.sub("", folded),
+        frozenset(_WORD.findall(text)),
+        frozenset(terms.weights),
+        "".join(term.unit[0] for term in terms.items if term.kind == "word"),
+        frozenset(
+            name.key
+            for name in read_names(text)
+            if name.text.isupper() and len(name.key) >= _SHORTEST
+        ),
+        tuple(_aliases(text)),
+    )
+
+
+def _aliases(text: str) -> list[tuple[int, int, int]]:
+    groups = lexicon().same_names
+    found = []
+    for match in _alias_pattern().finditer(text):
+        word = match.group()
+        group = groups.get(word, groups.get(fold(word)))
+        if group is not None:
+            found.append((match.start(), match.end(), group))
+    return found
+
+
+@lru_cache(maxsize=1)
+def _alias_pattern() -> re.Pattern[str]:
+    # Names in capitals (US) are told from words (us); Chinese ones stand between any characters.
+    names = sorted(lexicon().same_names, key=lambda name: (-len(name), name))
+    latin = [name for name in names if name.isascii()]
+    exact = "|".join(re.escape(name) for name in latin if name.isupper())
+    others = "|".join(re.escape(name) for name in latin if not name.isupper())
+    han = "|".join(re.escape(name) for name in names if not name.isascii())
+    return re.compile(rf"(?<![A-Za-z0-9])(?:{exact}|(?i:{others}))(?![A-Za-z0-9])|{han}")

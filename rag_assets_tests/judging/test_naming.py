@@ -1,0 +1,59 @@
+"""A name is found however it is written, and where the title has it; another name is not."""
+
+import pytest
+
+from rag_assets.judging import PassageText
+from rag_assets.judging.features import answer
+from rag_assets.judging.names import read_names
+from rag_assets.judging.naming import read_named
+from rag_assets.judging.signs import find_reservations
+from rag_assets_tests.judging.sentences import passage
+
+
+def _missing(claim: str, source: str) -> list[str]:
+    own, text = read_named(claim), read_named(source)
+    return [n.text for n in read_names(claim) if n.is_sure and not text.holds(n, own)]
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("The roof was planted by Zoe Lindqvist.", "Zoë Lindqvist planted the roof."),
+        ("The coating AB-666 wears off.", "Of all coatings AB666 wore off first."),
+        ("The coating AB666 wears off.", "Of all coatings AB-666 wore off first."),
+        ("The film Save My Roof was banned.", "They banned Save My Roof at once."),
+        ("The roofs are French.", "These roofs are common in France."),
+        ("The roofs were built in the United States.", "A roof of the U.S. kind."),
+        ("The roofs were built in the US.", "An American roof."),
+        ("The wards were full of COVID-19 patients.", "Patients with SARS-CoV-2 filled them."),
+        ("As Anna Moreau et al. claim, roofs are hot.", "Roofs are hot."),
+        ("A mean radiant temperature (MRT) was taken.", "The radiant temperature was taken."),
+        ("这些屋顶在法国很常见。", "Such roofs are common in France."),
+    ],
+)
+def test_a_name_is_found_in_another_spelling(claim: str, source: str) -> None:
+    assert _missing(claim, source) == []
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "name"),
+    [
+        ("The roofs are German.", "These roofs are common in France.", "German"),
+        ("The firm is a US one.", "They told us that the firm is Dutch.", "US"),
+        ("The coating AB-667 wears off.", "Of all coatings AB666 wore off first.", "AB-667"),
+        ("The film Save My Roof was banned.", "They banned Save Your Roof.", "My"),
+        ("A panel of the (MRT) was taken.", "The panel was taken.", "MRT"),
+    ],
+)
+def test_another_name_is_not_found(claim: str, source: str, name: str) -> None:
+    assert _missing(claim, source) == [name]
+
+
+def test_what_the_title_names_need_not_be_named_again() -> None:
+    claim = "In Marlbrook the pavement under plane trees was the coolest station."
+    told = passage("The pavement under the plane trees was the coolest station.")
+    titled = PassageText(told.text, told.sentences, "Field notes, Marlbrook › Means")
+    assert [sign.claim for sign in find_reservations(answer(claim, [told]))] == ["Marlbrook"]
+    assert find_reservations(answer(claim, [titled])) == []
+    elsewhere = PassageText(told.text, told.sentences, "Field notes, Port Aldermere › Means")
+    assert [sign.claim for sign in find_reservations(answer(claim, [elsewhere]))] == ["Marlbrook"]
