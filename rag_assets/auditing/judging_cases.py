@@ -25,7 +25,7 @@ from rag_assets.auditing.ranking import (
     without_references,
 )
 from rag_assets.auditing.verdict_store import VerdictStore, judgement_key
-from rag_assets.judging import Judgement, PassageText, Scorer
+from rag_assets.judging import Judgement, PassageText, Scorer, name_context
 
 # Part of a judgement's key: raise it when the same inputs may be judged otherwise.
 JUDGING_VERSION = 3
@@ -259,7 +259,7 @@ class _Ask:
 
 def _passage_text(document: CitedDocument, index: int, split: SentenceSplitter) -> PassageText:
     passage = document.passages[index]
-    context = " › ".join([*([document.title] if document.title else []), *passage.section_path])
+    context = name_context(document.title, passage.section_path)
     spans = [span for span in split(passage.text) if passage.text[slice(*span)].strip()]
     return PassageText(passage.text, tuple(spans) or ((0, len(passage.text)),), context)
 

@@ -10,6 +10,7 @@ from rag_assets.judging.contract import (
     SignKind,
     Status,
     Thresholds,
+    name_context,
 )
 from rag_assets.judging.loading import load_scorer
 from rag_assets.judging.similarity import MAX_UNKNOWN_SHARE, TextEncoder, cosines
@@ -31,5 +32,6 @@ __all__ = [
     "Thresholds",
     "cosines",
     "load_scorer",
+    "name_context",
     "term_weight",
 ]

@@ -31,6 +31,11 @@ class PassageText:
     context: str = ""
 
 
+def name_context(title: str | None, section_path: Sequence[str]) -> str:
+    """Return the context of a passage: the title of its document, and its headings."""
+    return " › ".join([*([title] if title else []), *section_path])
+
+
 @dataclass(frozen=True, slots=True)
 class Sign:
     """Something that a reader can check with his own eyes.

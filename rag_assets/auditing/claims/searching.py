@@ -9,13 +9,13 @@ from rag_assets.auditing.result_store import ResultStore
 from rag_assets.chunking import split_sentences
 from rag_assets.evidence.locating import locate
 from rag_assets.evidence.wording import content_units, coverage, suggest_query
-from rag_assets.judging import Judgement, PassageText, Scorer, Sign, term_weight
+from rag_assets.judging import Judgement, PassageText, Scorer, Sign, name_context, term_weight
 from rag_assets.model import hash_fields
 from rag_assets.retrieval import Hit
 from rag_assets.workspace import Workspace
 
 # Part of the key of what is kept: raise it when the same question may be answered otherwise.
-SEARCH_VERSION = 1
+SEARCH_VERSION = 2
 # Content words of the shorter query: those that tell most.
 _TELLING_WORDS = 5
 # From this share of the assertion's words on, a passage is on the same matter.
@@ -148,7 +148,11 @@ class Searcher:
         for namespace, scorer in self.scorers.items():
             new = [h for h in hits if h.namespace == namespace and h.chunk_key not in judged]
             texts = [
-                PassageText(hit.text, tuple(split_sentences(hit.text)) or ((0, len(hit.text)),))
+                PassageText(
+                    hit.text,
+                    tuple(split_sentences(hit.text)) or ((0, len(hit.text)),),
+                    name_context(hit.doc_title, hit.section_path),
+                )
                 for hit in new
             ]
             if texts:
