@@ -64,6 +64,21 @@ def test_changed_source_has_exactly_its_verdicts_judged_again(tmp_path: Path) ->
     assert audit == judged(TEXT, VerdictStore(), WAGES, changed)[0]
 
 
+def test_title_names_what_the_passage_need_not_and_is_part_of_a_judgement(tmp_path: Path) -> None:
+    told = "Wages rose by three percent in the last ten years. Rents held."
+    claim = "In Marlbrook wages rose by three percent in the last ten years {#wages}."
+
+    def names_missing(title: str) -> tuple[list[str], int]:
+        document = make_document("wages", [told], title=title)
+        audit, _ = judged(claim, stored(tmp_path), document, scorer="support")
+        against = audit.rows[0].speaks_against
+        return [sign.claim for sign in against if sign.kind == "entity"], audit.judged_now
+
+    assert names_missing("Wages in Port Aldermere") == (["Marlbrook"], 1)
+    assert names_missing("Wages in Marlbrook") == ([], 1)
+    assert names_missing("Wages in Marlbrook") == ([], 0)
+
+
 @pytest.mark.parametrize(
     "changes", [{"k": 3}, {"threshold": 0.6}, {"weak_threshold": 0.3}, {"scorer": "coverage"}]
 )
