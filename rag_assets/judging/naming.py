@@ -14,6 +14,7 @@ _SHORTEST = 3
 _SHORTEST_JOINED = 4
 _WORD = re.compile(r"[^\W_]+")
 _BINDING = re.compile(r"[\s\-–/]")
+_HYPHEN = re.compile(r"[-–/]")
 _IS_JOINED = re.compile(r"[-–/\d]")
 
 
@@ -45,7 +46,7 @@ class NamedText:
         if len(key) < _SHORTEST and key.isascii():
             if name.text in self.words:
                 return True
-        elif key in self.folded or any(t.unit in self.units for t in read_terms(key).items[:1]):
+        elif key in self.folded or all(self._has_unit(part) for part in _parts(name)):
             return True
         is_joined = len(key) >= _SHORTEST_JOINED and _IS_JOINED.search(key)
         if is_joined and _BINDING.sub("", key) in self.joined:
@@ -58,6 +59,16 @@ class NamedText:
         groups = {group for start, end, group in claim.aliases
                   if start <= name.start and name.end <= end}  # fmt: skip
         return any(group in groups for *_, group in self.aliases)
+
+    def _has_unit(self, part: str) -> bool:
+        return any(term.unit in self.units for term in read_terms(part).items[:1])
+
+
+def _parts(name: Name) -> list[str]:
+    """Return what has to be found of “Smith–Lee” (both), “US-based” (US) and “Lisbon”."""
+    parts = _HYPHEN.split(name.text)
+    names = [part for part in parts if any(c.isupper() or c.isdigit() for c in part)]
+    return [fold(part) for part in names] if len(parts) > 1 and names else [name.key]
 
 
 @lru_cache(maxsize=_KEPT_TEXTS)

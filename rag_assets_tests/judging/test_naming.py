@@ -22,6 +22,8 @@ def _missing(claim: str, source: str) -> list[str]:
         ("The coating AB-666 wears off.", "Of all coatings AB666 wore off first."),
         ("The coating AB666 wears off.", "Of all coatings AB-666 wore off first."),
         ("The film Save My Roof was banned.", "They banned Save My Roof at once."),
+        ("It was told by the Moreau–Lee report.", "Moreau and Lee told it."),
+        ("The firm is Lisbon-based.", "A firm from Lisbon."),
         ("The roofs are French.", "These roofs are common in France."),
         ("The roofs were built in the United States.", "A roof of the U.S. kind."),
         ("The roofs were built in the US.", "An American roof."),
@@ -42,6 +44,11 @@ def test_a_name_is_found_in_another_spelling(claim: str, source: str) -> None:
         ("The firm is a US one.", "They told us that the firm is Dutch.", "US"),
         ("The coating AB-667 wears off.", "Of all coatings AB666 wore off first.", "AB-667"),
         ("The film Save My Roof was banned.", "They banned Save Your Roof.", "My"),
+        (
+            "It was told by the Moreau–Lee report.",
+            "The Moreau–Brandvold report told it.",
+            "Moreau–Lee",
+        ),
         ("A panel of the (MRT) was taken.", "The panel was taken.", "MRT"),
     ],
 )
