@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from rag_assets.judging.cues import Cue, of_kind, read_cues
 from rag_assets.judging.names import Name, read_names
-from rag_assets.judging.naming import read_named
+from rag_assets.judging.naming import is_joined, read_named
 from rag_assets.judging.quantities import (
     NEAR,
     Quantity,
@@ -48,11 +48,16 @@ class NumberFact:
 
 @dataclass(frozen=True, slots=True)
 class NameFact:
-    """A name of the claim, and whether the source has it."""
+    """A name of the claim, and whether the source has it.
+
+    Args:
+        is_in_title: only there, or in a heading: every sentence is about it.
+    """
 
     claim: Name
     is_in_best: bool
     is_found: bool
+    is_in_title: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +148,20 @@ def _is_other_unit(claim: Quantity, source: Quantity) -> bool:
 def _names(claim: str, sentences: Sequence[str], context: str) -> tuple[NameFact, ...]:
     texts = [read_named(sentence) for sentence in sentences]
     own, about = read_named(claim), read_named(context)
+    # Of two towns in a title it is open which one a sentence is about.
+    is_open = any(
+        name.is_sure and not any(text.holds(name, about) for text in (own, *texts))
+        for name in read_names(context)
+    )
     facts = []
     for name in read_names(claim):
         found = [text.holds(name, own) for text in texts]
-        facts.append(NameFact(name, found[0], any(found) or about.holds(name, own)))
+        is_in_title = (
+            not (is_open or any(found)) and about.holds(name, own) and not is_joined(name, context)
+        )
+        facts.append(
+            NameFact(name, found[0] or is_in_title, any(found) or is_in_title, is_in_title)
+        )
     return tuple(facts)
 
 

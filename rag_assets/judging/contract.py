@@ -33,7 +33,7 @@ class PassageText:
 
 def name_context(title: str | None, section_path: Sequence[str]) -> str:
     """Return the context of a passage: the title of its document, and its headings."""
-    return " › ".join([*([title] if title else []), *section_path])
+    return ". ".join([*([title] if title else []), *section_path])
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,13 +77,19 @@ _TEXT_SENTENCES = 5
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A claim with the sentences that answer it and what was found between them."""
+    """A claim with the sentences that answer it and what was found between them.
+
+    Args:
+        title: that of the document and headings, where they name something of the claim that the
+            sentences do not; else empty. The models read it before the sentences.
+    """
 
     claim: str
     selection: Selection
     sentences: tuple[str, ...]
     window: str
     comparison: Comparison
+    title: str = ""
 
 
 def answer(claim: str, passages: Sequence[PassageText]) -> Answer:
@@ -100,7 +106,9 @@ def answer_with(claim: str, passages: Sequence[PassageText], selection: Selectio
     sentences = tuple(dict.fromkeys([gathered[0], *beside, *gathered]))[:_TEXT_SENTENCES]
     window = passage.text[passage.sentences[first][0] : passage.sentences[last][1]]
     comparison = compare(claim, sentences, passage.context)
-    return Answer(claim, selection, sentences, window, comparison)
+    is_needed = any(name.is_in_title for name in comparison.names)
+    title = f"{passage.context}. " if is_needed else ""
+    return Answer(claim, selection, sentences, window, comparison, title)
 
 
 def measure(
@@ -115,7 +123,7 @@ def measure(
     values = _words(found) | _facts(found)
     is_english = can_read_english(found.claim) and can_read_english(found.window)
     model = ENGLISH if is_english else MULTILINGUAL
-    near = measure_nearness(found.claim, found.window, model)
+    near = measure_nearness(found.claim, found.title + found.window, model)
     values |= dict(zip(_NEARNESS, _scaled(near, scales.get(model.model)), strict=True))
     if is_english:  # the cross-encoder reads no other language
         reading = reader.read(found.claim, read_beside(found))
@@ -129,7 +137,7 @@ def measure(
 
 def read_beside(found: Answer) -> str:
     """Return what the cross-encoder reads beside the claim: the sentences that answer it."""
-    return " ".join(found.sentences)[:MOST_CHARACTERS]
+    return (found.title + " ".join(found.sentences))[:MOST_CHARACTERS]
 
 
 def _scaled(near: Nearness, scale: Sequence[tuple[float, float]] | None) -> list[float]:
@@ -142,11 +150,15 @@ def _scaled(near: Nearness, scale: Sequence[tuple[float, float]] | None) -> list
 def _words(found: Answer) -> dict[str, float]:
     claim = read_terms(found.claim)
     weights = claim_weights(claim)
-    held = frozenset().union(*(held_units(sentence) for sentence in found.sentences))
+    names = [name.claim.text for name in found.comparison.names if name.is_in_title]
+    titled = held_units(" ".join(names)) & weights.keys()
+    held = frozenset().union(titled, *map(held_units, found.sentences))
     best = read_terms(found.sentences[0])
     missing = [weight for unit, weight in weights.items() if unit not in held]
     common = sum(weight for unit, weight in best.weights.items() if unit in weights)
-    share_best, share_window, share_gathered, share_passage = found.selection.shares
+    added = sum(weights[unit] for unit in sorted(titled)) / (sum(weights.values()) or 1.0)
+    shares = [min(1.0, share + added) for share in found.selection.shares]
+    share_best, share_window, share_gathered, share_passage = shares
     return {
         "share_best": share_best,
         "share_window": share_window,

@@ -14,6 +14,10 @@ _SHORTEST = 3
 _SHORTEST_JOINED = 4
 _WORD = re.compile(r"[^\W_]+")
 _BINDING = re.compile(r"[\s\-–/]")
+_JOINED = re.compile(
+    r"[A-Z][\w'’-]+,?\s+(?:[Aa]nd|&|[Oo]r|[Vv]s\.?|[Vv]ersus)\s+(?:[A-Z][\w'’-]+\s?){1,2}"
+    r"|[\u4e00-\u9fff]{2,8}[和与、及][\u4e00-\u9fff]{2,8}"
+)
 _HYPHEN = re.compile(r"[-–/]")
 _IS_JOINED = re.compile(r"[-–/\d]")
 
@@ -69,6 +73,14 @@ def _parts(name: Name) -> list[str]:
     parts = _HYPHEN.split(name.text)
     names = [part for part in parts if any(c.isupper() or c.isdigit() for c in part)]
     return [fold(part) for part in names] if len(parts) > 1 and names else [name.key]
+
+
+def is_joined(name: Name, title: str) -> bool:
+    """Say whether a title puts another name beside one: “Lisbon and Porto”.
+
+    In a title whose words all have capitals names cannot be told from words.
+    """
+    return any(name.text in match.group() for match in _JOINED.finditer(title))
 
 
 @lru_cache(maxsize=_KEPT_TEXTS)

@@ -6,7 +6,10 @@ from rag_assets.judging import PassageText
 from rag_assets.judging.features import answer
 from rag_assets.judging.names import read_names
 from rag_assets.judging.naming import read_named
+from rag_assets.judging.pair_reading import BundledPairReader
 from rag_assets.judging.signs import find_reservations
+from rag_assets.judging.support import load_support_scorer
+from rag_assets.workspace.settings import SupportSettings
 from rag_assets_tests.judging.sentences import passage
 
 
@@ -59,8 +62,37 @@ def test_another_name_is_not_found(claim: str, source: str, name: str) -> None:
 def test_what_the_title_names_need_not_be_named_again() -> None:
     claim = "In Marlbrook the pavement under plane trees was the coolest station."
     told = passage("The pavement under the plane trees was the coolest station.")
-    titled = PassageText(told.text, told.sentences, "Field notes, Marlbrook › Means")
+    titled = PassageText(told.text, told.sentences, "Field notes, Marlbrook. Means")
     assert [sign.claim for sign in find_reservations(answer(claim, [told]))] == ["Marlbrook"]
     assert find_reservations(answer(claim, [titled])) == []
-    elsewhere = PassageText(told.text, told.sentences, "Field notes, Port Aldermere › Means")
+    elsewhere = PassageText(told.text, told.sentences, "Field notes, Port Aldermere. Means")
     assert [sign.claim for sign in find_reservations(answer(claim, [elsewhere]))] == ["Marlbrook"]
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "Streets of Marlbrook and of Port Aldermere",
+        "Hot Streets in Marlbrook and Lindau: Field Notes",
+    ],
+)
+def test_a_title_with_two_towns_does_not_say_which(title: str) -> None:
+    claim = "In Marlbrook the pavement under plane trees was the coolest station."
+    told = passage("The pavement under the plane trees was the coolest station.")
+    found = answer(claim, [PassageText(told.text, told.sentences, title)])
+    assert [sign.claim for sign in find_reservations(found)] == ["Marlbrook"]
+    assert found.title == ""
+
+
+def test_a_claim_that_names_the_title_s_town_scores_as_without_it() -> None:
+    scorer = load_support_scorer(
+        SupportSettings(threshold=None, weak_threshold=None), BundledPairReader()
+    )
+    told = passage("The pavement under the plane trees was the coolest of all the stations.")
+    titled = PassageText(told.text, told.sentences, "Field notes, Marlbrook")
+    claim = "Of all the stations the pavement under the plane trees was the coolest."
+    (plain,) = scorer.judge([(claim, [told])])
+    (named,) = scorer.judge([(f"In Marlbrook, {claim[0].lower()}{claim[1:]}", [titled])])
+    (unnamed,) = scorer.judge([(f"In Marlbrook, {claim[0].lower()}{claim[1:]}", [told])])
+    assert unnamed.status != "OK"
+    assert (named.status, unnamed.score < named.score) == (plain.status, True)
