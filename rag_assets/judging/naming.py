@@ -105,21 +105,16 @@ def read_named(text: str) -> NamedText:
 
 def _aliases(text: str) -> list[tuple[int, int, int]]:
     groups = lexicon().same_names
-    found = []
-    for match in _alias_pattern().finditer(text):
-        word = match.group()
-        group = groups.get(word, groups.get(fold(word)))
-        if group is not None:
-            found.append((match.start(), match.end(), group))
-    return found
+    return [
+        (match.start(), match.end(), groups[match.group()])
+        for match in _alias_pattern().finditer(text)
+    ]
 
 
 @lru_cache(maxsize=1)
 def _alias_pattern() -> re.Pattern[str]:
-    # Names in capitals (US) are told from words (us); Chinese ones stand between any characters.
+    # As they are written (Poles, not poles); Chinese ones stand between any characters.
     names = sorted(lexicon().same_names, key=lambda name: (-len(name), name))
-    latin = [name for name in names if name.isascii()]
-    exact = "|".join(re.escape(name) for name in latin if name.isupper())
-    others = "|".join(re.escape(name) for name in latin if not name.isupper())
-    han = "|".join(re.escape(name) for name in names if not name.isascii())
-    return re.compile(rf"(?<![A-Za-z0-9])(?:{exact}|(?i:{others}))(?![A-Za-z0-9])|{han}")
+    latin = "|".join(re.escape(name) for name in names if name.isascii())
+    others = "|".join(re.escape(name) for name in names if not name.isascii())
+    return re.compile(rf"(?<![A-Za-z0-9])(?:{latin})(?![A-Za-z0-9])|{others}")

@@ -45,6 +45,7 @@ def test_a_name_is_found_in_another_spelling(claim: str, source: str) -> None:
     [
         ("The roofs are German.", "These roofs are common in France.", "German"),
         ("The firm is a US one.", "They told us that the firm is Dutch.", "US"),
+        ("The Poland office closed.", "It has two poles.", "Poland"),
         ("The coating AB-667 wears off.", "Of all coatings AB666 wore off first.", "AB-667"),
         ("The film Save My Roof was banned.", "They banned Save Your Roof.", "My"),
         (
