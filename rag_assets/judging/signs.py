@@ -202,10 +202,15 @@ def _common(found: Answer) -> Iterator[Sign]:
             own, other = number.claim.text, number.equal.text
             same = f"{own} stands in the passage" if own == other else f"{own} is {other} there"
             yield Sign("number", own, other, f"{same}.")
-    names = [name.claim.text for name in found.comparison.names if name.is_found]
-    if names:
-        shown = ", ".join(dict.fromkeys(names[:_MOST_WORDS]))
-        yield Sign("entity", shown, shown, f"Named in the passage: {shown}.")
+    for is_in_title, place in ((False, "passage"), (True, "title or a heading")):
+        names = [
+            name.claim.text
+            for name in found.comparison.names
+            if name.is_found and name.is_in_title == is_in_title
+        ]
+        if names:
+            shown = ", ".join(dict.fromkeys(names[:_MOST_WORDS]))
+            yield Sign("entity", shown, shown, f"Named in the {place}: {shown}.")
     for fact in found.comparison.directions:
         if fact.agreement > 0 and fact.subject >= _SAME_SUBJECT:
             yield Sign(

@@ -7,7 +7,7 @@ from rag_assets.judging.features import answer
 from rag_assets.judging.names import read_names
 from rag_assets.judging.naming import read_named
 from rag_assets.judging.pair_reading import BundledPairReader
-from rag_assets.judging.signs import find_reservations
+from rag_assets.judging.signs import find_reservations, signs_for
 from rag_assets.judging.support import load_support_scorer
 from rag_assets.workspace.settings import SupportSettings
 from rag_assets_tests.judging.sentences import passage
@@ -66,6 +66,8 @@ def test_what_the_title_names_need_not_be_named_again() -> None:
     titled = PassageText(told.text, told.sentences, "Field notes, Marlbrook. Means")
     assert [sign.claim for sign in find_reservations(answer(claim, [told]))] == ["Marlbrook"]
     assert find_reservations(answer(claim, [titled])) == []
+    told_where = [sign.text for sign in signs_for(answer(claim, [titled]))]
+    assert "Named in the title or a heading: Marlbrook." in told_where
     elsewhere = PassageText(told.text, told.sentences, "Field notes, Port Aldermere. Means")
     assert [sign.claim for sign in find_reservations(answer(claim, [elsewhere]))] == ["Marlbrook"]
 
