@@ -25,19 +25,22 @@ _SPANS = re.compile(
 )
 
 
-def find_changes(claim: str, sentence: str, window: str, selection: Selection) -> Iterator[Sign]:
+def find_changes(
+    claim: str, sentence: str, window: str, selection: Selection, title: str = ""
+) -> Iterator[Sign]:
     """Yield what the claim says otherwise than the sentence that it follows; nothing where it
     follows none.
 
     Args:
         sentence: the best one.
         window: with its neighbour, where a sentence may have been divided.
+        title: what names the subject of all sentences; empty where it is not needed.
     """
     if selection.is_crossed or selection.shares[0] < _FOLLOWS:
         return
     yield from _numbers(claim, window)
     yield from _units(claim, window)
-    yield from _names(claim, window)
+    yield from _names(claim, window, title)
     yield from _negations(claim, sentence, window)
     yield from _directions(claim, sentence)
 
@@ -65,12 +68,13 @@ def _units(claim: str, window: str) -> Iterator[Sign]:
             yield Sign("unit", word, left[0], text)
 
 
-def _names(claim: str, window: str) -> Iterator[Sign]:
+def _names(claim: str, window: str, title: str) -> Iterator[Sign]:
     """Yield a name that stands elsewhere only, where the claim lacks one of this place."""
-    own, here = read_named(claim), read_named(window)
+    own, here, about = (read_named(text) for text in (claim, window, title))
     left = [name.text for name in read_names(window) if name.is_sure and not own.holds(name, here)]
     for name in read_names(claim):
-        if left and name.is_sure and not here.holds(name, own):
+        is_named = here.holds(name, own) or about.holds(name, own)
+        if left and name.is_sure and not is_named:
             text = f"The claim says “{name.text}”; here the source has “{left[0]}”."
             yield Sign("entity", name.text, left[0], text)
 

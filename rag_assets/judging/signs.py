@@ -59,7 +59,9 @@ def find_reservations(found: Answer) -> list[Sign]:
     that was taken over.
     """
     names = [] if found.selection.is_crossed else list(_missing_names(found))
-    changes = find_changes(found.claim, found.sentences[0], found.window, found.selection)
+    changes = find_changes(
+        found.claim, found.sentences[0], found.window, found.selection, found.title
+    )
     return [*names, *changes]
 
 

@@ -66,6 +66,9 @@ def test_what_the_title_names_need_not_be_named_again() -> None:
     titled = PassageText(told.text, told.sentences, "Field notes, Marlbrook. Means")
     assert [sign.claim for sign in find_reservations(answer(claim, [told]))] == ["Marlbrook"]
     assert find_reservations(answer(claim, [titled])) == []
+    beside = passage("At S5 it was 31.8 °C.", told.text)
+    near = PassageText(beside.text, beside.sentences, titled.context)
+    assert find_reservations(answer(claim, [near])) == []
     told_where = [sign.text for sign in signs_for(answer(claim, [titled]))]
     assert "Named in the title or a heading: Marlbrook." in told_where
     elsewhere = PassageText(told.text, told.sentences, "Field notes, Port Aldermere. Means")
