@@ -1,4 +1,5 @@
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,11 @@ from rag_assets_tests.laws.driver import InProcessWorker
 if "PYTEST_XDIST_WORKER" in os.environ:
     # Side by side, each process and those it starts have a core; threads would fight over them.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# A shell that starts us in the background makes SIGINT ignored; Dagster, run by a test, copies that
+# to SIGTERM, and what tests start inherits both and could not be ended.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The clock decides nothing: beside other processes an example of a millisecond may take a second.
 settings.register_profile("whatever-the-clock", deadline=None)

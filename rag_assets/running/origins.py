@@ -6,7 +6,10 @@ a run without a selection (`dg.materialize`) or one without a code location
 (`execute_in_process`).
 """
 
-from collections.abc import Mapping, Sequence
+import signal
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import dagster as dg
@@ -45,11 +48,31 @@ def execute_assets(
         asset_selection=frozenset(selection),
         remote_job_origin=job_origin(),
     )
-    execute_run(InMemoryJob(job), run, instance, raise_on_error=False)
+    with _kept_termination():
+        execute_run(InMemoryJob(job), run, instance, raise_on_error=False)
     finished = instance.get_run_by_id(run.run_id)
     if finished is None:
         raise RuntimeError(f"run {run.run_id} is not on the instance any more")
     return finished
+
+
+@contextmanager
+def _kept_termination() -> Iterator[None]:
+    """Leave SIGTERM as it was.
+
+    A run leaves it as it found SIGINT, which is ignored in what a script starts in the background.
+    Then nothing but SIGKILL would end this process any more, nor what it starts: the next run waits
+    a minute for the two `tail` that follow its output, and leaves them behind.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # Dagster changes no handler there, and none can be set
+        return
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        if before is not None:  # one that was not set by Python cannot be set again by it
+            signal.signal(signal.SIGTERM, before)
 
 
 def job_origin() -> Any:

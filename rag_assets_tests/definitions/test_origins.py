@@ -4,6 +4,7 @@ A release of Dagster that renames one of them fails here, with its name, and not
 """
 
 import importlib
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -85,6 +86,23 @@ def test_a_failed_run_is_returned_and_not_raised(instance: dg.DagsterInstance) -
     definitions = dg.Definitions(assets=[works, fails], executor=dg.in_process_executor)
     run = origins.execute_assets(definitions, instance, [dg.AssetKey("fails")], {})
     assert run.status == dg.DagsterRunStatus.FAILURE
+
+
+def test_what_a_script_started_in_the_background_can_still_be_ended_after_a_run(
+    instance: dg.DagsterInstance,
+) -> None:
+    definitions = dg.Definitions(assets=[works, fails], executor=dg.in_process_executor)
+    interrupt = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    terminate = signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    try:
+        assert origins.execute_assets(
+            definitions, instance, [dg.AssetKey("works")], {}
+        ).is_success  # fmt: skip
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, interrupt)
+        signal.signal(signal.SIGTERM, terminate)
 
 
 def test_the_code_location_is_the_one_of_the_shipped_workspace_file() -> None:
