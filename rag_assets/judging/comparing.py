@@ -4,16 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rag_assets.judging.cues import Cue, of_kind, read_cues
+from rag_assets.judging.equal_numbers import find_equal, read_derived, units_agree
 from rag_assets.judging.names import Name, read_names
 from rag_assets.judging.naming import is_joined, read_named
-from rag_assets.judging.quantities import (
-    NEAR,
-    Quantity,
-    find_equal,
-    is_year,
-    read_quantities,
-    units_agree,
-)
+from rag_assets.judging.quantities import NEAR, Quantity, is_year, read_quantities
 from rag_assets.judging.roles import RoleFact, find_exchange
 from rag_assets.judging.terms import Term, read_terms
 
@@ -79,7 +73,12 @@ class CueFact:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """All that was found when a claim was held against sentences, the best first."""
+    """All that was found when a claim was held against sentences, the best first.
+
+    Args:
+        exchange: two sides that change places, where no direction is turned with them.
+        is_turned: both are: less than on the one side is more than on the other.
+    """
 
     numbers: tuple[NumberFact, ...]
     names: tuple[NameFact, ...]
@@ -88,6 +87,7 @@ class Comparison:
     causes: tuple[CueFact, ...]
     extremes: tuple[CueFact, ...]
     exchange: RoleFact | None
+    is_turned: bool
 
 
 def compare(claim: str, sentences: Sequence[str], context: str = "") -> Comparison:
@@ -100,8 +100,8 @@ def compare(claim: str, sentences: Sequence[str], context: str = "") -> Comparis
     """
     directions = _directions(claim, sentences)
     exchange = find_exchange(claim, sentences)
-    if exchange is not None and any(fact.agreement < 0 for fact in directions):
-        # Less than on the one side is more than on the other: turned twice.
+    is_turned = exchange is not None and any(fact.agreement < 0 for fact in directions)
+    if is_turned:
         directions = tuple(replace(fact, agreement=abs(fact.agreement)) for fact in directions)
         exchange = None
     return Comparison(
@@ -112,16 +112,19 @@ def compare(claim: str, sentences: Sequence[str], context: str = "") -> Comparis
         _causes(claim, sentences),
         _extremes(claim, sentences),
         exchange,
+        is_turned,
     )
 
 
 def _numbers(claim: str, sentences: Sequence[str]) -> tuple[NumberFact, ...]:
     best = read_quantities(sentences[0])
     everywhere = [quantity for sentence in sentences for quantity in read_quantities(sentence)]
+    # What is worked out answers a number, but contradicts none.
+    derived = [quantity for sentence in sentences for quantity in read_derived(sentence)]
     facts = []
     for quantity in read_quantities(claim):
-        equal = find_equal(quantity, everywhere)
-        is_in_best = find_equal(quantity, best) is not None
+        equal = find_equal(quantity, [*everywhere, *derived])
+        is_in_best = find_equal(quantity, [*best, *read_derived(sentences[0])]) is not None
         rival = other_unit = None
         if equal is None:
             rival = next((q for q in best if _is_rival(quantity, q)), None)
@@ -245,16 +248,21 @@ def _negations(claim: str, sentences: Sequence[str]) -> tuple[CueFact, ...]:
                 best, word, agreement = max(subject, best), others[0].word, 1
                 break
             if subject > best:
-                best, word, agreement = subject, "", -1 if subject >= _SAME_SUBJECT else 0
+                best, word, agreement = subject, "", -_is_bare(subject, sentence)
         facts.append(CueFact(claim[cue.start : cue.end], word, agreement, best))
     if not own_cues:
         for sentence in sentences:
             items = read_terms(sentence).items
             for cue in of_kind(read_cues(sentence), "negation"):
                 subject = _overlap(_scope(items, cue), own_units)
-                agreement = -1 if subject >= _SAME_SUBJECT else 0
+                agreement = -_is_bare(subject, claim)
                 facts.append(CueFact("", sentence[cue.start : cue.end], agreement, subject))
     return tuple(facts)
+
+
+def _is_bare(subject: float, text: str) -> bool:
+    """Say whether a text is about what another one denies, and has no word that may deny it."""
+    return subject >= _SAME_SUBJECT and not of_kind(read_cues(text), "denial")
 
 
 def _causes(claim: str, sentences: Sequence[str]) -> tuple[CueFact, ...]:

@@ -10,6 +10,8 @@ from rag_assets.judging.term_weights import stem
 from rag_assets.judging.terms import fold
 
 _WORD = re.compile(r"(?<![a-z])[a-z]+(?:['’]t)?(?![a-z])")
+# “At least 20” is no superlative.
+_AT = re.compile(r"\bat\s+$")
 _ONLY = re.compile(r"\s+(?:only|just|merely)\b")
 _KEPT_TEXTS = 20_000
 
@@ -63,7 +65,7 @@ def _english(match: re.Match[str]) -> list[Cue]:
         ("causal", root in words.causal_en),
         ("association", root in words.association_en),
         ("hedge", word in words.hedges_en),
-        ("extreme", word in words.extremes_en),
+        ("extreme", word in words.extremes_en and not _AT.search(match.string, 0, start)),
     )
     return [*found, *(Cue(kind, word, start, end) for kind, is_so in kinds if is_so)]
 

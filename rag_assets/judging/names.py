@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from rag_assets.evidence.wording import content_units
 from rag_assets.judging.lexicon import read_words
+from rag_assets.judging.quantities import read_quantities
 from rag_assets.judging.statement import NAMES, OTHERS
 from rag_assets.judging.term_weights import stem, term_weight
 from rag_assets.judging.terms import fold
@@ -74,11 +75,13 @@ def read_names(text: str) -> tuple[Name, ...]:
 
 def _latin_names(text: str) -> list[Name]:
     found = []
-    authors = [match.span() for match in _AUTHORS.finditer(text)]
+    # US$, °C, USD 5 million: parts of an amount.
+    passed = [match.span() for match in _AUTHORS.finditer(text)]
+    passed += [(amount.start, amount.end) for amount in read_quantities(text)]
     words = [
         word
         for word in _LATIN.finditer(text)
-        if not any(start <= word.start() < end for start, end in authors)
+        if not any(start <= word.start() < end for start, end in passed)
     ]
     capitals = sum(1 for word in words if word.group()[0].isupper() and len(word.group()) > 1)
     # In a headline every word has a capital, which then says nothing.
@@ -88,8 +91,6 @@ def _latin_names(text: str) -> list[Name]:
         key = name_key(word)
         if not key or (len(key) == 1 and not word.isupper()) or key == "i":
             continue
-        if text[: match.start()].rstrip().endswith("°"):
-            continue  # °C is a unit
         inner = any(c.isupper() for c in word[1:]) or any(c.isdigit() for c in word)
         starts = match.start() == 0 or bool(_SENTENCE_END.search(text[: match.start()]))
         if inner or (word[0].isupper() and not starts and not is_headline):

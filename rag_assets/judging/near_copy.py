@@ -11,10 +11,11 @@ from collections.abc import Iterator
 
 from rag_assets.judging.contract import Sign
 from rag_assets.judging.cues import Cue, of_kind, read_cues
+from rag_assets.judging.equal_numbers import find_equal, read_derived
+from rag_assets.judging.features import Answer
 from rag_assets.judging.names import read_names
 from rag_assets.judging.naming import read_named
-from rag_assets.judging.quantities import find_equal, read_quantities
-from rag_assets.judging.selecting import Selection
+from rag_assets.judging.quantities import read_quantities
 from rag_assets.judging.terms import read_terms
 
 # Weighted share of the claim that its best sentence holds from where on it follows that sentence.
@@ -25,28 +26,23 @@ _SPANS = re.compile(
 )
 
 
-def find_changes(
-    claim: str, sentence: str, window: str, selection: Selection, title: str = ""
-) -> Iterator[Sign]:
+def find_changes(found: Answer) -> Iterator[Sign]:
     """Yield what the claim says otherwise than the sentence that it follows; nothing where it
     follows none.
-
-    Args:
-        sentence: the best one.
-        window: with its neighbour, where a sentence may have been divided.
-        title: what names the subject of all sentences; empty where it is not needed.
     """
-    if selection.is_crossed or selection.shares[0] < _FOLLOWS:
+    claim, sentence, window = found.claim, found.sentences[0], found.window
+    if found.selection.is_crossed or found.selection.shares[0] < _FOLLOWS:
         return
     yield from _numbers(claim, window)
     yield from _units(claim, window)
-    yield from _names(claim, window, title)
+    yield from _names(claim, window, found.title)
     yield from _negations(claim, sentence, window)
-    yield from _directions(claim, sentence)
+    if not found.comparison.is_turned:
+        yield from _directions(claim, sentence)
 
 
 def _numbers(claim: str, window: str) -> Iterator[Sign]:
-    left = list(read_quantities(window))
+    left = [*read_quantities(window), *read_derived(window)]
     for quantity in read_quantities(claim):
         # Elsewhere a bare number may answer one with a unit; here the unit was there to be copied.
         unit = quantity.unit.kind
@@ -80,17 +76,21 @@ def _names(claim: str, window: str, title: str) -> Iterator[Sign]:
 
 
 def _negations(claim: str, sentence: str, window: str) -> Iterator[Sign]:
-    own, others = (_denying(text) for text in (claim, window))
-    if len(own) > len(others):
+    own = _denying(claim)
+    # “When dropout is removed” may be taken over as “without dropout”.
+    counts = [
+        len(_denying(text)) + len(of_kind(read_cues(text), "denial")) for text in (claim, window)
+    ]
+    if own and counts[0] > counts[1]:
         word = claim[own[-1].start : own[-1].end]
         text = f"The claim denies (“{word}”) more often than the sentence that it follows."
         yield Sign("negation", word, "", text)
     ours, theirs = _denied(claim), _denied(sentence)
-    counts = [Counter(item.unit for item in read_terms(text).items) for text in (claim, sentence)]
+    told = [Counter(item.unit for item in read_terms(text).items) for text in (claim, sentence)]
     for unit, word in theirs:
         denied = [sum(unit == other for other, _ in found) for found in (ours, theirs)]
         # What the source says both ways may be taken over without the denial.
-        if counts[0][unit] - denied[0] > counts[1][unit] - denied[1]:
+        if told[0][unit] - denied[0] > told[1][unit] - denied[1]:
             text = f"The source denies (“{word}”) what the claim takes over without it."
             yield Sign("negation", "", word, text)
 

@@ -39,6 +39,8 @@ _FINITE = re.compile(
 )
 # They compare as “than” does.
 _COMPARING = re.compile(r"(?:out|under)perform|exceed|surpass|outweigh|outnumber|outlast")
+# Scales of things that are compared, not of how they compare: women and men.
+_SIDES = frozenset({"gender", "north", "east"})
 # A head and its adjective.
 _NEAR = 2
 # It is the same from either side.
@@ -134,7 +136,7 @@ def _shown(text: str, terms: Sequence[Term]) -> str:
 def _pivots(text: str) -> Iterator[_Pivot]:
     """Yield the verbs with an object and the comparisons of a text."""
     # Whether it is more or less is compared by itself.
-    turns = of_kind(read_cues(text), "direction")
+    turns = [cue for cue in of_kind(read_cues(text), "direction") if cue.scale not in _SIDES]
     every = read_terms(text).items
     terms = [
         term

@@ -59,10 +59,7 @@ def find_reservations(found: Answer) -> list[Sign]:
     that was taken over.
     """
     names = [] if found.selection.is_crossed else list(_missing_names(found))
-    changes = find_changes(
-        found.claim, found.sentences[0], found.window, found.selection, found.title
-    )
-    return [*names, *changes]
+    return [*names, *find_changes(found)]
 
 
 def signs_against(found: Answer) -> tuple[Sign, ...]:
@@ -160,7 +157,15 @@ def _missing(found: Answer) -> Iterator[Sign]:
 def _missing_words(found: Answer) -> list[str]:
     held = frozenset().union(*(held_units(sentence) for sentence in found.sentences))
     named = " ".join(name.claim.text for name in found.comparison.names)
-    items = read_terms(found.claim).items
+    # In other words, but there: “half” for 50 %, “15 cm” for 150 mm.
+    amounts = [fact.claim for fact in found.comparison.numbers if fact.equal is not None]
+    answered = {fact.claim for fact in found.comparison.directions if fact.agreement > 0}
+    items = [
+        item
+        for item in read_terms(found.claim).items
+        if found.claim[item.start : item.end] not in answered
+        and not any(amount.start <= item.start < amount.end for amount in amounts)
+    ]
     # Pairs of Chinese characters overlap, also over the ends of words: what another pair holds
     # is not missing.
     standing = {

@@ -26,6 +26,12 @@ _REFERENCE = (
 )
 # What stands for an anchor in a sentence (`rag_assets.auditing.drafts.narrative`).
 _CITED = rf"(?:{_REFERENCE}|the cited work)"
+# “Lee et al. (2019) introduce a model …”: the work itself says “we”.
+_SUBJECT = re.compile(
+    rf"(?:[Tt]he cited work|{_REFERENCE})"
+    r"(?:\s+(?:has|have|had|also|first|further|then|[a-z]+ly)\b)*\s+"
+    r"(?!(?:and|or|as|in|by|for|with|is|are|was|were|been)\b)(?=[a-z]{3,})"
+)
 # (March 2020) is a date, and (ICRC 2016) may be an event.
 _NO_AUTHOR = (
     r"(?!(?:January|February|March|April|May|June|July|August|September|October|November|December"
@@ -72,6 +78,9 @@ def state(claim: str) -> str:
         if found is None:
             break
         stated = stated[found.end() :]
+    subject = _SUBJECT.match(stated)
+    if subject and _is_mere(subject):
+        stated = stated[subject.end() :]
     for mention in _mentions():
         stated = mention.sub("", stated)
     if stated == claim or not _is_enough(stated):
@@ -107,9 +116,10 @@ def _english(words: Frames) -> tuple[re.Pattern[str], ...]:
     aside = r"(?:\s+(?i:has|have|had|was|is|were|are|been|can|be|also|further|\w+ly|seen))*\s+"
     told, told_alone = aside + verb, rf"{aside}\b(?i:{either(words.verbs_alone_en)})\b"
     source = rf"(?:{some}\s+){{0,4}}{noun}(?:\s+(?i:by|of|from)\s+{_CITED})?"
-    who = rf"(?:{_REFERENCE}(?:\s+(?:{some}\s+)?{noun})?|{source})"
     # “Studies in mice” and “a survey of 500 teachers” say more than who says it, and stay.
-    place = r"in\s+(?i:table|figure|fig\.|section|appendix)\s*\w{1,4}"
+    part = r"(?i:table|figure|fig\.|section|appendix)\s*\w{1,4}"
+    who = rf"(?:{_REFERENCE}(?:\s+(?:{some}\s+)?{noun})?|{source}|{part})"
+    place = rf"in\s+{part}"
     inside = rf"(?:\s+(?:{place}|(?:by|in)\s+{_CITED}))?"
     return (
         re.compile(rf"(?i:{either(words.connectives_en)})\s*,\s*"),

@@ -10,10 +10,22 @@ _SI_PREFIXES = {
     "": 1.0, "k": 1e3, "h": 1e2, "d": 1e-1, "c": 1e-2, "m": 1e-3, "μ": 1e-6, "µ": 1e-6, "u": 1e-6,
     "n": 1e-9, "p": 1e-12,
 }  # fmt: skip
-SCALES = {
+_SCALES = {
+    "dozen": 12.0, "hundred": 100.0,
     "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "mn": 1e6, "bn": 1e9,
     "千": 1e3, "万": 1e4, "百万": 1e6, "千万": 1e7, "亿": 1e8, "万亿": 1e12,
 }  # fmt: skip
+
+
+_SCALE = re.compile(
+    r"[\s-]?(?P<scale>" + "|".join(sorted(_SCALES, key=len, reverse=True)) + r")(?![a-z])"
+)
+# 100k, $5M, 175B parameters; the letters are units, too.
+_SUFFIXES = {"k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
+_SUFFIX = re.compile(r"[kmbt](?![a-z0-9])")
+_COUNTED = re.compile(r"\s[a-z-]{3,}s\b")
+# So many metres or moles a litre are not written with a capital.
+_MILLIONS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +43,19 @@ class Unit:
     factor: float
 
 
-CURRENCIES = {
-    "$": Unit("$", "dollars", 1), "us$": Unit("$", "dollars", 1), "€": Unit("€", "euros", 1),
-    "£": Unit("£", "sterling", 1), "¥": Unit("¥", "yuan", 1),
-}  # fmt: skip
+def _currencies() -> dict[str, Unit]:
+    table = {
+        "dollars": "$ us$ usd", "euros": "€ eur", "sterling": "£ gbp", "yuan": "¥ rmb cny",
+        "yen": "jpy", "hong kong dollars": "hk$ hkd", "australian dollars": "a$ au$ aud",
+        "canadian dollars": "c$ ca$ cad", "new zealand dollars": "nz$ nzd",
+        "singapore dollars": "s$ sgd", "taiwan dollars": "nt$ twd", "reais": "r$ brl",
+        "rupees": "₹ inr", "francs": "chf", "won": "₩ krw",
+    }  # fmt: skip
+    return {sign: Unit(kind, kind, 1) for kind, signs in table.items() for sign in signs.split()}
+
+
+# Before a number.
+CURRENCIES = _currencies()
 # Beside a number these letters are more often a word or a name than a unit.
 _NO_UNITS = frozenset({"a", "s", "x"})
 
@@ -67,8 +88,34 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     )
 
 
-def read_unit(folded: str, at: int) -> tuple[Unit | None, int]:
-    """Return the unit that stands at an offset of a text in lower case, and where it ends."""
+def read_scale(
+    text: str, folded: str, at: int, value: float, *, is_money: bool
+) -> tuple[float, int]:
+    """Return what a number is multiplied by (million, 万, k) and where that ends; 1 for nothing.
+
+    Args:
+        folded: `text` in lower case.
+        at: where the number ends.
+    """
+    match = _SCALE.match(folded, at)
+    if match:
+        return _SCALES[match["scale"]], match.end()
+    if not _SUFFIX.match(folded, at):
+        return 1.0, at
+    letter, is_small = folded[at], text[at].islower()
+    is_counted = not is_small and bool(_COUNTED.match(folded, at + 1))
+    is_many = text[at] == "M" and value >= _MILLIONS
+    if is_money or is_counted or is_many or text[at] == "k":
+        return _SUFFIXES[letter], at + 1
+    return 1.0, at
+
+
+def read_unit(text: str, folded: str, at: int) -> tuple[Unit | None, int]:
+    """Return the unit that stands at an offset and where it ends.
+
+    Args:
+        folded: `text` in lower case; as it is written mM is no mm.
+    """
     full, han = _patterns()
     match = full.match(folded, at) or han.match(folded, at)
     if match is None:
@@ -85,64 +132,6 @@ def read_unit(folded: str, at: int) -> tuple[Unit | None, int]:
         per, per_factor = _units()[other]
         kind, factor = f"{kind} per {per}", factor / per_factor
     shown = match.group().strip().removeprefix("-")
+    if kind == "length" and text[match.end("unit") - 1] == "M":
+        kind = "molar"
     return Unit(shown, kind, factor), match.end()
-
-
-_HAN_VALUES = {c: i for i, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
-
-
-def read_han_number(text: str) -> float | None:
-    """Return the value of Chinese numerals (三十五, 二〇一九) or of digits; None of others."""
-    if re.fullmatch(r"[\d.]+", text):
-        return float(text) if text.count(".") <= 1 and text != "." else None
-    whole, _, part = text.partition("点")
-    if not any(c in "十百千" for c in whole):
-        digits = [_HAN_VALUES[c] for c in whole if c in _HAN_VALUES]
-        value = float("".join(map(str, digits))) if digits else 0.0
-    else:
-        value, digit = 0.0, 0
-        for c in whole:
-            if c in _HAN_VALUES:
-                digit = _HAN_VALUES[c]
-            else:
-                value += (digit or 1) * {"十": 10, "百": 100, "千": 1000}[c]
-                digit = 0
-        value += digit
-    decimals = "".join(str(_HAN_VALUES[c]) for c in part if c in _HAN_VALUES)
-    return value + (float(f"0.{decimals}") if decimals else 0.0)
-
-
-_ONES = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-    "fifteen sixteen seventeen eighteen nineteen"
-)
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
-_NUMBER_WORDS = {word: float(value) for value, word in enumerate(_ONES.split())} | {
-    word: 10.0 * value for value, word in enumerate(_TENS.split(), 2)
-}
-_FRACTIONS = {
-    "half": 0.5, "third": 1 / 3, "thirds": 1 / 3, "quarter": 0.25, "quarters": 0.25,
-    "fourths": 0.25, "fifths": 0.2, "tenths": 0.1,
-    "twice": 2.0, "double": 2.0, "doubled": 2.0, "triple": 3.0, "tripled": 3.0, "once": 1.0,
-}  # fmt: skip
-
-
-def read_number_words(text: str) -> float | None:
-    """Return the value of English number words (twenty-five, two hundred); None where unsure.
-
-    "One" alone is more often a pronoun, and "third" or "third quarter" an order.
-    """
-    words = [w for w in re.split(r"[\s-]+", text.strip()) if w and w != "and"]
-    if words == ["one"] or (words != ["half"] and all(word in _FRACTIONS for word in words)):
-        return None
-    value = 0.0
-    for word in words:
-        if word in _NUMBER_WORDS:
-            value += _NUMBER_WORDS[word]
-        elif word == "hundred":
-            value = (value or 1) * 100
-        elif word == "thousand":
-            value = (value or 1) * 1000
-        else:
-            value = (value or 1) * _FRACTIONS[word]
-    return value

@@ -69,6 +69,21 @@ def test_what_is_part_of_the_claim_stays(sentence: str) -> None:
     assert state(sentence) == sentence
 
 
+@pytest.mark.parametrize("subject", ["Moreau et al. (2019)", "Moreau (2019)", "Moreau et al. have"])
+def test_a_work_that_does_something_is_no_part_of_what_it_does(subject: str) -> None:
+    stated = "Introduce a model of bare roofs in summer."
+    assert state(f"{subject} introduce a model of bare roofs in summer.") == stated
+
+
+def test_a_work_that_something_is_said_of_stays() -> None:
+    for sentence in (
+        "Moreau et al. (2019) and others measured bare roofs in summer.",
+        "Moreau et al. (2019) were among the first to measure roofs.",
+        "Moreau hardly measured bare roofs in summer.",
+    ):
+        assert state(sentence) == sentence
+
+
 def test_a_frame_without_a_statement_stays() -> None:
     assert state("Moreau (2019) found nothing.") == "Moreau (2019) found nothing."
 
