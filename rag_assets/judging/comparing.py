@@ -9,7 +9,7 @@ from rag_assets.judging.names import Name, read_names
 from rag_assets.judging.naming import is_joined, read_named
 from rag_assets.judging.quantities import NEAR, Quantity, is_year, read_quantities
 from rag_assets.judging.roles import RoleFact, find_exchange
-from rag_assets.judging.terms import Term, read_terms
+from rag_assets.judging.terms import Term, read_terms, weighted_share
 
 # Terms on each side of a word that say what it is about; more of them in the source, where
 # a sentence may be wordier.
@@ -19,6 +19,8 @@ _NEAR_IN_SOURCE = 6
 _DENIED = 2
 # Weight in common from which two words speak of the same thing.
 _SAME_SUBJECT = 0.5
+# Of the share that a denying sentence holds of the claim.
+_AS_NEAR = 0.9
 # Parts of a date and ages stand for themselves: 8 月 is no 8 年 in another unit.
 _DATES = frozenset({"year", "month", "day of month", "decade"})
 
@@ -254,10 +256,25 @@ def _negations(claim: str, sentences: Sequence[str]) -> tuple[CueFact, ...]:
         for sentence in sentences:
             items = read_terms(sentence).items
             for cue in of_kind(read_cues(sentence), "negation"):
-                subject = _overlap(_scope(items, cue), own_units)
-                agreement = -_is_bare(subject, claim)
+                scope = _scope(items, cue)
+                subject = _overlap(scope, own_units)
+                is_said = _is_said(claim, scope, subject, sentence, sentences)
+                agreement = 0 if is_said else -_is_bare(subject, claim)
                 facts.append(CueFact("", sentence[cue.start : cue.end], agreement, subject))
     return tuple(facts)
+
+
+def _is_said(
+    claim: str, scope: dict[str, float], subject: float, denying: str, sentences: Sequence[str]
+) -> bool:
+    """Say whether a sentence that is as near to the claim has what another one denies, outright."""
+    own, near = read_terms(claim), weighted_share(read_terms(claim), read_terms(denying).weights)
+    return any(
+        not of_kind(read_cues(sentence), "negation")
+        and _overlap(scope, read_terms(sentence).weights) >= subject
+        and weighted_share(own, read_terms(sentence).weights) >= _AS_NEAR * near
+        for sentence in sentences
+    )
 
 
 def _is_bare(subject: float, text: str) -> bool:
@@ -278,9 +295,9 @@ def _causes(claim: str, sentences: Sequence[str]) -> tuple[CueFact, ...]:
 
 
 def _extremes(claim: str, sentences: Sequence[str]) -> tuple[CueFact, ...]:
-    held = {cue.word for sentence in sentences for cue in of_kind(read_cues(sentence), "extreme")}
+    others = [cue for sentence in sentences for cue in of_kind(read_cues(sentence), "extreme")]
+    held = {cue.scale: cue.word for cue in others}
     return tuple(
-        CueFact(claim[cue.start : cue.end], cue.word if cue.word in held else "",
-                1 if cue.word in held else 0, 1.0)
+        CueFact(claim[cue.start : cue.end], held.get(cue.scale, ""), int(cue.scale in held), 1.0)
         for cue in of_kind(read_cues(claim), "extreme")
-    )  # fmt: skip
+    )

@@ -13,6 +13,13 @@ _WORD = re.compile(r"(?<![a-z])[a-z]+(?:['’]t)?(?![a-z])")
 # “At least 20” is no superlative.
 _AT = re.compile(r"\bat\s+$")
 _ONLY = re.compile(r"\s+(?:only|just|merely)\b")
+# “A 比 B 高”, and not 对比, 百分比, 比例.
+HAN_COMPARES = "(?<![相对同环占之])(?<!百分)[比较](?![例赛较如重])"
+# Alone such a character is part of many words.
+_HAN_COMPARED = re.compile(
+    HAN_COMPARES + "[^，。；、！？]{2,20}?"
+    "(?:(?P<more>[高多大强长重贵热])|(?P<less>[低少小弱短轻冷]))(?![于校学])"
+)
 _KEPT_TEXTS = 20_000
 
 CueKind = Literal[
@@ -26,7 +33,8 @@ class Cue:
 
     Args:
         word: in lower case; what is compared.
-        scale: of a direction; two directions of one scale can be opposite.
+        scale: of a direction; two directions of one scale can be opposite. Of a superlative what
+            it says in other words: all, every, each.
         side: 1 or -1 on that scale; 0 of other cues.
     """
 
@@ -67,7 +75,14 @@ def _english(match: re.Match[str]) -> list[Cue]:
         ("hedge", word in words.hedges_en),
         ("extreme", word in words.extremes_en and not _AT.search(match.string, 0, start)),
     )
-    return [*found, *(Cue(kind, word, start, end) for kind, is_so in kinds if is_so)]
+    return [
+        *found,
+        *(Cue(kind, word, start, end, _scale(kind, word)) for kind, is_so in kinds if is_so),
+    ]
+
+
+def _scale(kind: CueKind, word: str) -> str:
+    return lexicon().same_extremes.get(word, word) if kind == "extreme" else ""
 
 
 def _chinese(folded: str) -> list[Cue]:
@@ -82,6 +97,11 @@ def _chinese(folded: str) -> list[Cue]:
         for match in _pattern(frozenset(words.directions_zh)).finditer(folded)
         for scale, side in words.directions_zh[match.group()]
     ]
+    for match in _HAN_COMPARED.finditer(folded):
+        group = "more" if match["more"] else "less"
+        if not any(cue.start <= match.start(group) < cue.end for cue in found):
+            side = 1 if match["more"] else -1
+            found.append(Cue("direction", match[group], *match.span(group), "amount", side))
     others: tuple[tuple[CueKind, frozenset[str]], ...] = (
         ("denial", words.denials_zh),
         ("causal", words.causal_zh),
@@ -90,7 +110,7 @@ def _chinese(folded: str) -> list[Cue]:
         ("extreme", words.extremes_zh),
     )
     found += [
-        Cue(kind, match.group(), *match.span())
+        Cue(kind, match.group(), *match.span(), _scale(kind, match.group()))
         for kind, listed in others
         for match in _pattern(listed).finditer(folded)
     ]

@@ -26,7 +26,10 @@ _TEMPERATURES = frozenset({"celsius", "fahrenheit", "kelvin"})
 
 _OF = re.compile(r"\s(?:out\s)?of\s(?:the\s|a\stotal\sof\s|all\s)*|\s?/\s?")
 _TO = re.compile(r"\sto\s|\s?[^，。；,.;]{0,8}[至到为]\s?")
-_FROM = re.compile(r"\bfrom\s$|[从由自]$")
+_FROM = re.compile(
+    r"\bfrom\s(?:(?:an?|the|mean|median|average|about|around|some|of|baseline)\s)*$"
+    r"|[从由自][^，。；、]{0,6}$"
+)
 _MULTIPLIED = {
     "doubled": 2.0, "doubles": 2.0, "doubling": 2.0, "tripled": 3.0, "triples": 3.0,
     "tripling": 3.0, "trebled": 3.0, "quadrupled": 4.0, "halved": 0.5,

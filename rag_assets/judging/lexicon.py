@@ -44,6 +44,7 @@ class Lexicon:
         not_negations_zh: what only looks like a negation (不仅, 不同, 未来).
         denials_en: stems of what denies without a “not” (refuse, undetected, unlikely).
         same_names: group of each name that has others (France, French; COVID-19, SARS-CoV-2).
+        same_extremes: the first word of the line of each that has others (all, every, each).
         causal_en: stems; `association_en` alike; all other English words as they are written.
     """
 
@@ -60,6 +61,7 @@ class Lexicon:
     hedges_zh: frozenset[str]
     extremes_en: frozenset[str]
     extremes_zh: frozenset[str]
+    same_extremes: dict[str, str]
     limits_en: frozenset[str]
     limits_zh: frozenset[str]
     denials_en: frozenset[str]
@@ -91,6 +93,9 @@ def lexicon() -> Lexicon:
         hedges_zh=_set(words["hedges"]["zh"]),
         extremes_en=_set(words["extremes"]["en"]),
         extremes_zh=_set(words["extremes"]["zh"]),
+        same_extremes={
+            word: line.split()[0] for line in words["same_extremes"] for word in line.split()
+        },
         limits_en=_set(words["limits"]["en"]),
         limits_zh=_set(words["limits"]["zh"]),
         denials_en=_stems(words["denials"]["en"]),

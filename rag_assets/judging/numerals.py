@@ -213,6 +213,9 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], _Read], bool, boo
     (re.compile("半(?=年|个?小时|个月|天)"), _constant(0.5), True, False),
     (re.compile(rf"(?P<minus>零下)?(?<![几数上])第?(?P<han>[{_HAN}]+(?:点[{_HAN}]+)?){_HAN_COUNTED}"),
      _han, True, False),
+    # Nor does a longer one need it: 由五百增至一千二百.
+    (re.compile(rf"(?<![几数上{_HAN}])(?P<minus>)第?(?P<han>[一二两三四五六七八九][百千十][{_HAN}]*)"
+                r"(?![几多余来年月日个万亿分])"), _han, True, False),
     (re.compile(r"(?<![\w.])(?P<whole>\d{1,3})?\s?(?P<part>[½⅓⅔¼¾⅕⅛])"), _vulgar, True, False),
     (re.compile(r"(?<![\w/.])(?P<top>[1-9])/(?P<bottom>[2-9]|10)(?=\sof\b)"),
      _slashed, True, False),

@@ -2,14 +2,14 @@
 
 Every word is there, so that no word, number or name tells. Looked at are English verbs with an
 object, in the active or with “by”, and comparisons with “than”; a construction that could be read
-otherwise is passed over.
+otherwise is passed over. In Chinese: comparisons with 于 (高于, 优于), 超过, 不如, 比 and 较.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rag_assets.judging.cues import of_kind, read_cues
+from rag_assets.judging.cues import HAN_COMPARES, of_kind, read_cues
 from rag_assets.judging.terms import Term, fold, read_terms
 
 
@@ -39,6 +39,14 @@ _FINITE = re.compile(
 )
 # They compare as “than” does.
 _COMPARING = re.compile(r"(?:out|under)perform|exceed|surpass|outweigh|outnumber|outlast")
+_CLAUSE = re.compile("[^，。；！？：,;!?:]+")
+_HAN_THAN = re.compile(
+    "[高低多少大小优劣好差强弱早晚快慢长短重轻]于|领先于|落后于|超过|胜过|不如|不及"
+)
+_HAN_BY = re.compile(
+    HAN_COMPARES + "(?P<right>.{2,20}?)"
+    "[更还要]?(?:[高低多少大小强弱好差快慢长短早晚贵冷热重轻]|便宜|增|减|下降|上升|提高|降低)"
+)
 # Scales of things that are compared, not of how they compare: women and men.
 _SIDES = frozenset({"gender", "north", "east"})
 # A head and its adjective.
@@ -169,3 +177,16 @@ def _pivots(text: str) -> Iterator[_Pivot]:
             if _COMPARING.match(term.unit):
                 yield _Pivot("than", shown, left, right, None)
             yield _Pivot(term.unit, shown, left, right, (before_it, behind_it))
+    yield from _han_pivots(text, terms)
+
+
+def _han_pivots(text: str, terms: Sequence[Term]) -> Iterator[_Pivot]:
+    """Yield the Chinese comparisons of a text, each with what its clause says on both sides."""
+    for clause in _CLAUSE.finditer(text):
+        found = [(m, m.end(), clause.end()) for m in _HAN_THAN.finditer(text, *clause.span())]
+        found += [(m, *m.span("right")) for m in _HAN_BY.finditer(text, *clause.span())]
+        for match, start, end in found:
+            left = [t for t in terms if clause.start() <= t.start and t.end <= match.start()]
+            right = [t for t in terms if start <= t.start and t.end <= end]
+            if left and right:
+                yield _Pivot("than", match.group(), tuple(left), tuple(right), None)

@@ -159,10 +159,12 @@ def _missing_words(found: Answer) -> list[str]:
     named = " ".join(name.claim.text for name in found.comparison.names)
     # In other words, but there: “half” for 50 %, “15 cm” for 150 mm.
     amounts = [fact.claim for fact in found.comparison.numbers if fact.equal is not None]
-    answered = {fact.claim for fact in found.comparison.directions if fact.agreement > 0}
+    turns = (*found.comparison.directions, *found.comparison.negations)
+    answered = {fact.claim for fact in turns if fact.agreement > 0}
+    every = read_terms(found.claim).items
     items = [
         item
-        for item in read_terms(found.claim).items
+        for item in every
         if found.claim[item.start : item.end] not in answered
         and not any(amount.start <= item.start < amount.end for amount in amounts)
     ]
@@ -170,8 +172,8 @@ def _missing_words(found: Answer) -> list[str]:
     # is not missing.
     standing = {
         at
-        for item in items
-        if item.unit in held and item.kind == "han"
+        for item in every
+        if item.kind == "han" and (item.unit in held or item not in items)
         for at in range(item.start, item.end)
     }
     missing = sorted(

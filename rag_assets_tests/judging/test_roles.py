@@ -5,8 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_assets.judging import Scorer
+from rag_assets.judging.comparing import compare
+from rag_assets.judging.features import answer
 from rag_assets.judging.pair_reading import BundledPairReader
 from rag_assets.judging.roles import find_exchange
+from rag_assets.judging.signs import find_doubts, find_reservations
 from rag_assets.judging.support import load_support_scorer
 from rag_assets.workspace.settings import SupportSettings
 from rag_assets_tests.judging.sentences import passage
@@ -21,6 +24,10 @@ EXCHANGED = [
     ("The city sold the bonds to the bank in March.",
      "The bank sold the bonds to the city in March."),
     ("Lung disease causes smoking.", "Smoking causes lung disease."),
+    ("Men were more often promoted than women.", "Women were more often promoted than men."),
+    ("对照组的成绩显著高于实验组。", "实验组的成绩显著高于对照组。"),
+    ("对照组的得分比实验组高。", "实验组的得分比对照组高3分。"),
+    ("旧方法优于新方法。", "总体而言，新方法优于旧方法。"),
 ]  # fmt: skip
 KEPT = [
     ("The rotary pump outperformed the piston pump.", PUMPS),
@@ -32,6 +39,9 @@ KEPT = [
     ("Rents matched wages.", "Wages matched rents."),
     ("Shrubs outlived grasses.", "Trees outlived shrubs, and shrubs outlived grasses."),
     ("The heron chased the otter.", "Herons live near the weir."),
+    ("实验组的成绩显著高于对照组。", "实验组的成绩显著高于对照组。"),
+    ("对照组的得分比例较高。", "得分比例较高的是对照组。"),
+    ("人数超过50%。", "超过50%的人数增加。"),
 ]  # fmt: skip
 
 
@@ -72,6 +82,25 @@ def test_an_exchange_is_never_ok_and_says_so(scorer: Scorer) -> None:
     for judgement in scorer.judge(claims):
         assert judgement.status != "OK"
         assert any("the other way round" in sign.text for sign in judgement.speaks_against)
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("Men were more likely to be promoted than women.",
+         "Women were less likely than men to be promoted."),
+        ("Surgery is more expensive than the treatment.",
+         "The treatment is cheaper than surgery."),
+        ("对照组的成绩显著低于实验组。", "实验组的成绩显著高于对照组。"),
+    ],
+)  # fmt: skip
+def test_what_is_turned_twice_is_not_turned(claim: str, source: str) -> None:
+    compared = compare(claim, [source])
+    assert compared.is_turned
+    assert compared.exchange is None
+    assert all(fact.agreement >= 0 for fact in compared.directions)
+    found = answer(claim, [passage(source)])
+    assert find_doubts(found) == find_reservations(found) == []
 
 
 def test_less_on_the_one_side_is_more_on_the_other(scorer: Scorer) -> None:

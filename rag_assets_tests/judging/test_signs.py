@@ -8,6 +8,7 @@ from rag_assets.judging.names import read_names
 from rag_assets.judging.signs import (
     find_contradictions,
     find_doubts,
+    find_reservations,
     signs_against,
     signs_for,
 )
@@ -151,3 +152,62 @@ def test_missing_chinese_words_are_words() -> None:
         s for s in signs_against(answer("夜间街道湿度偏高。", [source])) if s.kind == "words"
     ]
     assert sign.claim == "湿度"
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("Without dropout, the network overfits.",
+         "When dropout is removed, the network overfits."),
+        ("Removing dropout makes the network overfit.", "Without dropout, the network overfits."),
+        ("A second wave peaked in May, after the first.",
+         "The first wave peaked in March, the second in May."),
+        ("The cost rose to US$1.2 billion.", "Costs rose to 1,200 million dollars."),
+        ("It was heated to 80 degrees Celsius.", "It was heated to 80 °C."),
+        ("World War II ended in 1945.", "The Second World War ended in 1945."),
+        ("At least 20 participants were excluded.", "We excluded 23 participants."),
+        ("该物质应当加热到80摄氏度。", "该物质必须加热至80℃。"),
+        ("只有十二名学生通过。", "仅有12名学生通过。"),
+    ],
+)  # fmt: skip
+def test_what_is_said_in_other_words_is_neither_doubted_nor_reserved(
+    claim: str, source: str
+) -> None:
+    found = answer(claim, [passage(source)])
+    assert find_contradictions(found) == []
+    assert find_doubts(found) == []
+    assert find_reservations(found) == []
+    assert not [s for s in signs_against(found) if "does not" in s.text]
+
+
+@pytest.mark.parametrize(
+    ("claim", "ours", "theirs"),
+    [
+        ("劳动者应当提前三日通知用人单位。", "应当", "可以"),
+        ("室内温度比对照组高3.2℃。", "高", "低"),
+    ],
+)
+def test_a_duty_is_no_permission_and_higher_not_lower(claim: str, ours: str, theirs: str) -> None:
+    source = passage("劳动者可以提前三日通知用人单位。", "室内温度比对照组低3.2℃。")
+    signs = find_contradictions(answer(claim, [source]))
+    assert [(s.kind, s.claim, s.source) for s in signs] == [("direction", ours, theirs)]
+
+
+def test_what_a_sentence_as_near_says_outright_is_not_denied_by_another() -> None:
+    source = passage("不满十八周岁的自然人为未成年人。", "十八周岁以上的自然人为成年人。")
+    assert find_contradictions(answer("年满18周岁的自然人是成年人。", [source])) == []
+    only = passage("The catalyst was not stable at 60 °C.", "The stable house is old.")
+    assert find_contradictions(answer("The catalyst was stable at 60 °C.", [only])) != []
+
+
+def test_words_that_stand_there_in_another_form_are_not_missing() -> None:
+    source = passage("50 % of respondents agreed, and prices fell by 150 mm.")
+    texts = [
+        s.text
+        for s in signs_against(
+            answer("Half of respondents agreed; prices dropped by 15 cm.", [source])
+        )
+    ]
+    assert texts == []
+    claim, source = "合同可以由当事人协商一致后变更。", passage("当事人协商一致，可以变更合同。")
+    assert signs_against(answer(claim, [source])) == ()
