@@ -1,10 +1,11 @@
 """A claim beside the sentences that answer it: numbers, units, directions, negation, names."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rag_assets.judging.cues import Cue, of_kind, read_cues
-from rag_assets.judging.equal_numbers import find_equal, read_derived, units_agree
+from rag_assets.judging.equal_numbers import find_equal, is_equal, read_derived, units_agree
 from rag_assets.judging.names import Name, read_names
 from rag_assets.judging.naming import is_joined, read_named
 from rag_assets.judging.quantities import NEAR, Quantity, is_year, read_quantities
@@ -15,6 +16,12 @@ from rag_assets.judging.terms import Term, read_terms, weighted_share
 # a sentence may be wordier.
 _NEAR_IN_CLAIM = 3
 _NEAR_IN_SOURCE = 6
+_CLAUSE_END = re.compile(
+    r"[，。；：！？;:!?()（）]|,(?!\d)|\.(?!\d)|\s(?:and|while|whereas|but|versus|vs\.?)\s|而|、"
+)
+# Scales of modal verbs: what they are about stands behind them.
+_BEHIND_MODAL = 3
+MODAL = frozenset({"duty", "permission"})
 # Terms behind a negation that it denies.
 _DENIED = 2
 # Weight in common from which two words speak of the same thing.
@@ -124,15 +131,38 @@ def _numbers(claim: str, sentences: Sequence[str]) -> tuple[NumberFact, ...]:
     # What is worked out answers a number, but contradicts none.
     derived = [quantity for sentence in sentences for quantity in read_derived(sentence)]
     facts = []
-    for quantity in read_quantities(claim):
+    own = read_quantities(claim)
+    # What the claim says itself is not what it should have said.
+    rivals = [other for other in best if not any(is_equal(quantity, other) for quantity in own)]
+    for quantity in own:
         equal = find_equal(quantity, [*everywhere, *derived])
         is_in_best = find_equal(quantity, [*best, *read_derived(sentences[0])]) is not None
         rival = other_unit = None
         if equal is None:
-            rival = next((q for q in best if _is_rival(quantity, q)), None)
+            around = number_context(claim, quantity)
+            rival = max(
+                (q for q in rivals if _is_rival(quantity, q)),
+                key=lambda q: overlap(around, number_context(sentences[0], q)),
+                default=None,
+            )
             other_unit = next((q for q in everywhere if _is_other_unit(quantity, q)), None)
         facts.append(NumberFact(quantity, equal, is_in_best, rival, other_unit))
     return tuple(facts)
+
+
+def number_context(text: str, quantity: Quantity) -> dict[str, float]:
+    """Return the terms of the clause that a number stands in, with their weights."""
+    start = max((m.end() for m in _CLAUSE_END.finditer(text, 0, quantity.start)), default=0)
+    ending = _CLAUSE_END.search(text, quantity.end)
+    end = ending.start() if ending else len(text)
+    inside = [
+        term
+        for term in read_terms(text).items
+        if start <= term.start
+        and term.end <= end
+        and not (quantity.start < term.end and term.start < quantity.end)
+    ]
+    return {term.unit: term.weight for term in inside}
 
 
 def _is_rival(claim: Quantity, source: Quantity) -> bool:
@@ -170,13 +200,16 @@ def _names(claim: str, sentences: Sequence[str], context: str) -> tuple[NameFact
     return tuple(facts)
 
 
-def _near(items: Sequence[Term], start: int, end: int, count: int) -> dict[str, float]:
-    before = [term for term in items if term.end <= start][-count:]
-    behind = [term for term in items if term.start >= end][:count]
-    return {term.unit: term.weight for term in (*before, *behind)}
+def _around(items: Sequence[Term], cue: Cue, count: int) -> dict[str, float]:
+    """Return the terms on each side of a word; of a modal verb those behind it."""
+    before = [term for term in items if term.end <= cue.start][-count:]
+    behind = [term for term in items if term.start >= cue.end][:count]
+    near = behind[:_BEHIND_MODAL] if cue.scale in MODAL else (*before, *behind)
+    return {term.unit: term.weight for term in near}
 
 
-def _overlap(wanted: dict[str, float], found: dict[str, float]) -> float:
+def overlap(wanted: dict[str, float], found: dict[str, float]) -> float:
+    """Return the share, 0 to 1, of the weight of terms that others have, too."""
     total = sum(wanted.values())
     return sum(w for unit, w in wanted.items() if unit in found) / total if total else 0.0
 
@@ -189,7 +222,8 @@ def _directions(claim: str, sentences: Sequence[str]) -> tuple[CueFact, ...]:
     for cue in of_kind(read_cues(claim), "direction"):
         if any(start <= cue.start < end for start, end in told):
             continue
-        around = _near(own, cue.start, cue.end, _NEAR_IN_CLAIM)
+        is_modal = cue.scale in MODAL
+        around = _around(own, cue, _NEAR_IN_CLAIM)
         same: tuple[float, Cue | None] = (-1.0, None)
         opposite: tuple[float, Cue | None] = (-1.0, None)
         for sentence in sentences:
@@ -197,7 +231,9 @@ def _directions(claim: str, sentences: Sequence[str]) -> tuple[CueFact, ...]:
             for other in of_kind(read_cues(sentence), "direction"):
                 if other.scale != cue.scale:
                     continue
-                subject = _overlap(around, _near(items, other.start, other.end, _NEAR_IN_SOURCE))
+                subject = overlap(around, _around(items, other, _NEAR_IN_SOURCE))
+                if is_modal and subject < _SAME_SUBJECT:
+                    continue
                 if other.side == cue.side:
                     same = max(same, (subject, other), key=lambda pair: pair[0])
                 else:
@@ -244,7 +280,7 @@ def _negations(claim: str, sentences: Sequence[str]) -> tuple[CueFact, ...]:
         best, word, agreement = 0.0, "", 0
         for sentence in sentences:
             terms = read_terms(sentence)
-            subject = _overlap(scope, terms.weights)
+            subject = overlap(scope, terms.weights)
             others = of_kind(read_cues(sentence), "negation")
             if others and subject >= _SAME_SUBJECT:
                 best, word, agreement = max(subject, best), others[0].word, 1
@@ -253,27 +289,34 @@ def _negations(claim: str, sentences: Sequence[str]) -> tuple[CueFact, ...]:
                 best, word, agreement = subject, "", -_is_bare(subject, sentence)
         facts.append(CueFact(claim[cue.start : cue.end], word, agreement, best))
     if not own_cues:
-        for sentence in sentences:
-            items = read_terms(sentence).items
-            for cue in of_kind(read_cues(sentence), "negation"):
+        clauses = [clause for sentence in sentences for clause in split_clauses(sentence)]
+        for clause in clauses:
+            items = read_terms(clause).items
+            for cue in of_kind(read_cues(clause), "negation"):
                 scope = _scope(items, cue)
-                subject = _overlap(scope, own_units)
-                is_said = _is_said(claim, scope, subject, sentence, sentences)
+                subject = overlap(scope, own_units)
+                is_said = _is_said(claim, scope, subject, clause, clauses)
                 agreement = 0 if is_said else -_is_bare(subject, claim)
-                facts.append(CueFact("", sentence[cue.start : cue.end], agreement, subject))
+                facts.append(CueFact("", clause[cue.start : cue.end], agreement, subject))
     return tuple(facts)
 
 
+def split_clauses(text: str) -> list[str]:
+    """Return the clauses of a sentence: between commas, semicolons, parentheses, “and”."""
+    return [clause for clause in _CLAUSE_END.split(text) if clause.strip()]
+
+
 def _is_said(
-    claim: str, scope: dict[str, float], subject: float, denying: str, sentences: Sequence[str]
+    claim: str, scope: dict[str, float], subject: float, denying: str, clauses: Sequence[str]
 ) -> bool:
-    """Say whether a sentence that is as near to the claim has what another one denies, outright."""
-    own, near = read_terms(claim), weighted_share(read_terms(claim), read_terms(denying).weights)
+    """Say whether a clause that is as near to the claim has what another one denies, outright."""
+    own = read_terms(claim)
+    near = weighted_share(own, read_terms(denying).weights)
     return any(
-        not of_kind(read_cues(sentence), "negation")
-        and _overlap(scope, read_terms(sentence).weights) >= subject
-        and weighted_share(own, read_terms(sentence).weights) >= _AS_NEAR * near
-        for sentence in sentences
+        not of_kind(read_cues(clause), "negation")
+        and overlap(scope, read_terms(clause).weights) >= subject
+        and weighted_share(own, read_terms(clause).weights) >= _AS_NEAR * near
+        for clause in clauses
     )
 
 

@@ -14,10 +14,12 @@ _WORD = re.compile(r"(?<![a-z])[a-z]+(?:['’]t)?(?![a-z])")
 _AT = re.compile(r"\bat\s+$")
 _ONLY = re.compile(r"\s+(?:only|just|merely)\b")
 # “A 比 B 高”, and not 对比, 百分比, 比例.
+# “最长不得超过一个月”: a limit, and nothing that is the longest.
+_HAN_BOUND = re.compile("最[高低多少长短大小快慢早晚](?:不[得能应超]|为?\\d)")
 HAN_COMPARES = "(?<![相对同环占之])(?<!百分)[比较](?![例赛较如重])"
 # Alone such a character is part of many words.
 _HAN_COMPARED = re.compile(
-    HAN_COMPARES + "[^，。；、！？]{2,20}?"
+    HAN_COMPARES + "[^,，。;；、!?]{2,20}?"
     "(?:(?P<more>[高多大强长重贵热])|(?P<less>[低少小弱短轻冷]))(?![于校学])"
 )
 _KEPT_TEXTS = 20_000
@@ -113,6 +115,7 @@ def _chinese(folded: str) -> list[Cue]:
         Cue(kind, match.group(), *match.span(), _scale(kind, match.group()))
         for kind, listed in others
         for match in _pattern(listed).finditer(folded)
+        if not _HAN_BOUND.match(folded, match.start())
     ]
     return found
 

@@ -36,6 +36,8 @@ _MULTIPLIED = {
     "翻一番": 2.0, "翻了一番": 2.0, "翻两番": 4.0, "翻了两番": 4.0,
 }  # fmt: skip
 _MULTIPLY = re.compile("|".join(sorted(_MULTIPLIED, key=len, reverse=True)))
+# As a number of the claim it would be sought where “a” is meant.
+_HAN_ONE = re.compile("(?<![第十百千统唯万])一(?=[次个名人份项种条家本张处期批])")
 _SHARE = Unit("%", "share", 1)
 _POINTS = Unit("percentage points", "percentage points", 1)
 
@@ -46,6 +48,8 @@ def units_agree(claim: Unit, source: Unit) -> bool:
     “80 degrees” may be of any scale.
     """
     kinds = {claim.kind, source.kind}
+    if "ordinal" in kinds:
+        return len(kinds) == 1
     return "" in kinds or len(kinds) == 1 or ("degrees" in kinds and bool(kinds & _TEMPERATURES))
 
 
@@ -54,13 +58,14 @@ def is_equal(claim: Quantity, source: Quantity) -> bool:
 
     A claim's bound ("more than 200") holds for the same bound and for numbers just beyond it.
     """
-    if claim.unit.kind == "decade" and source.unit.kind in {"", "year"}:
-        return _is_within(claim, source)
-    if _is_fraction(claim, source) or _is_fraction(source, claim):
+    if claim.bound * source.bound < 0:
+        return False  # 三年以上 is not 三年以下
+    is_limit = claim.bound == source.bound
+    if _is_fraction(claim, source) or _is_fraction(source, claim) or _is_within(claim, source):
         return True
     if _is_proportion(claim, source) or _is_proportion(source, claim):
-        return _is_close(claim, *_as_shares(claim, source))
-    if _is_age(claim, source) or _is_age(source, claim):
+        return _is_close(claim, *_as_shares(claim, source), is_limit=is_limit)
+    if _is_age(claim, source) or _is_age(source, claim) or _are_days(claim, source):
         return claim.raw == source.raw
     if not units_agree(claim.unit, source.unit):
         return False
@@ -69,11 +74,13 @@ def is_equal(claim: Quantity, source: Quantity) -> bool:
     if bool(claim.unit.kind) != bool(source.unit.kind):
         factors = claim.unit.factor, source.unit.factor
         pairs.append((claim.value / factors[0], source.value / factors[1], claim.step / factors[0]))
-    return any(_is_close(claim, a, b, step) for a, b, step in pairs)
+    return any(_is_close(claim, a, b, step, is_limit=is_limit) for a, b, step in pairs)
 
 
 def _is_within(decade: Quantity, year: Quantity) -> bool:
     """Say whether a year lies in the 1960s, the ’60s, or the century that is called the 1900’s."""
+    if decade.unit.kind != "decade" or year.unit.kind not in {"", "year"}:
+        return False
     written = year.raw % 100 if decade.raw < 100 else year.raw
     years = 100 if decade.raw >= 1000 and decade.raw % 100 == 0 else 10
     return year.step == 1 and decade.raw <= written < decade.raw + years
@@ -103,13 +110,23 @@ def _is_age(age: Quantity, years: Quantity) -> bool:
     return age.unit.kind == "age" and years.unit.name in _YEARS
 
 
-def _is_close(claim: Quantity, a: float, b: float, step: float) -> bool:
+def _are_days(claim: Quantity, source: Quantity) -> bool:
+    """Say whether both are days, be it 30日 or 30天; of a date and a time the number tells."""
+    kinds = {claim.unit.kind, source.unit.kind}
+    days = {claim.value / (claim.raw or 1), source.value / (source.raw or 1)}
+    return kinds == {"day of month", "time"} and days == {1.0, 86400.0}
+
+
+def _is_close(claim: Quantity, a: float, b: float, step: float, *, is_limit: bool) -> bool:
     size = max(abs(a), abs(b), 1e-12)
     if abs(a - b) <= _EQUAL * size:
         return True
     # Of a probability only the bound is told: p = 0.003 is below 0.05.
-    beyond = math.inf if claim.unit.kind == "p value" else _BEYOND * size
-    if claim.bound and 0 < claim.bound * (b - a) <= beyond and not is_year(claim):
+    is_p = claim.unit.kind == "p value"
+    beyond = math.inf if is_p else _BEYOND * size
+    is_beyond = 0 < claim.bound * (b - a) <= beyond
+    # A limit is told as it is: “at most 40” is not what “at most 36” says.
+    if is_beyond and not is_year(claim) and (is_p or not is_limit):
         return True
     if claim.unit.kind in {"year", "date"} or claim.is_word:
         return False
@@ -132,6 +149,10 @@ def read_derived(text: str) -> tuple[Quantity, ...]:
         quantity
         for first, second in pairwise(read_quantities(text))
         for quantity in _of_two(text, folded, first, second)
+    ]
+    found += [
+        Quantity(1.0, 1.0, Unit("", "", 1), 1.0, 0, False, True, "一", *match.span())
+        for match in _HAN_ONE.finditer(folded)
     ]
     for match in _MULTIPLY.finditer(folded):
         (start, end), value = match.span(), _MULTIPLIED[match.group()]

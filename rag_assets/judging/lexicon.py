@@ -64,6 +64,8 @@ class Lexicon:
     same_extremes: dict[str, str]
     limits_en: frozenset[str]
     limits_zh: frozenset[str]
+    exceptions_en: frozenset[str]
+    exceptions_zh: frozenset[str]
     denials_en: frozenset[str]
     denials_zh: frozenset[str]
     same_names: dict[str, int]
@@ -98,6 +100,8 @@ def lexicon() -> Lexicon:
         },
         limits_en=_set(words["limits"]["en"]),
         limits_zh=_set(words["limits"]["zh"]),
+        exceptions_en=_set(words["exceptions"]["en"]),
+        exceptions_zh=_set(words["exceptions"]["zh"]),
         denials_en=_stems(words["denials"]["en"]),
         denials_zh=_set(words["denials"]["zh"]),
         same_names=_groups(words["same_names"]),

@@ -9,17 +9,24 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from rag_assets.judging.comparing import MODAL, number_context, overlap
 from rag_assets.judging.contract import Sign
 from rag_assets.judging.cues import Cue, of_kind, read_cues
-from rag_assets.judging.equal_numbers import find_equal, read_derived
+from rag_assets.judging.equal_numbers import find_equal, is_equal, read_derived
 from rag_assets.judging.features import Answer
+from rag_assets.judging.lexicon import lexicon
 from rag_assets.judging.names import read_names
 from rag_assets.judging.naming import read_named
 from rag_assets.judging.quantities import read_quantities
-from rag_assets.judging.terms import read_terms
+from rag_assets.judging.terms import fold, read_terms
 
 # Weighted share of the claim that its best sentence holds from where on it follows that sentence.
 _FOLLOWS = 0.7
+# Share of the words around a number of the claim that stand around another number of the source,
+# and by how much more than around its own, from which it has changed places.
+_FITS = 0.5
+_BETTER = 0.25
+_HAN_CONDITION = re.compile("[^，。；]{2,}的(?=，)|除[^，。；]{2,30}外")
 # Those with a number are compared with it.
 _SPANS = re.compile(
     r"(?<![\d.] )(?<!\d)\b(?:seconds|minutes|hours|days|weeks|months|years|decades|centuries)\b"
@@ -34,6 +41,8 @@ def find_changes(found: Answer) -> Iterator[Sign]:
     if found.selection.is_crossed or found.selection.shares[0] < _FOLLOWS:
         return
     yield from _numbers(claim, window)
+    yield from _moved_numbers(claim, window)
+    yield from _exceptions(claim, sentence)
     yield from _units(claim, window)
     yield from _names(claim, window, found.title)
     yield from _negations(claim, sentence, window)
@@ -52,6 +61,43 @@ def _numbers(claim: str, window: str) -> Iterator[Sign]:
             continue
         own = quantity.text
         yield Sign("number", own, "", f"“{own}” is not what the source has at this place.")
+
+
+def _moved_numbers(claim: str, window: str) -> Iterator[Sign]:
+    """Yield a number that the source has for something else: “A 71 %, B 92 %” exchanged."""
+    others = read_quantities(window)
+    for quantity in read_quantities(claim):
+        around = number_context(claim, quantity)
+        near: dict[bool, float] = {}
+        here: dict[bool, str] = {}
+        for other in others:
+            if other.unit.kind != quantity.unit.kind:
+                continue
+            is_same = is_equal(quantity, other)
+            theirs = number_context(window, other)
+            # Of the shorter clause: the other one may have been joined with its neighbour.
+            share = max(overlap(around, theirs), overlap(theirs, around))
+            if share > near.get(is_same, -1.0):
+                near[is_same], here[is_same] = share, other.text
+        if len(near) == 2 and near[False] >= _FITS and near[False] > near[True] + _BETTER:
+            own, text = quantity.text, here[False]
+            shown = f"The source has “{text}” where the claim says “{own}”, and “{own}” elsewhere."
+            yield Sign("number", own, text, shown)
+
+
+def _exceptions(claim: str, sentence: str) -> Iterator[Sign]:
+    """Yield what narrows the sentence and is left out: “unless”, “…除外”, “…的，”."""
+    own, here = (_narrowing(text) for text in (claim, sentence))
+    if here and not own:
+        text = f"The source says so with a restriction (“{here[0]}”), the claim without."
+        yield Sign("words", "", here[0], text)
+
+
+def _narrowing(text: str) -> list[str]:
+    words, folded = lexicon(), fold(text)
+    found = [match for match in re.findall(r"[a-z]+", folded) if match in words.exceptions_en]
+    found += [word for word in sorted(words.exceptions_zh) if word in folded]
+    return found + [match.group() for match in _HAN_CONDITION.finditer(text)]
 
 
 def _units(claim: str, window: str) -> Iterator[Sign]:
@@ -112,7 +158,10 @@ def _denying(text: str) -> list[Cue]:
 
 def _directions(claim: str, sentence: str) -> Iterator[Sign]:
     """Yield the words of one side that stand too often, where one of the other side is gone."""
-    own, others = (of_kind(read_cues(text), "direction") for text in (claim, sentence))
+    own, others = (
+        [cue for cue in of_kind(read_cues(text), "direction") if cue.scale not in MODAL]
+        for text in (claim, sentence)
+    )
     asked, held = _sides(own), _sides(others)
     for scale, side in asked:
         turned = (scale, -side)

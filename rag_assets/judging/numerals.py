@@ -53,6 +53,12 @@ _POWER = r"\s?[×x]\s?1(?:0\s?\^?\s?|e)[-−]?\d+"
 _SPAN = "(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|decades?|percent|million|billion)"
 
 
+# What is measured by one; what is counted is more often meant as “a”.
+_ONE_OF = re.compile(
+    "年|个月|[日天](?!常|益|子|空|气|然)|个?小时|周岁|分钟|倍|[万亿]?元|公[里斤顷]|吨|个百分点"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Numeral:
     """A number as it is written, before its scale and unit.
@@ -61,7 +67,8 @@ class Numeral:
         value: without scale and unit; of 百分之 and 千分之 in percent.
         step: of the last written place.
         is_word: written in words, or as a fraction, which is rounded more often than not.
-        is_share: its unit is percent: 百分之五, 半数.
+        is_share: its unit is percent: 百分之五, 半数, 九成八.
+        is_ordinal: 第三; it answers no cardinal.
         end: where scale and unit may stand.
     """
 
@@ -69,6 +76,7 @@ class Numeral:
     step: float
     is_word: bool
     is_share: bool
+    is_ordinal: bool
     start: int
     end: int
 
@@ -93,7 +101,8 @@ def read_numerals(text: str) -> list[Numeral]:
             taken[start:end] = b"\1" * (end - start)
             if result is _NO_NUMBER:
                 continue
-            found.append(Numeral(*result, is_word, is_share, start, end))
+            is_ordinal = folded[start] == "第" or folded.endswith("第", 0, start)
+            found.append(Numeral(*result, is_word, is_share, is_ordinal, start, end))
     return sorted(found, key=lambda numeral: numeral.start)
 
 
@@ -177,9 +186,18 @@ def _constant(value: float) -> Callable[[re.Match[str]], _Read]:
 
 
 def _han(match: re.Match[str]) -> _Read:
-    # 一种, 一个: an article more often than a number.
-    value = None if match["han"] == "一" else read_han_number(match["han"])
+    # 一种, 一个: an article more often than a number; 一年, 第一 is one.
+    is_article = match["han"] == "一" and not (
+        match.group().startswith("第") or _ONE_OF.match(match.string, match.end())
+    )
+    value = None if is_article else read_han_number(match["han"])
     return None if value is None else (-value if match["minus"] else value, 1.0)
+
+
+def _han_tenths(match: re.Match[str]) -> _Read:
+    whole, part = _HAN_VALUES[match["whole"]], match["part"]
+    rest = 5 if part == "半" else _HAN_VALUES[part] if part else 0
+    return 10.0 * whole + rest, 1.0
 
 
 def _han_share(factor: float) -> Callable[[re.Match[str]], _Read]:
@@ -207,6 +225,8 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], _Read], bool, boo
     (re.compile(rf"百分之(?P<han>[\d.]+|[{_HAN}]+(?:点[{_HAN}]+)?)"), _han_share(1), True, True),
     (re.compile(rf"千分之(?P<han>[\d.]+|[{_HAN}]+(?:点[{_HAN}]+)?)"), _han_share(0.1), True, True),
     (re.compile(rf"(?P<bottom>[{_HAN}]+)分之(?P<top>[{_HAN}]+)"), _han_fraction, True, False),
+    (re.compile("(?P<whole>[一二两三四五六七八九])成(?P<part>[一二三四五六七八九半])?(?![功员果本立为长熟份分就不])"),
+     _han_tenths, True, True),
     (re.compile("一半|半数"), _constant(50), True, True),
     (re.compile(rf"(?<![\d.几数第])(?P<han>\d+|[{_HAN}]+)(?=个?(?:年|小时|月|天)半)"),
      _han_and_half, True, False),

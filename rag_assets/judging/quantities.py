@@ -13,7 +13,15 @@ _KEPT_TEXTS = 20_000
 NEAR = 16  # characters before a number in which "more than" or "about" is looked for
 _NEAR_P = 32
 _EXACT_AGE = 120
+# Below, 三年 is a time; above, 98日 is one.
+_FIRST_YEAR = 1000
+_LAST_DAY = 31
 
+# 第二十条第（二）项, 第三章: where it stands, and nothing that it says.
+_ADDRESS = re.compile(
+    "第[零〇一二两三四五六七八九十百千\\d]+[条款项章节编目](?:之[一二三四五六七八九十]+)?"
+    "|第?[（(][一二三四五六七八九十\\d]+[)）]项?"
+)
 # [12], [3, 7-9]: a citation, no number of the sentence.
 _MARK = re.compile(r"\[\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*\]")
 _BEFORE_NAME = re.compile(r"[a-z]\d*[-_/]?$")
@@ -30,11 +38,12 @@ _P = re.compile(
 _FACTOR = re.compile(r"\bfactor of\s$")
 _AT_LEAST = re.compile(
     r"(more than|over|at least|above|exceed\w*|greater than|higher than|larger than|>|≥|after|since"
-    r"|超过|逾|至少|不少于|多于|高于)[\s约]*$"
+    r"|(?<![不能得应可])(?:超过|多于|高于|大于)|逾|至少|(?:不|不得|不能|不应|不可)(?:少于|低于|小于))[\s约]*$"
 )
 _AT_MOST = re.compile(
     r"(less than|under|at most|below|fewer than|lower than|smaller than|up to|<|≤|before|until"
-    r"|不到|低于|少于|不足|不超过|至多)\s*$"
+    r"|不到|不足|不满|未满|至多|最多|(?<![不能得应可])(?:低于|少于|小于)"
+    r"|(?:不|不得|不能|不应|不可)(?:超过|多于|高于|大于))\s*$"
 )
 _ABOUT = re.compile(
     r"(about|around|approximately|roughly|nearly|almost|some|~|≈|c\.|circa|约|大约|近|将近|大概)\s*$"
@@ -47,8 +56,10 @@ _RANGE = re.compile(r"\s?[-–—~～至到]\s?|\s(?:to|and)\s")
 _BETWEEN = re.compile(r"\b(?:between|from)\s$|[从由在自]$")
 _AGE = Unit("years old", "age", 1)
 _SHARE = Unit("%", "share", 1)
+_ORDINAL = Unit("第", "ordinal", 1)
 _P_VALUE = Unit("p", "p value", 1)
 TIMES = Unit("times", "times", 1)
+_DAYS = frozenset({"日", "号"})
 _YEARS = frozenset({"year", "years", "yr", "yrs"})
 
 
@@ -64,7 +75,7 @@ class Quantity:
         bound: 1 for "more than", -1 for "less than", 0 for the number itself.
         is_about: whether the text says that it is rounded.
         is_word: written as an English or Chinese word, or as a fraction.
-        text: as it stands, with the unit.
+        text: as it stands, with its bound and unit.
     """
 
     value: float
@@ -87,7 +98,7 @@ def read_quantities(text: str) -> tuple[Quantity, ...]:
     citation marks (`[12]`).
     """
     folded = fold(text)
-    marks = [match.span() for match in _MARK.finditer(folded)]
+    marks = [match.span() for p in (_MARK, _ADDRESS) for match in p.finditer(folded)]
     found: list[Quantity] = []
     for numeral in read_numerals(text):
         if any(start <= numeral.start < end for start, end in marks):
@@ -110,20 +121,27 @@ def _read(folded: str, text: str, numeral: Numeral) -> Quantity | None:
     if currency is not None:
         unit, last = CURRENCIES[currency.group().strip()], behind
         start = currency.start()
-    elif numeral.is_share:
-        unit, last = _SHARE, behind
+    elif numeral.is_share or numeral.is_ordinal:
+        unit, last = _SHARE if numeral.is_share else _ORDINAL, behind
     else:
         unit, last = _unit(text, folded, numeral, behind)
     if not unit.name and not numeral.is_word and behind == end and _IS_LATIN.match(folded, end):
         return None  # 3D, 5HT: a name
     before, after = folded[max(0, start - NEAR) : start], folded[last : last + 10]
-    is_least = bool(is_odd or _AT_LEAST.search(before) or _AFTER_AT_LEAST.match(after))
-    is_most = bool(_AT_MOST.search(before) or _AFTER_AT_MOST.match(after))
+    least = (_AT_LEAST.search(before), _AFTER_AT_LEAST.match(after))
+    most = (_AT_MOST.search(before), _AFTER_AT_MOST.match(after))
+    bound = int(bool(is_odd) or any(least)) - int(any(most))
+    first = (
+        start
+        - len(before)
+        + min((m.start() for m in (least[0], most[0]) if m), default=len(before))
+    )
+    last += max((match.end() for match in (least[1], most[1]) if match), default=0)
     factor = scale * unit.factor
     return Quantity(
         numeral.value * factor, numeral.value, unit, numeral.step * factor,
-        int(is_least) - int(is_most), bool(_ABOUT.search(before)), numeral.is_word,
-        text[start:last].strip(), start, last,
+        bound, bool(_ABOUT.search(before)), numeral.is_word,
+        text[first:last].strip(), start, last,
     )  # fmt: skip
 
 
@@ -134,18 +152,29 @@ def _unit(text: str, folded: str, numeral: Numeral, at: int) -> tuple[Unit, int]
     if decade and not numeral.is_word and raw % 10 == 0 and (raw >= 1000 or raw < 100):
         return Unit(decade.group(), "decade", 1), decade.end()  # 1990s, not seconds
     unit, last = read_unit(text, folded, at)
-    before = folded[max(0, numeral.start - NEAR) : numeral.start]
-    if (unit is None or unit.name in _YEARS) and raw <= _EXACT_AGE and _AGED.search(before):
-        return _AGE, last
-    if (
-        unit is None
-        and 0 <= raw <= 1
-        and _P.search(folded, max(0, numeral.start - _NEAR_P), numeral.start)
-    ):
-        return _P_VALUE, at
-    if unit is None and _FACTOR.search(before):
-        return TIMES, at
-    return (unit, last) if unit is not None else (Unit("", "", 1), at)
+    if unit is None:
+        return _unit_before(folded, numeral), at
+    if unit.name in _YEARS and raw <= _EXACT_AGE and _AGED.search(_before(folded, numeral, NEAR)):
+        unit = _AGE
+    elif unit.name == "年" and raw < _FIRST_YEAR:
+        unit = Unit("年", "months", 12)
+    elif unit.name in _DAYS and raw > _LAST_DAY:
+        unit = Unit(unit.name, "time", 86400)
+    return unit, last
+
+
+def _unit_before(folded: str, numeral: Numeral) -> Unit:
+    """Return what a number without a unit is by the words before it: aged 63, p = 0.03."""
+    before = _before(folded, numeral, NEAR)
+    if numeral.value <= _EXACT_AGE and _AGED.search(before):
+        return _AGE
+    if 0 <= numeral.value <= 1 and _P.search(_before(folded, numeral, _NEAR_P)):
+        return _P_VALUE
+    return TIMES if _FACTOR.search(before) else Unit("", "", 1)
+
+
+def _before(folded: str, numeral: Numeral, count: int) -> str:
+    return folded[max(0, numeral.start - count) : numeral.start]
 
 
 def _with_shared_units(found: list[Quantity], folded: str) -> list[Quantity]:

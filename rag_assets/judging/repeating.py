@@ -25,6 +25,9 @@ _BRACKETS = re.compile(r"[(（\[][^()（）\[\]]*[)）\]]")
 _BEGINS = re.compile(r"(?:^|[,;:—–(，；：（“\"'‘])\s*$")
 _ENDS = re.compile(r"\s*(?:$|[.,;:—–()（[!。，；：）！”\"'’])")
 _SEMICOLON = re.compile("[;；]")
+# “…的，”: on that condition only; and what stands before a list is not the whole of it.
+_CONDITION = re.compile("[的时][，,]\\s*$")
+_INTRODUCES = re.compile(r"\s*[:：]\s*$")
 _LIMITING = frozenset({"negation", "hedge"})
 
 
@@ -107,6 +110,8 @@ def _is_stated(text: str, span: tuple[int, int], start: int, end: int) -> bool:
     lead = _SEMICOLON.split(text[span[0] : start])[-1]
     tail = _SEMICOLON.split(text[end : span[1]])[0]
     if "?" in tail or "？" in tail or not _ENDS.match(tail):
+        return False
+    if _CONDITION.search(lead) or _INTRODUCES.match(tail):
         return False
     around = f"{lead} … {tail}"
     if any(cue.kind in _LIMITING for cue in read_cues(around)) or _limits(around):

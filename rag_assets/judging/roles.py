@@ -2,7 +2,8 @@
 
 Every word is there, so that no word, number or name tells. Looked at are English verbs with an
 object, in the active or with “by”, and comparisons with “than”; a construction that could be read
-otherwise is passed over. In Chinese: comparisons with 于 (高于, 优于), 超过, 不如, 比 and 较.
+otherwise is passed over. In Chinese: comparisons with 于 (高于, 优于), 超过,
+不如, 比 and 较, and what stands on both sides of 应当, 可以, 不得, 向, 由.
 """
 
 import re
@@ -43,6 +44,8 @@ _CLAUSE = re.compile("[^，。；！？：,;!?:]+")
 _HAN_THAN = re.compile(
     "[高低多少大小优劣好差强弱早晚快慢长短重轻]于|领先于|落后于|超过|胜过|不如|不及"
 )
+# 甲应当向乙支付; what is between them is compared by itself.
+_HAN_DOES = re.compile("应当|可以|不得|必须|有权|[向由给]")
 _HAN_BY = re.compile(
     HAN_COMPARES + "(?P<right>.{2,20}?)"
     "[更还要]?(?:[高低多少大小强弱好差快慢长短早晚贵冷热重轻]|便宜|增|减|下降|上升|提高|降低)"
@@ -184,9 +187,12 @@ def _han_pivots(text: str, terms: Sequence[Term]) -> Iterator[_Pivot]:
     """Yield the Chinese comparisons of a text, each with what its clause says on both sides."""
     for clause in _CLAUSE.finditer(text):
         found = [(m, m.end(), clause.end()) for m in _HAN_THAN.finditer(text, *clause.span())]
+        found += [(m, m.end(), clause.end()) for m in _HAN_DOES.finditer(text, *clause.span())]
         found += [(m, *m.span("right")) for m in _HAN_BY.finditer(text, *clause.span())]
         for match, start, end in found:
             left = [t for t in terms if clause.start() <= t.start and t.end <= match.start()]
             right = [t for t in terms if start <= t.start and t.end <= end]
             if left and right:
-                yield _Pivot("than", match.group(), tuple(left), tuple(right), None)
+                shown = match.group()
+                key = shown if match.re is _HAN_DOES else "than"
+                yield _Pivot(key, shown, tuple(left), tuple(right), None)

@@ -130,7 +130,7 @@ def test_a_bound_that_holds_is_no_direction() -> None:
     assert find_doubts(held) == []
     sold = passage("The film was shown in more than 200 towns.")
     turned = answer("The film was shown in less than 200 towns.", [sold])
-    assert [sign.kind for sign in find_doubts(turned)] == ["direction"]
+    assert [sign.kind for sign in find_doubts(turned)] == ["number", "direction"]
 
 
 def test_a_denial_without_a_not_answers_a_negation() -> None:
