@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+from rag_assets.auditing.articles import find_article, read_articles
 from rag_assets.auditing.drafts.anchors import Citation
 from rag_assets.auditing.drafts.draft import CitedSentence
 from rag_assets.auditing.judged import Judged
@@ -25,6 +26,8 @@ _ELSEWHERE = (
     "counted from the first of the file. "
 )
 _NEAREST_ELSEWHERE = "What comes nearest is on {found}, not where the citation says ({named}). "
+_OTHER_ARTICLE = "Supported by {found}, but the citation says {named}. Correct the article. "
+_NEAREST_IN_ARTICLE = "What comes nearest is {found}, not {named}, which the citation says. "
 _TRANSLATED = (
     "The quotation “{}” is not in the language of the source, so that it could not be compared "
     "word for word."
@@ -179,6 +182,8 @@ def _judged_verdict(
             f"`{passage.chunk_id}` has neither page nor characters, so that nobody could look it "
             "up. Run `rag ingest` to read the file again.",
         )  # fmt: skip
+    part = read_articles(subject.document).at(judged.passage, judged.start)
+    where = f"{part.shown}, {locator.text}" if part is not None else locator.text
     begin, end = anchor_words(quote.text)
     return replace(
         verdict,
@@ -188,7 +193,7 @@ def _judged_verdict(
         quote=quote.text,
         quote_start=quote.start,
         quote_end=quote.end,
-        locator=locator.text,
+        locator=where,
         locator_quality=locator.quality,
         boxes=judged.boxes,
         anchor_begin=begin,
@@ -206,9 +211,14 @@ def _share_words(claim: str, passage: str) -> bool:
 def _with_place(
     case: Case, document: CitedDocument, judged: Judged
 ) -> tuple[Status, ReasonCode, str]:
-    hint = case.citation.hint
-    if hint is None or judged.place != "elsewhere" or judged.status == "MISSING":
+    if judged.place != "elsewhere" or judged.status == "MISSING":
         return judged.status, judged.reason_code, judged.reason
+    article = named_article(case, document)
+    if article is not None:
+        return _with_article(document, judged, article[1])
+    hint = case.citation.hint
+    if hint is None:
+        raise AssertionError("nothing is elsewhere where no place is named")
     passage = document.passages[judged.passage]
     pages = sorted({box.page for box in judged.boxes}) or [passage.page_start or 0]
     found = f"p. {pages[0]}" if len(pages) == 1 else f"pp. {pages[0]}–{pages[-1]}"
@@ -216,6 +226,29 @@ def _with_place(
         reason = _NEAREST_ELSEWHERE.format(found=found, named=hint.text) + judged.reason
         return "WEAK", judged.reason_code, reason
     return "WEAK", "wrong_page", _ELSEWHERE.format(found=found, named=hint.text) + judged.reason
+
+
+def named_article(case: Case, document: CitedDocument) -> tuple[str, str] | None:
+    """Return key and wording of the article that a citation names, behind its key or in its
+    sentence; None where the document is no statute, or pages are named.
+    """
+    hint = case.citation.hint
+    if (hint is not None and hint.pages) or not read_articles(document):
+        return None
+    named = find_article(hint.text) if hint is not None else None
+    return named or find_article(case.claim, document.title)
+
+
+def _with_article(
+    document: CitedDocument, judged: Judged, named: str
+) -> tuple[Status, ReasonCode, str]:
+    part = read_articles(document).at(judged.passage, judged.start)
+    found = part.shown if part is not None else "another place"
+    if judged.status == "WEAK":
+        reason = _NEAREST_IN_ARTICLE.format(found=found, named=named) + judged.reason
+        return "WEAK", judged.reason_code, reason
+    reason = _OTHER_ARTICLE.format(found=found, named=named) + judged.reason
+    return "WEAK", "wrong_article", reason
 
 
 def _note(case: Case, document: CitedDocument, judged: Judged) -> str | None:

@@ -2,8 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
-from rag_assets.auditing.deciding import Case, Subject
+from rag_assets.auditing.articles import find_article, read_articles
+from rag_assets.auditing.deciding import Case, Subject, named_article
+from rag_assets.auditing.drafts.hints import LocatorHint
 from rag_assets.auditing.drafts.sentences import SentenceSplitter
 from rag_assets.auditing.judged import Judged, PlaceFound
 from rag_assets.auditing.library import (
@@ -28,7 +31,7 @@ from rag_assets.auditing.verdict_store import VerdictStore, judgement_key
 from rag_assets.judging import Judgement, PassageText, Scorer, name_context
 
 # Part of a judgement's key: raise it when the same inputs may be judged otherwise.
-JUDGING_VERSION = 3
+JUDGING_VERSION = 4
 
 Outcome = Judged | Trouble | None
 
@@ -107,7 +110,7 @@ class Court:
             models=[encoder.fingerprint for encoder in bench.encoders],
             thresholds=[bench.scorer.thresholds.ok, bench.scorer.thresholds.weak],
             k=self.k,
-            hint=[list(pages) for pages in hint.pages] if hint else None,
+            hint=_named_place(hint),
             quotations=list(case.sentence.quotations),
         )
 
@@ -191,16 +194,31 @@ class Court:
         asked = without_references(case.claim)
         vectors = {m: queries[m][asked] for m in models if asked in queries[m]}
 
-        def ask(among: Sequence[int], place: PlaceFound | None) -> _Ask:
+        def ask(
+            among: Sequence[int],
+            place: PlaceFound | None,
+            spans: Mapping[int, tuple[int, int]] = MappingProxyType({}),
+        ) -> _Ask:
             best = ranking.rank(case.claim, vectors, among, self.k)
             # Where words are quoted from must be looked at, however the rest compares.
             first = [i for i in among if document.passages[i].chunk_id in quoted]
             chosen = list(dict.fromkeys((*first, *best)))[: max(self.k, len(first))]
-            texts = [_passage_text(document, i, self.split) for i in chosen]
-            return _Ask(key, stated, tuple(chosen), tuple(texts), place, checks)
+            parts = [spans.get(i, (0, len(document.passages[i].text))) for i in chosen]
+            texts = [
+                _passage_text(document, i, self.split, part)
+                for i, part in zip(chosen, parts, strict=True)
+            ]
+            starts = tuple(start for start, _ in parts)
+            return _Ask(key, stated, tuple(chosen), tuple(texts), starts, place, checks)
 
         everything = range(len(document.passages))
-        hint = case.citation.hint
+        hint, article = case.citation.hint, named_article(case, document)
+        if article is not None:
+            parts = {i: (p.start, p.end) for i, p in read_articles(document).parts_of(article[0])}
+            if parts:
+                yield ask(list(parts), "as_named", parts)
+            yield ask(everything, "elsewhere")
+            return
         if hint is None:
             yield ask(everything, None)
             return
@@ -247,21 +265,36 @@ class Court:
 
 @dataclass(frozen=True, slots=True)
 class _Ask:
-    """One question to a scorer: the passages, and which part of the document they come from."""
+    """One question to a scorer: the passages, and which part of the document they come from.
+
+    Args:
+        starts: where each text begins in its passage: one of a named article begins with it.
+    """
 
     key: str
     claim: str
     chosen: tuple[int, ...]
     texts: tuple[PassageText, ...]
+    starts: tuple[int, ...]
     place: PlaceFound | None
     checks: tuple[QuotationCheck, ...]
 
 
-def _passage_text(document: CitedDocument, index: int, split: SentenceSplitter) -> PassageText:
+def _passage_text(
+    document: CitedDocument, index: int, split: SentenceSplitter, part: tuple[int, int]
+) -> PassageText:
     passage = document.passages[index]
+    text = passage.text[slice(*part)]
     context = name_context(document.title, passage.section_path)
-    spans = [span for span in split(passage.text) if passage.text[slice(*span)].strip()]
-    return PassageText(passage.text, tuple(spans) or ((0, len(passage.text)),), context)
+    spans = [span for span in split(text) if text[slice(*span)].strip()]
+    return PassageText(text, tuple(spans) or ((0, len(text)),), context)
+
+
+def _named_place(hint: LocatorHint | None) -> list[list[int] | str] | None:
+    if hint is None:
+        return None
+    article = find_article(hint.text)
+    return [*map(list, hint.pages), *([article[0]] if article else [])]
 
 
 _RANKS = {"OK": 2, "WEAK": 1, "MISSING": 0}
@@ -285,8 +318,8 @@ def _choose(answers: Sequence[tuple[_Ask, Judgement]]) -> Judged:
         judgement.reason_code,
         judgement.reason,
         ask.chosen[judgement.passage],
-        judgement.span[0],
-        judgement.span[1],
+        ask.starts[judgement.passage] + judgement.span[0],
+        ask.starts[judgement.passage] + judgement.span[1],
         judgement.speaks_for,
         judgement.speaks_against,
         (),

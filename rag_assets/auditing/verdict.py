@@ -17,6 +17,7 @@ ReasonCode = Literal[
     "misquoted",
     "quote_not_found",
     "wrong_page",
+    "wrong_article",
     "no_passages",
     "no_claim",
     "unknown_uid",

@@ -17,7 +17,7 @@ from rag_assets.judging.terms import Term, read_terms, weighted_share
 _NEAR_IN_CLAIM = 3
 _NEAR_IN_SOURCE = 6
 _CLAUSE_END = re.compile(
-    r"[，。；：！？;:!?()（）]|,(?!\d)|\.(?!\d)|\s(?:and|while|whereas|but|versus|vs\.?)\s|而|、"
+    r"[，。；：！？;:!?]|,(?!\d)|\.(?!\d)|\s(?:and|while|whereas|but|versus|vs\.?)\s|而|、"
 )
 # Scales of modal verbs: what they are about stands behind them.
 _BEHIND_MODAL = 3
@@ -302,7 +302,7 @@ def _negations(claim: str, sentences: Sequence[str]) -> tuple[CueFact, ...]:
 
 
 def split_clauses(text: str) -> list[str]:
-    """Return the clauses of a sentence: between commas, semicolons, parentheses, “and”."""
+    """Return the clauses of a sentence: between commas, semicolons, “and”."""
     return [clause for clause in _CLAUSE_END.split(text) if clause.strip()]
 
 

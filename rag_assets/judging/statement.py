@@ -56,6 +56,20 @@ _HAN_REFERENCE = rf"(?:[\u4e00-\u9fff·]{{2,8}}(?:等人?)?|[A-Z][A-Za-z·]+等�
 _HAN_REFERENCES = re.compile(
     rf"[(（]\s*(?:[参详]?见)?{_HAN_REFERENCE}(?:\s*[;；]\s*{_HAN_REFERENCE})*\s*[)）]"
 )
+# Where a statute says it: 《劳动合同法》第二十条规定，
+_LAW = r"《[^》]{2,60}》(?:\s*[(（][^()（）]{1,30}[)）])?"
+_HAN_NUMBER = r"[〇零一二两三四五六七八九十百千\d]{1,10}"
+_ADDRESS = (
+    rf"(?:第\s?{_HAN_NUMBER}\s?[编章节条](?:之{_HAN_NUMBER})?)"
+    rf"(?:第\s?{_HAN_NUMBER}\s?款)?(?:第?[(（]?{_HAN_NUMBER}[)）]?项)?"
+)
+_SAYS = "(?:明确|进一步|还|也|则|均|亦)*(?:规定|要求)(?![的了于在])"
+_STATUTE = re.compile(
+    rf"(?:根据|依照|依据|按照|按|依|据)?(?:我国|现行)?"
+    rf"(?:(?:{_LAW}|该文献|[该本]法)(?:的)?(?:{_ADDRESS})?|{_ADDRESS})"
+    rf"(?:{_SAYS}[，,：:]?|(?:的)?(?:相关|有关)?(?:规定)?[，,：:])\s*"
+)
+_LAW_IN_PARENTHESES = re.compile(rf"[(（](?:参?见|详见)?\s*(?:{_LAW})?\s*(?:{_ADDRESS})?[)）]")
 _FEWEST_WORDS = 3
 _FEWEST_HAN = 4
 _MOST_LAYERS = 3
@@ -65,13 +79,18 @@ _WORD = re.compile(r"[^\W\d_]+")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 
 
+_REFERENCES = (_IN_PARENTHESES, _HAN_REFERENCES, _LAW_IN_PARENTHESES, _IN_BRACKETS)
+
+
 @lru_cache(maxsize=20_000)
 def state(claim: str) -> str:
     """Return what a sentence states: without references, frames and connectives at its beginning.
 
     Where too little would be left, or the frame itself denies, the sentence stays as it is.
     """
-    stated = _IN_BRACKETS.sub("", _HAN_REFERENCES.sub("", _IN_PARENTHESES.sub("", claim)))
+    stated = claim
+    for references in _REFERENCES:
+        stated = references.sub("", stated)
     patterns = _patterns()
     for _ in range(_MOST_LAYERS):
         found = next((m for p in patterns if (m := p.match(stated)) and _is_mere(m)), None)
@@ -143,6 +162,7 @@ def _chinese(words: Frames) -> tuple[re.Pattern[str], ...]:
         re.compile(f"(?:据|根据|按照)?{who}{how}{verb}(?:了|出)?[，,：:]?\\s*"),
         re.compile(f"(?:据|根据|按照){who}(?:可知)?[，,]\\s*"),
         re.compile("据(?:报道|悉|介绍|统计|了解)[，,]\\s*"),
+        _STATUTE,
     )
 
 

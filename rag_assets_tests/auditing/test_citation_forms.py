@@ -38,6 +38,9 @@ def cited(text: str) -> list[Citation]:
         ("Wages rose {#a, p. 3-5; #b}.", [("a", "anchor", "p. 3-5"), ("b", "anchor", None)]),
         ("Wages rose {#a, pp. 3, 7}.", [("a", "anchor", "pp. 3, 7")]),
         ("工资上涨{#甲，第3-5页}。", [("甲", "anchor", "第3-5页")]),
+        ("工资上涨{#甲，第20条第1款}。", [("甲", "anchor", "第20条第1款")]),
+        ("工资上涨{#甲，第三十九条第（二）项}。", [("甲", "anchor", "第三十九条第（二）项")]),
+        ("工资上涨{#甲，第二百七十六条之一}。", [("甲", "anchor", "第二百七十六条之一")]),
     ],
 )
 def test_every_form_of_citation_is_read(
@@ -199,3 +202,52 @@ def test_place_that_cannot_be_checked_is_said_and_changes_nothing(hint: str) -> 
     (row,) = audit_of(f"Wages rose by three percent {{#paged, {hint}}}.", [PAGED]).rows
     assert row.status == "OK"
     assert hint in (row.scoring_note or "")
+
+
+# The second passage goes on with the article before it.
+STATUTE = make_document(
+    "wages",
+    [
+        make_passage(
+            "wages", 0, "第十九条 试用期不得超过六个月。\n\n第二十条 试用期工资不得低于百分之八十。"
+        ),
+        make_passage("wages", 1, "试用期工资按月以货币支付。\n\n第二十一条 解除合同应当说明理由。"),
+        make_passage("wages", 2, "第二十二条 培训费用由单位承担。"),
+    ],
+    title="中华人民共和国劳动合同法",
+)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "试用期工资不得低于百分之八十{#wages, 第二十条}。",
+        "《劳动合同法》第二十条规定，试用期工资不得低于百分之八十{#wages}。",
+        "试用期工资按月以货币支付{#wages, 第20条}。",
+    ],
+)
+def test_an_article_that_is_named_is_looked_at_and_told(sentence: str) -> None:
+    (row,) = audit_of(sentence, [STATUTE]).rows
+    assert row.status == "OK"
+    assert row.locator is not None
+    assert row.locator.startswith("第二十条, ")
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "试用期工资不得低于百分之八十{#wages, 第十九条}。",
+        "《劳动合同法》第二十一条规定，试用期工资不得低于百分之八十{#wages}。",
+        "试用期工资不得低于百分之八十{#wages, 第九十九条}。",
+    ],
+)
+def test_support_by_another_article_is_weak_and_says_which(sentence: str) -> None:
+    (row,) = audit_of(sentence, [STATUTE]).rows
+    assert (row.status, row.reason_code) == ("WEAK", "wrong_article")
+    assert row.reason.startswith("Supported by 第二十条, but the citation says 第")
+
+
+def test_the_article_of_another_law_is_not_sought_in_this_one() -> None:
+    sentence = "与《民法典》第十九条不同，试用期工资不得低于百分之八十{#wages}。"
+    (row,) = audit_of(sentence, [STATUTE]).rows
+    assert row.reason_code != "wrong_article"

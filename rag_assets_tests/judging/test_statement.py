@@ -36,7 +36,16 @@ FRAMED_ZH = [
     "据报道，裸露屋顶没有变化。",
     "裸露屋顶没有变化（莫兰，2018；Lindqvist等，2020）。",
 ]
+FRAMED_LAW = [
+    "《劳动合同法》第二十条规定，试用期工资不得低于百分之八十。",
+    "根据我国《劳动合同法》（2012年修正）第二十条第一款的规定，试用期工资不得低于百分之八十。",
+    "依照第二十条第（二）项，试用期工资不得低于百分之八十。",
+    "该文献第二十条进一步规定：试用期工资不得低于百分之八十。",
+    "试用期工资不得低于百分之八十（参见《劳动合同法》第20条）。",
+]
 KEPT = [
+    "第四十条规定的情形消失后，合同终止。",
+    "《劳动合同法》的修订经历了四次审议。",
     "No study has shown that roofs cool offices.",
     "Few studies have shown that roofs cool offices.",
     "The study did not find that roofs cool offices.",
@@ -62,6 +71,11 @@ def test_frames_references_and_connectives_go(sentence: str) -> None:
 @pytest.mark.parametrize("sentence", FRAMED_ZH)
 def test_chinese_frames_go(sentence: str) -> None:
     assert state(sentence) == "裸露屋顶没有变化。"
+
+
+@pytest.mark.parametrize("sentence", FRAMED_LAW)
+def test_where_a_statute_says_it_is_no_part_of_what_it_says(sentence: str) -> None:
+    assert state(sentence) == "试用期工资不得低于百分之八十。"
 
 
 @pytest.mark.parametrize("sentence", [FLAT, *KEPT])

@@ -1,0 +1,112 @@
+"""Articles of a Chinese statute: which one a citation names, and where each stands."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from rag_assets.auditing.library import CitedDocument, Passage
+from rag_assets.judging.numerals import read_han_number
+
+_NUMBER = r"[〇零一二两三四五六七八九十百千\d]{1,10}"
+_ARTICLE = rf"第\s?(?P<number>{_NUMBER})\s?条(?:\s?之\s?(?P<part>{_NUMBER}))?"
+_NAMED = re.compile(rf"(?:《(?P<law>[^》]{{2,60}})》[^，。；《》]{{0,6}})?{_ARTICLE}")
+# At the beginning of a paragraph; within one, another article is spoken of.
+_BEGINS = re.compile(rf"(?m)^[#>*\s\u3000]*{_ARTICLE}(?=[*\s\u3000：:（(]|$)")
+# Fewer make no statute: “第一条” begins a list, too.
+_FEWEST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ArticlePart:
+    """What a passage holds of an article: its span in the passage, half-open.
+
+    Args:
+        key: number, and for 之一 that behind a dot: `20`, `276.1`.
+        shown: as the statute writes it.
+    """
+
+    key: str
+    shown: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Articles:
+    """The parts of a document's articles, by passage; empty for what is no statute."""
+
+    by_passage: tuple[tuple[ArticlePart, ...], ...]
+
+    def __bool__(self) -> bool:
+        return any(self.by_passage)
+
+    def at(self, passage: int, place: int) -> ArticlePart | None:
+        """Return the article that a place of a passage belongs to, None before the first one."""
+        parts = self.by_passage[passage] if self.by_passage else ()
+        return next((part for part in parts if part.start <= place < part.end), None)
+
+    def parts_of(self, key: str) -> list[tuple[int, ArticlePart]]:
+        """Return the parts of an article, each with its passage, in the order of the document."""
+        return [
+            (number, part)
+            for number, parts in enumerate(self.by_passage)
+            for part in parts
+            if part.key == key
+        ]
+
+
+@lru_cache(maxsize=64)
+def _read(texts: tuple[str, ...]) -> Articles:
+    by_passage = []
+    running: tuple[str, str] | None = None
+    count = 0
+    for text in texts:
+        parts = []
+        begins = list(_BEGINS.finditer(text))
+        count += len(begins)
+        starts = [0, *(match.start("number") - 1 for match in begins)]
+        named = [running, *((_key(match), _shown(match)) for match in begins)]
+        for start, end, article in zip(starts, [*starts[1:], len(text)], named, strict=True):
+            if article is not None and end > start:
+                parts.append(ArticlePart(*article, start, end))
+        running = named[-1]
+        by_passage.append(tuple(parts))
+    return Articles(tuple(by_passage) if count >= _FEWEST else ())
+
+
+def read_articles(document: CitedDocument) -> Articles:
+    """Return the articles of a document. A passage goes on with the article before it."""
+    passages: Sequence[Passage] = document.passages
+    return _read(tuple(passage.text for passage in passages))
+
+
+def find_article(text: str, title: str | None = None) -> tuple[str, str] | None:
+    """Return key and wording of the one article that a text names; None for none or several.
+
+    Args:
+        text: a sentence, or what stands behind a key.
+        title: of the cited document; an article of another law that the text names is not its.
+    """
+    found = [
+        match
+        for match in _NAMED.finditer(text)
+        if not match["law"] or title is None or _is_same_law(match["law"], title)
+    ]
+    named = {_key(match): _shown(match) for match in found}
+    return next(iter(named.items())) if len(named) == 1 else None
+
+
+def _is_same_law(law: str, title: str) -> bool:
+    return law in title or title in law
+
+
+def _key(match: re.Match[str]) -> str:
+    number = read_han_number(match["number"]) or 0
+    part = read_han_number(match["part"]) if match["part"] else None
+    return f"{number:.0f}" + (f".{part:.0f}" if part else "")
+
+
+def _shown(match: re.Match[str]) -> str:
+    part = f"之{match['part']}" if match["part"] else ""
+    return f"第{match['number']}条{part}"
