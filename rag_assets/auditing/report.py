@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from rag_assets.auditing.record import CitationAudit
 from rag_assets.auditing.verdict import CitationVerdict
-from rag_assets.judging import Sign
+from rag_assets.judging import Sign, show_score
 
 # Columns of a terminal or page; a wide (East Asian) character takes two.
 _SENTENCE_WIDTH = 110
@@ -102,7 +102,7 @@ def _table(audit: CitationAudit) -> Iterator[str]:
 def _score(row: CitationVerdict) -> str:
     if row.score is None or row.scored_by is None:
         return "–"
-    return f"{row.score:.2f}"
+    return show_score(row.score)
 
 
 def _details(audit: CitationAudit) -> Iterator[str]:

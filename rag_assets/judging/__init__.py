@@ -11,6 +11,7 @@ from rag_assets.judging.contract import (
     Status,
     Thresholds,
     name_context,
+    show_score,
 )
 from rag_assets.judging.loading import load_scorer
 from rag_assets.judging.similarity import MAX_UNKNOWN_SHARE, TextEncoder, cosines
@@ -33,5 +34,6 @@ __all__ = [
     "cosines",
     "load_scorer",
     "name_context",
+    "show_score",
     "term_weight",
 ]

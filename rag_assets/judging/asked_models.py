@@ -15,6 +15,7 @@ from rag_assets.judging.contract import (
     PassageText,
     ReasonCode,
     Thresholds,
+    show_score,
 )
 from rag_assets.judging.selecting import select
 from rag_assets.judging.statement import state
@@ -97,7 +98,7 @@ class ModelScorer:
 
 
 def _reason(code: ReasonCode, score: float) -> str:
-    found = f"the model gives it {score:.2f}"
+    found = f"the model gives it {show_score(score)}"
     return {
         "supported": f"The passage says it ({found}).",
         "weakly_supported": f"The passage says something of the kind ({found}). Read it, cite a "

@@ -1,5 +1,6 @@
 """What a scorer is asked, and what it answers."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -14,6 +15,11 @@ SignKind = Literal[
 
 # Scores are compared and shown as stored: the last bits of a vector depend on its batch.
 SCORE_DECIMALS = 6
+
+
+def show_score(score: float) -> str:
+    """Return a score with two decimals, rounded down: one below a threshold never looks like it."""
+    return f"{math.floor(score * 100 + 1e-6) / 100:.2f}"
 
 
 @dataclass(frozen=True, slots=True)

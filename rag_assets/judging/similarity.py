@@ -7,7 +7,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_assets.judging.contract import SCORE_DECIMALS, Judgement, PassageText, Thresholds
+from rag_assets.judging.contract import (
+    SCORE_DECIMALS,
+    Judgement,
+    PassageText,
+    Thresholds,
+    show_score,
+)
 from rag_assets.judging.coverage import judge_by_coverage
 from rag_assets.judging.statement import state
 from rag_assets.model import ConfigurationError, hash_fields
@@ -132,7 +138,7 @@ class SimilarityScorer:
         self, score: float, best: int, span: tuple[int, int], note: str | None
     ) -> Judgement:
         status, code = self.thresholds.decide(score)
-        found = f"similarity {score:.2f}"
+        found = f"similarity {show_score(score)}"
         reason = {
             "OK": f"Close in meaning to the passage ({found}; OK from {self.thresholds.ok:.2f}).",
             "WEAK": f"Related to the passage, but not close ({found}; OK from "

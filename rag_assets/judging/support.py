@@ -4,7 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rag_assets.judging.contract import SCORE_DECIMALS, Judgement, PassageText, Sign, Thresholds
+from rag_assets.judging.contract import (
+    SCORE_DECIMALS,
+    Judgement,
+    PassageText,
+    Sign,
+    Thresholds,
+    show_score,
+)
 from rag_assets.judging.crossed import answer_crossed, crossed_probability, is_crossed
 from rag_assets.judging.features import FEATURES, Answer, answer, measure
 from rag_assets.judging.lexicon import WORDS_FILE
@@ -153,7 +160,7 @@ def _fingerprint(model: str, reader: str, limits: tuple[float, float]) -> str:
 
 
 def _reason(status: str, score: float, limits: Thresholds, against: tuple[Sign, ...]) -> str:
-    found = f"supported with probability {score:.2f}"
+    found = f"supported with probability {show_score(score)}"
     first = f" {against[0].text}" if against else ""
     if status == "OK":
         return f"The passage says it ({found}; OK from {limits.ok:.2f})."

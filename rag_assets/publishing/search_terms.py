@@ -17,9 +17,10 @@ _QUOTATIONS = re.compile(
     "|\u300a([^\u300b]+)\u300b|`([^`]+)`"
 )
 # 第二十条, 第1024条, 第五条之一, 第三章: places of a Chinese statute.
-_ARTICLES = re.compile(
-    r"第\s?[〇零一二三四五六七八九十百千两\d]+\s?[条章节款项编](?:之[一二三四五六七八九十\d]+)?"
-)
+_NUMBER = r"[〇零一二三四五六七八九十百千两\d]+"
+_ARTICLES = re.compile(rf"第\s?{_NUMBER}\s?[条章节款项编](?:之[一二三四五六七八九十\d]+)?")
+_HAN_DIGITS = "零一二三四五六七八九"
+_HAN_UNITS = {"十": 10, "百": 100, "千": 1000}
 # § 12(3), §230(c), Art. 6(1)
 _PARAGRAPHS = re.compile(r"(?:§{1,2}|\bArt\.|\bSec\.)\s?\d+\w*(?:\.\d+)*(?:\(\w{1,4}\))*")
 # A run without spaces or Chinese that begins and ends with a letter or digit (or C++, C#, f(x)).
@@ -76,11 +77,54 @@ def term_pattern(term: str) -> str:
     White space stands for any white space; a term that begins or ends with a letter or digit of
     an alphabet stands alone there. To be matched without regard to case.
     """
+    if _ARTICLES.fullmatch(term):
+        return _either_numeral(term)
     body = r"\s+".join(re.escape(part).replace(r"\-", "-") for part in term.split())
     before = r"(?:^|[^0-9A-Za-z_])" if _is_alphabetic(term[0]) else ""
     after = r"(?:$|[^0-9A-Za-z_])" if _is_alphabetic(term[-1]) else ""
     version = r"(?:v\d+)?" if _ARXIV.fullmatch(term) else ""
     return f"{before}{body}{version}{after}"
+
+
+def _either_numeral(article: str) -> str:
+    """Return a pattern of 第三十九条 as 第39条 finds it, and the other way round."""
+
+    def both(match: re.Match[str]) -> str:
+        written = match.group()
+        value = int(written) if written.isdecimal() else _read_han(written)
+        forms = dict.fromkeys([written, str(value), _write_han(value)]) if value else [written]
+        return rf"\s?(?:{'|'.join(forms)})\s?"
+
+    return re.sub(_NUMBER, both, "".join(article.split()))
+
+
+def _read_han(text: str) -> int:
+    """Return the value of 三百零五, 0 where it is written digit by digit."""
+    value, digit = 0, 0
+    for character in text:
+        if character in _HAN_UNITS:
+            value += (digit or 1) * _HAN_UNITS[character]
+            digit = 0
+        else:
+            if digit:
+                return 0
+            digit = _HAN_DIGITS.index(character.replace("〇", "零").replace("两", "二"))
+    return value + digit
+
+
+def _write_han(value: int) -> str:
+    """Return 1234 as statutes write it, 一千二百三十四; from 1 to 9999."""
+    if not 0 < value < 10_000:
+        return str(value)
+    shown, is_gap = "", False
+    for character, size in reversed(_HAN_UNITS.items()):
+        digit, value = divmod(value, size)
+        if digit:
+            shown += ("零" if is_gap else "") + _HAN_DIGITS[digit] + character
+        is_gap = bool(shown) and not digit
+    if value:
+        shown += ("零" if is_gap else "") + _HAN_DIGITS[value]
+    return shown.removeprefix("一") if shown.startswith("一十") else shown
 
 
 def is_plain(term: str) -> bool:

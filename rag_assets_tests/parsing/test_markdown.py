@@ -119,6 +119,21 @@ def test_an_embedded_image_keeps_its_bytes() -> None:
     assert document.attachments[0].content_hash
 
 
+def test_a_comment_is_blank_in_the_text_and_every_place_stays() -> None:
+    source = (
+        "# Roofs\n\nOne.\n\n<!-- INFO END\nof it -->\n\n"
+        "Two <!-- not seen --> words, `<!-- code -->`.\n\n"
+        "```html\n<!-- shown -->\n```\n"
+    )
+    text = parse(source).text
+    assert len(text) == len(source)
+    assert "INFO" not in text
+    assert "not seen" not in text
+    assert text.index("Two") == source.index("Two")
+    assert "`<!-- code -->`" in text
+    assert "<!-- shown -->" in text
+
+
 def test_comments_and_link_definitions_show_nothing() -> None:
     assert cuts("<!-- hidden -->\n\n[a]: http://x.y\n\n***\n\nText [a].") == [
         ("paragraph", None, "Text [a].")

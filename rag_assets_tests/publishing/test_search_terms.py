@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import pytest
@@ -6,7 +7,7 @@ from hypothesis import strategies as st
 
 from rag_assets.publishing.search_reading import SearchTable
 from rag_assets.publishing.search_table import write_search_table
-from rag_assets.publishing.search_terms import MAX_TERMS, find_exact_terms
+from rag_assets.publishing.search_terms import MAX_TERMS, find_exact_terms, term_pattern
 from rag_assets.workspace.settings import TextSettings
 from rag_assets_tests.publishing.made_up_tables import chunk_row, chunk_table
 
@@ -107,3 +108,20 @@ def test_headings_count_once_more(tmp_path: Path) -> None:
     table = SearchTable(tmp_path)
     assert len({score for _, score in table.search_text("water", 5, None, BODY_ONLY)}) == 1
     assert [key for key, _ in table.search_text("water", 5, None, WEIGHTS)] == ["a:0", "b:0"]
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("劳动合同法第39条", "根据第三十九条的规定"),
+        ("第三十九条", "见第 39 条"),
+        ("民法典第1191条", "第一千一百九十一条 用人单位"),
+        ("第276条之一", "第二百七十六条之一 以转移财产"),
+        ("第105条", "第一百零五条"),
+        ("第10条", "第十条"),
+    ],
+)
+def test_an_article_is_found_in_either_numerals(query: str, text: str) -> None:
+    (term,) = find_exact_terms(query)
+    assert re.search(term_pattern(term), text)
+    assert not re.search(term_pattern(term), "第三百三十九条 第一百零六条 第十一条")

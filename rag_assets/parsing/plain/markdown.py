@@ -7,12 +7,12 @@ from rag_assets.model import Block, ParsedDocument, ParseFailure
 from rag_assets.parsing.contract import ParseHints
 from rag_assets.parsing.language import guess_language
 from rag_assets.parsing.plain.encodings import decode_text, decoder_version
-from rag_assets.parsing.plain.markdown_blocks import cut_blocks, first_title_span
+from rag_assets.parsing.plain.markdown_blocks import blank_comments, cut_blocks, first_title_span
 from rag_assets.parsing.plain.markdown_front_matter import read_front_matter
 from rag_assets.parsing.plain.markdown_syntax import plain_title
 from rag_assets.workspace.settings import ParseSettings
 
-PARSER_VERSION = "2"
+PARSER_VERSION = "3"
 _PACKAGES = ("markdown-it-py", "mdit-py-plugins")
 
 
@@ -37,12 +37,14 @@ class MarkdownParser:
     def parse(self, data: bytes, _hints: ParseHints, _settings: ParseSettings) -> ParsedDocument:
         """Return the source below the front matter, its blocks and its images' references.
 
+        HTML comments are blanks in the text.
+
         Raises:
             ParseFailure: `unknown_encoding`, `empty_file`.
         """
         source, encoding, warnings = decode_text(data)
         front = read_front_matter(source)
-        text = source[front.length :]
+        text = blank_comments(source[front.length :])
         if not text.strip():
             raise ParseFailure(
                 "empty_file", "The file holds front matter but no text: write its text."
