@@ -17,6 +17,7 @@ from rag_assets.auditing.segments import (
     cut_segments,
 )
 from rag_assets.evidence.wording import coverage
+from rag_assets.judging.quantities import read_quantities
 
 QuotationState = Literal["exact", "altered", "not_found", "other_language"]
 
@@ -26,10 +27,11 @@ _NEGATION = re.compile(
     r"\b(?:not|no|never|none|nor|neither|without|hardly|cannot)\b|n['’]t\b|[不没沒未无無非莫勿]",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(
-    r"\d|[〇零一二两三四五六七八九十百千万亿]|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|"
-    r"eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|million|billion|half|third|quarter|"
-    r"twice|double|triple|all|some|most|few|many)\b",
+_AMOUNT = re.compile(r"\b(?:all|some|most|few|many|twice|double|triple)\b", re.IGNORECASE)
+_HAN_NUMERAL = re.compile("[〇零一二两三四五六七八九十百千万亿]+")
+_NUMERAL = re.compile(
+    rf"\d|{_HAN_NUMERAL.pattern}|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|"
+    r"twelve|twenty|thirty|forty|fifty|hundred|thousand|million|billion|half|third|quarter)\b",
     re.IGNORECASE,
 )
 _TOKEN = re.compile(
@@ -88,11 +90,21 @@ class QuotationCheck:
 
     @property
     def changes_meaning(self) -> bool:
-        """Say whether a number or a negation is among the changes."""
+        """Say whether a number or a negation is among the changes: 九十八天 is 98天."""
         sides = [f"{before} {after}" for before, after in self.changes]
-        return any(_NUMBER.search(side) or _NEGATION.search(side) for side in sides) or any(
-            _denies(before, after) or _denies(after, before) for before, after in self.changes
+        return (
+            any(_NEGATION.search(side) or _AMOUNT.search(side) for side in sides)
+            or any(_denies(a, b) or _denies(b, a) for a, b in self.changes)
+            or (
+                any(_NUMERAL.search(side) for side in sides)
+                and _values(self.text) != _values(self.source or "")
+            )
+            or any(_HAN_NUMERAL.fullmatch(a) and _HAN_NUMERAL.fullmatch(b) for a, b in self.changes)
         )
+
+
+def _values(text: str) -> list[tuple[float, str]]:
+    return sorted((q.value, q.unit.kind) for q in read_quantities(text))
 
 
 def _denies(word: str, other: str) -> bool:

@@ -123,6 +123,24 @@ def test_footnote_of_nothing_but_a_citation_belongs_to_its_mark() -> None:
     assert sentences(text) == [("Wages rose.", ["a"])]
 
 
+@pytest.mark.parametrize(
+    ("note", "hint"),
+    [
+        ("See {#a}, p. 3.", "p. 3"),
+        ("Cf. also {#a} p. 3", "p. 3"),
+        ("参见《劳动合同法》{#a}第24条。", "第24条"),
+        ("{#a}第二十四条第二款。", "第二十四条第二款"),
+        ("See {#a}.", None),
+    ],
+)
+def test_footnote_that_only_points_belongs_to_its_mark(note: str, hint: str | None) -> None:
+    (sentence,) = read(f"Wages rose.[^1]\n\n[^1]: {note}\n").sentences
+    assert sentence.claim == "Wages rose."
+    (citation,) = sentence.citations
+    assert citation.doc_uid == "a"
+    assert (citation.hint.text if citation.hint else None) == hint
+
+
 def test_footnote_with_words_is_a_sentence_of_its_own() -> None:
     text = "Wages rose.[^1]\n\n[^1]: Prices fell as well {#a}.\n"
     assert sentences(text) == [("Prices fell as well.", ["a"])]

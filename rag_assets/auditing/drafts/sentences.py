@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from rag_assets.auditing.drafts.anchors import Citation, read_citations
 from rag_assets.auditing.drafts.blocks import ProseBlock, ProseKind, find_prose
 from rag_assets.auditing.drafts.clauses import split_clauses
+from rag_assets.auditing.drafts.hints import read_hint
 from rag_assets.auditing.drafts.marks import PLACEHOLDER, PlainText, remove_marks
 from rag_assets.auditing.drafts.narrative import mark_places, name_sources, split_subjects
 from rag_assets.auditing.drafts.quotations import Quotation, find_quotations
@@ -15,6 +16,11 @@ from rag_assets.auditing.drafts.quotations import Quotation, find_quotations
 SentenceSplitter = Callable[[str], Sequence[tuple[int, int]]]
 
 _EMPTY_BRACKETS = re.compile(r"\s*[(（]\s*[;,，；、.\s]*[)）]")
+# What a note says that only points: “See also {#a}, p. 3.”, “参见《劳动合同法》{#b}第24条。”
+_POINTING = re.compile(
+    r"(?i:\b(?:see|cf|compare|also|ibid|in|at|e\.g)\b\.?)|参见|参看|参阅|详见|另见|[参见载]"
+    r"|《[^》]{1,60}》|[，,;；:：]|[.。]+\s*$"
+)
 _LEADING_REST = re.compile(r"^[\s,;:，；：、]+")
 
 
@@ -61,10 +67,11 @@ class SentenceReader:
             for sentence in sentences:
                 sentence.kind, sentence.block = block.kind, number
                 sentence.is_footnote = plain.defines_footnote is not None
+            if plain.defines_footnote is not None and _only_points(plain.text):
+                _name_place(plain.text, sentences)
+                self._footnotes.setdefault(plain.defines_footnote, sentences)
+                continue
             if not _has_words(plain.text):
-                if plain.defines_footnote is not None:
-                    self._footnotes.setdefault(plain.defines_footnote, sentences)
-                    continue
                 if previous is not None:
                     _join(previous, sentences)
                     continue
@@ -101,6 +108,26 @@ class SentenceReader:
 
 def _has_words(text: str) -> bool:
     return any(character.isalnum() for character in text)
+
+
+def _pointed_place(text: str) -> str:
+    return " ".join(_POINTING.sub(" ", text).split())
+
+
+def _only_points(text: str) -> bool:
+    """Say whether a note says no more than where to look (“See p. 3.”, “参见第24条。”)."""
+    rest = _pointed_place(text)
+    return not _has_words(rest) or read_hint(rest, bare=False) is not None
+
+
+def _name_place(text: str, sentences: list[ReadSentence]) -> None:
+    """Give the place that a note names to its citation, where there is but one."""
+    hint = read_hint(_pointed_place(text), bare=False)
+    citations = [citation for sentence in sentences for citation in sentence.citations]
+    if hint is None or len(citations) != 1 or citations[0].hint is not None:
+        return
+    for sentence in sentences:
+        sentence.citations = [replace(citation, hint=hint) for citation in sentence.citations]
 
 
 def _join(previous: ReadSentence, sentences: list[ReadSentence]) -> None:
