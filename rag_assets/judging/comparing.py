@@ -22,6 +22,10 @@ _CLAUSE_END = re.compile(
 # Scales of modal verbs: what they are about stands behind them.
 _BEHIND_MODAL = 3
 MODAL = frozenset({"duty", "permission"})
+# “Have not yet been”, “did not, for instance, observe”: nothing that is denied.
+_PASSED = frozenset(
+    {"yet", "instanc", "exampl", "howev", "also", "still", "alway", "ever", "necessarili"}
+)
 # Terms behind a negation that it denies.
 _DENIED = 2
 # Weight in common from which two words speak of the same thing.
@@ -266,7 +270,9 @@ def _told_bounds(claim: str, sentences: Sequence[str]) -> list[tuple[int, int]]:
 
 def _scope(items: Sequence[Term], cue: Cue) -> dict[str, float]:
     """Return the terms that a negation is about: those behind it."""
-    behind = [term for term in items if term.start >= cue.end][:_DENIED]
+    behind = [term for term in items if term.start >= cue.end and term.unit not in _PASSED][
+        :_DENIED
+    ]
     return {term.unit: term.weight for term in behind}
 
 
@@ -274,22 +280,23 @@ def _negations(claim: str, sentences: Sequence[str]) -> tuple[CueFact, ...]:
     own = read_terms(claim).items
     own_units = read_terms(claim).weights
     own_cues = of_kind(read_cues(claim), "negation")
+    clauses = [clause for sentence in sentences for clause in split_clauses(sentence)]
     facts = []
     for cue in own_cues:
         scope = _scope(own, cue)
         best, word, agreement = 0.0, "", 0
-        for sentence in sentences:
-            terms = read_terms(sentence)
-            subject = overlap(scope, terms.weights)
-            others = of_kind(read_cues(sentence), "negation")
+        for text in (*sentences, *clauses):
+            subject = overlap(scope, read_terms(text).weights)
+            others = of_kind(read_cues(text), "negation")
             if others and subject >= _SAME_SUBJECT:
-                best, word, agreement = max(subject, best), others[0].word, 1
+                # In the sentence perhaps of something else; in the clause of this.
+                best, word, agreement = max(subject, best), others[0].word, int(text in clauses)
+            elif subject > best:
+                best, word, agreement = subject, "", -_is_bare(subject, text)
+            if agreement > 0:
                 break
-            if subject > best:
-                best, word, agreement = subject, "", -_is_bare(subject, sentence)
         facts.append(CueFact(claim[cue.start : cue.end], word, agreement, best))
     if not own_cues:
-        clauses = [clause for sentence in sentences for clause in split_clauses(sentence)]
         for clause in clauses:
             items = read_terms(clause).items
             for cue in of_kind(read_cues(clause), "negation"):

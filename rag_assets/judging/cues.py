@@ -5,13 +5,20 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from rag_assets.judging.folding import fold
 from rag_assets.judging.lexicon import lexicon
 from rag_assets.judging.term_weights import stem
-from rag_assets.judging.terms import fold
 
 _WORD = re.compile(r"(?<![a-z])[a-z]+(?:['’]t)?(?![a-z])")
 # “At least 20” is no superlative.
 _AT = re.compile(r"\bat\s+$")
+# “Failed to run”, and not a failed machine.
+_TO = re.compile(r"\s+to\b")
+# “As described above”: a place. Nor is a “reduce task” reduced.
+_PLACE = re.compile(
+    r"(?:\b(?:described|shown|mentioned|listed|discussed|given|see|noted|as|the)\s+)$"
+)
+_PLACED = re.compile(r"\s*(?:[,.;:)]|$)")
 _ONLY = re.compile(r"\s+(?:only|just|merely)\b")
 # “A 比 B 高”, and not 对比, 百分比, 比例.
 # “最长不得超过一个月”: a limit, and nothing that is the longest.
@@ -62,11 +69,14 @@ def read_cues(text: str) -> tuple[Cue, ...]:
 def _english(match: re.Match[str]) -> list[Cue]:
     word, start, end = match.group(), match.start(), match.end()
     words, root = lexicon(), stem(word)
-    is_negation = word in words.negations_en
+    is_negation = word in words.negations_en and not (
+        word.startswith("fail") and not _TO.match(match.string, end)
+    )
     is_not_only = bool(_ONLY.match(match.string, end))
     found = [
         Cue("direction", word, start, end, scale, side)
         for scale, side in words.directions_en.get(word, ())
+        if not (word in {"above", "below"} and _is_place(match))
     ]
     kinds: tuple[tuple[CueKind, bool], ...] = (
         ("negation", is_negation and not is_not_only),
@@ -81,6 +91,12 @@ def _english(match: re.Match[str]) -> list[Cue]:
         *found,
         *(Cue(kind, word, start, end, _scale(kind, word)) for kind, is_so in kinds if is_so),
     ]
+
+
+def _is_place(match: re.Match[str]) -> bool:
+    return bool(
+        _PLACE.search(match.string, 0, match.start()) or _PLACED.match(match.string, match.end())
+    )
 
 
 def _scale(kind: CueKind, word: str) -> str:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 
+from rag_assets.judging.folding import fold
 from rag_assets.judging.quantities import TIMES, Quantity, is_year, read_quantities
-from rag_assets.judging.terms import fold
 from rag_assets.judging.units import Unit
 
 _KEPT_TEXTS = 20_000
@@ -137,8 +137,11 @@ def _is_close(claim: Quantity, a: float, b: float, step: float, *, is_limit: boo
 
 
 def find_equal(claim: Quantity, source: Sequence[Quantity]) -> Quantity | None:
-    """Return the first of the source's numbers that the claim's one repeats."""
-    return next((other for other in source if is_equal(claim, other)), None)
+    """Return the number of the source that the claim's one repeats: of the same unit, the first."""
+    found = [other for other in source if is_equal(claim, other)]
+    return next((other for other in found if other.unit.kind == claim.unit.kind), None) or next(
+        iter(found), None
+    )
 
 
 @lru_cache(maxsize=_KEPT_TEXTS)

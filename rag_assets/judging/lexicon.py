@@ -64,6 +64,8 @@ class Lexicon:
     same_extremes: dict[str, str]
     limits_en: frozenset[str]
     limits_zh: frozenset[str]
+    tentative_en: frozenset[str]
+    tentative_zh: frozenset[str]
     exceptions_en: frozenset[str]
     exceptions_zh: frozenset[str]
     denials_en: frozenset[str]
@@ -100,6 +102,8 @@ def lexicon() -> Lexicon:
         },
         limits_en=_set(words["limits"]["en"]),
         limits_zh=_set(words["limits"]["zh"]),
+        tentative_en=_set(words["tentative"]["en"]),
+        tentative_zh=_set(words["tentative"]["zh"]),
         exceptions_en=_set(words["exceptions"]["en"]),
         exceptions_zh=_set(words["exceptions"]["zh"]),
         denials_en=_stems(words["denials"]["en"]),

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from rag_assets.evidence.wording import content_units
+from rag_assets.judging.folding import fold
 from rag_assets.judging.lexicon import read_words
 from rag_assets.judging.quantities import read_quantities
 from rag_assets.judging.statement import NAMES, OTHERS
 from rag_assets.judging.term_weights import stem, term_weight
-from rag_assets.judging.terms import fold
 
 _KEPT_TEXTS = 20_000
 _LETTERS = "A-Za-zÀ-ɏΑ-ω"

@@ -4,9 +4,10 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from rag_assets.judging.folding import fold
 from rag_assets.judging.lexicon import lexicon
 from rag_assets.judging.names import Name, read_names
-from rag_assets.judging.terms import fold, read_terms
+from rag_assets.judging.terms import read_terms
 
 _KEPT_TEXTS = 20_000
 _SHORTEST = 3

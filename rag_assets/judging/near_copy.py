@@ -9,16 +9,17 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from rag_assets.judging.comparing import MODAL, number_context, overlap
+from rag_assets.judging.comparing import MODAL, number_context, overlap, split_clauses
 from rag_assets.judging.contract import Sign
 from rag_assets.judging.cues import Cue, of_kind, read_cues
 from rag_assets.judging.equal_numbers import find_equal, is_equal, read_derived
 from rag_assets.judging.features import Answer
+from rag_assets.judging.folding import fold
 from rag_assets.judging.lexicon import lexicon
 from rag_assets.judging.names import read_names
 from rag_assets.judging.naming import read_named
-from rag_assets.judging.quantities import read_quantities
-from rag_assets.judging.terms import fold, read_terms
+from rag_assets.judging.quantities import Quantity, is_year, read_quantities
+from rag_assets.judging.terms import read_terms
 
 # Weighted share of the claim that its best sentence holds from where on it follows that sentence.
 _FOLLOWS = 0.7
@@ -26,6 +27,23 @@ _FOLLOWS = 0.7
 # and by how much more than around its own, from which it has changed places.
 _FITS = 0.5
 _BETTER = 0.25
+_NO_EXCEPTION = re.compile(r"\b(?:(?:as|even|what) if|if (?:possible|necessary|any|only|not))\b")
+_MONTHS = frozenset(
+    [
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+    ]
+)
 _HAN_CONDITION = re.compile("[^，。；]{2,}的(?=，)|除[^，。；]{2,30}外")
 # Those with a number are compared with it.
 _SPANS = re.compile(
@@ -43,6 +61,11 @@ def find_changes(found: Answer) -> Iterator[Sign]:
     yield from _numbers(claim, window)
     yield from _moved_numbers(claim, window)
     yield from _exceptions(claim, sentence)
+    yield from _guesses(claim, sentence)
+    for fact in found.comparison.causes:
+        if fact.agreement < 0:
+            text = f"The claim names a cause (“{fact.claim}”), the source says “{fact.source}”."
+            yield Sign("causal", fact.claim, fact.source, text)
     yield from _units(claim, window)
     yield from _names(claim, window, found.title)
     yield from _negations(claim, sentence, window)
@@ -65,24 +88,37 @@ def _numbers(claim: str, window: str) -> Iterator[Sign]:
 
 def _moved_numbers(claim: str, window: str) -> Iterator[Sign]:
     """Yield a number that the source has for something else: “A 71 %, B 92 %” exchanged."""
-    others = read_quantities(window)
-    for quantity in read_quantities(claim):
-        around = number_context(claim, quantity)
-        near: dict[bool, float] = {}
-        here: dict[bool, str] = {}
-        for other in others:
-            if other.unit.kind != quantity.unit.kind:
-                continue
-            is_same = is_equal(quantity, other)
-            theirs = number_context(window, other)
-            # Of the shorter clause: the other one may have been joined with its neighbour.
-            share = max(overlap(around, theirs), overlap(theirs, around))
-            if share > near.get(is_same, -1.0):
-                near[is_same], here[is_same] = share, other.text
-        if len(near) == 2 and near[False] >= _FITS and near[False] > near[True] + _BETTER:
-            own, text = quantity.text, here[False]
-            shown = f"The source has “{text}” where the claim says “{own}”, and “{own}” elsewhere."
-            yield Sign("number", own, text, shown)
+    own = read_quantities(claim)
+    moved = {i: other for i, q in enumerate(own) if (other := _better_place(claim, q, window))}
+    for i, other in moved.items():
+        # What the claim has in its place, too, has not moved.
+        taken = [j for j, quantity in enumerate(own) if is_equal(quantity, other)]
+        if taken and not any(j in moved and is_equal(own[i], moved[j]) for j in taken):
+            continue
+        text = own[i].text
+        shown = (
+            f"The source has “{other.text}” where the claim says “{text}”, and “{text}” elsewhere."
+        )
+        yield Sign("number", text, other.text, shown)
+
+
+def _better_place(claim: str, quantity: Quantity, window: str) -> Quantity | None:
+    """Return the number of the source that stands where the claim has one of another place."""
+    around = number_context(claim, quantity)
+    near: dict[bool, float] = {}
+    here: dict[bool, Quantity] = {}
+    for other in read_quantities(window):
+        if other.unit.kind != quantity.unit.kind or is_year(other) != is_year(quantity):
+            continue
+        is_same = is_equal(quantity, other)
+        theirs = number_context(window, other)
+        # Of the shorter clause: the other one may have been joined with its neighbour.
+        share = max(overlap(around, theirs), overlap(theirs, around))
+        if share > near.get(is_same, -1.0):
+            near[is_same], here[is_same] = share, other
+    if len(near) == 2 and near[False] >= max(_FITS, near[True] + _BETTER):
+        return here[False]
+    return None
 
 
 def _exceptions(claim: str, sentence: str) -> Iterator[Sign]:
@@ -93,9 +129,34 @@ def _exceptions(claim: str, sentence: str) -> Iterator[Sign]:
         yield Sign("words", "", here[0], text)
 
 
+def _guesses(claim: str, sentence: str) -> Iterator[Sign]:
+    """Yield what makes the claim's clause a guess or an aim in the sentence, and is left out."""
+    if _tentative(claim):
+        return
+    own = read_terms(claim).weights
+    for clause in split_clauses(sentence):
+        for word in _tentative(clause)[:1]:
+            if overlap(read_terms(clause).weights, own) >= _FITS:
+                text = f"The source says it with “{word}”, the claim as a fact."
+                yield Sign("words", "", word, text)
+                return
+
+
+def _tentative(text: str) -> list[str]:
+    words, folded = lexicon(), fold(text)
+    found = [
+        match.group()
+        for match in re.finditer(r"[a-z]+", folded)
+        # The month has a capital.
+        if match.group() in words.tentative_en and text[match.start() : match.end()] != "May"
+    ]
+    return found + [word for word in sorted(words.tentative_zh) if word in folded]
+
+
 def _narrowing(text: str) -> list[str]:
     words, folded = lexicon(), fold(text)
-    found = [match for match in re.findall(r"[a-z]+", folded) if match in words.exceptions_en]
+    bare = _NO_EXCEPTION.sub(" ", folded)
+    found = [match for match in re.findall(r"[a-z]+", bare) if match in words.exceptions_en]
     found += [word for word in sorted(words.exceptions_zh) if word in folded]
     return found + [match.group() for match in _HAN_CONDITION.finditer(text)]
 
@@ -113,9 +174,11 @@ def _units(claim: str, window: str) -> Iterator[Sign]:
 def _names(claim: str, window: str, title: str) -> Iterator[Sign]:
     """Yield a name that stands elsewhere only, where the claim lacks one of this place."""
     own, here, about = (read_named(text) for text in (claim, window, title))
-    left = [name.text for name in read_names(window) if name.is_sure and not own.holds(name, here)]
+    every = [name for name in read_names(window) if name.is_sure and not own.holds(name, here)]
     for name in read_names(claim):
         is_named = here.holds(name, own) or about.holds(name, own)
+        is_month = name.key in _MONTHS
+        left = [other.text for other in every if (other.key in _MONTHS) == is_month]
         if left and name.is_sure and not is_named:
             text = f"The claim says “{name.text}”; here the source has “{left[0]}”."
             yield Sign("entity", name.text, left[0], text)
@@ -131,6 +194,9 @@ def _negations(claim: str, sentence: str, window: str) -> Iterator[Sign]:
         word = claim[own[-1].start : own[-1].end]
         text = f"The claim denies (“{word}”) more often than the sentence that it follows."
         yield Sign("negation", word, "", text)
+    denials = [len(of_kind(read_cues(text), "denial")) for text in (claim, sentence)]
+    if denials[0] > denials[1]:
+        return  # “with dropout disabled” for “without dropout”
     ours, theirs = _denied(claim), _denied(sentence)
     told = [Counter(item.unit for item in read_terms(text).items) for text in (claim, sentence)]
     for unit, word in theirs:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from rag_assets.judging.terms import fold
+from rag_assets.judging.folding import fold
 
 # What has more places counts or measures nothing: it is an identifier.
 _MOST_PLACES = 60
@@ -220,7 +220,7 @@ def _han_and_half(match: re.Match[str]) -> _Read:
 
 # The first form that takes a character has it; the longer ones stand first.
 _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], _Read], bool, bool], ...] = (
-    (re.compile(rf"(?P<number>(?<![\w.%)\]])[-−]{_DIGITS}|(?<![\d.]){_DIGITS})(?P<power>{_POWER})"),
+    (re.compile(rf"(?P<number>(?<![\w.%)\]–−-])[-−]{_DIGITS}|(?<![\d.]){_DIGITS})(?P<power>{_POWER})"),
      _digits, False, False),
     (re.compile(rf"百分之(?P<han>[\d.]+|[{_HAN}]+(?:点[{_HAN}]+)?)"), _han_share(1), True, True),
     (re.compile(rf"千分之(?P<han>[\d.]+|[{_HAN}]+(?:点[{_HAN}]+)?)"), _han_share(0.1), True, True),
@@ -256,9 +256,9 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], _Read], bool, boo
     (re.compile(rf"(?<![a-z])(?P<words>{_CARDINAL})(?=fold\b)"), _cardinal, True, False),
     (re.compile(r"(?<![\w.])(?P<mantissa>\d+(?:\.\d+)?)e(?P<exponent>[-−]?\d{1,3})(?!\w)"),
      _power_of_ten, False, False),
-    (re.compile(r"(?<![\w.,])(?P<mantissa>)10\s?\^\s?(?P<exponent>[-−]?\d{1,3})(?!\w)"),
+    (re.compile(r"(?<![\w.,])(?P<mantissa>)10\s?\^\s?\{?(?P<exponent>[-−]?\d{1,3})\}?(?!\w)"),
      _power_of_ten, False, False),
-    (re.compile(rf"(?P<number>(?<![\w.%)\]])[-−]{_DIGITS}|(?<![\d.]){_DIGITS})(?P<power>)"),
+    (re.compile(rf"(?P<number>(?<![\w.%)\]–−-])[-−]{_DIGITS}|(?<![\d.]){_DIGITS})(?P<power>)"),
      _digits, False, False),
 )  # fmt: skip
 

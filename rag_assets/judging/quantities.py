@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
+from rag_assets.judging.folding import fold
 from rag_assets.judging.numerals import Numeral, read_numerals
-from rag_assets.judging.terms import fold
 from rag_assets.judging.units import CURRENCIES, Unit, read_scale, read_unit
 
 _KEPT_TEXTS = 20_000
@@ -28,6 +28,8 @@ _BEFORE_NAME = re.compile(r"[a-z]\d*[-_/]?$")
 _CURRENCY = re.compile(
     rf"(?<![a-z])(?:{'|'.join(sorted(map(re.escape, CURRENCIES), key=len, reverse=True))})\s?$"
 )
+# $10^6$ is no sum of money.
+_FORMULA = re.compile(r"[^\s$]{0,12}\$")
 _IS_LATIN = re.compile(r"[a-z]")
 _DECADE = re.compile(r"['’]?s(?![a-z])")
 _AGED = re.compile(r"\b(?:aged?|ages)(?:\s\w+){0,2}\s?$")
@@ -52,7 +54,7 @@ _AFTER_AT_LEAST = re.compile(r"\s?(or more|or above|以上|多|余|\+)")
 _AFTER_AT_MOST = re.compile(r"\s?(or less|or fewer|or below|以下|以内)")
 _ODD_HAN = re.compile("[多余](?=[万亿个名人次年月天岁倍家项种篇元克吨米斤公小平立])")
 # “5–10 mg”: the unit stands once for both.
-_RANGE = re.compile(r"\s?[-–—~～至到]\s?|\s(?:to|and)\s")
+_RANGE = re.compile(r"\s?[-–—~～至到]{1,3}\s?|\s(?:to|and)\s")
 _BETWEEN = re.compile(r"\b(?:between|from)\s$|[从由在自]$")
 _AGE = Unit("years old", "age", 1)
 _SHARE = Unit("%", "share", 1)
@@ -114,6 +116,8 @@ def read_quantities(text: str) -> tuple[Quantity, ...]:
 def _read(folded: str, text: str, numeral: Numeral) -> Quantity | None:
     start, end = numeral.start, numeral.end
     currency = None if numeral.is_word else _CURRENCY.search(folded, 0, start)
+    if currency is not None and _FORMULA.match(folded, end):
+        currency = None
     if not numeral.is_word and currency is None and _BEFORE_NAME.search(folded[:start]):
         return None
     scale, behind = read_scale(text, folded, end, numeral.value, is_money=currency is not None)
@@ -192,8 +196,9 @@ def _with_shared_units(found: list[Quantity], folded: str) -> list[Quantity]:
         if second.unit.name and second.raw and second.unit.kind not in {"year", "decade"}:
             factor = second.value / second.raw
             found[place] = replace(
-                first, value=first.raw * factor, step=first.step * factor, unit=second.unit
-            )
+                first, value=first.raw * factor, step=first.step * factor, unit=second.unit,
+                text=f"{first.text} {second.unit.name}",
+            )  # fmt: skip
     return found
 
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from rag_assets.judging.contract import PassageText
 from rag_assets.judging.cues import read_cues
+from rag_assets.judging.folding import fold
 from rag_assets.judging.lexicon import lexicon
 from rag_assets.judging.statement import state
-from rag_assets.judging.terms import fold
 
 # A fragment states nothing: "Maithripala Sirisena" stands in many texts.
 _FEWEST_WORDS = 5

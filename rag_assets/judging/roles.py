@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rag_assets.judging.cues import HAN_COMPARES, of_kind, read_cues
-from rag_assets.judging.terms import Term, fold, read_terms
+from rag_assets.judging.folding import fold
+from rag_assets.judging.terms import Term, read_terms
 
 
 def _words(text: str) -> frozenset[str]:
@@ -54,6 +55,9 @@ _HAN_BY = re.compile(
 _SIDES = frozenset({"gender", "north", "east"})
 # A head and its adjective.
 _NEAR = 2
+_AGAINST = re.compile(
+    r"than\b|(?:compared|in comparison) (?:to|with)\b|relative to\b|versus\b|vs\b"
+)
 # It is the same from either side.
 _MUTUAL = re.compile(
     r"correlat|associat|resembl|equal|match|meet|met$|marr|join|touch|border|parallel|mirror|"
@@ -154,14 +158,15 @@ def _pivots(text: str) -> Iterator[_Pivot]:
         for term in every
         if not any(cue.start < term.end and term.start < cue.end for cue in turns)
     ]
-    words = list(_WORD.finditer(fold(text)))
+    folded = fold(text)
+    words = list(_WORD.finditer(folded))
     tokens = [word.group() for word in words]
     by_start = {term.start: term for term in every if term.kind == "word"}
     for place, word in enumerate(words):
         left = tuple(term for term in terms if term.end <= word.start())
         right = tuple(term for term in terms if term.start >= word.end())
         shown = text[word.start() : word.end()]
-        if tokens[place] == "than" and left and right:
+        if _AGAINST.match(folded, word.start()) and left and right:
             yield _Pivot("than", shown, left, right, None)
             continue
         term = by_start.get(word.start())

@@ -44,7 +44,9 @@ def find_doubts(found: Answer) -> list[Sign]:
     signs = [_missing_number(n) for n in comparison.numbers if n.equal is None]
     signs += [_opposite(fact) for fact in comparison.directions if fact.agreement < 0]
     is_denied = any(
-        of_kind(read_cues(sentence), kind) for sentence in found.sentences for kind in _DENYING
+        of_kind(read_cues(text), kind)
+        for text in (found.sentences[0], found.window)
+        for kind in _DENYING
     )
     signs += [_negation(fact) for fact in comparison.negations if fact.claim and not is_denied]
     if comparison.exchange is not None:

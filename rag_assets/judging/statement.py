@@ -137,7 +137,9 @@ def _english(words: Frames) -> tuple[re.Pattern[str], ...]:
     source = rf"(?:{some}\s+){{0,4}}{noun}(?:\s+(?i:by|of|from)\s+{_CITED})?"
     # “Studies in mice” and “a survey of 500 teachers” say more than who says it, and stay.
     part = r"(?i:table|figure|fig\.|section|appendix)\s*\w{1,4}"
-    who = rf"(?:{_REFERENCE}(?:\s+(?:{some}\s+)?{noun})?|{source}|{part})"
+    # Two surnames that report something are the authors of a work; one may be anybody.
+    pair = rf"{_NAME}\s+(?:and|&)\s+{_NAME}"
+    who = rf"(?:{_REFERENCE}(?:\s+(?:{some}\s+)?{noun})?|{source}|{part}|{pair})"
     place = rf"in\s+{part}"
     inside = rf"(?:\s+(?:{place}|(?:by|in)\s+{_CITED}))?"
     return (

@@ -1,13 +1,14 @@
 """The content words of a text, with their places: English by stem, Chinese by pairs."""
 
 import re
-import unicodedata
 from collections.abc import Container
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
 from rag_assets.evidence.wording import content_units
+from rag_assets.judging.folding import fold, spell
+from rag_assets.judging.numerals import read_numerals
 from rag_assets.judging.term_weights import stem, term_weight
 
 _HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff"
@@ -17,8 +18,6 @@ _TOKEN = re.compile(
 # Characters that bind and carry no content; a run of characters ends at them.
 _HAN_FUNCTION = re.compile("[的了是在和与及也都就而]")
 _KEPT_TEXTS = 20_000
-# A unit, and no letter with an accent.
-_OWN_LETTERS = frozenset({"å"})
 # An English sentence has as many letters as three times a Chinese one.
 _LETTERS_OF_A_CHARACTER = 3
 
@@ -56,20 +55,6 @@ class Terms:
         return sum(self.weights.values())
 
 
-def fold(text: str) -> str:
-    """Return `text` in lower case and compatible characters without accents, each in its place."""
-    return "".join(_fold_character(character) for character in text)
-
-
-@lru_cache(maxsize=8192)
-def _fold_character(character: str) -> str:
-    folded = unicodedata.normalize("NFKC", character).casefold()
-    base = unicodedata.normalize("NFD", folded)[:1]
-    if base.isascii() and base.isalpha() and folded not in _OWN_LETTERS:
-        return base
-    return folded if len(folded) == 1 else character
-
-
 def is_chinese(text: str) -> bool:
     """Say whether a text is mainly Chinese, whatever Latin names stand in it."""
     letters = [c for c in text if c.isalpha()]
@@ -79,10 +64,16 @@ def is_chinese(text: str) -> bool:
 
 @lru_cache(maxsize=_KEPT_TEXTS)
 def read_terms(text: str) -> Terms:
-    """Return the content terms of a text; numbers are no terms, `quantities` reads them."""
+    """Return the content terms of a text; numbers are no terms, in digits or in words."""
     items: list[Term] = []
     numbers: set[str] = set()
-    for match in _TOKEN.finditer(fold(text)):
+    folded = fold(text)
+    for numeral in read_numerals(text):
+        if numeral.is_word:
+            numbers.add(f"{numeral.value:g}")
+            blank = " " * (numeral.end - numeral.start)
+            folded = folded[: numeral.start] + blank + folded[numeral.end :]
+    for match in _TOKEN.finditer(folded):
         if match.lastgroup == "word":
             items += _word(match)
         elif match.lastgroup == "han":
@@ -97,8 +88,9 @@ def _word(match: re.Match[str]) -> list[Term]:
     if not _is_content(word):
         return []
     # `x's` is about x.
-    unit = stem(word.split("'")[0].split("’")[0])
-    return [Term(unit, match.start(), match.end(), term_weight(unit), "word")]
+    bare = word.split("'")[0].split("’")[0]
+    unit = stem(spell(bare))
+    return [Term(unit, match.start(), match.end(), term_weight(stem(bare)), "word")]
 
 
 @lru_cache(maxsize=_KEPT_TEXTS)

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rag_assets.judging import PassageText
 from rag_assets.judging.features import answer
 from rag_assets.judging.pair_reading import BundledPairReader
 from rag_assets.judging.signs import find_reservations
@@ -69,3 +70,51 @@ def test_a_sentence_never_changes_itself(span: tuple[int, int], data: st.DataObj
     left_out = data.draw(st.sampled_from([i for i, word in enumerate(words) if word != "not"]))
     claim = " ".join(words[:left_out] + words[left_out + 1 :])
     assert find_reservations(answer(claim, [SOURCE])) == []
+
+
+LAW = passage(
+    "每月加班不得超过三十六小时。",
+    "有下列情形之一的，用人单位可以解除劳动合同：",
+    "个人信息处理者不得公开其处理的个人信息，取得个人单独同意的除外。",
+    "制造业参保率为92.5%，建筑业为71.8%。",
+)
+STUDY = passage(
+    "Resistance training may increase the number of antitumor myokines in blood.",
+    "Salt intake is related to higher blood pressure in older adults.",
+    "Men take at most 300 mg a day, unless a physician has told them otherwise.",
+    "The share was 92.5 percent in industry, and 71.8 percent in construction.",
+    "The walls were cooled, if possible, by water from the river.",
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "kind", "theirs"),
+    [
+        ("用人单位可以解除劳动合同。", LAW, "words", "有下列情形之一的"),
+        ("个人信息处理者不得公开其处理的个人信息。", LAW, "words", "除外"),
+        ("制造业参保率为71.8%，建筑业为92.5%。", LAW, "number", "92.5%"),
+        ("Resistance training increases the number of antitumor myokines in blood.", STUDY,
+         "words", "may"),
+        ("Salt intake causes higher blood pressure in older adults.", STUDY, "causal", "related"),
+        ("Men take at most 300 mg a day.", STUDY, "words", "unless"),
+        ("The share was 71.8 percent in industry, and 92.5 percent in construction.", STUDY,
+         "number", "92.5 percent"),
+    ],
+)  # fmt: skip
+def test_what_a_sentence_loses_or_exchanges_is_named(
+    claim: str, source: PassageText, kind: str, theirs: str
+) -> None:
+    found = find_reservations(answer(claim, [source]))
+    assert (kind, theirs) in {(sign.kind, sign.source) for sign in found}
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The walls were cooled by water from the river.",
+        "Resistance training may increase the number of antitumor myokines in blood.",
+        "In industry the share was 92.5 percent, and in construction 71.8 percent.",
+    ],
+)
+def test_what_is_kept_or_goes_without_saying_is_not_reserved(claim: str) -> None:
+    assert find_reservations(answer(claim, [STUDY])) == []

@@ -25,6 +25,8 @@ EXCHANGED = [
      "The bank sold the bonds to the city in March."),
     ("Lung disease causes smoking.", "Smoking causes lung disease."),
     ("Men were more often promoted than women.", "Women were more often promoted than men."),
+    ("The piston pump was louder than the rotary pump.",
+     "The rotary pump was louder in comparison to the piston pump."),
     ("对照组的成绩显著高于实验组。", "实验组的成绩显著高于对照组。"),
     ("对照组的得分比实验组高。", "实验组的得分比对照组高3分。"),
     ("旧方法优于新方法。", "总体而言，新方法优于旧方法。"),

@@ -166,6 +166,11 @@ def test_missing_chinese_words_are_words() -> None:
         ("It was heated to 80 degrees Celsius.", "It was heated to 80 °C."),
         ("World War II ended in 1945.", "The Second World War ended in 1945."),
         ("At least 20 participants were excluded.", "We excluded 23 participants."),
+        ("Fifty women had oesophageal tumours.", "50 women had an esophageal tumor."),
+        ("The belt starts at 4 km/h.", "The belt starts at 4km/hour."),
+        ("The sample was kept at −20 °C.", "Samples were kept at −20 ◦C."),
+        ("With backup tasks disabled it took longer.", "Without backup tasks it took longer."),
+        ("It takes 16--64 MB.", "It takes 16 to 64 megabytes."),
         ("该物质应当加热到80摄氏度。", "该物质必须加热至80℃。"),
         ("只有十二名学生通过。", "仅有12名学生通过。"),
     ],
@@ -211,3 +216,17 @@ def test_words_that_stand_there_in_another_form_are_not_missing() -> None:
     assert texts == []
     claim, source = "合同可以由当事人协商一致后变更。", passage("当事人协商一致，可以变更合同。")
     assert signs_against(answer(claim, [source])) == ()
+
+
+def test_a_denial_of_something_else_answers_no_denial() -> None:
+    source = passage("Map tasks of a failed worker are reset, and no data is lost.")
+    found = find_doubts(answer("Map tasks of the worker are not reset to idle.", [source]))
+    bare = passage("Map tasks of a failed worker are reset to idle.")
+    assert find_doubts(answer("Map tasks of a failed worker are not reset to idle.", [bare])) != []
+    assert not any("Both deny" in sign.text for sign in found)
+
+
+def test_an_adverb_does_not_hide_a_denial() -> None:
+    source = passage("The effects of training alone have not yet been investigated.")
+    assert find_contradictions(answer("The effects of training alone have been investigated.",
+                                      [source])) != []  # fmt: skip

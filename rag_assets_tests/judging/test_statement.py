@@ -19,6 +19,7 @@ FRAMED = [
     "As Moreau (2019) has shown, bare roofs showed no change.",
     "In their study, Moreau (2019) found that bare roofs showed no change.",
     "The authors found that bare roofs showed no change.",
+    "Moreau and Lindqvist report that bare roofs showed no change.",
     "Results in Table 7 show that bare roofs showed no change.",
     "However, a recent study suggests that bare roofs showed no change [12, 14–16].",
     "Bare roofs showed no change (Moreau et al., 2019; Lindqvist 2020a, p. 12).",

@@ -18,6 +18,8 @@ _MARKS = re.compile(
   | „(?P<low>[^„“”]{{1,{_LONGEST}}})[“”]
   | ＂(?P<wide>[^＂]{{1,{_LONGEST}}})＂
   | (?<![{_LATIN}"])"(?=\S)(?P<straight>[^"]{{1,{_LONGEST}}})(?<=\S)"(?![{_LATIN}])
+  | ``(?P<latex>(?:[^`']|'(?!')){{1,{_LONGEST}}})''
+  | \\(?:enquote|textquote)\*?\{{(?P<enquote>[^{{}}]{{1,{_LONGEST}}})\}}
   | 「(?P<corner>(?:[^「」]|「[^「」]*」){{1,{_LONGEST}}})」
   | 『(?P<hollow>[^『』]{{1,{_LONGEST}}})』
   | «(?P<guillemet>[^«»]{{1,{_LONGEST}}})»
