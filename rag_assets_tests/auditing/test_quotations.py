@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_assets.auditing import CitationVerdict, CitedDocument
+from rag_assets.auditing import CitationVerdict, CitedDocument, parse_draft
 from rag_assets.auditing.drafts.quotations import find_quotations
 from rag_assets.auditing.printed import PrintedText, read_letters
 from rag_assets.auditing.quoting import check_quotation, quoted_claim
@@ -250,3 +250,11 @@ def test_a_sentence_that_only_quotes_claims_what_it_quotes(
     claim = f"{before}{quotation}”."
     stated = quoted_claim(claim, [check_quotation(quotation, PRINTED)])
     assert stated == (quotation if is_all else claim)
+
+
+@pytest.mark.parametrize(
+    "quoted", ["``the walls are made of stone''", r"\enquote{the walls are made of stone}"]
+)
+def test_quotations_of_latex_are_read(quoted: str) -> None:
+    (sentence,) = parse_draft("c.md", f"He says {quoted} {{#a}}.".encode()).sentences
+    assert [str(found) for found in sentence.quotations] == ["the walls are made of stone"]
