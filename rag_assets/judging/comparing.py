@@ -30,6 +30,8 @@ _PASSED = frozenset(
 _DENIED = 2
 # Weight in common from which two words speak of the same thing.
 _SAME_SUBJECT = 0.5
+# More of the words around one side than around the other.
+_CLEARLY = 0.25
 # Of the share that a denying sentence holds of the claim.
 _AS_NEAR = 0.9
 # Parts of a date and ages stand for themselves: 8 月 is no 8 年 in another unit.
@@ -244,8 +246,11 @@ def _directions(claim: str, sentences: Sequence[str]) -> tuple[CueFact, ...]:
                     opposite = max(opposite, (subject, other), key=lambda pair: pair[0])
         shown = claim[cue.start : cue.end]
         # What the best sentence says in one way only, another one hardly takes back.
-        is_said = {side for scale, side in best if scale == cue.scale} == {cue.side}
-        if opposite[1] is not None and opposite[0] > same[0] and not is_said:
+        sides = {side for scale, side in best if scale == cue.scale}
+        is_said = sides == {cue.side}
+        # Where it says both, words around them hardly tell which is meant.
+        least = same[0] + (_CLEARLY if len(sides) == 2 else 0.0)
+        if opposite[1] is not None and opposite[0] > least and not is_said:
             facts.append(CueFact(shown, opposite[1].word, -1, opposite[0]))
         elif same[1] is not None:
             facts.append(CueFact(shown, same[1].word, 1, same[0]))

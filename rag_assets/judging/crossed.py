@@ -23,12 +23,18 @@ def is_crossed(claim: str, passages: Sequence[PassageText]) -> bool:
 
 
 def answer_crossed(claim: str, passages: Sequence[PassageText]) -> tuple[Answer, Nearness]:
-    """Return the sentence nearest in meaning, held against the claim, and how near it is."""
+    """Return the sentence nearest in meaning, held against the claim, and how near it is.
+
+    Of those in the other script: in one's own a sentence is nearer than any translation.
+    """
+    own = is_chinese(claim)
     places = [
         Place(p, s)
         for p, passage in enumerate(passages[:_MOST_PASSAGES])
         for s in range(len(passage.sentences))
-    ][:_MOST_SENTENCES]
+    ]
+    foreign = [p for p in places if is_chinese(sentence_text(passages, p)) != own]
+    places = (foreign or places)[:_MOST_SENTENCES]
     near = {
         place: measure_nearness(claim, sentence_text(passages, place), MULTILINGUAL)
         for place in places

@@ -27,6 +27,7 @@ _FOLLOWS = 0.7
 # and by how much more than around its own, from which it has changed places.
 _FITS = 0.5
 _BETTER = 0.25
+_COUNT = 10
 _NO_EXCEPTION = re.compile(r"\b(?:(?:as|even|what) if|if (?:possible|necessary|any|only|not))\b")
 _MONTHS = frozenset(
     [
@@ -45,6 +46,11 @@ _MONTHS = frozenset(
     ]
 )
 _HAN_CONDITION = re.compile("[^，。；]{2,}的(?=，)|除[^，。；]{2,30}外")
+# “55 years” is “aged 55 years”, “30日” is “30天”.
+_ALIKE = {
+    "months": {"months", "age"}, "age": {"age", "months", ""}, "time": {"time", "day of month"},
+    "day of month": {"time", "day of month"},
+}  # fmt: skip
 # Those with a number are compared with it.
 _SPANS = re.compile(
     r"(?<![\d.] )(?<!\d)\b(?:seconds|minutes|hours|days|weeks|months|years|decades|centuries)\b"
@@ -78,7 +84,8 @@ def _numbers(claim: str, window: str) -> Iterator[Sign]:
     for quantity in read_quantities(claim):
         # Elsewhere a bare number may answer one with a unit; here the unit was there to be copied.
         unit = quantity.unit.kind
-        equal = find_equal(quantity, [q for q in left if not unit or q.unit.kind == unit])
+        alike = _ALIKE.get(unit, {unit})
+        equal = find_equal(quantity, [q for q in left if not unit or q.unit.kind in alike])
         if equal is not None:
             left.remove(equal)
             continue
@@ -108,7 +115,13 @@ def _better_place(claim: str, quantity: Quantity, window: str) -> Quantity | Non
     near: dict[bool, float] = {}
     here: dict[bool, Quantity] = {}
     for other in read_quantities(window):
-        if other.unit.kind != quantity.unit.kind or is_year(other) != is_year(quantity):
+        # A bare 0.92 may be an end of an interval: what has no unit must be a count.
+        is_count = quantity.unit.name or quantity.value >= _COUNT
+        if (
+            not is_count
+            or other.unit.kind != quantity.unit.kind
+            or is_year(other) != is_year(quantity)
+        ):
             continue
         is_same = is_equal(quantity, other)
         theirs = number_context(window, other)
@@ -161,9 +174,18 @@ def _narrowing(text: str) -> list[str]:
     return found + [match.group() for match in _HAN_CONDITION.finditer(text)]
 
 
+def _bare_spans(text: str) -> list[str]:
+    counted = [(quantity.start, quantity.end) for quantity in read_quantities(text)]
+    return [
+        match.group()
+        for match in _SPANS.finditer(text.lower())
+        if not any(start <= match.start() < end for start, end in counted)
+    ]
+
+
 def _units(claim: str, window: str) -> Iterator[Sign]:
     """Yield a span without a number (“a few days”) where the source has another."""
-    own, here = (_SPANS.findall(text.lower()) for text in (claim, window))
+    own, here = (_bare_spans(text) for text in (claim, window))
     left = [word for word in here if word not in own]
     for word in own:
         if left and word not in here:

@@ -60,7 +60,10 @@ def find_reservations(found: Answer) -> list[Sign]:
     A name that the passage does not name (it may say “he”), and what was changed in a sentence
     that was taken over.
     """
-    names = [] if found.selection.is_crossed else list(_missing_names(found))
+    names = list(_missing_names(found))
+    if found.selection.is_crossed:
+        # Acronyms are written alike in both languages; other names are translated.
+        names = [sign for sign in names if sign.claim.isupper() and sign.claim.isascii()]
     return [*names, *find_changes(found)]
 
 

@@ -79,7 +79,16 @@ _WORD = re.compile(r"[^\W\d_]+")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 
 
-_REFERENCES = (_IN_PARENTHESES, _HAN_REFERENCES, _LAW_IN_PARENTHESES, _IN_BRACKETS)
+# “(see Section 2.3 and Table 2)”: places of the draft, or of the work itself.
+_PART = (
+    r"(?:tables?|figures?|figs?\.|sections?|sec\.|chapters?|appendix|appendices|eq\.|equations?)"
+)
+_PARTS = re.compile(
+    rf"\s*[(（]\s*(?i:(?:see|cf\.?|e\.g\.,?|also)\s+)*(?i:{_PART})\s*[\w.]{{1,6}}"
+    rf"(?:\s*(?:,|and|&|to|–|-)\s*(?:(?i:{_PART})\s*)?[\w.]{{1,6}})*\s*[)）]"
+    r"|\s*[(（]\s*(?:参?见|如)?\s*[图表第]\s*[\d一二三四五六七八九十.\-]{1,6}\s*[章节]?(?:所示)?\s*[)）]"
+)
+_REFERENCES = (_PARTS, _IN_PARENTHESES, _HAN_REFERENCES, _LAW_IN_PARENTHESES, _IN_BRACKETS)
 
 
 @lru_cache(maxsize=20_000)

@@ -1,7 +1,7 @@
 """Scorer `support`: a calibrated probability from what a reader would check, and its reasons."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from rag_assets.judging.contract import (
@@ -27,6 +27,7 @@ from rag_assets.judging.signs import (
 )
 from rag_assets.judging.statement import state
 from rag_assets.judging.term_weights import WEIGHTS_FILE
+from rag_assets.judging.terms import is_chinese
 from rag_assets.judging.thresholds import require_order
 from rag_assets.judging.trees import FittedThresholds, SupportModel, read_support_file
 from rag_assets.model import hash_bytes, hash_fields
@@ -89,7 +90,25 @@ class SupportScorer:
         if repeated is not None:
             return self._repeated(claim, passages, repeated)
         if self.crossed is not None and is_crossed(claim, passages):
-            return self._judge_crossed(claim, passages)
+            return self._judge_in_both(claim, passages)
+        return self._judge_in_one(claim, passages)
+
+    def _judge_in_both(self, claim: str, passages: Sequence[PassageText]) -> Judgement:
+        """Return the better of two judgements: by the passages in the claim's script, and by the
+        others. A Chinese paper has an English abstract.
+        """
+        own = [i for i, p in enumerate(passages) if is_chinese(p.text) == is_chinese(claim)]
+        others = [i for i in range(len(passages)) if i not in own]
+        crossed = self._judge_crossed(claim, [passages[i] for i in others])
+        crossed = replace(crossed, passage=others[crossed.passage])
+        if not own:
+            return crossed
+        plain = self._judge_in_one(claim, [passages[i] for i in own])
+        plain = replace(plain, passage=own[plain.passage])
+        is_plain = plain.reason_code == "contradicted" or plain.score >= self.thresholds.weak
+        return plain if is_plain else crossed
+
+    def _judge_in_one(self, claim: str, passages: Sequence[PassageText]) -> Judgement:
         found = answer(claim, passages)
         if found.selection.shares[3] == 0:
             # Not a word or number in common: vectors alone are no reason to trust a sentence.

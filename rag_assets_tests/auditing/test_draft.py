@@ -141,6 +141,11 @@ def test_footnote_that_only_points_belongs_to_its_mark(note: str, hint: str | No
     assert (citation.hint.text if citation.hint else None) == hint
 
 
+def test_footnotes_need_no_blank_line_between_them() -> None:
+    text = "Wages rose.[^1] Prices fell.[^2]\n\n[^1]: {#a}\n[^2]: See {#b}, p. 3.\n"
+    assert sentences(text) == [("Wages rose.", ["a"]), ("Prices fell.", ["b"])]
+
+
 def test_footnote_with_words_is_a_sentence_of_its_own() -> None:
     text = "Wages rose.[^1]\n\n[^1]: Prices fell as well {#a}.\n"
     assert sentences(text) == [("Prices fell as well.", ["a"])]

@@ -157,3 +157,22 @@ def test_a_source_in_the_other_language_is_compared_by_meaning() -> None:
 def test_a_claim_without_a_word_of_the_source_is_missing(claim: str) -> None:
     (judgement,) = support().judge([(claim, [passage("Yields rose."), passage("So they did.")])])
     assert (judgement.status, judgement.score) == ("MISSING", 0)
+
+
+def test_an_english_claim_on_a_chinese_paper_is_held_against_its_english_abstract() -> None:
+    scorer = load_support_scorer(
+        SupportSettings(threshold=None, weak_threshold=None), BundledPairReader()
+    )
+    passages = [
+        passage("我们使用多通道长短期记忆网络对情绪进行分类。", "喜好类的样本最多。"),
+        passage("随机欠采样的性能明显优于随机过采样。"),
+        passage("We classify emotions with a multi-channel LSTM after random under-sampling."),
+    ]
+    claims = [
+        "We classify emotions with a multi-channel CNN after random under-sampling.",
+        "We classify emotions with a multi-channel LSTM after random under-sampling.",
+    ]
+    other, same = scorer.judge([(claim, passages) for claim in claims])
+    assert other.status != "OK"
+    assert any("CNN" in sign.text for sign in other.speaks_against)
+    assert (same.status, same.passage) == ("OK", 2)

@@ -26,6 +26,8 @@ FRAMED = [
     "Bare roofs showed no change, as reported by Moreau (2019).",
     "In addition, bare roofs showed no change.",
     "Bare roofs showed no change [?].",
+    "Bare roofs showed no change (see Section 2.3 and Table 2).",
+    "Bare roofs showed no change (Fig. 3).",
     "Bare roofs showed no change ([citation needed]).",
 ]
 FRAMED_ZH = [
@@ -36,6 +38,7 @@ FRAMED_ZH = [
     "已有大量研究证实了裸露屋顶没有变化（莫兰等，2018）。",
     "据报道，裸露屋顶没有变化。",
     "裸露屋顶没有变化（莫兰，2018；Lindqvist等，2020）。",
+    "裸露屋顶没有变化（如表2所示）。",
 ]
 FRAMED_LAW = [
     "《劳动合同法》第二十条规定，试用期工资不得低于百分之八十。",

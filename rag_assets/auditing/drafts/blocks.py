@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ ProseKind = Literal["paragraph", "heading", "row"]
 
 _NEW_LINE = re.compile(r"\r\n?|\n")  # what markdown-it counts as a line end
 _CONTAINER_MARKS = re.compile(r"[ \t>]*")
+_NOTE = re.compile(r"(?m)^\[\^[^\]\s]+\]:")
 _COLUMN = re.compile(r"(?<!\\)\|")
 # Deeper than a person nests lists; beyond it markdown-it drops lines.
 _MAX_NESTING = 100
@@ -126,4 +128,12 @@ def find_prose(text: str, is_markdown: bool) -> Iterator[ProseBlock | None]:
         elif token.type == "inline" and not is_in_table:
             is_heading = tokens[position - 1].type == "heading_open"
             block = _inline_block("heading" if is_heading else "paragraph", token, text, spans)
-            yield replace(block, is_quotation=quoted > 0)
+            yield from _apart_from_notes(replace(block, is_quotation=quoted > 0))
+
+
+def _apart_from_notes(block: ProseBlock) -> Iterator[ProseBlock]:
+    """Yield the definitions of footnotes each by itself: they need no blank line between them."""
+    starts = [0, *(match.start() for match in _NOTE.finditer(block.text) if match.start())]
+    for start, end in pairwise([*starts, len(block.text)]):
+        text = block.text[start:end].rstrip()
+        yield replace(block, text=text, offsets=block.offsets[start : start + len(text)])
