@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Literal
 
 from rag_assets.auditing.library import Passage
+from rag_assets.auditing.misquoting import NEGATION, changes_meaning
 from rag_assets.auditing.printed import PrintedText, read_letters
 from rag_assets.auditing.segments import (
     REFERENCE_MARK,
@@ -17,23 +18,11 @@ from rag_assets.auditing.segments import (
     cut_segments,
 )
 from rag_assets.evidence.wording import coverage
-from rag_assets.judging.quantities import read_quantities
 
 QuotationState = Literal["exact", "altered", "not_found", "other_language"]
 
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _LETTER = re.compile(r"[^\W\d_]")
-_NEGATION = re.compile(
-    r"\b(?:not|no|never|none|nor|neither|without|hardly|cannot)\b|n['’]t\b|[不没沒未无無非莫勿]",
-    re.IGNORECASE,
-)
-_AMOUNT = re.compile(r"\b(?:all|some|most|few|many|twice|double|triple)\b", re.IGNORECASE)
-_HAN_NUMERAL = re.compile("[〇零一二两三四五六七八九十百千万亿]+")
-_NUMERAL = re.compile(
-    rf"\d|{_HAN_NUMERAL.pattern}|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|"
-    r"twelve|twenty|thirty|forty|fifty|hundred|thousand|million|billion|half|third|quarter)\b",
-    re.IGNORECASE,
-)
 _TOKEN = re.compile(
     r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"
     r"|[-−–]?\d+(?:[.,\uff0e\uff0c]\d+)*"
@@ -63,8 +52,6 @@ _CARRIED = 0.75
 # What the source itself prints of dots, and of brackets.
 _DOTS = re.compile(r"[\s,;]*(?:\.\s?\.\s?\.|…|⋯)")
 _BRACKETS = re.compile(r"\s*\[(?P<inside>[^\[\]]{1,200})\]")
-# Words that differ by nothing else say the opposite.
-_DENYING = re.compile(r"(?:un|in|im|il|ir|dis|non|a|mis)-?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,25 +78,7 @@ class QuotationCheck:
     @property
     def changes_meaning(self) -> bool:
         """Say whether a number or a negation is among the changes: 九十八天 is 98天."""
-        sides = [f"{before} {after}" for before, after in self.changes]
-        return (
-            any(_NEGATION.search(side) or _AMOUNT.search(side) for side in sides)
-            or any(_denies(a, b) or _denies(b, a) for a, b in self.changes)
-            or (
-                any(_NUMERAL.search(side) for side in sides)
-                and _values(self.text) != _values(self.source or "")
-            )
-            or any(_HAN_NUMERAL.fullmatch(a) and _HAN_NUMERAL.fullmatch(b) for a, b in self.changes)
-        )
-
-
-def _values(text: str) -> list[tuple[float, str]]:
-    return sorted((q.value, q.unit.kind) for q in read_quantities(text))
-
-
-def _denies(word: str, other: str) -> bool:
-    prefix = word[: len(word) - len(other)]
-    return bool(other) and word.endswith(other) and _DENYING.fullmatch(prefix) is not None
+        return changes_meaning(self.text, self.source or "", self.changes)
 
 
 def quoted_claim(claim: str, checks: Sequence[QuotationCheck]) -> str:
@@ -124,7 +93,7 @@ def quoted_claim(claim: str, checks: Sequence[QuotationCheck]) -> str:
     for check in checks:
         rest = rest.replace(check.text, " ")
     quoted = " ".join(check.text for check in checks)
-    is_all = coverage(claim, quoted) >= _CARRIED and not _NEGATION.search(rest)
+    is_all = coverage(claim, quoted) >= _CARRIED and not NEGATION.search(rest)
     return quoted if is_all else claim
 
 
@@ -223,7 +192,7 @@ def _hidden_changes(
     for segment, (_, end), (start, _) in zip(segments[1:], spans, spans[1:], strict=False):
         between = printed.text[end:start]
         gap = " ".join(between.split()).strip(" ,;:.")
-        negates = _NEGATION.search(gap) and not _NEGATION.search(segment.inside)
+        negates = NEGATION.search(gap) and not NEGATION.search(segment.inside)
         same = read_letters(gap).text == read_letters(segment.inside).text
         # What the source itself has in brackets is quoted, not put in by the writer.
         is_changed = bool(segment.inside) and gap.startswith("[") and not same

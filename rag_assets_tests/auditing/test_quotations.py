@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from rag_assets.auditing import CitationVerdict, CitedDocument, parse_draft
 from rag_assets.auditing.drafts.quotations import find_quotations
+from rag_assets.auditing.misquoting import changes_meaning
 from rag_assets.auditing.printed import PrintedText, read_letters
 from rag_assets.auditing.quoting import check_quotation, quoted_claim
 
@@ -258,3 +259,17 @@ def test_a_sentence_that_only_quotes_claims_what_it_quotes(
 def test_quotations_of_latex_are_read(quoted: str) -> None:
     (sentence,) = parse_draft("c.md", f"He says {quoted} {{#a}}.".encode()).sentences
     assert [str(found) for found in sentence.quotations] == ["the walls are made of stone"]
+
+
+@pytest.mark.parametrize(
+    ("quotation", "source", "change", "is_grave"),
+    [
+        ("女职工享受九十八天产假", "女职工享受98天产假", ("九十八", "98"), False),
+        ("女职工享受八十九天产假", "女职工享受98天产假", ("八十九", "98"), True),
+        ("遵循诚实信用、协商一致", "遵循协商一致、诚实信用", ("协商一致", "诚实信用"), False),
+    ],
+)
+def test_the_same_number_in_other_signs_is_no_grave_change(
+    quotation: str, source: str, change: tuple[str, str], is_grave: bool
+) -> None:
+    assert changes_meaning(quotation, source, [change]) == is_grave
