@@ -10,7 +10,7 @@ from rag_assets.judging.numerals import read_han_number
 
 _NUMBER = r"[〇零一二两三四五六七八九十百千\d]{1,10}"
 _ARTICLE = rf"第\s?(?P<number>{_NUMBER})\s?条(?:\s?之\s?(?P<part>{_NUMBER}))?"
-_NAMED = re.compile(rf"(?:《(?P<law>[^》]{{2,60}})》[^，。；《》]{{0,6}})?{_ARTICLE}")
+_NAMED = re.compile(rf"(?:《(?P<law>[^》]{{2,60}})》[^，。；《》第]{{0,6}})?{_ARTICLE}")
 # At the beginning of a paragraph; within one, another article is spoken of.
 _BEGINS = re.compile(rf"(?m)^[#>*\s\u3000]*{_ARTICLE}(?=[*\s\u3000：:（(]|$)")
 # Fewer make no statute: “第一条” begins a list, too.

@@ -215,7 +215,7 @@ def _with_place(
         return judged.status, judged.reason_code, judged.reason
     article = named_article(case, document)
     if article is not None:
-        return _with_article(document, judged, article[1])
+        return _with_article(document, judged, *article)
     hint = case.citation.hint
     if hint is None:
         raise AssertionError("nothing is elsewhere where no place is named")
@@ -240,9 +240,12 @@ def named_article(case: Case, document: CitedDocument) -> tuple[str, str] | None
 
 
 def _with_article(
-    document: CitedDocument, judged: Judged, named: str
+    document: CitedDocument, judged: Judged, key: str, named: str
 ) -> tuple[Status, ReasonCode, str]:
     part = read_articles(document).at(judged.passage, judged.start)
+    if part is not None and part.key == key:
+        # With its neighbours in the passage the article says more than alone.
+        return judged.status, judged.reason_code, judged.reason
     found = part.shown if part is not None else "another place"
     if judged.status == "WEAK":
         reason = _NEAREST_IN_ARTICLE.format(found=found, named=named) + judged.reason

@@ -1,7 +1,10 @@
 import pytest
 
 from rag_assets.auditing import Citation, Draft, parse_draft
+from rag_assets.auditing.articles import find_article
+from rag_assets.auditing.deciding import _with_article
 from rag_assets.auditing.drafts.hints import find_hint, read_hint
+from rag_assets.auditing.judged import Judged
 
 from .world import Shelf, audit_of, make_document, make_passage
 
@@ -251,3 +254,19 @@ def test_the_article_of_another_law_is_not_sought_in_this_one() -> None:
     sentence = "与《民法典》第十九条不同，试用期工资不得低于百分之八十{#wages}。"
     (row,) = audit_of(sentence, [STATUTE]).rows
     assert row.reason_code != "wrong_article"
+
+
+def test_an_article_that_says_more_beside_its_neighbours_is_the_one_that_is_named() -> None:
+    key, shown = find_article("第20条") or ("", "")
+    found = judged_at(STATUTE.passages[0].text.index("第二十条"))
+    assert _with_article(STATUTE, found, key, shown)[1] == "supported"
+    assert _with_article(STATUTE, found, "19", "第十九条")[1] == "wrong_article"
+
+
+def judged_at(start: int) -> Judged:
+    return Judged(0.9, "OK", "supported", "", 0, start, start + 5, place="elsewhere")
+
+
+def test_of_several_articles_none_is_the_one_that_is_named() -> None:
+    assert find_article("《劳动合同法》第三十九条和第四十条规定") is None
+    assert find_article("《劳动合同法》第三十九条规定") == ("39", "第三十九条")
