@@ -6,15 +6,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from rag_assets.auditing.library import CitedDocument, Passage
-from rag_assets.judging.numerals import read_han_number
+from rag_assets.law import NUMBER, LawNames, article_key, find_begins, has_articles
 
-_NUMBER = r"[〇零一二两三四五六七八九十百千\d]{1,10}"
-_ARTICLE = rf"第\s?(?P<number>{_NUMBER})\s?条(?:\s?之\s?(?P<part>{_NUMBER}))?"
-_NAMED = re.compile(rf"(?:《(?P<law>[^》]{{2,60}})》[^，。；《》第]{{0,6}})?{_ARTICLE}")
-# At the beginning of a paragraph; within one, another article is spoken of.
-_BEGINS = re.compile(rf"(?m)^[#>*\s\u3000]*{_ARTICLE}(?=[*\s\u3000：:（(]|$)")
-# Fewer make no statute: “第一条” begins a list, too.
-_FEWEST = 3
+_NAMED = re.compile(
+    rf"(?:《(?P<law>[^》]{{2,60}})》[^，。；《》第]{{0,6}})?"
+    rf"第\s?(?P<number>{NUMBER})\s?条(?:\s?之\s?(?P<part>{NUMBER}))?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +60,16 @@ def _read(texts: tuple[str, ...]) -> Articles:
     count = 0
     for text in texts:
         parts = []
-        begins = list(_BEGINS.finditer(text))
+        begins = find_begins(text)
         count += len(begins)
-        starts = [0, *(match.start("number") - 1 for match in begins)]
-        named = [running, *((_key(match), _shown(match)) for match in begins)]
+        starts = [0, *(begin.start for begin in begins)]
+        named = [running, *((begin.key, begin.shown) for begin in begins)]
         for start, end, article in zip(starts, [*starts[1:], len(text)], named, strict=True):
             if article is not None and end > start:
                 parts.append(ArticlePart(*article, start, end))
         running = named[-1]
         by_passage.append(tuple(parts))
-    return Articles(tuple(by_passage) if count >= _FEWEST else ())
+    return Articles(tuple(by_passage) if has_articles(count) else ())
 
 
 def read_articles(document: CitedDocument) -> Articles:
@@ -93,18 +90,12 @@ def find_article(text: str, title: str | None = None) -> tuple[str, str] | None:
         for match in _NAMED.finditer(text)
         if not match["law"] or title is None or _is_same_law(match["law"], title)
     ]
-    named = {_key(match): _shown(match) for match in found}
+    named = {article_key(match["number"], match["part"]): _shown(match) for match in found}
     return next(iter(named.items())) if len(named) == 1 else None
 
 
 def _is_same_law(law: str, title: str) -> bool:
-    return law in title or title in law
-
-
-def _key(match: re.Match[str]) -> str:
-    number = read_han_number(match["number"]) or 0
-    part = read_han_number(match["part"]) if match["part"] else None
-    return f"{number:.0f}" + (f".{part:.0f}" if part else "")
+    return bool(LawNames({title: [title]}).find(law)[0])
 
 
 def _shown(match: re.Match[str]) -> str:

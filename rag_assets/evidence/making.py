@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rag_assets.workspace.settings import RetrieveSettings
 
 # Counts as code: raise it when the same publications answer otherwise.
-ASKING_VERSION = 4
+ASKING_VERSION = 5
 # Last bits of a score depend on the processor.
 _DECIMALS = 6
 
@@ -175,8 +175,9 @@ def _item(
             "`rag index` and ask again; if it stays, please report it."
         )
     quote = quotes.find(
-        document["content_ref"], best.chunk_key, best.text, best.char_start, question
-    )
+        document["content_ref"], best.chunk_key, best.text, best.char_start, question,
+        best.explanation.get("named_article"),
+    )  # fmt: skip
     if quote is None:
         return None
     locator = locate(
@@ -210,7 +211,7 @@ def _item(
         char_end=quote.char_end,
         anchor_begin=begin_words,
         anchor_end=end_words,
-        locator=locator.text,
+        locator=f"{quote.article}, {locator.text}" if quote.article else locator.text,
         locator_quality=locator.quality,
         boxes=quote.boxes,
         snippet=best.text,

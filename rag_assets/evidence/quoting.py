@@ -10,6 +10,7 @@ from rag_assets.chunking import split_sentences
 from rag_assets.evidence.locating import first_words
 from rag_assets.evidence.pack import QuoteCheck
 from rag_assets.evidence.wording import content_stems
+from rag_assets.law import ArticleBegin, find_begins, has_articles
 from rag_assets.model import DamagedFileError, PageBox, ParsedDocument
 
 # Spec 000 recommends quotes of at most so many words.
@@ -17,7 +18,7 @@ QUOTE_WORDS = 60
 _STOPS = (".", "!", "?", "。", "！", "？", ";", "；")
 _CLOSING = "\"'”’」』)）] "
 _ROW = re.compile(r"(?m)^\|.*\|$")
-_CLAUSE_END = re.compile(r"[，；：、](?=.)|[,;:](?=\s)")
+_CLAUSE_END = re.compile(r"[，；：、](?=.)|[,;:](?=\s)", re.DOTALL)
 _HEADINGS = ("title", "heading", "unplaced_heading")
 # Where a figure stands; nothing of it is printed.
 _FIGURE = re.compile(r"!\[[^\]]*\]\(attachment:[^)]*\)")
@@ -34,6 +35,7 @@ class Quote:
         char_start: in the document's clean text; half-open.
         page_start: page of its first character, from 1; None without pages.
         boxes: rectangles around its printed lines; empty where not known.
+        article: of a statute, in which it begins, as it is written there; None elsewhere.
         check: what it was compared with.
     """
 
@@ -43,6 +45,7 @@ class Quote:
     page_start: int | None
     page_end: int | None
     boxes: tuple[PageBox, ...]
+    article: str | None
     check: QuoteCheck
 
 
@@ -56,11 +59,21 @@ class QuoteFinder:
     def __init__(self, data: Path) -> None:
         self._data = data
         self._documents: dict[str, ParsedDocument] = {}
+        self._articles: dict[str, list[ArticleBegin]] = {}
 
     def find(
-        self, content_ref: str, name: str, text: str, start: int, question: str
+        self,
+        content_ref: str,
+        name: str,
+        text: str,
+        start: int,
+        question: str,
+        article: str | None = None,
     ) -> Quote | None:
         """Return the words of a passage that answer the question best, at most QUOTE_WORDS.
+
+        Where the question names an article that begins in the passage, the words that it begins
+        with.
 
         Args:
             content_ref: the document's parse.
@@ -68,6 +81,7 @@ class QuoteFinder:
             text: of the passage, which stands at `start` in the document's clean text.
             start: code points.
             question: what is asked.
+            article: the one that it names and the passage holds (第二十条); None for none.
 
         Returns:
             None where the passage has no words: the line of a figure.
@@ -88,7 +102,8 @@ class QuoteFinder:
             for block in document.blocks
             if block.kind in _HEADINGS and block.start < start + len(text) and block.end > start
         ]
-        span = quote_span(text, question, headings)
+        span = _article_span(text, article) if article is not None else None
+        span = span or quote_span(text, question, headings)
         if span is None:
             return None
         first, last = start + span[0], start + span[1]
@@ -102,6 +117,7 @@ class QuoteFinder:
             page_start=pages[0] if pages else None,
             page_end=pages[-1] if pages else None,
             boxes=self._boxes(document, first, last),
+            article=self._article_at(content_ref, first),
             check=check,
         )
 
@@ -111,6 +127,13 @@ class QuoteFinder:
 
             self._documents[content_ref] = read_print(self._data / content_ref)
         return self._documents[content_ref]
+
+    def _article_at(self, content_ref: str, place: int) -> str | None:
+        if content_ref not in self._articles:
+            begins = find_begins(self._read(content_ref).text)
+            self._articles[content_ref] = begins if has_articles(len(begins)) else []
+        before = [begin for begin in self._articles[content_ref] if begin.start <= place]
+        return before[-1].shown if before else None
 
     def _boxes(self, document: ParsedDocument, start: int, end: int) -> tuple[PageBox, ...]:
         if not document.pages:
@@ -183,6 +206,17 @@ def quote_span(
         key=lambda span: (len(asked & content_stems(text[span[0] : span[1]])), -span[0]),
     )
     return start, start + len(_shortened(text[start:end]))
+
+
+def _article_span(text: str, article: str) -> tuple[int, int] | None:
+    """Return the beginning of an article in a text, None where it does not begin there."""
+    wanted = find_begins(article)[0].key
+    begins = find_begins(text)
+    for begin, following in zip(begins, [*begins[1:], None], strict=True):
+        if begin.key == wanted:
+            own = text[begin.start : following.start if following else None].rstrip()
+            return begin.start, begin.start + len(_shortened(own))
+    return None
 
 
 def _shortened(sentence: str) -> str:

@@ -19,7 +19,7 @@ from rag_assets.publishing.search_ann import (
     read_vector_indexes,
 )
 from rag_assets.publishing.search_memory import TableMemory, cosines, shared_memory
-from rag_assets.publishing.search_text import TextSearch
+from rag_assets.publishing.search_text import BODY, TextSearch
 
 if TYPE_CHECKING:
     from rag_assets.workspace.settings import TextSettings
@@ -159,6 +159,23 @@ class SearchTable:
             rows = self._memory.rows_of(chunk_ids)
             scores = self._text.scores(encodable(query), sorted(rows.values()), weights)
         return {key: _rounded(scores[row]) for key, row in rows.items()}
+
+    def find_pattern(self, pattern: str, where: str | None = None) -> list[str]:
+        """Return the ids of rows whose text or headings a regular expression finds, in order.
+
+        Args:
+            pattern: as Rust's engine reads it.
+            where: SQL condition on the table's columns.
+        """
+        condition = f"regexp_like({BODY}, {quote_text(pattern)})"
+        with _damage_explained(self.path):
+            found = self._dataset.scanner(
+                columns=["chunk_id"],
+                filter=f"({where}) AND {condition}" if where else condition,
+                scan_in_order=True,
+            ).to_table()
+        ids: list[str] = found.column("chunk_id").to_pylist()
+        return ids
 
     def finds_word(self, word: str, column: str, where: str) -> bool:
         """Say whether the index of a text column finds a word in a row that meets `where`."""

@@ -7,6 +7,8 @@ itself. So these terms are looked for in the texts themselves.
 
 import re
 
+from rag_assets.law import NUMBER, read_number, write_number
+
 # A question with more keeps its first ones; so many quotations are a text, not a question.
 MAX_TERMS = 6
 # A quotation longer than this is no phrase; its words find it anyway.
@@ -17,10 +19,7 @@ _QUOTATIONS = re.compile(
     "|\u300a([^\u300b]+)\u300b|`([^`]+)`"
 )
 # 第二十条, 第1024条, 第五条之一, 第三章: places of a Chinese statute.
-_NUMBER = r"[〇零一二三四五六七八九十百千两\d]+"
-_ARTICLES = re.compile(rf"第\s?{_NUMBER}\s?[条章节款项编](?:之[一二三四五六七八九十\d]+)?")
-_HAN_DIGITS = "零一二三四五六七八九"
-_HAN_UNITS = {"十": 10, "百": 100, "千": 1000}
+_ARTICLES = re.compile(rf"第\s?{NUMBER}\s?[条章节款项编](?:之[一二三四五六七八九十\d]+)?")
 # § 12(3), §230(c), Art. 6(1)
 _PARAGRAPHS = re.compile(r"(?:§{1,2}|\bArt\.|\bSec\.)\s?\d+\w*(?:\.\d+)*(?:\(\w{1,4}\))*")
 # A run without spaces or Chinese that begins and ends with a letter or digit (or C++, C#, f(x)).
@@ -91,40 +90,11 @@ def _either_numeral(article: str) -> str:
 
     def both(match: re.Match[str]) -> str:
         written = match.group()
-        value = int(written) if written.isdecimal() else _read_han(written)
-        forms = dict.fromkeys([written, str(value), _write_han(value)]) if value else [written]
+        value = read_number(written)
+        forms = dict.fromkeys([written, str(value), write_number(value)])
         return rf"\s?(?:{'|'.join(forms)})\s?"
 
-    return re.sub(_NUMBER, both, "".join(article.split()))
-
-
-def _read_han(text: str) -> int:
-    """Return the value of 三百零五, 0 where it is written digit by digit."""
-    value, digit = 0, 0
-    for character in text:
-        if character in _HAN_UNITS:
-            value += (digit or 1) * _HAN_UNITS[character]
-            digit = 0
-        else:
-            if digit:
-                return 0
-            digit = _HAN_DIGITS.index(character.replace("〇", "零").replace("两", "二"))
-    return value + digit
-
-
-def _write_han(value: int) -> str:
-    """Return 1234 as statutes write it, 一千二百三十四; from 1 to 9999."""
-    if not 0 < value < 10_000:
-        return str(value)
-    shown, is_gap = "", False
-    for character, size in reversed(_HAN_UNITS.items()):
-        digit, value = divmod(value, size)
-        if digit:
-            shown += ("零" if is_gap else "") + _HAN_DIGITS[digit] + character
-        is_gap = bool(shown) and not digit
-    if value:
-        shown += ("零" if is_gap else "") + _HAN_DIGITS[value]
-    return shown.removeprefix("一") if shown.startswith("一十") else shown
+    return re.sub(NUMBER, both, "".join(article.split()))
 
 
 def is_plain(term: str) -> bool:

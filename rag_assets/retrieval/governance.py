@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 # Vectors of some hits by one model, by `chunk_key`; none of them zero.
 Vectors = Mapping[str, "NDArray[np.float32]"]
 
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*|[〇零一二两三四五六七八九十百千万亿]+")
 
 
 def keep_one_of_equal(hits: Sequence[Hit]) -> list[Hit]:
     """Return one hit for each text, at the best one's place and with its score.
 
-    Kept is the citable one, then the one with pages, then the one with the lower uid; it names the
-    others as `copies`.
+    Kept is the citable one, then an article that the question names, then the one with pages, then
+    the one with the lower uid; it names the others as `copies`.
 
     Args:
         hits: best first.
@@ -35,9 +35,10 @@ def keep_one_of_equal(hits: Sequence[Hit]) -> list[Hit]:
     return [_stand_for(min(group, key=_preference), group) for group in groups.values()]
 
 
-def _preference(hit: Hit) -> tuple[bool, bool, str, str, int]:
+def _preference(hit: Hit) -> tuple[bool, bool, bool, str, str, int]:
     return (
         not hit.citable,
+        "named_article" not in hit.explanation,
         hit.page_start is None,
         hit.doc_uid,
         hit.namespace,

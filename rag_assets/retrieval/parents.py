@@ -16,6 +16,9 @@ def backfill_parents(
 ) -> list[ParentHit]:
     """Return the parents of the hits, in the order of each parent's best hit.
 
+    Each article that the question names is a result of its own, also where several stand in one
+    parent.
+
     Args:
         readers: those that the hits came from.
         hits: best first.
@@ -27,19 +30,25 @@ def backfill_parents(
     """
     if top_k < 1:
         raise UsageError(f"'top_k' must be at least 1, got {top_k}.")
-    groups: dict[tuple[str, str], list[Hit]] = defaultdict(list)
+    groups: list[list[Hit]] = []
+    by_parent: dict[tuple[str, str], list[Hit]] = {}
     for hit in hits:
-        groups[hit.namespace, hit.parent_id].append(hit)
-    shown = list(groups.items())[:top_k]
-    passages = _fetch_passages(readers, [key for key, _ in shown])
+        own = by_parent.get((hit.namespace, hit.parent_id))
+        if own is None or "named_article" in hit.explanation:
+            groups.append([hit])
+            by_parent.setdefault((hit.namespace, hit.parent_id), groups[-1])
+        else:
+            own.append(hit)
+    shown = groups[:top_k]
+    passages = _fetch_passages(readers, [(own[0].namespace, own[0].parent_id) for own in shown])
     return [
         ParentHit(
             rank=rank,
-            parent=passages[key],
-            best=children[0],
-            other_chunk_ids=tuple(child.chunk_id for child in children[1:]),
+            parent=passages[best.namespace, best.parent_id],
+            best=best,
+            other_chunk_ids=tuple(child.chunk_id for child in others),
         )
-        for rank, (key, children) in enumerate(shown, start=1)
+        for rank, (best, *others) in enumerate(shown, start=1)
     ]
 
 

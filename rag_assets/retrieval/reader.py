@@ -119,6 +119,25 @@ class Reader:
             return []
         return self._table.search_text(query, limit, filters.condition(), self.text)
 
+    def find_pattern(
+        self, pattern: str, filters: SearchFilters = EVERYTHING, doc_uid: str | None = None
+    ) -> list[str]:
+        """Return the ids of chunks whose headings or text a regular expression finds, in order.
+
+        Args:
+            pattern: as Rust's engine reads it.
+            filters: applied before.
+            doc_uid: only of this document; None for all.
+        """
+        if filters.excludes_everything:
+            return []
+        conditions = [filters.condition()]
+        if doc_uid is not None:
+            conditions.append(f"doc_uid = {quote_text(doc_uid)}")
+        return self._table.find_pattern(
+            pattern, " AND ".join(f"({one})" for one in conditions if one) or None
+        )
+
     def rank_vectors(
         self,
         model_fingerprint: str,

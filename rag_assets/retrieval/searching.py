@@ -17,6 +17,7 @@ from rag_assets.retrieval.governance import (
 )
 from rag_assets.retrieval.hits import Hit
 from rag_assets.retrieval.language_groups import LanguageGroup, language_groups, merge_groups
+from rag_assets.retrieval.named_articles import put_articles_first
 from rag_assets.retrieval.queries import AskedQuery, without_idle
 from rag_assets.retrieval.reader import Reader
 from rag_assets.retrieval.reranking import rerank
@@ -67,9 +68,11 @@ def rank_chunks(
        counts as asked in it. Publications that share no model are fused by rank. The rankings of
        several languages become one by `merge_groups`.
     3. The first `rerank.top_n` are reranked.
-    4. The first `rerank_k` go on. Of those that say the same one is kept, of each document
+    4. Articles of laws that the question names stand before all others (`put_articles_first`),
+       unless the search is semantic or exact terms count nothing.
+    5. The first `rerank_k` go on. Of those that say the same one is kept, of each document
        `max_per_document`.
-    5. Hits whose final score is below `score_threshold` are dropped.
+    6. Hits whose final score is below `score_threshold` are dropped; articles that are named stay.
 
     Args:
         readers: one a namespace.
@@ -89,7 +92,12 @@ def rank_chunks(
         raise UsageError(f"each namespace can be asked once, got {', '.join(namespaces)}.")
     found, count = _find(readers, query, settings, filters)
     judged = rerank(found, query, settings, readers)
-    hits: Sequence[Hit] = judged.hits[: settings.rerank_k]
+    hits: Sequence[Hit] = judged.hits
+    told = list(judged.warnings)
+    if settings.method != "semantic" and settings.text.phrase_boost:
+        hits, more = put_articles_first(readers, query.text, hits, filters)
+        told += more
+    hits = hits[: settings.rerank_k]
     if settings.quality.dedupe:
         hits = keep_one_of_equal(hits)
         hits = keep_one_of_similar(
@@ -97,7 +105,8 @@ def rank_chunks(
         )
     hits = limit_per_document(hits, settings.quality.max_per_document)
     if settings.score_threshold is not None:
-        hits = [hit for hit in hits if hit.score >= settings.score_threshold]
+        threshold = settings.score_threshold
+        hits = [h for h in hits if h.score >= threshold or "named_article" in h.explanation]
     return Ranking(
         tuple(
             replace(
@@ -105,7 +114,7 @@ def rank_chunks(
             )
             for place, hit in enumerate(hits, start=1)
         ),
-        judged.warnings,
+        tuple(told),
     )
 
 
@@ -210,6 +219,8 @@ def _weight_rule(weights: Weights, query: AskedQuery, pools: Pools) -> WeightRul
 
 def _reason(hit: Hit, place: int, candidates: int) -> str:
     reason = f"place {place} of {candidates} candidates"
+    if named := hit.explanation.get("named_article"):
+        reason = f"{named}, which the question names"
     if hit.copies:
         reason += f", standing for {len(hit.copies)} more that say the same"
     return reason

@@ -1,0 +1,74 @@
+"""Which law of a library a name means: in full, short, or abbreviated as lawyers do."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from pathlib import PurePosixPath
+
+_COUNTRY = "中华人民共和国"
+# (2018-12-29), （2012年修正）: versions. （一） belongs to the name.
+_VERSION = re.compile(r"[(（][^()（）]*\d{4}[^()（）]*[)）]|\s+")
+_DATE = re.compile(r"\d{4}(?:-\d{2}){2}")
+# 民法典合同编: books have no number of their own, so the article says which.
+_BOOK = re.compile(r"(?<=[典法])[^典()]{1,4}编$")
+# Names in use that are no part of what they stand for.
+_ALSO_CALLED = {"版权法": "著作权法", "消法": "消费者权益保护法"}
+_SHORTEST = 3
+
+
+class LawNames:
+    """The laws of a library.
+
+    Args:
+        names: of each document, by its id: title, file name.
+    """
+
+    def __init__(self, names: Mapping[str, Iterable[str]]) -> None:
+        self._by_name: dict[str, list[str]] = {}
+        self._dates: dict[str, str] = {}
+        for identity, own in names.items():
+            for name in own:
+                if (dated := _DATE.search(name)) is not None:
+                    self._dates[identity] = dated.group()
+                if plain := plain_name(name):
+                    self._by_name.setdefault(plain, []).append(identity)
+
+    def find(self, written: str) -> tuple[list[str], bool]:
+        """Return the documents that a name means, the newest version first, none where unknown.
+
+        Returns:
+            Their ids, and whether the name is theirs: in full or without the country's name; else
+            it was taken for an abbreviation of it.
+        """
+        plain = plain_name(written)
+        plain = _ALSO_CALLED.get(plain, plain)
+        whole = self._by_name.get(plain) or self._by_name.get(_BOOK.sub("", plain))
+        if whole:
+            return self._newest_first(whole), True
+        if len(plain) < _SHORTEST:
+            return [], False
+        for fits in (str.endswith, _abbreviates):
+            fitting = [name for name in self._by_name if fits(name, plain)]
+            if fitting:
+                size = min(map(len, fitting))
+                near = [i for name in fitting if len(name) == size for i in self._by_name[name]]
+                return self._newest_first(near), False
+        return [], False
+
+    def _newest_first(self, identities: Iterable[str]) -> list[str]:
+        unique = sorted(set(identities))
+        return sorted(unique, key=lambda one: self._dates.get(one, ""), reverse=True)
+
+
+def plain_name(name: str) -> str:
+    """Return a law's name without the country, version and white space."""
+    text = _VERSION.sub("", unicodedata.normalize("NFKC", PurePosixPath(name).name))
+    return text.removesuffix(".md").removeprefix(_COUNTRY).strip("《》")
+
+
+def _abbreviates(name: str, written: str) -> bool:
+    """Say whether `written` leaves characters of `name` out: 民诉法 of 民事诉讼法."""
+    if name[-1] != written[-1]:
+        return False
+    rest = iter(name)
+    return all(character in rest for character in written)

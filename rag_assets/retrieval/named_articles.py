@@ -1,0 +1,120 @@
+"""Articles of laws that a question names stand first: they are looked up, not searched."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+from rag_assets.law import ArticleReference, LawNames, article_pattern, find_references
+from rag_assets.retrieval.candidates import fetch_hits
+from rag_assets.retrieval.filters import SearchFilters
+from rag_assets.retrieval.hits import Hit
+from rag_assets.retrieval.reader import Reader
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a reference led to: keys of chunks, the article's beginning first."""
+
+    reference: ArticleReference
+    keys: tuple[str, ...]
+
+
+def put_articles_first(
+    readers: Sequence[Reader], text: str, hits: Sequence[Hit], filters: SearchFilters
+) -> tuple[list[Hit], list[str]]:
+    """Return hits with the articles that a question names before all others.
+
+    Of a law that is named the newest version that holds the article; where no law is named the
+    article of each document, in the order of the search.
+
+    Args:
+        readers: one a namespace.
+        text: of the question.
+        hits: as searched, best first.
+        filters: hold for articles too.
+
+    Returns:
+        The hits, those that were put first with `named_article` in their explanations and the best
+        hit's score; and what a person should know: a law or article that is not there, an
+        abbreviation and what it was taken for.
+    """
+    if "条" not in text:
+        return list(hits), []
+    titles = _titles(readers)
+    names = {key: (title, stem) for key, (title, stem) in titles.items()}
+    found = [
+        _look_up(readers, reference, filters)
+        for reference in find_references(text, LawNames(names))
+    ]
+    warnings = [text for one in found for text in _warnings(one, titles)]
+    order = {hit.chunk_key: place for place, hit in enumerate(hits)}
+    named: dict[str, str] = {}
+    for one in found:
+        keys = one.keys
+        if not one.reference.documents:
+            keys = tuple(sorted(keys, key=lambda key: order.get(key, len(order))))
+        for key in keys:
+            named.setdefault(key, one.reference.shown)
+    known = {hit.chunk_key: hit for hit in hits}
+    known |= fetch_hits(readers, [key for key in named if key not in known])
+    best = hits[0].score if hits else 1.0
+    first = [
+        replace(
+            known[key],
+            score=best,
+            explanation={**known[key].explanation, "named_article": shown},
+        )
+        for key, shown in named.items()
+    ]
+    return [*first, *(hit for hit in hits if hit.chunk_key not in named)], warnings
+
+
+def _titles(readers: Sequence[Reader]) -> dict[str, tuple[str, str]]:
+    """Return title and file name, without its ending, of each document by namespace and uid."""
+    return {
+        f"{reader.namespace}::{row['doc_uid']}": (
+            row["title"] or "",
+            PurePosixPath(row["source_uri"] or "").stem,
+        )
+        for reader in readers
+        for row in reader.documents().select(["doc_uid", "title", "source_uri"]).to_pylist()
+    }
+
+
+def _look_up(
+    readers: Sequence[Reader], reference: ArticleReference, filters: SearchFilters
+) -> _Found:
+    pattern = article_pattern(reference.key)
+    if reference.law is None:
+        keys = tuple(
+            f"{reader.namespace}::{chunk_id}"
+            for reader in readers
+            for chunk_id in reader.find_pattern(pattern, filters)
+        )
+        return _Found(reference, keys)
+    by_name = {reader.namespace: reader for reader in readers}
+    for document in reference.documents:
+        namespace, _, uid = document.partition("::")
+        ids = by_name[namespace].find_pattern(pattern, filters, uid)
+        if ids:
+            return _Found(reference, tuple(f"{namespace}::{one}" for one in ids))
+    return _Found(reference, ())
+
+
+def _warnings(found: _Found, titles: dict[str, tuple[str, str]]) -> Iterator[str]:
+    reference = found.reference
+    if reference.law is None:
+        if not found.keys:
+            yield f"no passage searched begins with {reference.shown}"
+        return
+    if not reference.documents:
+        yield (
+            f"《{reference.law}》 is not among the documents searched: {reference.shown} of it "
+            "cannot be shown"
+        )
+        return
+    title, stem = titles[reference.documents[0]]
+    if not reference.is_whole:
+        yield f"《{reference.law}》 was taken for 《{title or stem}》"
+    if not found.keys:
+        yield f"《{title or stem}》 has no {reference.shown} among the passages searched"

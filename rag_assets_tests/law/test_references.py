@@ -1,0 +1,87 @@
+"""Which article of which law a question names."""
+
+import pytest
+
+from rag_assets.law import LawNames, find_begins, find_references, read_number, write_number
+from rag_assets.law.articles import article_pattern
+
+LIBRARY = LawNames(
+    {
+        "contract": ["中华人民共和国劳动合同法", "劳动合同法(2012-12-28)"],
+        "older": ["中华人民共和国劳动合同法", "劳动合同法(2007-06-29)"],
+        "rules": ["中华人民共和国劳动合同法实施条例"],
+        "procedure": ["中华人民共和国民事诉讼法", "民事诉讼法(2023-09-01)"],
+        "penal": ["中华人民共和国刑法", "刑法"],
+        "book": ["中华人民共和国民法典", "合同编"],
+        "court": ["最高人民法院关于审理劳动争议案件适用法律问题的解释（一）"],
+        "paper": ["Costs of green roofs", "smith2020"],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "keys", "documents"),
+    [
+        ("《劳动合同法》第三十九条", ["39"], ("contract", "older")),
+        ("中华人民共和国劳动合同法第39条规定了什么", ["39"], ("contract", "older")),
+        ("请问劳动合同法 ３９条", ["39"], ("contract", "older")),
+        ("劳动合同法实施条例第十九条", ["19"], ("rules",)),
+        ("刑法第三四二条之1", ["342.1"], ("penal",)),
+        ("第 76 条 刑法", ["76"], ("penal",)),
+        ("第一百一十三条 《刑法》", ["113"], ("penal",)),
+        ("民诉法的第二百八十三条", ["283"], ("procedure",)),
+        ("民法典合同编第726条", ["726"], ("book",)),
+        ("《民法典》合同编 第五百五十六条", ["556"], ("book",)),
+        ("《解释（一）》第五条", ["5"], ("court",)),
+        ("刑法第三条和第五条之一", ["3", "5.1"], ("penal",)),
+    ],
+)
+def test_law_and_article_are_read(text: str, keys: list[str], documents: tuple[str, ...]) -> None:
+    found = find_references(text, LIBRARY)
+    assert [one.key for one in found] == keys
+    assert {one.documents for one in found} == {documents}
+
+
+def test_each_article_has_the_law_before_it() -> None:
+    found = find_references("《劳动合同法》第三条与刑法第五条有何不同", LIBRARY)
+    assert [(one.key, one.documents[0]) for one in found] == [("3", "contract"), ("5", "penal")]
+
+
+def test_a_law_that_is_not_there_is_no_other_law() -> None:
+    (found,) = find_references("《公司法》第三条", LIBRARY)
+    assert (found.law, found.documents) == ("公司法", ())
+
+
+def test_an_abbreviation_is_told_from_a_name() -> None:
+    assert not find_references("民诉法第三条", LIBRARY)[0].is_whole
+    assert find_references("民事诉讼法第三条", LIBRARY)[0].is_whole
+
+
+def test_without_a_law_only_what_says_so_is_an_article() -> None:
+    (found,) = find_references("第四十七条规定的补偿如何计算", LIBRARY)
+    assert (found.key, found.law, found.documents) == ("47", None, ())
+    assert find_references("合同有三条附加条款", LIBRARY) == []
+
+
+@pytest.mark.parametrize("value", [1, 10, 11, 20, 100, 101, 110, 305, 999, 1000, 1024, 1260, 9999])
+def test_numbers_are_read_as_they_are_written(value: int) -> None:
+    assert read_number(write_number(value)) == read_number(str(value)) == value
+
+
+def test_articles_begin_paragraphs() -> None:
+    text = (
+        "第一章 总则\n\n第一条 为了…\n\u3000\u3000第二条\u3000本法\n"
+        "**第三条之一** 依照第一条的规定\n第四条规定的情形"
+    )
+    assert [one.key for one in find_begins(text)] == ["1", "2", "3.1"]
+    assert [text[one.start] for one in find_begins(text)] == ["第"] * 3
+
+
+def test_an_article_is_found_in_either_numerals_and_no_longer_one() -> None:
+    import re
+
+    pattern = article_pattern("20").replace(r"\x{3000}", "\u3000")
+    for text in ("第二十条 经营者", "款。\n\n第20条　经营者", "## 第二十条"):
+        assert re.search(pattern, text)
+    for text in ("第二十条之一 经营者", "第二十一条 经营者", "依照第二十条 经营者", "第二十条规定"):
+        assert not re.search(pattern, text)
