@@ -91,7 +91,7 @@ def asked_settings(applied: Mapping[str, Any]) -> RetrieveSettings | None:
     from pydantic import ValidationError
 
     # What they stood for when they were applied is said beside them.
-    shown = {"fusion": ("file", "digest", "centres"), "rerank": ("name", "fingerprint")}
+    shown = {"fusion": ("file", "digest", "usual_questions"), "rerank": ("name", "fingerprint")}
     values = {
         key: {name: one for name, one in value.items() if name not in shown[key]}
         if key in shown and isinstance(value, Mapping)

@@ -4,22 +4,21 @@ Part of a multilingual vector says in which language a text is written. That par
 all questions of a language, and it favours whatever passages of the other language happen to look
 like it. It is the difference of the two languages' centres (Libovický et al. 2020, "On the
 Language Neutrality of Pre-trained Multilingual Representations"), and is added. The centres are
-means over the same questions in both languages (`benchmarks/fit_language_centres.py`).
+means over the same questions in both languages (`usual_questions`).
 """
 
-import json
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rag_assets.model import hash_fields
-from rag_assets.workspace.configuration import configs_folder
+from rag_assets.retrieval.usual_questions import stored_questions
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from rag_assets.retrieval.queries import AskedQuery
 
-CENTRES_FILE = "language_centres.json"
+    Floats = NDArray[np.float64]
 
 Vector = Sequence[float]
 
@@ -40,20 +39,21 @@ def vectors_for(query: "AskedQuery", fingerprint: str, passages: Mapping[str, in
     if not passages:
         return own
     theirs = max(passages, key=lambda language: (passages[language], language))
-    centres = _read(configs_folder() / CENTRES_FILE).get(fingerprint, {})
-    if theirs in query.languages or theirs not in centres or query.language not in centres:
+    if theirs in query.languages:
         return own
-    shift = [b - a for a, b in zip(centres[query.language], centres[theirs], strict=True)]
-    return [[x + by for x, by in zip(vector, shift, strict=True)] for vector in own]
+    by = shift(stored_questions(fingerprint), query.language, theirs)
+    return own if by is None else [[x + y for x, y in zip(v, by, strict=True)] for v in own]
 
 
-def centres_digest() -> str:
-    """Return what identifies the centres that are known, for the record of a search."""
-    return hash_fields(_read(configs_folder() / CENTRES_FILE))[:16]
+def shift(usual: "Mapping[str, Floats]", asked: str, passages: str) -> "Floats | None":
+    """Return what takes a question from one language to another; None where it stays.
 
-
-@lru_cache(maxsize=4)
-def _read(path: Path) -> dict[str, dict[str, list[float]]]:
-    """Return the centres of each model's questions, by its fingerprint and their language."""
-    models: list[dict[str, dict[str, list[float]]]] = json.loads(path.read_text("utf-8"))["models"]
-    return {str(model["fingerprint"]): model["centres"] for model in models}
+    Args:
+        usual: the same questions in each language, as the model sees them.
+        asked: the question's language.
+        passages: theirs.
+    """
+    if asked == passages or asked not in usual or passages not in usual:
+        return None
+    found: Floats = usual[passages].mean(axis=0) - usual[asked].mean(axis=0)
+    return found

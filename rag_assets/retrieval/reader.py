@@ -1,6 +1,6 @@
 """One whole publication, read for the length of one query."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -12,6 +12,7 @@ from rag_assets.publishing.catalogue import catalogue_name, open_catalogue, read
 from rag_assets.publishing.search_reading import Ranking, SearchTable, quote_text
 from rag_assets.retrieval.filters import EVERYTHING, SearchFilters
 from rag_assets.retrieval.hits import HIT_COLUMNS, Hit, ParentPassage
+from rag_assets.retrieval.usual_questions import usual_questions
 from rag_assets.storage import read_manifest
 from rag_assets.workspace import shipped_settings
 
@@ -232,6 +233,17 @@ class Reader:
         return self._table.sample_vectors(
             self._column(model_fingerprint), languages, filters.condition(), most
         )
+
+    def usual_questions(self, model_fingerprint: str) -> "Mapping[str, NDArray[np.float64]]":
+        """Return questions of all kinds as a model sees them, by language, of length 1.
+
+        Raises:
+            UsageError: the publication holds no vectors of that model.
+            ConfigurationError: no such model on this machine.
+        """
+        self._column(model_fingerprint)
+        (model,) = (one for one in self.models if one.fingerprint == model_fingerprint)
+        return usual_questions(model_fingerprint, model.settings)
 
     def fetch_hits(self, chunk_ids: Iterable[str]) -> dict[str, Hit]:
         """Return chunks by id, in the order asked for; ids that are not held are left out.

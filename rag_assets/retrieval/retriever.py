@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Self
 from rag_assets.model import PublicationError, UsageError
 from rag_assets.retrieval.filters import SearchFilters
 from rag_assets.retrieval.hits import Hit, ParentHit
-from rag_assets.retrieval.language_shift import centres_digest
 from rag_assets.retrieval.parents import backfill_parents
 from rag_assets.retrieval.queries import AskedQuery, make_query
 from rag_assets.retrieval.reader import Reader
 from rag_assets.retrieval.reranking import load_reranker
 from rag_assets.retrieval.searching import rank_chunks
+from rag_assets.retrieval.usual_questions import stored_digest
 from rag_assets.retrieval.weights import LEXICAL, load_weights, searcher_names
 from rag_assets.retrieval.windows import Window, expand_windows
 from rag_assets.storage import current_folder, is_complete, read_manifest, read_pointer
@@ -251,7 +251,7 @@ class Retriever:
             known = frozenset({LEXICAL, *searcher_names(self.readers).values()})
             applied["fusion"] |= load_weights(settings.fusion, known).provenance()
         if settings.method != "lexical":
-            applied["fusion"]["centres"] = centres_digest()
+            applied["fusion"]["usual_questions"] = stored_digest()
         if settings.rerank.mode == "model":
             reranker = load_reranker(settings.rerank)
             applied["rerank"] |= {"name": reranker.name, "fingerprint": reranker.fingerprint}

@@ -16,6 +16,8 @@ from rag_assets.workspace.settings import RetrieveSettings
 
 # What made-up vectors are compared with: their first number is the cosine.
 QUESTION = [1.0] + [0.0] * 32
+# The number that usual questions share and QUESTION has not.
+SHARED = 3
 
 
 def hit(identity: str, **changes: Any) -> Hit:
@@ -91,6 +93,15 @@ class MadeUpReader:
         chunks = [chunk for chunk in self._passing(filters) if _language(chunk) in languages]
         found = [own[chunk.chunk_id] for chunk in chunks if chunk.chunk_id in own][:most]
         return np.array(found, dtype=np.float64).reshape(len(found), len(QUESTION))
+
+    def usual_questions(self, _: str) -> Mapping[str, Any]:
+        """Return questions like QUESTION, that share something it has not; noise of their own."""
+        noise = np.random.default_rng(5).normal(size=(40, len(QUESTION)))
+        noise[:, :3] = 0.0
+        noise[:, SHARED] = 6.0
+        noise /= np.linalg.norm(noise, axis=1, keepdims=True)
+        usual = 0.95 * np.array(QUESTION) + np.sqrt(1 - 0.95**2) * noise
+        return {"en": usual, "zh": usual}
 
     def rank_text(self, _: str, limit: int, filters: SearchFilters) -> list[tuple[str, float]]:
         return self._rank(

@@ -8,6 +8,7 @@ from rag_assets.retrieval.language_groups import MIN_PASSAGES, language_groups
 from rag_assets.retrieval.searching import search
 from rag_assets_tests.retrieval.made_up_readers import (
     QUESTION,
+    SHARED,
     MadeUpReader,
     configured,
     hit,
@@ -15,8 +16,8 @@ from rag_assets_tests.retrieval.made_up_readers import (
     readers,
 )
 
-ENGLISH = [f"en:{number}" for number in range(MIN_PASSAGES)]
-CHINESE = [f"zh:{number}" for number in range(MIN_PASSAGES)]
+ENGLISH = [f"en:{number}" for number in range(30)]
+CHINESE = [f"zh:{number}" for number in range(30)]
 MODEL = "e5"
 
 
@@ -109,11 +110,21 @@ def test_the_order_of_publications_changes_nothing() -> None:
 
 
 def test_a_passage_that_is_near_to_every_question_does_not_come_first() -> None:
-    library = _library(cosines={"zh:7": 0.70, "en:3": 0.95})
-    hub = np.mean([library.vectors[MODEL][key] for key in ENGLISH], axis=0)
-    vectors = {**library.vectors[MODEL], "zh:9": list(hub / np.linalg.norm(hub))}
-    library.vectors = {MODEL: vectors}
-    library.cosines = {MODEL: {**library.cosines[MODEL], "zh:9": vectors["zh:9"][0]}}
-    found = [h.chunk_id for h in search(readers(library), query(MODEL), configured(top_k=100))]
-    assert library.cosines[MODEL]["zh:9"] > library.cosines[MODEL]["zh:7"]
-    assert found[0] == "en:3"
+    library = _library(cosines={"zh:7": 0.80, "zh:9": 0.80})
+    hub = np.array(library.vectors[MODEL]["zh:9"])
+    hub[SHARED] += 0.5
+    hub[1:] *= np.sqrt(1 - 0.80**2) / np.linalg.norm(hub[1:])
+    library.vectors = {MODEL: {**library.vectors[MODEL], "zh:9": list(hub)}}
+    found = search(readers(library), query(MODEL), configured(top_k=100))
+    standing = {hit.chunk_id: hit.explanation["standing"] for hit in found}
+    assert found[0].chunk_id == "zh:7"
+    assert standing["zh:7"] > standing["zh:9"] > standing["zh:5"]
+
+
+def test_what_else_a_library_holds_moves_no_passage() -> None:
+    """A language of which all passages are near to the question stands as high as one passage."""
+    one = _library(cosines={"zh:7": 0.80})
+    all_of_it = _library(cosines=dict.fromkeys(CHINESE, 0.8))
+    for library in (one, all_of_it):
+        found = search(readers(library), query(MODEL), configured())
+        assert found[0].chunk_id.startswith("zh")

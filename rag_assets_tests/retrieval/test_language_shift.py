@@ -1,5 +1,6 @@
 """Questions over passages in another language."""
 
+import base64
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,24 +13,38 @@ from rag_assets.retrieval import AskedQuery, SearchFilters
 from rag_assets.retrieval.candidates import collect
 from rag_assets.retrieval.filters import EVERYTHING
 from rag_assets.retrieval.language_shift import vectors_for
+from rag_assets.retrieval.usual_questions import (
+    STORED,
+    VECTORS_FILE,
+    read_texts,
+    stored_questions,
+    usual_questions,
+)
 from rag_assets.workspace.settings import ModelSettings
 from rag_assets_tests.retrieval.made_up_readers import MadeUpReader, configured, hit, readers
 
-CENTRES = {"en": [1.0, 0.0], "zh": [0.0, 2.0]}
+# Two questions in each language; of length 1, with the means (0.6, 0) and (0, 0.8).
+USUAL = {"en": [[0.6, 0.8], [0.6, -0.8]], "zh": [[0.6, 0.8], [-0.6, 0.8]]}
 CHINESE = AskedQuery("气温", "zh", {"q_zh": "气温"}, {"M": [[0.5, 0.5]]})
 
 
 @pytest.fixture(autouse=True)
 def centres(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    content = {"models": [{"fingerprint": "M", "centres": CENTRES}]}
-    (tmp_path / "language_centres.json").write_text(json.dumps(content), encoding="utf-8")
-    monkeypatch.setattr("rag_assets.retrieval.language_shift.configs_folder", lambda: tmp_path)
+    vectors = {
+        language: base64.b64encode(np.array(rows, STORED).tobytes()).decode()
+        for language, rows in USUAL.items()
+    }
+    content = {"models": [{"fingerprint": "M", "dimension": 2, "vectors": vectors}]}
+    (tmp_path / VECTORS_FILE).write_text(json.dumps(content), encoding="utf-8")
+    monkeypatch.setattr("rag_assets.retrieval.usual_questions.configs_folder", lambda: tmp_path)
 
 
 def test_a_question_moves_by_the_difference_of_the_centres() -> None:
-    assert vectors_for(CHINESE, "M", {"en": 3}) == [[1.5, -1.5]]
+    (moved,) = vectors_for(CHINESE, "M", {"en": 3})
+    assert moved == pytest.approx([1.1, -0.3], abs=1e-3)
     english = AskedQuery("heat", "en", {"q_en": "heat"}, {"M": [[0.5, 0.5]]})
-    assert vectors_for(english, "M", {"zh": 3, "en": 2}) == [[-0.5, 2.5]]
+    (moved,) = vectors_for(english, "M", {"zh": 3, "en": 2})
+    assert moved == pytest.approx([-0.1, 1.3], abs=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +84,30 @@ def test_a_search_asks_with_the_moved_vector() -> None:
 
     reader = Listening([hit("a:0", text="Leaves close.")], cosines={"m": {"a:0": 0.5}})
     collect(readers(reader), CHINESE, configured(), EVERYTHING)
-    assert asked == [[1.5, -1.5]]
+    assert asked == [pytest.approx([1.1, -0.3], abs=1e-3)]
+
+
+def test_questions_that_are_not_stored_are_encoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    model = ModelSettings(kind="hashing", model="words")
+    found = usual_questions("not stored", model)
+    assert set(found) == {"en", "zh"}
+    assert len(found["en"]) == len(found["zh"]) >= 40
+    for rows in found.values():
+        assert np.linalg.norm(rows, axis=1) == pytest.approx(1.0)
+
+
+@pytest.mark.model
+def test_the_stored_questions_are_those_of_the_shipped_model(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.undo()
+    model = ModelSettings(kind="bundled", model="multilingual-e5-small")
+    stored = stored_questions(model_fingerprint(model))
+    english, chinese = read_texts()[3]
+    again = load_query_encoder(model).encode_queries([english, chinese])
+    assert again[0] @ stored["en"][3] > 0.9999
+    assert again[1] @ stored["zh"][3] > 0.9999
 
 
 @pytest.mark.model
