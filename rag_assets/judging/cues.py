@@ -9,6 +9,7 @@ from rag_assets.judging.folding import fold
 from rag_assets.judging.lexicon import lexicon
 from rag_assets.judging.term_weights import stem
 
+HAN_DIGITS = "零〇一二两三四五六七八九十"
 _WORD = re.compile(r"(?<![a-z])[a-z]+(?:['’]t)?(?![a-z])")
 # “At least 20” is no superlative.
 _AT = re.compile(r"\bat\s+$")
@@ -22,7 +23,12 @@ _PLACED = re.compile(r"\s*(?:[,.;:)]|$)")
 _ONLY = re.compile(r"\s+(?:only|just|merely)\b")
 # “A 比 B 高”, and not 对比, 百分比, 比例.
 # “最长不得超过一个月”: a limit, and nothing that is the longest.
-_HAN_BOUND = re.compile("最[高低多少长短大小快慢早晚](?:不[得能应超]|为?\\d)")
+_HAN_BOUND = re.compile(
+    "最[高低多少长短大小快慢早晚](?:不[得能应超]|(?:可以|可|能)?(?:达到|达|为|是)?"
+    f"[\\d{HAN_DIGITS}])"
+)
+# “不得超过三十日”: a bound, which is compared as one. “不得超过批准的范围” forbids.
+_HAN_LIMIT = re.compile(f"不[得能应可]?(?:超过|[低高少多短长大小早晚]于)约?[\\d{HAN_DIGITS}百]")
 HAN_COMPARES = "(?<![相对同环占之])(?<!百分)[比较](?![例赛较如重])"
 # Alone such a character is part of many words.
 _HAN_COMPARED = re.compile(
@@ -109,6 +115,7 @@ def _chinese(folded: str) -> list[Cue]:
         Cue("negation", match.group(), *match.span())
         for match in _pattern(words.negations_zh | words.not_negations_zh).finditer(folded)
         if match.group() not in words.not_negations_zh
+        and not _HAN_LIMIT.match(folded, match.start())
     ]
     found += [
         Cue("direction", match.group(), *match.span(), scale, side)

@@ -45,9 +45,11 @@ _POINTS = Unit("percentage points", "percentage points", 1)
 def units_agree(claim: Unit, source: Unit) -> bool:
     """Say whether two units measure the same kind of thing, or one is not known.
 
-    “80 degrees” may be of any scale.
+    “80 degrees” may be of any scale; 三次 is “three times” in English.
     """
     kinds = {claim.kind, source.kind}
+    if kinds == {"occasions", "times"}:
+        return True
     if "ordinal" in kinds:
         return len(kinds) == 1
     return "" in kinds or len(kinds) == 1 or ("degrees" in kinds and bool(kinds & _TEMPERATURES))
@@ -128,10 +130,12 @@ def _is_close(claim: Quantity, a: float, b: float, step: float, *, is_limit: boo
     # A limit is told as it is: “at most 40” is not what “at most 36” says.
     if is_beyond and not is_year(claim) and (is_p or not is_limit):
         return True
-    if claim.unit.kind in {"year", "date"} or claim.is_word:
+    if claim.unit.kind in {"year", "date"}:
         return False
     if claim.is_about and abs(a - b) <= _APPROXIMATE * size:
         return True
+    if claim.is_word:
+        return False
     # Rounding leaves two significant places at least, or a percentage's whole number.
     return abs(a) >= 10 * step and abs(a - b) <= step / 2 * (1 + 1e-6) and not math.isclose(a, b)
 

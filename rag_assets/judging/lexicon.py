@@ -42,6 +42,8 @@ class Lexicon:
     Args:
         directions_en: by word in lower case; `directions_zh` alike.
         not_negations_zh: what only looks like a negation (不仅, 不同, 未来).
+        contraries_en: by a word, and by `not ` and a word, the pairs of which it is one, or the
+            other, side; `contraries_zh` each two words.
         denials_en: stems of what denies without a “not” (refuse, undetected, unlikely).
         same_names: group of each name that has others (France, French; COVID-19, SARS-CoV-2).
         same_extremes: the first word of the line of each that has others (all, every, each).
@@ -68,6 +70,8 @@ class Lexicon:
     tentative_zh: frozenset[str]
     exceptions_en: frozenset[str]
     exceptions_zh: frozenset[str]
+    contraries_en: dict[str, frozenset[str]]
+    contraries_zh: tuple[tuple[str, str], ...]
     denials_en: frozenset[str]
     denials_zh: frozenset[str]
     same_names: dict[str, int]
@@ -106,6 +110,14 @@ def lexicon() -> Lexicon:
         tentative_zh=_set(words["tentative"]["zh"]),
         exceptions_en=_set(words["exceptions"]["en"]),
         exceptions_zh=_set(words["exceptions"]["zh"]),
+        contraries_en=_contraries(words["contraries"]["en"]),
+        contraries_zh=tuple(
+            (one, two)
+            for line in words["contraries"]["zh"]
+            for ones, twos in [line.split("|")]
+            for one in ones.split()
+            for two in twos.split()
+        ),
         denials_en=_stems(words["denials"]["en"]),
         denials_zh=_set(words["denials"]["zh"]),
         same_names=_groups(words["same_names"]),
@@ -136,6 +148,17 @@ def _directions(scales: dict[str, list[str]]) -> dict[str, tuple[Direction, ...]
             for word in words.split():
                 found.setdefault(word, []).append((scale, side))
     return {word: tuple(dict.fromkeys(places)) for word, places in found.items()}
+
+
+def _contraries(lines: list[str]) -> dict[str, frozenset[str]]:
+    """Return the pairs of each word's side, and under `not word` those of the other side."""
+    found: dict[str, set[str]] = {}
+    for number, line in enumerate(lines):
+        for side, words in enumerate(line.split("|")):
+            for word in words.split():
+                found.setdefault(word, set()).add(f"{number}.{side}")
+                found.setdefault(f"not {word}", set()).add(f"{number}.{1 - side}")
+    return {word: frozenset(pairs) for word, pairs in found.items()}
 
 
 def _groups(lines: list[str]) -> dict[str, int]:

@@ -19,10 +19,13 @@ from rag_assets.judging.lexicon import lexicon
 from rag_assets.judging.names import read_names
 from rag_assets.judging.naming import read_named
 from rag_assets.judging.quantities import Quantity, is_year, read_quantities
+from rag_assets.judging.substituted import find_placed_contraries, find_substitutes
 from rag_assets.judging.terms import read_terms
 
 # Weighted share of the claim that its best sentence holds from where on it follows that sentence.
 _FOLLOWS = 0.7
+# Of a short sentence one word in another's place leaves no more.
+_FOLLOWS_ROUGHLY = 0.4
 # Share of the words around a number of the claim that stand around another number of the source,
 # and by how much more than around its own, from which it has changed places.
 _FITS = 0.5
@@ -62,7 +65,11 @@ def find_changes(found: Answer) -> Iterator[Sign]:
     follows none.
     """
     claim, sentence, window = found.claim, found.sentences[0], found.window
-    if found.selection.is_crossed or found.selection.shares[0] < _FOLLOWS:
+    share = found.selection.shares[0]
+    if found.selection.is_crossed or share < _FOLLOWS_ROUGHLY:
+        return
+    yield from find_placed_contraries(claim, sentence)
+    if share < _FOLLOWS:
         return
     yield from _numbers(claim, window)
     yield from _moved_numbers(claim, window)
@@ -73,6 +80,7 @@ def find_changes(found: Answer) -> Iterator[Sign]:
             text = f"The claim names a cause (“{fact.claim}”), the source says “{fact.source}”."
             yield Sign("causal", fact.claim, fact.source, text)
     yield from _units(claim, window)
+    yield from find_substitutes(claim, sentence, window)
     yield from _names(claim, window, found.title)
     yield from _negations(claim, sentence, window)
     if not found.comparison.is_turned:

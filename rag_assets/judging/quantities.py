@@ -40,12 +40,15 @@ _P = re.compile(
 _FACTOR = re.compile(r"\bfactor of\s$")
 _AT_LEAST = re.compile(
     r"(more than|over|at least|above|exceed\w*|greater than|higher than|larger than|>|≥|after|since"
-    r"|(?<![不能得应可])(?:超过|多于|高于|大于)|逾|至少|(?:不|不得|不能|不应|不可)(?:少于|低于|小于))[\s约]*$"
+    r"|(?<![不能得应可])(?:超过|多于|高于|大于)|逾"
+    r"|(?:至少|最[少低短小])(?:可以|可|要|应)?(?:达到|达|为|是)?"
+    r"|(?:不|不得|不能|不应|不可)(?:少于|低于|小于|短于|早于))[\s约]*$"
 )
 _AT_MOST = re.compile(
     r"(less than|under|at most|below|fewer than|lower than|smaller than|up to|<|≤|before|until"
-    r"|不到|不足|不满|未满|至多|最多|(?<![不能得应可])(?:低于|少于|小于)"
-    r"|(?:不|不得|不能|不应|不可)(?:超过|多于|高于|大于))\s*$"
+    r"|不到|不足|不满|未满"
+    r"|(?:至多|最[多高长大])(?:可以|可|能)?(?:达到|达|为|是)?|(?<![不能得应可])(?:低于|少于|小于)"
+    r"|(?:不|不得|不能|不应|不可)(?:超过|多于|高于|大于|长于|晚于))\s*$"
 )
 _ABOUT = re.compile(
     r"(about|around|approximately|roughly|nearly|almost|some|~|≈|c\.|circa|约|大约|近|将近|大概)\s*$"

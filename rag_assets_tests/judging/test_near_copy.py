@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from rag_assets.judging import PassageText
 from rag_assets.judging.features import answer
 from rag_assets.judging.pair_reading import BundledPairReader
-from rag_assets.judging.signs import find_reservations
+from rag_assets.judging.signs import find_contradictions, find_reservations
 from rag_assets.judging.support import load_support_scorer
 from rag_assets.workspace.settings import SupportSettings
 from rag_assets_tests.judging.sentences import passage
@@ -118,3 +118,36 @@ def test_what_a_sentence_loses_or_exchanges_is_named(
 )
 def test_what_is_kept_or_goes_without_saying_is_not_reserved(claim: str) -> None:
     assert find_reservations(answer(claim, [STUDY])) == []
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("最低工资标准不低于当地平均工资的40%。",
+         "省、自治区的最低工资标准不得低于当地平均工资的百分之四十。"),
+        ("用人单位不可以扣押劳动者的居民身份证。",
+         "用人单位不得扣押劳动者的居民身份证和其他证件。"),
+        ("每月加班不超过三十六小时。", "每月加班不得超过三十六小时。"),
+        ("近六成骑手每周工作超过六天。", "有58.5%的骑手每周工作超过六天。"),
+    ],
+)  # fmt: skip
+def test_a_bound_or_ban_in_other_words_is_no_contradiction(claim: str, source: str) -> None:
+    found = answer(claim, [passage(source)])
+    assert find_contradictions(found) == []
+    assert find_reservations(found) == []
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("最低工资标准低于当地平均工资的40%。",
+         "省、自治区的最低工资标准不得低于当地平均工资的百分之四十。"),
+        ("用人单位可以扣押劳动者的居民身份证。",
+         "用人单位不得扣押劳动者的居民身份证和其他证件。"),
+        ("每月加班超过三十六小时。", "每月加班不得超过三十六小时。"),
+        ("经营者可以超过批准的范围经营。", "经营者不得超过批准的范围经营。"),
+    ],
+)  # fmt: skip
+def test_without_the_ban_it_is_one(claim: str, source: str) -> None:
+    found = answer(claim, [passage(source)])
+    assert find_contradictions(found) or find_reservations(found)

@@ -76,6 +76,13 @@ def _one(text: str) -> Quantity:
         ("五千多人", "5,000 people"),
         ("十克", "10 g"),
         ("零下5度", "-5度"),
+        ("近六成", "58.5%"),
+        ("约六成", "61.2%"),
+        ("最长为二年", "不得超过二年"),
+        ("至多可以达到三十六小时", "不得超过三十六小时"),
+        ("五十块钱", "50元"),
+        ("三次", "three times"),
+        ("三人", "3名"),
     ],
 )
 def test_equal_numbers_are_found_equal_however_they_are_written(claim: str, source: str) -> None:
@@ -109,6 +116,11 @@ def test_equal_numbers_are_found_equal_however_they_are_written(claim: str, sour
         ("one in five people", "5 people"),
         ("三分之二", "3分"),
         ("0.912", "9.12 %"),
+        ("近六成", "31.2%"),
+        ("六成", "58.5%"),
+        ("三次", "3个月"),
+        ("三人", "3年"),
+        ("至少三十六小时", "不得超过三十六小时"),
     ],
 )
 def test_other_numbers_or_units_are_not_equal(claim: str, source: str) -> None:
