@@ -37,7 +37,7 @@ from rag_assets.workspace.settings import ScorerName, SupportSettings
 SUPPORT_FILE = "support.json"
 _TABLES = (WEIGHTS_FILE, WORDS_FILE)
 # Counts as code: raise it when the same texts and file come to another judgement.
-SUPPORT_VERSION = 6
+SUPPORT_VERSION = 7
 # Of a statement that stands in its source word for word: 20 of 21 such rows of the sets, one of
 # which is one of two references for what the other says (docs/judging.md).
 REPEATED = 0.95
@@ -54,6 +54,12 @@ _CROSSED_NOTE = (
     "The sentence and its source are in different languages: meaning was compared by the "
     "multilingual model, and numbers, names, directions and negation one by one."
 )
+
+
+# Further passages that are judged where the first is not OK, and the share of what the first holds
+# of the claim that they must hold.
+_OTHERS = 2
+_AS_MUCH = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +115,30 @@ class SupportScorer:
         return plain if is_plain else crossed
 
     def _judge_in_one(self, claim: str, passages: Sequence[PassageText]) -> Judgement:
+        """Return the judgement by the passage that holds most of the claim; where that is not OK
+        and others hold nearly as much, by the first of those that is.
+
+        A result stands in the abstract, rounded, and in a table as the claim has it.
+        """
         found = answer(claim, passages)
+        first = self._judge_found(found, passages)
+        rest, near = list(range(len(passages))), found
+        for _ in range(_OTHERS):
+            if first.status == "OK":
+                break
+            rest.remove(rest[near.selection.best.passage])
+            if not rest:
+                break
+            others = [passages[i] for i in rest]
+            near = answer(claim, others)
+            if near.selection.shares[1] < _AS_MUCH * found.selection.shares[1]:
+                break
+            other = self._judge_found(near, others)
+            if other.status == "OK":
+                return replace(other, passage=rest[other.passage])
+        return first
+
+    def _judge_found(self, found: Answer, passages: Sequence[PassageText]) -> Judgement:
         if found.selection.shares[3] == 0:
             # Not a word or number in common: vectors alone are no reason to trust a sentence.
             return self._verdict(found, passages, 0.0, self.thresholds, note=None)
