@@ -12,6 +12,7 @@ from rag_assets.cli.options import (
     open_workspace,
     print_json,
     shown_progress,
+    warn_of_changes,
 )
 from rag_assets.storage import current_folder, read_json
 
@@ -59,6 +60,7 @@ def audit(draft: Path, counterevidence: str | None, names: tuple[str, ...], as_j
     mode = cast("CounterMode | None", counterevidence)
     markdown = _make(workspace, path, mode, names)
     stored = read_json(markdown.with_suffix(".json"), "claim audit")
+    warn_of_changes(workspace, cast("dict[str, str]", stored["publications"]))
     if as_json:
         print_json({"file": str(markdown), **stored})
     else:

@@ -1,11 +1,18 @@
 """`rag verify-citations`: a verdict for every cited sentence."""
 
 from pathlib import Path
+from typing import cast
 
 import click
 
 from rag_assets.cli.failing import DONE, FAILED, REFUSED
-from rag_assets.cli.options import json_option, open_workspace, print_json, shown_progress
+from rag_assets.cli.options import (
+    json_option,
+    open_workspace,
+    print_json,
+    shown_progress,
+    warn_of_changes,
+)
 from rag_assets.storage import current_folder, read_json
 
 
@@ -56,6 +63,7 @@ def verify_citations(draft: Path, as_json: bool) -> None:
         markdown = outcome.markdown
     page = markdown.with_suffix(".html")
     stored = read_json(markdown.with_suffix(".json"), "citation audit")
+    warn_of_changes(workspace, cast("dict[str, str]", stored["publications"]))
     if as_json:
         print_json({"file": str(markdown), "page": str(page), **stored})
     else:

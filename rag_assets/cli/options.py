@@ -2,14 +2,17 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import click
 
 from rag_assets.model import Progress
-from rag_assets.workspace import Namespace, Workspace, choose_secrets
+from rag_assets.workspace import Namespace, Workspace, changed_files, choose_secrets
+
+# Files that a warning names.
+_SHOWN = 3
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -63,3 +66,17 @@ def say(text: str, *, quiet: bool) -> None:
     """Print a line for a person, unless the command prints JSON."""
     if not quiet:
         click.echo(text)
+
+
+def warn_of_changes(workspace: Workspace, names: Iterable[str]) -> None:
+    """Say which files hold something else now than what was judged."""
+    for name in names:
+        changed = changed_files(workspace.namespace(name))
+        if changed:
+            more = f" and {len(changed) - _SHOWN} more" if len(changed) > _SHOWN else ""
+            click.echo(
+                f"warning: {', '.join(changed[:_SHOWN])}{more} changed since the ingestion: what "
+                f"is said here is of the text as it was. Run `rag ingest --namespace {name}` and "
+                "ask again.",
+                err=True,
+            )

@@ -45,7 +45,12 @@ from rag_assets.workspace.secrets import choose_secrets, find_secret
 from rag_assets.workspace.settings import Settings
 from rag_assets.workspace.sidecar import Sidecar, read_sidecar
 from rag_assets.workspace.source_file import SourceFile
-from rag_assets.workspace.watching import Look, configuration_digest, look_at_raw
+from rag_assets.workspace.watching import (
+    Look,
+    changed_files,
+    configuration_digest,
+    look_at_raw,
+)
 
 __all__ = [
     "ENVIRONMENT_FILE",
@@ -67,6 +72,7 @@ __all__ = [
     "SourceFile",
     "Workspace",
     "add_namespace",
+    "changed_files",
     "changes_since_decision",
     "choose_secrets",
     "config_hash",

@@ -74,7 +74,7 @@ def scan_raw(
         _check_root(root, namespace)
         _walk_folder(walk, root, name, root)
     _refuse_misnamed_sidecars(walk)
-    cache = {} if rehash else _read_cache(namespace.hash_cache)
+    cache = {} if rehash else read_hash_cache(namespace.hash_cache)
     remembered: dict[str, list[int | str]] = {}
     sources, pending = list(walk.refused), list[str]()
     hashed_files = hashed_bytes = 0
@@ -390,7 +390,7 @@ def _orphan_warnings(walk: _Walk) -> tuple[str, ...]:
     )
 
 
-def _read_cache(path: Path) -> dict[str, list[int | str]]:
+def read_hash_cache(path: Path) -> dict[str, list[int | str]]:
     """The cache only saves hashing: one that cannot be read costs one full hash of raw/."""
     try:
         loaded = json.loads(path.read_text(encoding="utf-8"))

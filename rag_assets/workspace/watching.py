@@ -1,11 +1,12 @@
 """What has changed in raw/ since the last inventory, seen cheaply and often."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
-from rag_assets.model import hash_fields
+from rag_assets.model import hash_bytes, hash_fields
 from rag_assets.workspace.inventory import current_overrides, read_inventory, sources_digest
 from rag_assets.workspace.layout import Namespace
-from rag_assets.workspace.scanning import scan_raw
+from rag_assets.workspace.scanning import read_hash_cache, scan_raw
 from rag_assets.workspace.settings import deciding_fields
 from rag_assets.workspace.source_file import SourceFile
 
@@ -57,6 +58,43 @@ def look_at_raw(
     else:
         partitions = _changed_partitions(namespace, before, scan.sources)
     return Look(digest, partitions, scan.pending, not scan.over_budget, len(scan.sources))
+
+
+def changed_files(namespace: Namespace) -> tuple[str, ...]:
+    """Return the files of the last inventory that hold other bytes now, or are gone.
+
+    Files are compared by size and by what the hash cache remembers of them; only one that differs
+    there is read. Nothing is written, and new files are not looked for.
+
+    Returns:
+        Their `source_uri`, sorted.
+    """
+    inventory = read_inventory(namespace)
+    if inventory is None:
+        return ()
+    remembered = read_hash_cache(namespace.hash_cache)
+    roots = dict(zip(namespace.root_names, namespace.roots, strict=True))
+    changed = []
+    for source in inventory.sources:
+        if source.status != "ok":
+            continue
+        name, _, path = source.source_uri.partition("/")
+        if not _holds(Path(roots[name]) / path, source, remembered.get(source.source_uri)):
+            changed.append(source.source_uri)
+    return tuple(sorted(changed))
+
+
+def _holds(path: Path, source: SourceFile, known: list[int | str] | None) -> bool:
+    try:
+        status = path.stat()
+        if status.st_size != source.size:
+            return False
+        key = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
+        if known is not None and known[:4] == key:
+            return str(known[4]) == source.content_hash
+        return hash_bytes(path.read_bytes()) == source.content_hash
+    except FileNotFoundError:
+        return False
 
 
 def _changed_partitions(
