@@ -19,6 +19,8 @@ from rag_assets.judging.statement import state
 # A fragment states nothing: "Maithripala Sirisena" stands in many texts.
 _FEWEST_WORDS = 5
 _FEWEST_HAN = 8
+# Of the statement's length: words from half a page in their order say something else.
+_LONGEST = 2
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _TOKEN = re.compile(rf"\d+(?:[.,]\d+)*|{_HAN.pattern}|(?:(?!{_HAN.pattern})[^\W\d_])+|\S")
 _BRACKETS = re.compile(r"[(（\[][^()（）\[\]]*[)）\]]")
@@ -65,6 +67,57 @@ def find_repetition(statement: str, passages: Sequence[PassageText]) -> Repetiti
                 if _is_stated(passage.text, span, first.start, last.end):
                     return Repetition(number, span)
     return None
+
+
+def is_abridged(statement: str, sentence: str) -> bool:
+    """Say whether a sentence has the statement with words between that the statement leaves out.
+
+    All words, numbers and signs of the statement, in their order and not far apart; what is left
+    out, and what stands around, neither denies nor limits it.
+
+    Args:
+        statement: as `state` returns it.
+        sentence: of its source.
+    """
+    wanted = tuple(token.text for token in _tokens(statement))
+    if not _is_enough(wanted) or "?" in statement or "?" in sentence or "？" in sentence:
+        return False
+    tokens = list(_tokens(sentence))
+    found = _nearest(wanted, tokens)
+    if found is None or found[-1] - found[0] + 1 > _LONGEST * len(wanted):
+        return False
+    taken = set(found)
+    start, end = tokens[found[0]].start, tokens[found[-1]].end
+    lead, tail = _SEMICOLON.split(sentence[:start])[-1], _SEMICOLON.split(sentence[end:])[0]
+    if _CONDITION.search(lead) or _INTRODUCES.match(tail):
+        return False
+    left_out = " ".join(
+        token.text
+        for place, token in enumerate(tokens[found[0] : found[-1]], start=found[0])
+        if place not in taken
+    )
+    around = f"{lead} … {left_out} … {left_out.replace(' ', '')} … {tail}"
+    kinds = {cue.kind for cue in read_cues(around)}
+    return not _limits(around) and not kinds & {*_LIMITING, "denial"}
+
+
+def _nearest(wanted: Sequence[str], tokens: Sequence[_Token]) -> list[int] | None:
+    """Return the places of the words in their order, as near together as they stand."""
+    best: list[int] | None = None
+    for first, token in enumerate(tokens):
+        if token.text != wanted[0]:
+            continue
+        places: list[int] = []
+        for place in range(first, len(tokens)):
+            if tokens[place].text == wanted[len(places)]:
+                places.append(place)
+                if len(places) == len(wanted):
+                    break
+        if len(places) == len(wanted) and (
+            best is None or places[-1] - places[0] < best[-1] - best[0]
+        ):
+            best = places
+    return best
 
 
 def _tokens(text: str) -> Iterator[_Token]:

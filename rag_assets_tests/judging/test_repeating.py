@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_assets.judging.pair_reading import BundledPairReader
-from rag_assets.judging.repeating import find_repetition
-from rag_assets.judging.support import REPEATED, load_support_scorer
+from rag_assets.judging.repeating import find_repetition, is_abridged
+from rag_assets.judging.support import ABRIDGED, REPEATED, load_support_scorer
 from rag_assets.workspace.settings import SupportSettings
 from rag_assets_tests.judging.sentences import passage
 
@@ -82,3 +82,56 @@ def test_a_repeated_sentence_is_ok_with_the_sentence_shown() -> None:
     assert judgement.span == SOURCE.sentences[1]
     assert judgement.speaks_for[0].text == "It stands there word for word."
     assert judgement.speaks_against == ()
+
+
+@pytest.mark.parametrize(
+    ("statement", "sentence"),
+    [
+        ("Roofs planted with sedum lowered the load by 12.5 %.",
+         "In July, roofs thinly planted with yellow sedum lowered the daily load by 12.5 %."),
+        ("受访行人中78%表示会为了树荫而选择街道的某一侧。",
+         "在受访的305名行人中，78%表示会为了树荫而选择街道的某一侧，31%表示会为了树荫绕行。"),
+        ("Gravel kept the rain for two days.",
+         "Moreau found that coarse gravel kept the rain for two days."),
+    ],
+)  # fmt: skip
+def test_what_stands_there_with_words_between_is_abridged(statement: str, sentence: str) -> None:
+    assert is_abridged(statement, sentence)
+
+
+@pytest.mark.parametrize(
+    ("statement", "sentence"),
+    [
+        ("Roofs planted with sedum lowered the load.",
+         "Roofs planted with sedum never lowered the load."),
+        ("Roofs planted with sedum lowered the load.",
+         "Roofs planted with sedum may have lowered the load."),
+        ("Roofs planted with sedum lowered the load.",
+         "It is unlikely that roofs planted with sedum lowered the load."),
+        ("Roofs planted with sedum lowered the load.",
+         "Roofs planted with sedum lowered the load only if they were watered."),
+        ("Roofs planted with sedum lowered the load by 12 %.",
+         "Roofs planted with sedum lowered the load by 12.5 %."),
+        ("Sedum lowered the load of roofs.", "The load of roofs was lowered by sedum."),
+        ("Roofs kept rain and gravel kept heat.",
+         "Roofs kept, in June, all of the cold spring rain, and the soil and the gravel kept heat."),
+        ("主人公是个连房租都付起的老板。", "主人公是个连房租都付不起的老板。"),
+        ("用人单位可以解除劳动合同并结清工资。",
+         "用人单位经协商一致的，除本法另有规定外可以解除劳动合同并结清工资。"),
+        ("Did roofs planted with sedum lower the load?",
+         "Did roofs planted with yellow sedum lower the load?"),
+        ("The trial ran.", "The long trial ran."),
+    ],
+)  # fmt: skip
+def test_what_is_denied_limited_or_far_apart_is_not_abridged(statement: str, sentence: str) -> None:
+    assert not is_abridged(statement, sentence)
+
+
+def test_an_abridged_statement_is_ok_and_says_so() -> None:
+    scorer = load_support_scorer(
+        SupportSettings(threshold=None, weak_threshold=None), BundledPairReader()
+    )
+    source = passage("In July, roofs thinly planted with yellow sedum lowered the load by 12.5 %.")
+    (judged,) = scorer.judge([("Roofs planted with sedum lowered the load by 12.5 %.", [source])])
+    assert (judged.status, judged.score >= ABRIDGED) == ("OK", True)
+    assert "left out" in judged.speaks_for[0].text
