@@ -21,7 +21,8 @@ class Hit:
         score: fused by reciprocal ranks; compares hits of one search only.
         copies: `chunk_key` of hits that say the same and that this one stands for.
         explanation: why it is here: `ranks`, `scores`, normalised `parts` and `weights` by
-            searcher, `fused` score, `rerank`, `kept_because`.
+            searcher, `fused` score, `rerank`, `kept_because`; `named_article` where the question
+            names the article of a law that begins here.
     """
 
     namespace: str

@@ -114,7 +114,7 @@ def test_what_stands_there_with_words_between_is_abridged(statement: str, senten
          "Roofs planted with sedum lowered the load by 12.5 %."),
         ("Sedum lowered the load of roofs.", "The load of roofs was lowered by sedum."),
         ("Roofs kept rain and gravel kept heat.",
-         "Roofs kept, in June, all of the cold spring rain, and the soil and the gravel kept heat."),
+         "Roofs kept, in June, all of the cold rain, and the soil and the gravel kept heat."),
         ("主人公是个连房租都付起的老板。", "主人公是个连房租都付不起的老板。"),
         ("用人单位可以解除劳动合同并结清工资。",
          "用人单位经协商一致的，除本法另有规定外可以解除劳动合同并结清工资。"),
