@@ -19,6 +19,9 @@ from rag_assets.judging.statement import state
 # A fragment states nothing: "Maithripala Sirisena" stands in many texts.
 _FEWEST_WORDS = 5
 _FEWEST_HAN = 8
+# Said with or without them; and 与去年相比，高 is 比去年高.
+_PARTICLES = frozenset(["a", "an", "the", *"的了地"])
+_COMPARED_WITH = re.compile("[与同和跟]([^，。；与同和跟]{2,20})相比[，,]?")
 # Of the statement's length: words from half a page in their order say something else.
 _LONGEST = 2
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
@@ -79,10 +82,11 @@ def is_abridged(statement: str, sentence: str) -> bool:
         statement: as `state` returns it.
         sentence: of its source.
     """
-    wanted = tuple(token.text for token in _tokens(statement))
+    statement, sentence = (_COMPARED_WITH.sub(r"比\1", text) for text in (statement, sentence))
+    wanted = tuple(token.text for token in _telling(statement))
     if not _is_enough(wanted) or "?" in statement or "?" in sentence or "？" in sentence:
         return False
-    tokens = list(_tokens(sentence))
+    tokens = list(_telling(sentence))
     found = _nearest(wanted, tokens)
     if found is None or found[-1] - found[0] + 1 > _LONGEST * len(wanted):
         return False
@@ -99,6 +103,10 @@ def is_abridged(statement: str, sentence: str) -> bool:
     around = f"{lead} … {left_out} … {left_out.replace(' ', '')} … {tail}"
     kinds = {cue.kind for cue in read_cues(around)}
     return not _limits(around) and not kinds & {*_LIMITING, "denial"}
+
+
+def _telling(text: str) -> Iterator[_Token]:
+    return (token for token in _tokens(text) if token.text not in _PARTICLES)
 
 
 def _nearest(wanted: Sequence[str], tokens: Sequence[_Token]) -> list[int] | None:
