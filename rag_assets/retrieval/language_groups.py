@@ -11,7 +11,7 @@ that is each passage's own mean, for hubs are near to all questions (Conneau et 
 the one Chinese paper among English ones, which is all about what is asked, never stood out.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -111,28 +111,40 @@ def language_groups(
     for fingerprint in readers[0].fingerprints:
         if fingerprint not in shared or fingerprint not in query.vectors:
             continue
-        usual = readers[0].usual_questions(fingerprint)
-        groups = [
-            _group(readers, query, filters, languages, fingerprint, usual)
+        groups = {
+            languages: _readable(readers, languages, filters, fingerprint)
             for languages in members.values()
+        }
+        if any(passages is None for passages in groups.values()):
+            continue
+        usual = readers[0].usual_questions(fingerprint)
+        return [
+            LanguageGroup(
+                languages,
+                _of(languages, filters),
+                fingerprint,
+                tuple(_wordings(query, fingerprint, languages[0], usual, passages)),
+            )
+            for languages, passages in groups.items()
+            if passages is not None
         ]
-        if all(groups):
-            return [group for group in groups if group is not None]
     return []
 
 
-def _group(
+def _of(languages: tuple[str, ...], filters: SearchFilters) -> SearchFilters:
+    return replace(filters, passage_languages=languages)
+
+
+def _readable(
     readers: "Sequence[Reader]",
-    query: AskedQuery,
-    filters: SearchFilters,
     languages: tuple[str, ...],
+    filters: SearchFilters,
     fingerprint: str,
-    usual: "Mapping[str, Floats]",
-) -> LanguageGroup | None:
-    """Return a group as a model sees it, None where it cannot read most of its passages."""
+) -> "Floats | None":
+    """Return vectors of a group's passages, None where a model cannot read most of them."""
     import numpy as np
 
-    own = replace(filters, passage_languages=languages)
+    own = _of(languages, filters)
     share = max(1, _SAMPLE // len(readers))
     # By name, so that the order of publications decides nothing.
     ordered = sorted(readers, key=lambda reader: reader.namespace)
@@ -140,21 +152,24 @@ def _group(
         [reader.sample_vectors(fingerprint, languages, own, share) for reader in ordered]
     )
     asked = sum(min(share, sum(reader.count_by_language(own).values())) for reader in readers)
-    if len(passages) < max(1, _MIN_READABLE * asked):
-        return None
+    return passages if len(passages) >= max(1, _MIN_READABLE * asked) else None
+
+
+def _wordings(
+    query: AskedQuery,
+    fingerprint: str,
+    theirs: str,
+    usual: "Mapping[str, Floats]",
+    passages: "Floats",
+) -> Iterator[_Wording]:
+    import numpy as np
+
     vectors = query.vectors[fingerprint]
     spoken = [key.removeprefix("q_") for key in query.texts]
     if len(spoken) != len(vectors):
         spoken = [query.language] * len(vectors)
-    return LanguageGroup(
-        languages,
-        own,
-        fingerprint,
-        tuple(
-            _wording(np.asarray(vector, np.float64), language, languages[0], usual, passages)
-            for vector, language in zip(vectors, spoken, strict=True)
-        ),
-    )
+    for vector, language in zip(vectors, spoken, strict=True):
+        yield _wording(np.asarray(vector, np.float64), language, theirs, usual, passages)
 
 
 def _wording(
