@@ -20,6 +20,7 @@ from rag_assets.retrieval.filters import SearchFilters
 from rag_assets.retrieval.hits import Hit
 from rag_assets.retrieval.language_shift import shift
 from rag_assets.retrieval.queries import AskedQuery
+from rag_assets.retrieval.usual_questions import LANGUAGES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,8 +30,10 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-# Fewer passages are ranked with those of the question's language.
+# Fewer passages are ranked with those of the question's language; of other languages than those
+# of the usual questions, which nothing moves a question to, more are needed to stand alone.
 MIN_PASSAGES = 5
+MIN_OF_OTHERS = 30
 # A model speaks for a language of which it can read at least this share of the passages.
 _MIN_READABLE = 0.5
 # Passages of all publications together that tell a language's mean and spread; at 1,000 a mean is
@@ -97,7 +100,11 @@ def language_groups(
     for reader in readers:
         for language, count in reader.count_by_language(filters).items():
             counts[language] = counts.get(language, 0) + count
-    large = sorted(language for language, count in counts.items() if count >= MIN_PASSAGES)
+    large = sorted(
+        language
+        for language, count in counts.items()
+        if count >= (MIN_PASSAGES if language in LANGUAGES else MIN_OF_OTHERS)
+    )
     if len(large) < 2:
         return []
     home: str = query.language

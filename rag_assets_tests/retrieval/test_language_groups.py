@@ -86,7 +86,8 @@ def test_a_few_passages_in_another_language_make_no_group() -> None:
 
 def test_every_passage_is_in_one_group() -> None:
     library = _library()
-    library.chunks = [*library.chunks, _hit("ja:0", "これは日本語で書かれています。")]
+    few = [_hit(f"ja:{n}", "これは日本語で書かれています。") for n in range(MIN_PASSAGES + 1)]
+    library.chunks = [*library.chunks, *few]
     groups = language_groups(readers(library), query(MODEL), EVERYTHING)
     assert [group.languages for group in groups] == [("en", "other"), ("zh",)]
 
