@@ -41,16 +41,22 @@ from support_cases import (
 )
 from support_features import measure_pairs
 from support_sets import FITTING_SETS, MEASURED_SETS
-from support_tables import Table, false_share, pooled_error, show, show_curve, surely_false
+from support_tables import (
+    Table,
+    false_share,
+    pooled_error,
+    show,
+    show_curve,
+    show_repetitions,
+    surely_false,
+)
 
 from rag_assets import __version__
-from rag_assets.evaluation.claims_rows import evidence_passages
 from rag_assets.judging.features import FEATURES, Answer
 from rag_assets.judging.meaning import ENGLISH, MULTILINGUAL
-from rag_assets.judging.repeating import find_repetition
+from rag_assets.judging.repeating import is_abridged
 from rag_assets.judging.signs import find_contradictions, find_doubts, find_reservations
-from rag_assets.judging.statement import state
-from rag_assets.judging.support import SUPPORT_FILE, SUPPORT_VERSION
+from rag_assets.judging.support import ABRIDGED, SUPPORT_FILE, SUPPORT_VERSION
 from rag_assets.judging.trees import interpolate
 from rag_assets.model import hash_fields
 from rag_assets.workspace.configuration import configs_folder
@@ -262,12 +268,14 @@ def main() -> None:
     scores = out_of_fold(x, fitted, groups)
     points = calibrate(scores, fitted, against | doubts)
 
-    def table_of(rows: Sequence[Case], raw: Array, ruled: Sequence[NDArray[np.bool_]]) -> Table:
-        return Table(rows, np.array([interpolate(*points, float(v)) for v in raw]), *ruled)
+    def table_of(rows: Sequence[Case], raw: Array, answers: Sequence[Answer]) -> Table:
+        p = np.array([interpolate(*points, float(v)) for v in raw])
+        p = np.where(with_words_left_out(answers), np.maximum(p, ABRIDGED), p)
+        return Table(rows, p, *rules(answers))
 
-    table = table_of(fitted, scores, ruled)
+    table = table_of(fitted, scores, answers)
     alone = out_of_fold_sets(x, found.states, fitted)
-    left_out = table_of(fitted, alone, ruled)
+    left_out = table_of(fitted, alone, answers)
     ok, chosen = choose_threshold(table, left_out)
     show("Fitting sets, out of fold by document", table, ok)
     show_curve(table)
@@ -280,8 +288,9 @@ def main() -> None:
     found2 = measure_pairs([(c.claim, c.evidence) for c in measured])
     x2 = apply_scales(found2.x, is_english(found2.x), scales)
     x2[:, _READING] = reading.of(found2.states)
-    show_repetitions([*fitted, *measured])
-    seen = table_of(measured, raw_scores(model, x2), rules(found2.answers))
+    seen = table_of(measured, raw_scores(model, x2), found2.answers)
+    left = with_words_left_out
+    show_repetitions([(table, left(answers)), (seen, left(found2.answers))])
     show("Measured sets, never fitted", seen, ok)
     show("Fitting sets, each by the others", left_out, ok)
 
@@ -292,14 +301,9 @@ def is_english(x: Array) -> NDArray[np.bool_]:
     return found
 
 
-def show_repetitions(rows: Sequence[Case]) -> None:
-    """Print how many published claims stand in their evidence word for word, and are supported."""
-    found = [
-        c.is_supported
-        for c in rows
-        if c.kind == "row" and find_repetition(state(c.claim), evidence_passages(c.evidence))
-    ]
-    print(f"word for word: {len(found)} rows, {sum(found)} supported")
+def with_words_left_out(answers: Sequence[Answer]) -> NDArray[np.bool_]:
+    """Return where the best sentence has the claim with words between."""
+    return np.array([is_abridged(found.claim, found.sentences[0]) for found in answers])
 
 
 def rules(answers: Sequence[Answer]) -> list[NDArray[np.bool_]]:

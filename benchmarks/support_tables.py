@@ -8,8 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binomtest
 from sklearn.metrics import f1_score, roc_auc_score
-from support_cases import Array, Case, is_change
+from support_cases import NEAR, Array, Case, is_change
 
+from rag_assets.evaluation.claims_rows import evidence_passages
+from rag_assets.judging.repeating import find_repetition
+from rag_assets.judging.statement import state
 from rag_assets.judging.support import CONTRADICTED_AT_MOST, DOUBTFUL_AT_MOST, RESERVED_AT_MOST
 
 _FEWEST_OK = 10
@@ -142,3 +145,22 @@ def pooled_error(table: Table) -> float:
     published = np.array([c.kind == "row" for c in table.rows])
     y = np.array([c.is_supported for c in table.rows])
     return calibration_error(table.effective[published], y[published])
+
+
+def show_repetitions(measured: Sequence[tuple[Table, NDArray[np.bool_]]]) -> None:
+    """Print how many claims stand in their evidence word for word, or with words between that
+    they leave out and nothing against them; and how many of these are supported.
+    """
+    words: dict[tuple[str, str], list[bool]] = defaultdict(list)
+    for table, left_out in measured:
+        ruled = table.contradicted | table.doubtful | table.reserved
+        for case, is_left_out in zip(table.rows, left_out & ~ruled, strict=True):
+            if case.kind != "row" and not case.kind.startswith(NEAR):
+                continue
+            kind = "published" if case.kind == "row" else "near copies"
+            if find_repetition(state(case.claim), evidence_passages(case.evidence)):
+                words["word for word", kind].append(case.is_supported)
+            elif is_left_out:
+                words["with words left out", kind].append(case.is_supported)
+    for (how, kind), found in words.items():
+        print(f"{how}, {kind}: {len(found)} rows, {sum(found)} supported")
