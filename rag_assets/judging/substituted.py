@@ -50,8 +50,10 @@ def _exchanged(claim: str, sentence: str) -> Iterator[Sign]:
     """Yield two pieces of the sentence that stand in each other's place."""
     own = _TOKEN.findall(fold(claim))
     replaced = _replaced(claim, sentence)
-    for (old, new, _, end), (other_old, other_new, start, last) in permutations(replaced, 2):
+    for (old, new, begin, end), (other_old, other_new, start, last) in permutations(replaced, 2):
         if old != other_new or new != other_old or start < end:
+            continue
+        if _are_clauses(own, (begin, end), (start, last)):
             continue
         # 甲方和乙方: what both are called further is no part of what joins them.
         alike = takewhile(
@@ -67,6 +69,14 @@ def _exchanged(claim: str, sentence: str) -> Iterator[Sign]:
                 "words", first, second,
                 f"“{first}” and “{second}” have changed places.",
             )  # fmt: skip
+
+
+def _are_clauses(tokens: Sequence[str], *pieces: tuple[int, int]) -> bool:
+    """Say whether pieces are whole clauses: “in July it rained” is “it rained, in July”."""
+    marked = ["", *tokens, ""]
+    return all(
+        not marked[first].isalnum() and not marked[end + 1].isalnum() for first, end in pieces
+    )
 
 
 def _replaced(claim: str, sentence: str) -> list[tuple[list[str], list[str], int, int]]:

@@ -32,6 +32,7 @@ def test_two_pieces_that_changed_places_are_told(
         ("Rice was compared with wheat.", "Wheat was compared with rice."),
         ("甲方和乙方共同承担责任。", "乙方和甲方共同承担责任。"),
         ("长度与宽度相关。", "宽度与长度相关。"),
+        ("Complication rates fell, furthermore.", "Furthermore, complication rates fell."),
         ("After rain the roofs were cool.", "The roofs were cool after rain."),
     ],
 )
