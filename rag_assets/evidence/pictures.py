@@ -174,19 +174,13 @@ class PagePictures:
 
 def _read_raw(namespace: Namespace, living: LivingContent) -> bytes | None:
     """Return the bytes that were read, from the first of their files that still holds them."""
-    roots = dict(zip(namespace.root_names, namespace.roots, strict=True))
     for one in living.sources:
         # By its place below the raw folder: the inventory's own path is that of its last look.
-        places = [
-            root / one.source_uri.removeprefix(f"{name}/")
-            for name, root in roots.items()
-            if one.source_uri.startswith(f"{name}/")
-        ]
-        for place in places:
-            if place.is_file():
-                data = place.read_bytes()
-                if hash_bytes(data) == living.content_hash:
-                    return data
+        place = namespace.raw_file(one.source_uri)
+        if place is not None and place.is_file():
+            data = place.read_bytes()
+            if hash_bytes(data) == living.content_hash:
+                return data
     return None
 
 

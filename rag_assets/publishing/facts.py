@@ -179,11 +179,7 @@ def source_row(
     """Return one row of the published table `sources`."""
     identifier = source_id(namespace, source)
     metadata = json.loads(source.sidecar or "{}")
-    root = next(
-        name
-        for name in sorted(namespace.root_names, key=len, reverse=True)
-        if source.source_uri.startswith(f"{name}/") or source.source_uri == name
-    )
+    root = namespace.root_of(source.source_uri) or ""
     refused = source.status != "ok"
     return {
         "source_key": f"{namespace.name}::{identifier}",

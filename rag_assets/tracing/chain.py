@@ -95,14 +95,7 @@ class Bytes:
             if namespace not in self._workspace.namespace_names:
                 return None
             self._namespaces[namespace] = self._workspace.namespace(namespace)
-        found = self._namespaces[namespace]
-        pairs = sorted(
-            zip(found.root_names, found.roots, strict=True), key=lambda pair: -len(pair[0])
-        )
-        for name, folder in pairs:
-            if source_uri.startswith(f"{name}/"):
-                return folder / source_uri[len(name) + 1 :]
-        return None
+        return self._namespaces[namespace].raw_file(source_uri)
 
 
 def make_chain(row: Row, read: Bytes) -> Chain:

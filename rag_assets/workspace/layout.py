@@ -43,6 +43,19 @@ class Namespace:
         """The name of each root as it stands in a source_uri: never absolute."""
         return tuple(_root_name(raw) for raw in self.settings.raw)
 
+    def root_of(self, source_uri: str) -> str | None:
+        """Return the name of the root that holds a file, None where none does; the longest wins."""
+        names = [n for n in self.root_names if source_uri == n or source_uri.startswith(f"{n}/")]
+        return max(names, key=len, default=None)
+
+    def raw_file(self, source_uri: str) -> Path | None:
+        """Return the path of a file in raw/, None where no root holds it any more."""
+        name = self.root_of(source_uri)
+        if name is None:
+            return None
+        root = self.roots[self.root_names.index(name)]
+        return root / source_uri.removeprefix(name).lstrip("/")
+
     @property
     def partition_keys(self) -> tuple[str, ...]:
         """All partition keys, sorted: 16, 256 or 4096 of them."""

@@ -287,11 +287,7 @@ def _ignored_names(patterns: tuple[str, ...]) -> re.Pattern[str]:
 
 def _place_of(uri: str, namespace: Namespace) -> PlaceSettings:
     """Return what a file is: the longest place that contains it wins."""
-    root = max(
-        (name for name in namespace.root_names if uri == name or uri.startswith(f"{name}/")),
-        key=len,
-    )
-    inside = f"{uri.removeprefix(root).lstrip('/')}/"
+    inside = f"{uri.removeprefix(namespace.root_of(uri) or '').lstrip('/')}/"
     places = namespace.settings.places
     best = max(
         [place for place in places if not place or inside.startswith(f"{place.strip('/')}/")],

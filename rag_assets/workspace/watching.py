@@ -73,13 +73,12 @@ def changed_files(namespace: Namespace) -> tuple[str, ...]:
     if inventory is None:
         return ()
     remembered = read_hash_cache(namespace.hash_cache)
-    roots = dict(zip(namespace.root_names, namespace.roots, strict=True))
     changed = []
     for source in inventory.sources:
         if source.status != "ok":
             continue
-        name, _, path = source.source_uri.partition("/")
-        if not _holds(Path(roots[name]) / path, source, remembered.get(source.source_uri)):
+        path = namespace.raw_file(source.source_uri)
+        if path is None or not _holds(path, source, remembered.get(source.source_uri)):
             changed.append(source.source_uri)
     return tuple(sorted(changed))
 

@@ -1,10 +1,12 @@
 """Files that changed since they were taken in."""
 
 import os
+from pathlib import Path
 
 import pytest
 
 from rag_assets.workspace import Namespace, Workspace, changed_files, take_inventory
+from rag_assets_tests.laws.driver import make_workspace
 
 ROOT = "raw"
 
@@ -40,6 +42,23 @@ def test_an_edit_of_the_same_size_is_seen(workspace: Workspace, namespace: Names
 def test_a_touched_file_has_not_changed(workspace: Workspace, namespace: Namespace) -> None:
     os.utime(workspace.root / ROOT / "a.md", ns=(1, 1))
     assert changed(namespace) == set()
+
+
+def test_files_of_nested_and_absolute_folders_are_found(tmp_path: Path) -> None:
+    outside = tmp_path / "outside" / "papers"
+    outside.mkdir(parents=True)
+    workspace = make_workspace(tmp_path / "nested", lib={"raw": ["raw/evidence", str(outside)]})
+    inside = workspace.root / "raw/evidence/deep"
+    inside.mkdir(parents=True)
+    for folder in (inside, outside):
+        (folder / "kept.md").write_text("Kept.\n", encoding="utf-8")
+        (folder / "edited.md").write_text("First.\n", encoding="utf-8")
+    namespace = workspace.namespace("lib")
+    take_inventory(namespace, notify=lambda _: None)
+    for folder in (inside, outside):
+        (folder / "edited.md").write_text("Second.\n", encoding="utf-8")
+    expected = ("papers/edited.md", "raw/evidence/deep/edited.md")
+    assert changed_files(namespace) == expected
 
 
 def test_before_an_inventory_nothing_is_known(namespace: Namespace) -> None:
