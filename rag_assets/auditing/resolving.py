@@ -36,14 +36,17 @@ def resolve_citation(
         citation: as written.
         library: where it is looked up.
         namespaces: of the draft's front matter; empty means all. A namespace written in the
-            citation itself comes before them.
+            citation itself comes before them. Of several documents that can be meant, one that
+            alone may be cited is.
     """
     found = _lookup(citation, library, namespaces)
     if not found:
         return _unknown(citation, library, namespaces)
-    if len(found) > 1:
-        return _ambiguous(citation, found)
-    ref = found[0]
+    # A file may lie in the folders of two namespaces, and be evidence in one of them only.
+    meant = [ref for ref in found if ref.citable and ref.withheld_reason is None] or found
+    if len(meant) > 1:
+        return _ambiguous(citation, meant)
+    ref = meant[0]
     if ref.withheld_reason is not None:
         return FaultyCitation(
             "withheld",

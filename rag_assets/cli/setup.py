@@ -1,5 +1,6 @@
 """`rag init`, `rag namespace`, `rag meta`, `rag decide`: set a workspace up."""
 
+import shlex
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -38,7 +39,7 @@ def init(folder: Path, template: str, as_json: bool) -> None:
         f"{workspace.root} is a workspace"
         + ("." if made else " already; nothing was changed.")
         + f"\nNext: put files into {workspace.root / 'raw' / 'evidence'}, then "
-        f"`rag --workspace {workspace.root} ingest`."
+        f"`rag --workspace {shlex.quote(str(workspace.root))} ingest`."
     )
 
 
@@ -65,9 +66,17 @@ def namespace() -> None:
 @json_option
 def namespace_add(name: str, raw: tuple[str, ...], template: str, as_json: bool) -> None:
     """Write namespaces/NAME.yaml."""
-    from rag_assets.workspace import add_namespace
+    from rag_assets.workspace import add_namespace, overlapping_folders
 
-    path = add_namespace(open_workspace(), name, raw, template)
+    workspace = open_workspace()
+    path = add_namespace(workspace, name, raw, template)
+    for other, folder in overlapping_folders(workspace.namespace(name)):
+        click.echo(
+            f"warning: {folder} is read by the namespace '{other}' too: its files will be in both. "
+            "Where that is not meant, name other folders by `raw` in one of their files in "
+            "namespaces/.",
+            err=True,
+        )
     if as_json:
         print_json({"namespace": name, "file": str(path)})
         return

@@ -5,6 +5,7 @@ from rag_assets.workspace.creating import (
     add_namespace,
     create_workspace,
     list_templates,
+    overlapping_folders,
     shipped_file,
 )
 from rag_assets.workspace.environment_file import (
@@ -89,6 +90,7 @@ __all__ = [
     "lock_inventory",
     "look_at_raw",
     "newest_expired",
+    "overlapping_folders",
     "override_metadata",
     "read_decisions",
     "read_inventory",

@@ -12,7 +12,7 @@ from rag_assets.model import UsageError
 from rag_assets.storage import write_text
 from rag_assets.workspace.configuration import configs_folder
 from rag_assets.workspace.environment_file import ENVIRONMENT_FILE, environment_of
-from rag_assets.workspace.layout import MARKER, Workspace, check_namespace_name
+from rag_assets.workspace.layout import MARKER, Namespace, Workspace, check_namespace_name
 from rag_assets.workspace.policy import config_hash, written_settings
 
 FOLDERS = (
@@ -155,3 +155,16 @@ def add_namespace(workspace: Workspace, name: str, raw: tuple[str, ...], templat
         (workspace.root / folder).mkdir(parents=True, exist_ok=True)
     workspace.namespace(name)  # what was written must be readable
     return path
+
+
+def overlapping_folders(namespace: Namespace) -> list[tuple[str, Path]]:
+    """Return the folders that another namespace reads too, each with that one's name, sorted."""
+    roots = [root.resolve() for root in namespace.roots]
+    found = set()
+    for other in namespace.workspace.namespaces():
+        if other.name == namespace.name:
+            continue
+        for theirs in (root.resolve() for root in other.roots):
+            found |= {(other.name, ours) for ours in roots if ours.is_relative_to(theirs)}
+            found |= {(other.name, theirs) for ours in roots if theirs.is_relative_to(ours)}
+    return sorted(found)

@@ -13,6 +13,8 @@ SHELF = [
     make_document("act-1999", [TEXT], "law"),
     make_document("rubric", [TEXT], citable=False),
     make_document("工资研究", [TEXT]),
+    make_document("survey", [TEXT]),
+    make_document("survey", [TEXT], "law", citable=False),
 ]
 
 
@@ -64,6 +66,15 @@ def test_uid_in_two_namespaces_is_ambiguous() -> None:
     assert (row.status, row.reason_code) == ("ERROR", "ambiguous_uid")
     assert row.nearest_uids == ("law:reform", "thesis:reform")
     assert "{#law:reform} or {#thesis:reform}" in row.reason
+
+
+def test_the_one_that_may_be_cited_is_meant() -> None:
+    row = only("{#survey}")
+    assert (row.status, row.namespace) == ("OK", "thesis")
+
+
+def test_one_that_is_named_is_not_exchanged_for_one_that_may_be_cited() -> None:
+    assert only("{#law:survey}").reason_code == "not_citable"
 
 
 @pytest.mark.parametrize(

@@ -218,6 +218,25 @@ def test_a_namespace_is_declared_once_and_under_a_name_that_can_be_used(
     assert (wrong.exit_code, "lower-case letters" in wrong.stderr) == (2, True)
 
 
+def test_a_folder_that_two_namespaces_read_is_told(tmp_path: Path, rag: Rag) -> None:
+    root = create_workspace(tmp_path / "library", "thesis")[0].root
+    at = ("--workspace", root)
+    inside = rag(*at, "namespace", "add", "law")
+    told = f"{root.resolve() / 'raw/law'} is read by the namespace 'thesis' too"
+    assert (inside.exit_code, told in inside.stderr) == (0, True)
+    outside = rag(*at, "namespace", "add", "notes", "--raw", "elsewhere")
+    assert (outside.exit_code, outside.stderr) == (0, "")
+    around = rag(*at, "namespace", "add", "all", "--raw", ".")
+    assert around.stderr.count("is read by the namespace") == 3
+
+
+def test_the_next_command_can_be_copied_where_the_folder_has_a_blank(
+    tmp_path: Path, rag: Rag
+) -> None:
+    made = rag("init", tmp_path / "my thesis")
+    assert f"rag --workspace '{tmp_path}/my thesis' ingest" in made.stdout
+
+
 def test_init_twice_changes_nothing(tmp_path: Path, rag: Rag) -> None:
     root = tmp_path / "library"
     first = rag("init", root, "--json")
