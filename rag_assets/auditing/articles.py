@@ -1,12 +1,19 @@
-"""Articles of a Chinese statute: which one a citation names, and where each stands."""
+"""Articles of a statute: which one a citation names, and where each stands."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from rag_assets.auditing.library import CitedDocument, Passage
-from rag_assets.law import NUMBER, LawNames, article_key, find_begins, has_articles
+from rag_assets.law import (
+    NUMBER,
+    LawNames,
+    article_key,
+    find_begins,
+    find_english_references,
+    has_articles,
+)
 
 _NAMED = re.compile(
     rf"(?:《(?P<law>[^》]{{2,60}})》[^，。；《》第]{{0,6}})?"
@@ -19,7 +26,7 @@ class ArticlePart:
     """What a passage holds of an article: its span in the passage, half-open.
 
     Args:
-        key: number, and for 之一 that behind a dot: `20`, `276.1`.
+        key: as of `ArticleBegin`.
         shown: as the statute writes it.
     """
 
@@ -85,13 +92,38 @@ def find_article(text: str, title: str | None = None) -> tuple[str, str] | None:
         text: a sentence, or what stands behind a key.
         title: of the cited document; an article of another law that the text names is not its.
     """
-    found = [
-        match
+    found = {
+        article_key(match["number"], match["part"]): _shown(match)
         for match in _NAMED.finditer(text)
         if not match["law"] or title is None or _is_same_law(match["law"], title)
-    ]
-    named = {article_key(match["number"], match["part"]): _shown(match) for match in found}
-    return next(iter(named.items())) if len(named) == 1 else None
+    }
+    for one in find_english_references(text, LawNames({title: [title]} if title else {}).english):
+        is_its = bool(one.documents) or title is None
+        # A “section” of a sentence may be one of the draft; capitals may be another name.
+        if is_its or (not one.is_plain_word and (one.law is None or not one.is_surely_law)):
+            found[one.key] = one.shown
+    return next(iter(found.items())) if len(found) == 1 else None
+
+
+def find_unmentioned(text: str, passage: str) -> str | None:
+    """Return the first article that a text names and a passage does not, None where there is none.
+
+    Of a document that is no statute: only what it says of an article can be told to be of it.
+    """
+    there = {_number(key) for key, _ in _mentions(passage)}
+    return next((shown for key, shown in _mentions(text) if _number(key) not in there), None)
+
+
+def _mentions(text: str) -> Iterator[tuple[str, str]]:
+    for match in _NAMED.finditer(text):
+        yield article_key(match["number"], match["part"]), _shown(match)
+    for one in find_english_references(text, LawNames({}).english):
+        if one.law is not None or not one.is_plain_word:
+            yield one.key, one.shown
+
+
+def _number(key: str) -> str:
+    return key.rpartition(" ")[2]
 
 
 def _is_same_law(law: str, title: str) -> bool:

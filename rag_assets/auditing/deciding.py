@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from rag_assets.auditing.articles import find_article, read_articles
+from rag_assets.auditing.articles import find_article, find_unmentioned, read_articles
 from rag_assets.auditing.drafts.anchors import Citation
 from rag_assets.auditing.drafts.draft import CitedSentence
 from rag_assets.auditing.judged import Judged
@@ -27,6 +27,7 @@ _ELSEWHERE = (
 )
 _NEAREST_ELSEWHERE = "What comes nearest is on {found}, not where the citation says ({named}). "
 _OTHER_ARTICLE = "Supported by {found}, but the citation says {named}. Correct the article. "
+_UNMENTIONED = "The passage does not speak of {}: whether it is said there, look up yourself. "
 _NEAREST_IN_ARTICLE = "What comes nearest is {found}, not {named}, which the citation says. "
 _TRANSLATED = (
     "The quotation “{}” is not in the language of the source, so that it could not be compared "
@@ -211,6 +212,10 @@ def _share_words(claim: str, passage: str) -> bool:
 def _with_place(
     case: Case, document: CitedDocument, judged: Judged
 ) -> tuple[Status, ReasonCode, str]:
+    if judged.status == "OK" and not read_articles(document):
+        unmentioned = find_unmentioned(case.claim, document.passages[judged.passage].text)
+        if unmentioned is not None:
+            return "WEAK", "wrong_article", _UNMENTIONED.format(unmentioned) + judged.reason
     if judged.place != "elsewhere" or judged.status == "MISSING":
         return judged.status, judged.reason_code, judged.reason
     article = named_article(case, document)

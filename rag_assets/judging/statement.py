@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from rag_assets.judging.cues import of_kind, read_cues
 from rag_assets.judging.lexicon import Frames, lexicon
+from rag_assets.judging.statutes import LAWS_IN_PARENTHESES, LAWS_THAT_SAY
 
 _YEAR = r"(?:1[89]|20)\d\d[a-z]?"
 _NAME = (
@@ -56,20 +57,6 @@ _HAN_REFERENCE = rf"(?:[\u4e00-\u9fff·]{{2,8}}(?:等人?)?|[A-Z][A-Za-z·]+等�
 _HAN_REFERENCES = re.compile(
     rf"[(（]\s*(?:[参详]?见)?{_HAN_REFERENCE}(?:\s*[;；]\s*{_HAN_REFERENCE})*\s*[)）]"
 )
-# Where a statute says it: 《劳动合同法》第二十条规定，
-_LAW = r"《[^》]{2,60}》(?:\s*[(（][^()（）]{1,30}[)）])?"
-_HAN_NUMBER = r"[〇零一二两三四五六七八九十百千\d]{1,10}"
-_ADDRESS = (
-    rf"(?:第\s?{_HAN_NUMBER}\s?[编章节条](?:之{_HAN_NUMBER})?)"
-    rf"(?:第\s?{_HAN_NUMBER}\s?款)?(?:第?[(（]?{_HAN_NUMBER}[)）]?项)?"
-)
-_SAYS = "(?:明确|进一步|还|也|则|均|亦)*(?:规定|要求)(?![的了于在])"
-_STATUTE = re.compile(
-    rf"(?:根据|依照|依据|按照|按|依|据)?(?:我国|现行)?"
-    rf"(?:(?:{_LAW}|该文献|[该本]法)(?:的)?(?:{_ADDRESS})?|{_ADDRESS})"
-    rf"(?:{_SAYS}[，,：:]?|(?:的)?(?:相关|有关)?(?:规定)?[，,：:])\s*"
-)
-_LAW_IN_PARENTHESES = re.compile(rf"[(（](?:参?见|详见)?\s*(?:{_LAW})?\s*(?:{_ADDRESS})?[)）]")
 _FEWEST_WORDS = 3
 _FEWEST_HAN = 4
 _MOST_LAYERS = 3
@@ -88,7 +75,7 @@ _PARTS = re.compile(
     rf"(?:\s*(?:,|and|&|to|–|-)\s*(?:(?i:{_PART})\s*)?[\w.]{{1,6}})*\s*[)）]"
     r"|\s*[(（]\s*(?:参?见|如)?\s*[图表第]\s*[\d一二三四五六七八九十.\-]{1,6}\s*[章节]?(?:所示)?\s*[)）]"
 )
-_REFERENCES = (_PARTS, _IN_PARENTHESES, _HAN_REFERENCES, _LAW_IN_PARENTHESES, _IN_BRACKETS)
+_REFERENCES = (_PARTS, _IN_PARENTHESES, _HAN_REFERENCES, *LAWS_IN_PARENTHESES, _IN_BRACKETS)
 
 
 @lru_cache(maxsize=20_000)
@@ -134,7 +121,7 @@ def frames() -> Frames:
 
 @lru_cache(maxsize=1)
 def _patterns() -> tuple[re.Pattern[str], ...]:
-    return (*_english(frames()), *_chinese(frames()))
+    return (*_english(frames()), *_chinese(frames()), *LAWS_THAT_SAY)
 
 
 def _english(words: Frames) -> tuple[re.Pattern[str], ...]:
@@ -173,7 +160,6 @@ def _chinese(words: Frames) -> tuple[re.Pattern[str], ...]:
         re.compile(f"(?:据|根据|按照)?{who}{how}{verb}(?:了|出)?[，,：:]?\\s*"),
         re.compile(f"(?:据|根据|按照){who}(?:可知)?[，,]\\s*"),
         re.compile("据(?:报道|悉|介绍|统计|了解)[，,]\\s*"),
-        _STATUTE,
     )
 
 

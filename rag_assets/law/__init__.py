@@ -2,16 +2,22 @@
 
 from rag_assets.law.articles import (
     ArticleBegin,
+    ArticleReference,
     article_key,
     article_pattern,
     find_begins,
     has_articles,
 )
-from rag_assets.law.names import LawNames
+from rag_assets.law.english_articles import ENGLISH_ADDRESS
+from rag_assets.law.english_names import LAW_NOUNS
+from rag_assets.law.english_references import find_english_references
+from rag_assets.law.names import LawNames, mark_name
 from rag_assets.law.numbers import NUMBER, read_number, write_number
-from rag_assets.law.references import ArticleReference, find_references
+from rag_assets.law.references import find_references, names_articles
 
 __all__ = [
+    "ENGLISH_ADDRESS",
+    "LAW_NOUNS",
     "NUMBER",
     "ArticleBegin",
     "ArticleReference",
@@ -19,8 +25,11 @@ __all__ = [
     "article_key",
     "article_pattern",
     "find_begins",
+    "find_english_references",
     "find_references",
     "has_articles",
+    "mark_name",
+    "names_articles",
     "read_number",
     "write_number",
 ]

@@ -1,8 +1,9 @@
-"""Articles of Chinese statutes in a text: where each begins."""
+"""Articles of statutes in a text: where each begins, in Chinese and in English."""
 
 import re
 from dataclasses import dataclass
 
+from rag_assets.law.english_articles import english_pattern, find_english_begins
 from rag_assets.law.numbers import NUMBER, read_number, write_number
 
 # At the beginning of a paragraph; within one, another article is spoken of. So it is where the
@@ -22,7 +23,8 @@ class ArticleBegin:
     """The beginning of an article.
 
     Args:
-        key: number, and for 之一 that behind a dot: `20`, `276.1`.
+        key: number, and for 之一 that behind a dot: `20`, `276.1`; in English `article 17`,
+            `section 12a`.
         shown: as the statute writes it.
         start: offset of its first character.
     """
@@ -32,6 +34,30 @@ class ArticleBegin:
     start: int
 
 
+@dataclass(frozen=True, slots=True)
+class ArticleReference:
+    """An article that a text names.
+
+    Args:
+        key: as of `ArticleBegin`.
+        shown: as it is written, without white space; of several in English one by one.
+        law: the law's name as it is written; None where none is.
+        documents: ids of the documents that it means, the newest version first; empty where no
+            law is named, or none that is known.
+        is_whole: whether the name is theirs and no abbreviation.
+        is_surely_law: whether an unknown `law` is one: capitals may be anything.
+        is_plain_word: whether it is called “section”, as chapters of any text are.
+    """
+
+    key: str
+    shown: str
+    law: str | None = None
+    documents: tuple[str, ...] = ()
+    is_whole: bool = True
+    is_surely_law: bool = True
+    is_plain_word: bool = False
+
+
 def article_key(number: str, part: str | None) -> str:
     """Return the key of an article from its numbers as they are written."""
     return f"{read_number(number)}" + (f".{read_number(part)}" if part else "")
@@ -39,7 +65,7 @@ def article_key(number: str, part: str | None) -> str:
 
 def find_begins(text: str) -> list[ArticleBegin]:
     """Return the beginnings of articles in a text, in their order."""
-    return [
+    chinese = [
         ArticleBegin(
             article_key(match["number"], match["part"]),
             f"第{match['number']}条" + (f"之{match['part']}" if match["part"] else ""),
@@ -47,6 +73,8 @@ def find_begins(text: str) -> list[ArticleBegin]:
         )
         for match in _BEGINS.finditer(text)
     ]
+    english = [ArticleBegin(*begin) for begin in find_english_begins(text)]
+    return sorted([*chinese, *english], key=lambda begin: begin.start)
 
 
 def has_articles(count: int) -> bool:
@@ -59,6 +87,8 @@ def article_pattern(key: str) -> str:
 
     For Rust's engine, which looks neither ahead nor behind.
     """
+    if " " in key:
+        return english_pattern(key)
     number, _, part = key.partition(".")
     told = rf"第\s?{_either(number)}\s?条" + (rf"\s?之\s?{_either(part)}" if part else "")
     return rf"(?m)^{_MARKUP}{told}(?:[^{_PROSE}]|$)"

@@ -3,7 +3,10 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from pathlib import PurePosixPath
+
+from rag_assets.law.english_names import EnglishLawNames
 
 _COUNTRY = "中华人民共和国"
 # (2018-12-29), （2012年修正）: versions. （一） belongs to the name.
@@ -14,6 +17,7 @@ _BOOK = re.compile(r"(?<=[典法])[^典()]{1,4}编$")
 # Names in use that are no part of what they stand for.
 _ALSO_CALLED = {"版权法": "著作权法", "消法": "消费者权益保护法"}
 _SHORTEST = 3
+_HAN = re.compile(r"[\u4e00-\u9fff]")
 
 
 class LawNames:
@@ -26,12 +30,18 @@ class LawNames:
     def __init__(self, names: Mapping[str, Iterable[str]]) -> None:
         self._by_name: dict[str, list[str]] = {}
         self._dates: dict[str, str] = {}
+        self._names = names
         for identity, own in names.items():
             for name in own:
                 if (dated := _DATE.search(name)) is not None:
                     self._dates[identity] = dated.group()
                 if plain := plain_name(name):
                     self._by_name.setdefault(plain, []).append(identity)
+
+    @cached_property
+    def english(self) -> EnglishLawNames:
+        """The same laws by their English names."""
+        return EnglishLawNames(self._names)
 
     def find(self, written: str) -> tuple[list[str], bool]:
         """Return the documents that a name means, the newest version first, none where unknown.
@@ -64,6 +74,11 @@ def plain_name(name: str) -> str:
     """Return a law's name without the country, version and white space."""
     text = _VERSION.sub("", unicodedata.normalize("NFKC", PurePosixPath(name).name))
     return text.removesuffix(".md").removeprefix(_COUNTRY).strip("《》")
+
+
+def mark_name(name: str) -> str:
+    """Return a law's name in the title marks of its language."""
+    return f"《{name}》" if _HAN.search(name) else f"“{name}”"
 
 
 def _abbreviates(name: str, written: str) -> bool:

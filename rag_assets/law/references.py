@@ -1,4 +1,4 @@
-"""Articles that a question names: “《劳动合同法》第三十九条”, “刑法 133条”, “第76条 网络安全法”.
+"""Articles that a text names: “《劳动合同法》第三十九条”, “刑法 133条”, “第76条 网络安全法”.
 
 The law may stand behind its article; without one the article of any law is meant.
 """
@@ -6,9 +6,10 @@ The law may stand behind its article; without one the article of any law is mean
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from rag_assets.law.articles import article_key
+from rag_assets.law.articles import ArticleReference, article_key
+from rag_assets.law.english_articles import find_english_mentions
+from rag_assets.law.english_references import find_english_references
 from rag_assets.law.names import LawNames
 from rag_assets.law.numbers import NUMBER
 
@@ -24,28 +25,13 @@ _ENDS = "法典例则定释法办规章程编)"
 _FEWEST = 2
 
 
-@dataclass(frozen=True, slots=True)
-class ArticleReference:
-    """An article that a text names.
-
-    Args:
-        key: as `article_key` makes it.
-        shown: as it is written, without white space.
-        law: the law's name as it is written; None where none is.
-        documents: ids of the documents that it means, the newest version first; empty where no
-            law is named, or none that is known.
-        is_whole: whether the name is theirs and no abbreviation.
-    """
-
-    key: str
-    shown: str
-    law: str | None = None
-    documents: tuple[str, ...] = ()
-    is_whole: bool = True
+def names_articles(text: str) -> bool:
+    """Say whether a text may name an article: worth reading the names of a library's laws."""
+    return "条" in text or next(find_english_mentions(text), None) is not None
 
 
 def find_references(text: str, laws: LawNames) -> list[ArticleReference]:
-    """Return the articles that a text names, each with its law, in their order.
+    """Return the articles that a text names, each with its law, in their order; English ones last.
 
     A law stands before its articles, in title marks or not, or right behind the article; for
     further articles it holds on. Without 第 a number is an article only with a law that is known.
@@ -68,9 +54,8 @@ def find_references(text: str, laws: LawNames) -> list[ArticleReference]:
             shown if match["mark"] else f"第{shown}",
             running.law, running.documents, running.is_whole,
         )  # fmt: skip
-        if reference not in found:
-            found.append(reference)
-    return found
+        found.append(reference)
+    return list(dict.fromkeys([*found, *find_english_references(text, laws.english)]))
 
 
 def _before(text: str, laws: LawNames) -> ArticleReference | None:

@@ -4,7 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from rag_assets.law import ArticleReference, LawNames, article_pattern, find_references
+from rag_assets.law import (
+    ArticleReference,
+    LawNames,
+    article_pattern,
+    find_references,
+    mark_name,
+    names_articles,
+)
 from rag_assets.retrieval.candidates import fetch_hits
 from rag_assets.retrieval.filters import SearchFilters
 from rag_assets.retrieval.hits import Hit
@@ -38,20 +45,17 @@ def put_articles_first(
         hit's score; and what a person should know: a law or article that is not there, an
         abbreviation and what it was taken for.
     """
-    if "条" not in text:
+    if not names_articles(text):
         return list(hits), []
     titles = _titles(readers)
-    names = {key: (title, stem) for key, (title, stem) in titles.items()}
-    found = [
-        _look_up(readers, reference, filters)
-        for reference in find_references(text, LawNames(names))
-    ]
+    references = find_references(text, LawNames(titles))
+    found = [_look_up(readers, reference, filters) for reference in references]
     warnings = [text for one in found for text in _warnings(one, titles)]
     order = {hit.chunk_key: place for place, hit in enumerate(hits)}
     named: dict[str, str] = {}
     for one in found:
         keys = one.keys
-        if not one.reference.documents:
+        if _is_of_any(one.reference):
             keys = tuple(sorted(keys, key=lambda key: order.get(key, len(order))))
         for key in keys:
             named.setdefault(key, one.reference.shown)
@@ -81,11 +85,16 @@ def _titles(readers: Sequence[Reader]) -> dict[str, tuple[str, str]]:
     }
 
 
+def _is_of_any(reference: ArticleReference) -> bool:
+    """Say whether the article of each document is meant: no law is named that is surely one."""
+    return not reference.documents and (reference.law is None or not reference.is_surely_law)
+
+
 def _look_up(
     readers: Sequence[Reader], reference: ArticleReference, filters: SearchFilters
 ) -> _Found:
     pattern = article_pattern(reference.key)
-    if reference.law is None:
+    if _is_of_any(reference):
         keys = tuple(
             f"{reader.namespace}::{chunk_id}"
             for reader in readers
@@ -103,18 +112,25 @@ def _look_up(
 
 def _warnings(found: _Found, titles: dict[str, tuple[str, str]]) -> Iterator[str]:
     reference = found.reference
-    if reference.law is None:
-        if not found.keys:
+    if _is_of_any(reference):
+        if reference.law is not None:
+            yield (
+                f"no document is called {mark_name(reference.law)}: {reference.shown} was "
+                "looked up in all of them"
+            )
+        # A “section” may be a chapter of anything.
+        if not found.keys and not reference.is_plain_word:
             yield f"no passage searched begins with {reference.shown}"
         return
     if not reference.documents:
         yield (
-            f"《{reference.law}》 is not among the documents searched: {reference.shown} of it "
-            "cannot be shown"
+            f"{mark_name(reference.law or '')} is not the name of a document searched: "
+            f"{reference.shown} of it cannot be shown"
         )
         return
     title, stem = titles[reference.documents[0]]
+    meant = mark_name(title or stem)
     if not reference.is_whole:
-        yield f"《{reference.law}》 was taken for 《{title or stem}》"
+        yield f"{mark_name(reference.law or '')} was taken for {meant}"
     if not found.keys:
-        yield f"《{title or stem}》 has no {reference.shown} among the passages searched"
+        yield f"{meant} has no {reference.shown} among the passages searched"

@@ -54,7 +54,8 @@ VERDICT_REASONS = {
     "weakly_supported": ("WEAK", ("It reaches the lower threshold only: cite better, or say "
     "less.")),
     "wrong_page": ("WEAK", "Supported, but not on the page that the citation names."),
-    "wrong_article": ("WEAK", "Supported, but by another article than the citation names."),
+    "wrong_article": ("WEAK", ("Supported, but by another article than the citation names, "
+    "or by a passage that does not speak of it.")),
     "misquoted": ("WEAK or MISSING", ("Words in quotation marks differ from the print; MISSING "
     "where a number or a negation does.")),
     "quote_not_found": ("MISSING", "Words in quotation marks stand nowhere in the document."),

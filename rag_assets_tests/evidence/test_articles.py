@@ -63,4 +63,4 @@ def test_what_is_no_statute_has_no_articles(statutes: Workspace) -> None:
 
 def test_a_law_that_is_not_there_is_a_warning(statutes: Workspace) -> None:
     warnings = pack(statutes, "《航空法》第三条").warnings
-    assert any("《航空法》 is not among the documents searched" in text for text in warnings)
+    assert any("《航空法》 is not the name of a document searched" in text for text in warnings)

@@ -47,7 +47,20 @@ FRAMED_LAW = [
     "该文献第二十条进一步规定：试用期工资不得低于百分之八十。",
     "试用期工资不得低于百分之八十（参见《劳动合同法》第20条）。",
 ]
+FRAMED_ENGLISH_LAW = [
+    "Under Article 17 of the Small Ferries Regulation, owners of ferries shall be fined.",
+    "According to Art. 3(2), owners of ferries shall be fined.",
+    "Article 5 of Regulation (EU) 2031/77 states that owners of ferries shall be fined.",
+    "Pursuant to Section 2 of the Harbour Lights Act 1994, owners of ferries shall be fined.",
+    "Under Article 1 of the Treaty on the Safety of Ferries, owners of ferries shall be fined.",
+    "The HLA, section 7, provides that owners of ferries shall be fined.",
+    "Owners of ferries shall be fined (see § 12a SFR).",
+]
 KEPT = [
+    "Under the Clean Harbour Act, owners are fined.",
+    "In the USA, owners of ferries are fined.",
+    "NASA says that the moon is near.",
+    "Article 17 was repealed in May.",
     "第四十条规定的情形消失后，合同终止。",
     "《劳动合同法》的修订经历了四次审议。",
     "No study has shown that roofs cool offices.",
@@ -75,6 +88,11 @@ def test_frames_references_and_connectives_go(sentence: str) -> None:
 @pytest.mark.parametrize("sentence", FRAMED_ZH)
 def test_chinese_frames_go(sentence: str) -> None:
     assert state(sentence) == "裸露屋顶没有变化。"
+
+
+@pytest.mark.parametrize("sentence", FRAMED_ENGLISH_LAW)
+def test_an_english_law_and_its_article_go(sentence: str) -> None:
+    assert state(sentence) == "Owners of ferries shall be fined."
 
 
 @pytest.mark.parametrize("sentence", FRAMED_LAW)

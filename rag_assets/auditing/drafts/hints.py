@@ -17,8 +17,8 @@ _ONE = re.compile(
 )
 _OTHER = re.compile(
     r"(?:ch(?:ap(?:ter)?s?)?|sec(?:tion|t)?s?|art(?:icle)?s?|para(?:graph)?s?|fig(?:ure)?s?|"
-    r"tab(?:le)?s?|app(?:endix)?|vol(?:ume)?|no|ll?|lines?|nn?|note|eq|p|pp)\b\.?\s*[\w.\-]{1,12}"
-    r"|§{1,2}\s*[\w.\-]{1,12}"
+    r"tab(?:le)?s?|app(?:endix)?|vol(?:ume)?|no|ll?|lines?|nn?|note|eq|p|pp)\b\.?\s*[\w.\-]{1,12}(?:\s?\(\w{1,4}\)){0,3}"
+    r"|§{1,2}\s*[\w.\-]{1,12}(?:\s?\(\w{1,4}\)){0,3}"
     # 第二十条第（二）项, 第二百七十六条之一
     r"|(?:[、,及和与至到\s]*第?\s*[(（]?[〇零一二三四五六七八九十百千\d]{1,10}[)）]?\s*[条條章节節款项項目编編]"
     r"(?:之[一二三四五六七八九十\d]+)?)+",
