@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from rag_assets.auditing.library import CitedDocument, Passage
 
 # What changes a statement and is no letter.
-_SIGNS = frozenset("%‰±<>=≤≥×+°$€£¥&@#*/^~≈∞√∑µ")
+# Not the caret: 10⁵ is printed without.
+_SIGNS = frozenset("%‰±<>=≤≥×+°$€£¥&@#*/~≈∞√∑µ")
 _MINUS = frozenset("-\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe63\uff0d")
 # Points and commas of numbers, full-width ones as what they stand for.
 _POINTS = {".": ".", ",": ",", "\uff0e": ".", "\uff0c": ","}

@@ -23,8 +23,9 @@ _HEADINGS = ("title", "heading", "unplaced_heading")
 # Where a figure stands; nothing of it is printed.
 _FIGURE = re.compile(r"!\[[^\]]*\]\(attachment:[^)]*\)")
 # What a printed line has and its clean text has not, or the other way round: white space, hyphens
-# at line ends, invisible characters, the pipes and escapes of tables.
-_NOT_READ = re.compile(r"[\s\-\u2010\u2011\xad\u200b\u2060\ufeff|\\\x00-\x1f\x7f-\x9f]+")
+# at line ends, invisible characters, the pipes and escapes of tables,
+# the caret of an exponent.
+_NOT_READ = re.compile(r"[\s\-^\u2010\u2011\xad\u200b\u2060\ufeff|\\\x00-\x1f\x7f-\x9f]+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -273,3 +273,12 @@ def test_the_same_number_in_other_signs_is_no_grave_change(
     quotation: str, source: str, change: tuple[str, str], is_grave: bool
 ) -> None:
     assert changes_meaning(quotation, source, [change]) == is_grave
+
+
+@pytest.mark.parametrize(
+    ("power", "state"), [("10⁴", "exact"), ("10^4", "exact"), ("104", "exact"), ("10⁵", "altered")]
+)
+def test_an_exponent_is_printed_without_a_caret(power: str, state: str) -> None:
+    printed = PrintedText(make_document("d", ["A density of 5 x 10^4 cells per well was used."]))
+    check = check_quotation(f"density of 5 x {power} cells per well", printed)
+    assert check.state == state

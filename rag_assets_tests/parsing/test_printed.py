@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import settings as rules
 from hypothesis import strategies as st
 
+from rag_assets.evidence.quoting import check_quote
 from rag_assets.model import ParsedDocument, SourceLine
 from rag_assets.parsing import ParseHints, parse_document
 from rag_assets.parsing.cleaning import clean_line
@@ -68,6 +69,39 @@ def test_the_print_of_a_joined_word_has_its_hyphen() -> None:
     start = document.text.index("photocatalyst")
     assert printed_text(document, start, start + len("photocatalyst")) == "photo-\ncatalyst"
     assert printed_text(document, start + 2, start + 4) == "ot"
+
+
+def raised_line(*parts: str) -> bytes:
+    """A page of one line whose every second part is raised, as exponents are."""
+    with pymupdf.open() as made:
+        page = made.new_page()
+        x = 70.0
+        for number, part in enumerate(parts):
+            size, y = (7.0, 96.5) if number % 2 else (11.0, 100.0)
+            page.insert_text((x, y), part, fontsize=size, fontname="helv")
+            x += pymupdf.get_text_length(part, fontsize=size)
+        return bytes(made.tobytes())
+
+
+@pytest.mark.parametrize(
+    ("parts", "text"),
+    [
+        (("a density of 5 x 10", "4", " cells was used"), "a density of 5 x 10^4 cells was used"),
+        (("masses of 10", "-22", " grams were found"), "masses of 10^-22 grams were found"),
+        (("weekly since 2002", "1", ". The rest is new"), "weekly since 2002^1. The rest is new"),
+        (("as others say", "12", " and we deny it"), "as others say12 and we deny it"),
+        (("room 10", "th", " of the building"), "room 10th of the building"),
+    ],
+)
+def test_raised_digits_are_no_digits_of_the_number_before(
+    parts: tuple[str, ...], text: str
+) -> None:
+    document = parse_document(raised_line(*parts), ParseHints(".pdf"), make_settings())
+    assert document.text.strip() == text
+    assert printed_text(document, 0, len(text)) == "".join(parts)
+    assert check_quote(document, 0, text, "made") == "printed"
+    (page, _box) = boxes_of(document, text.index("^") if "^" in text else 0, len(text))[0]
+    assert page == 1
 
 
 def test_boxes_cover_the_lines_of_a_span_and_no_more() -> None:

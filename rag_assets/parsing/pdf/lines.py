@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import groupby
 from typing import Any
 
 from rag_assets.model import Box
@@ -15,6 +16,8 @@ from rag_assets.parsing.pdf.library import load_pymupdf
 _BOLD_FLAG = 16
 _ITALIC_FLAG = 2
 _RAISED_FLAG = 1
+# An exponent, or the mark of a note behind a number: either way no digits of that number.
+_RAISED_NUMBER = re.compile(r"\s*[+\-−–]?\d{1,3}(?:[,–-]\d{1,3})*[\s.,;:)\]]*")
 _RAISED_MARK = re.compile(r"[\w*∗†‡§¶#,]")
 # Small capitals are set at 70 to 85 % of the size of the capitals.
 _MAX_SMALL_CAPS_RATIO = 1.45
@@ -167,8 +170,7 @@ def _split_at_gutters(raw: dict[str, Any]) -> list[dict[str, Any]]:
 def _read_line(raw: dict[str, Any], matrix: Any) -> Line | None:
     spans = raw["spans"]
     main = spans[0] if len(spans) == 1 else _main_span(spans)
-    printed = main["text"] if len(spans) == 1 else "".join([span["text"] for span in spans])
-    text = clean_line(printed)
+    printed, text = _read_spans(spans)
     if not text:
         return None
     box, direction = raw["bbox"], raw["dir"]
@@ -184,6 +186,29 @@ def _read_line(raw: dict[str, Any], matrix: Any) -> Line | None:
         elif matrix is None:
             line.run_in = _read_run_in(spans)
     return line
+
+
+def _read_spans(spans: Sequence[dict[str, Any]]) -> tuple[str, str]:
+    """Return the characters of some spans, as printed and cleaned: 10⁵ is 10^5 and not 105."""
+    if len(spans) == 1:
+        printed = spans[0]["text"]
+        return printed, clean_line(printed)
+    printed = "".join([span["text"] for span in spans])
+    if not any(span["flags"] & _RAISED_FLAG for span in spans):
+        return printed, clean_line(printed)
+    text = ""
+    for is_raised, run in groupby(spans, key=lambda span: bool(span["flags"] & _RAISED_FLAG)):
+        part = "".join([span["text"] for span in run])
+        base = text.rstrip()
+        if (
+            is_raised
+            and base[-1:].isdecimal()
+            and len(text) - len(base) <= 1
+            and _RAISED_NUMBER.fullmatch(part)
+        ):
+            text, part = f"{base}^", part.lstrip()
+        text += part
+    return printed, clean_line(text)
 
 
 def _make_line(
@@ -225,9 +250,7 @@ def _read_run_in(spans: Sequence[dict[str, Any]]) -> tuple[Line, Line] | None:
     lead, rest = spans[:end], spans[end:]
     if not rest:
         return None
-    lead_printed = "".join([span["text"] for span in lead])
-    rest_printed = "".join([span["text"] for span in rest])
-    lead_text, rest_text = clean_line(lead_printed), clean_line(rest_printed)
+    (lead_printed, lead_text), (rest_printed, rest_text) = _read_spans(lead), _read_spans(rest)
     if len(lead_text) < _MIN_RUN_IN or not rest_text:
         return None
     return (

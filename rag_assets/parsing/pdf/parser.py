@@ -38,7 +38,7 @@ from rag_assets.parsing.pdf.references import split_references
 from rag_assets.parsing.pdf.styles import find_body_style
 from rag_assets.workspace.settings import ParseSettings
 
-PARSER_VERSION = "2"
+PARSER_VERSION = "3"
 
 _MEDIA_TYPE = "application/pdf"
 _METADATA_KEYS = ("author", "subject", "keywords", "creator", "producer", "creationDate", "modDate")

@@ -2,7 +2,7 @@
 
 A line's clean text differs from its printed characters only in ways that can be undone by
 walking both at once: ligatures expanded, white space folded, invisible characters and division
-hyphens dropped, pipes escaped in cells of tables.
+hyphens dropped, pipes escaped in cells of tables, a caret before an exponent.
 """
 
 import unicodedata
@@ -69,7 +69,7 @@ def _match(clean: str, at: int, printed: str, index: int) -> tuple[int, int, int
             return None
         if not _is_dropped(printed[place]):
             # Printed characters that the clean text does not have: it goes on behind them.
-            later = -1 if clean[at] in "\\|" else printed.find(clean[at], place)
+            later = -1 if clean[at] in "\\|^" else printed.find(clean[at], place)
             return None if later < 0 else (later, 1, 1)
     return None
 
