@@ -69,7 +69,7 @@ def say(text: str, *, quiet: bool) -> None:
 
 
 def warn_of_changes(workspace: Workspace, names: Iterable[str]) -> None:
-    """Say which files hold something else now than what was judged."""
+    """Say which files hold something else now than what was searched or judged."""
     for name in names:
         changed = changed_files(workspace.namespace(name))
         if changed:

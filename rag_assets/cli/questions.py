@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rag_assets.cli.options import json_option, open_workspace, print_json
+from rag_assets.cli.options import json_option, open_workspace, print_json, warn_of_changes
 from rag_assets.model import UsageError
 
 if TYPE_CHECKING:
@@ -104,6 +104,7 @@ def query(
     outcome = ask(
         workspace, asked, html=page, notify=lambda sentence: click.echo(sentence, err=True)
     )
+    warn_of_changes(workspace, outcome.pack.publications)
     if as_json:
         print_json({"file": str(outcome.markdown), **pack_to_json(outcome.pack)})
     else:

@@ -173,17 +173,18 @@ def test_a_draft_gets_a_verdict_and_the_exit_code_says_whether_a_uid_was_wrong(
     assert rag("--workspace", library, "verify-citations", wrong, "--json").exit_code == 3
 
 
-def test_a_verdict_on_a_text_that_changed_says_so(tmp_path: Path, rag: Rag) -> None:
+def test_a_verdict_or_pack_of_a_text_that_changed_says_so(tmp_path: Path, rag: Rag) -> None:
     workspace = make_workspace(tmp_path / "library", NOTES, SETTINGS)
     build(workspace.namespace("thesis"))
     draft = tmp_path / "chapter.md"
     draft.write_text(DRAFT, encoding="utf-8")
-    for command in ("verify-citations", "audit"):
-        assert "changed since" not in rag("--workspace", workspace.root, command, draft).stderr
+    asked = (("verify-citations", draft), ("audit", draft), ("query", "Do green roofs cool?"))
+    for command in asked:
+        assert "changed since" not in rag("--workspace", workspace.root, *command).stderr
     (changed,) = workspace.root.rglob("roofs.md")
     changed.write_text("# Roofs\n\nNothing was measured.\n", encoding="utf-8")
-    for command in ("verify-citations", "audit"):
-        told = rag("--workspace", workspace.root, command, draft).stderr
+    for command in asked:
+        told = rag("--workspace", workspace.root, *command).stderr
         assert "roofs.md changed since the ingestion" in told
         assert "`rag ingest --namespace thesis`" in told
 
