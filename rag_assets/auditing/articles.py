@@ -110,8 +110,8 @@ def find_unmentioned(text: str, passage: str) -> str | None:
 
     Of a document that is no statute: only what it says of an article can be told to be of it.
     """
-    there = {_number(key) for key, _ in _mentions(passage)}
-    return next((shown for key, shown in _mentions(text) if _number(key) not in there), None)
+    there = {key for key, _ in _mentions(passage)}
+    return next((shown for key, shown in _mentions(text) if key not in there), None)
 
 
 def _mentions(text: str) -> Iterator[tuple[str, str]]:
@@ -120,10 +120,6 @@ def _mentions(text: str) -> Iterator[tuple[str, str]]:
     for one in find_english_references(text, LawNames({}).english):
         if one.law is not None or not one.is_plain_word:
             yield one.key, one.shown
-
-
-def _number(key: str) -> str:
-    return key.rpartition(" ")[2]
 
 
 def _is_same_law(law: str, title: str) -> bool:

@@ -3,12 +3,12 @@
 import re
 from dataclasses import dataclass
 
-from rag_assets.law.english_articles import english_pattern, find_english_begins
+from rag_assets.law.english_articles import english_beginning, find_english_begins
 from rag_assets.law.numbers import NUMBER, read_number, write_number
 
 # At the beginning of a paragraph; within one, another article is spoken of. So it is where the
 # paragraph goes on with what is said about the article.
-_MARKUP = r"[#>*\s\x{3000}]*"
+_MARKUP = r"[#>*_\s\x{3000}]*"
 _PROSE = "之的规和与及至或、，,项款第所中"
 # Fewer make no statute: “第一条” begins a list, too.
 _FEWEST = 3
@@ -23,8 +23,7 @@ class ArticleBegin:
     """The beginning of an article.
 
     Args:
-        key: number, and for 之一 that behind a dot: `20`, `276.1`; in English `article 17`,
-            `section 12a`.
+        key: number, and for 之一 that behind a dot: `20`, `276.1`; of a section `section 12a`.
         shown: as the statute writes it.
         start: offset of its first character.
     """
@@ -83,15 +82,16 @@ def has_articles(count: int) -> bool:
 
 
 def article_pattern(key: str) -> str:
-    """Return a regular expression that finds the beginning of an article in either numerals.
+    """Return a regular expression that finds the beginning of an article in any numerals.
 
     For Rust's engine, which looks neither ahead nor behind.
     """
-    if " " in key:
-        return english_pattern(key)
+    ways = [english_beginning(key)]
     number, _, part = key.partition(".")
-    told = rf"第\s?{_either(number)}\s?条" + (rf"\s?之\s?{_either(part)}" if part else "")
-    return rf"(?m)^{_MARKUP}{told}(?:[^{_PROSE}]|$)"
+    if number.isdecimal() and (not part or part.isdecimal()):
+        told = rf"第\s?{_either(number)}\s?条" + (rf"\s?之\s?{_either(part)}" if part else "")
+        ways.append(rf"{told}(?:[^{_PROSE}]|$)")
+    return rf"(?m)^{_MARKUP}(?:{'|'.join(ways)})"
 
 
 def _either(number: str) -> str:

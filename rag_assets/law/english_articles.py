@@ -13,7 +13,6 @@ _KINDS = {
     "article": r"(?:Article|ARTICLE|Art\.)",
     "section": r"(?:Section|SECTION|Sec\.|SEC\.|§)",
 }
-_MARKUP = r"[#>*_\s\x{3000}]*"
 # What follows a number that begins an article; within a sentence it is spoken of.
 _HEADED = r"(?:\s*$|\s*[.:)*\]](?:\D|$)|\s*[—–]|\s+-\s|\s+[A-Z“\"'‘(\[*])"
 _BEGINS = re.compile(
@@ -57,9 +56,12 @@ class NamedEnglish(NamedTuple):
 
 
 def english_key(kind: str, number: str) -> str:
-    """Return the key of an article: `article 17`, `section 12a`; Roman numerals as Arabic ones."""
-    value = _read_roman(number)
-    return f"{kind} {value or number.lower()}"
+    """Return the key of an article, `17`, or a section, `section 12a`; Roman as Arabic numerals.
+
+    An article has the same key in every language.
+    """
+    written = str(_read_roman(number) or number.lower())
+    return written if kind == "article" else f"{kind} {written}"
 
 
 def find_english_begins(text: str) -> Iterator[tuple[str, str, int]]:
@@ -71,14 +73,13 @@ def find_english_begins(text: str) -> Iterator[tuple[str, str, int]]:
             yield english_key(kind, number), match["written"], match.start("written")
 
 
-def english_pattern(key: str) -> str:
-    """Return a regular expression, for Rust's engine, that finds the beginning of an article."""
-    kind, _, number = key.partition(" ")
-    forms = [re.escape(number).replace(r"\-", "-")]
+def english_beginning(key: str) -> str:
+    """Return a regular expression of how an article begins, for Rust's engine, without markup."""
+    kind, _, number = key.rpartition(" ")
+    forms = [f"(?i:{re.escape(number)})".replace(r"\-", "-")]
     if number.isdecimal() and 0 < int(number) <= _LARGEST_ROMAN:
         forms.append(_write_roman(int(number)))
-    written = f"(?:(?i:{forms[0]})" + "".join(f"|{form}" for form in forms[1:]) + ")"
-    return rf"(?m)^{_MARKUP}{_KINDS[kind]}\s*{written}{_HEADED}"
+    return rf"{_KINDS[kind or 'article']}\s*(?:{'|'.join(forms)}){_HEADED}"
 
 
 def find_english_mentions(text: str) -> Iterator[NamedEnglish]:
@@ -99,7 +100,7 @@ def find_english_mentions(text: str) -> Iterator[NamedEnglish]:
                 continue
             if part["range"] and value and 0 < value - last <= _LONGEST_RANGE:
                 between = range(last + 1, value)
-                articles |= {f"{kind} {n}": f"{kind.capitalize()} {n}" for n in between}
+                articles |= {english_key(kind, f"{n}"): f"{kind.capitalize()} {n}" for n in between}
             key = english_key(kind, number)
             articles[key] = f"{kind.capitalize()} {number}"
             last = value or last

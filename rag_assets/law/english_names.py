@@ -95,11 +95,9 @@ def _kinds(name: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _is_part(name: tuple[str, ...], words: tuple[str, ...]) -> bool:
-    """Say whether a name of some words that ends as laws are called stands in a longer one."""
-    if words[-1] not in LAW_NOUNS:
-        return False
+    """Say whether a name that ends as laws are called begins or ends a longer one."""
     size = len(words)
-    return any(name[start : start + size] == words for start in range(len(name) - size + 1))
+    return words[-1] in LAW_NOUNS and words in (name[:size], name[-size:])
 
 
 def _abbreviates(name: tuple[str, ...], words: tuple[str, ...]) -> bool:

@@ -35,7 +35,7 @@ def find_english_references(text: str, laws: EnglishLawNames) -> Iterator[Articl
         law = _known_after(after, laws) or _known_before(before, laws) or _unknown_after(after)
         reached = mention.end
         for key, shown in mention.articles:
-            number = key.partition(" ")[2]
+            number = key.rpartition(" ")[2]
             is_year = number.isdecimal() and int(number) in _YEARS
             if (law is None or not law.documents) and (is_year or mention.needs_law):
                 continue  # “articles 2010 to 2020”
@@ -44,6 +44,12 @@ def find_english_references(text: str, laws: EnglishLawNames) -> Iterator[Articl
                 bare, law=law.name, documents=law.documents, is_whole=law.is_whole,
                 is_surely_law=law.is_full_name,
             )  # fmt: skip
+
+
+def find_english_law(text: str, laws: EnglishLawNames) -> tuple[str, tuple[str, ...], bool] | None:
+    """Return name, documents and whether it is their name of the law that a text ends with."""
+    law = _known_before(text, laws)
+    return None if law is None else (law.name, law.documents, law.is_whole)
 
 
 def _known_after(text: str, laws: EnglishLawNames) -> _Law | None:

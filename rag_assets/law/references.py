@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from rag_assets.law.articles import ArticleReference, article_key
 from rag_assets.law.english_articles import find_english_mentions
-from rag_assets.law.english_references import find_english_references
+from rag_assets.law.english_references import find_english_law, find_english_references
 from rag_assets.law.names import LawNames
 from rag_assets.law.numbers import NUMBER
 
@@ -18,6 +18,7 @@ _TITLED_BEFORE = re.compile(r"《(?P<law>[^《》]{2,80})》(?P<book>[^，。；
 _TITLED_AFTER = re.compile(r"^[\s的]*《(?P<law>[^《》]{2,80})》")
 _RUN_BEFORE = re.compile(r"(?P<run>[\u4e00-\u9fffA-Za-z()·]{2,60})$")
 _RUN_AFTER = re.compile(r"^\s+(?P<run>[\u4e00-\u9fffA-Za-z()·]{2,60})")
+_LATIN_BEFORE = re.compile(r"(?P<run>[A-Za-z][A-Za-z\d/&'’. -]{0,80})$")
 # Between a law and its article: 刑法的第三条, 刑法中 第三条.
 _BETWEEN = re.compile(r"(?:的|中|里|规定的|\s|,|,)*$")
 # What names of laws end with.
@@ -67,6 +68,10 @@ def _before(text: str, laws: LawNames) -> ArticleReference | None:
     run = _RUN_BEFORE.search(text)
     if run is None:
         return None
+    latin = _LATIN_BEFORE.search(text)
+    if latin is not None:
+        found = find_english_law(latin["run"], laws.english)
+        return ArticleReference("", "", *found) if found else None
     return _first([run["run"][start:] for start in range(len(run["run"]) - _FEWEST + 1)], laws)
 
 
