@@ -28,10 +28,18 @@ from rag_assets.auditing.ranking import (
     without_references,
 )
 from rag_assets.auditing.verdict_store import VerdictStore, judgement_key
-from rag_assets.judging import Judgement, PassageText, Scorer, name_context
+from rag_assets.judging import (
+    Abbreviation,
+    Judgement,
+    PassageText,
+    Scorer,
+    find_abbreviations,
+    name_context,
+    reword,
+)
 
 # Part of a judgement's key: raise it when the same inputs may be judged otherwise.
-JUDGING_VERSION = 4
+JUDGING_VERSION = 5
 
 Outcome = Judged | Trouble | None
 
@@ -68,6 +76,7 @@ class Court:
     subjects: dict[tuple[str, str], Subject] = field(default_factory=dict)
     judged_now: int = 0
     _printed: dict[tuple[str, str], PrintedText] = field(default_factory=dict)
+    _abbreviations: dict[tuple[str, str], tuple[Abbreviation, ...]] = field(default_factory=dict)
 
     def subject_of(self, ref: CitedDocumentRef) -> Subject:
         """Return the document with its digest, opened when it is first asked for."""
@@ -182,7 +191,10 @@ class Court:
         ranking: DocumentRanking,
         queries: Mapping[str, Mapping[str, Vectors]],
     ) -> "Iterator[_Ask]":
-        """Yield what the scorer is asked: the pages that the citation names, then everything."""
+        """Yield what the scorer is asked: the pages that the citation names, then everything.
+
+        Where the document defines an abbreviation, a claim is asked with and without it.
+        """
         document = self.subject_of(ref).document
         checks = tuple(
             check_quotation(quotation, self._printed_text(ref))
@@ -191,6 +203,8 @@ class Court:
         quoted = {chunk for check in checks for chunk in check.chunk_ids}
         models = [encoder.fingerprint for encoder in self.benches[ref.namespace].encoders]
         stated = quoted_claim(case.claim, checks)
+        # Quoted words are what they are.
+        others = [] if checks else reword(case.claim, self._abbreviations_of(ref))
         asked = without_references(case.claim)
         vectors = {m: queries[m][asked] for m in models if asked in queries[m]}
 
@@ -198,8 +212,19 @@ class Court:
             among: Sequence[int],
             place: PlaceFound | None,
             spans: Mapping[int, tuple[int, int]] = MappingProxyType({}),
+        ) -> Iterator[_Ask]:
+            yield ask_as(stated, case.claim, among, place, spans)
+            for worded in others:
+                yield ask_as(worded, worded, among, place, spans)
+
+        def ask_as(
+            stated: str,
+            ranked: str,
+            among: Sequence[int],
+            place: PlaceFound | None,
+            spans: Mapping[int, tuple[int, int]],
         ) -> _Ask:
-            best = ranking.rank(case.claim, vectors, among, self.k)
+            best = ranking.rank(ranked, vectors, among, self.k)
             # Where words are quoted from must be looked at, however the rest compares.
             first = [i for i in among if document.passages[i].chunk_id in quoted]
             chosen = list(dict.fromkeys((*first, *best)))[: max(self.k, len(first))]
@@ -216,11 +241,11 @@ class Court:
         if article is not None:
             parts = {i: (p.start, p.end) for i, p in read_articles(document).parts_of(article[0])}
             if parts:
-                yield ask(list(parts), "as_named", parts)
-            yield ask(everything, "elsewhere")
+                yield from ask(list(parts), "as_named", parts)
+            yield from ask(everything, "elsewhere")
             return
         if hint is None:
-            yield ask(everything, None)
+            yield from ask(everything, None)
             return
         named = [
             i
@@ -229,10 +254,17 @@ class Court:
             and hint.names_page(passage.page_start, passage.page_end or passage.page_start)
         ]
         if not named:
-            yield ask(everything, "unchecked")
+            yield from ask(everything, "unchecked")
             return
-        yield ask(named, "as_named")
-        yield ask(everything, "elsewhere")
+        yield from ask(named, "as_named")
+        yield from ask(everything, "elsewhere")
+
+    def _abbreviations_of(self, ref: CitedDocumentRef) -> tuple[Abbreviation, ...]:
+        key = (ref.namespace, ref.doc_uid)
+        if key not in self._abbreviations:
+            passages = self.subject_of(ref).document.passages
+            self._abbreviations[key] = find_abbreviations(passage.text for passage in passages)
+        return self._abbreviations[key]
 
     def _printed_text(self, ref: CitedDocumentRef) -> PrintedText:
         key = (ref.namespace, ref.doc_uid)

@@ -1,5 +1,6 @@
 """Whether the passages of a cited document support a sentence: scorers behind one protocol."""
 
+from rag_assets.judging.abbreviations import Abbreviation, find_abbreviations, reword
 from rag_assets.judging.contract import (
     SCORE_DECIMALS,
     Judgement,
@@ -21,6 +22,7 @@ from rag_assets.workspace.settings import ScorerName
 __all__ = [
     "MAX_UNKNOWN_SHARE",
     "SCORE_DECIMALS",
+    "Abbreviation",
     "Judgement",
     "PassageText",
     "ReasonCode",
@@ -32,8 +34,10 @@ __all__ = [
     "TextEncoder",
     "Thresholds",
     "cosines",
+    "find_abbreviations",
     "load_scorer",
     "name_context",
+    "reword",
     "show_score",
     "term_weight",
 ]

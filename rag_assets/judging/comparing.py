@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rag_assets.judging.cues import Cue, of_kind, read_cues
+from rag_assets.judging.cues import Cue, of_kind, own_denials, read_cues
 from rag_assets.judging.equal_numbers import find_equal, is_equal, read_derived, units_agree
 from rag_assets.judging.names import Name, read_names
 from rag_assets.judging.naming import is_joined, read_named
@@ -297,7 +297,7 @@ def _negations(claim: str, sentences: Sequence[str]) -> tuple[CueFact, ...]:
                 # In the sentence perhaps of something else; in the clause of this.
                 best, word, agreement = max(subject, best), others[0].word, int(text in clauses)
             elif subject > best:
-                best, word, agreement = subject, "", -_is_bare(subject, text)
+                best, word, agreement = subject, "", -_is_bare(subject, text, claim)
             if agreement > 0:
                 break
         facts.append(CueFact(claim[cue.start : cue.end], word, agreement, best))
@@ -308,7 +308,7 @@ def _negations(claim: str, sentences: Sequence[str]) -> tuple[CueFact, ...]:
                 scope = _scope(items, cue)
                 subject = overlap(scope, own_units)
                 is_said = _is_said(claim, scope, subject, clause, clauses)
-                agreement = 0 if is_said else -_is_bare(subject, claim)
+                agreement = 0 if is_said else -_is_bare(subject, claim, clause)
                 facts.append(CueFact("", clause[cue.start : cue.end], agreement, subject))
     return tuple(facts)
 
@@ -332,9 +332,9 @@ def _is_said(
     )
 
 
-def _is_bare(subject: float, text: str) -> bool:
+def _is_bare(subject: float, text: str, denying: str) -> bool:
     """Say whether a text is about what another one denies, and has no word that may deny it."""
-    return subject >= _SAME_SUBJECT and not of_kind(read_cues(text), "denial")
+    return subject >= _SAME_SUBJECT and not own_denials(text, denying)
 
 
 def _causes(claim: str, sentences: Sequence[str]) -> tuple[CueFact, ...]:

@@ -150,6 +150,15 @@ def _pattern(words: frozenset[str]) -> re.Pattern[str]:
     return re.compile("|".join(map(re.escape, ordered)))
 
 
+def own_denials(text: str, other: str) -> list[Cue]:
+    """Return the words of a text that deny without a “not” and do not stand in the other, too.
+
+    “A except B” denies nothing that “not A except B” says.
+    """
+    held = {stem(cue.word) for cue in of_kind(read_cues(other), "denial")}
+    return [cue for cue in of_kind(read_cues(text), "denial") if stem(cue.word) not in held]
+
+
 def of_kind(cues: tuple[Cue, ...], kind: CueKind) -> list[Cue]:
     """Return the cues of a kind."""
     return [cue for cue in cues if cue.kind == kind]

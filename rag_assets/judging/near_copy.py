@@ -24,6 +24,7 @@ from rag_assets.judging.terms import read_terms
 
 # Weighted share of the claim that its best sentence holds from where on it follows that sentence.
 _FOLLOWS = 0.7
+_FOLLOWS_WHOLLY = 0.9
 # Of a short sentence one word in another's place leaves no more.
 _FOLLOWS_ROUGHLY = 0.4
 # Share of the words around a number of the claim that stand around another number of the source,
@@ -82,7 +83,8 @@ def find_changes(found: Answer) -> Iterator[Sign]:
     yield from _units(claim, window)
     yield from find_substitutes(claim, sentence, window)
     yield from _names(claim, window, found.title)
-    yield from _negations(claim, sentence, window)
+    # Of what one sentence holds alone, another one takes no denial over.
+    yield from _negations(claim, sentence, sentence if share >= _FOLLOWS_WHOLLY else window)
     if not found.comparison.is_turned:
         yield from _directions(claim, sentence)
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from rag_assets.judging.comparing import Comparison, CueFact, NumberFact
 from rag_assets.judging.contract import Sign
-from rag_assets.judging.cues import CueKind, of_kind, read_cues
+from rag_assets.judging.cues import of_kind, own_denials, read_cues
 from rag_assets.judging.features import Answer
 from rag_assets.judging.near_copy import find_changes
 from rag_assets.judging.roles import RoleFact
@@ -21,7 +21,6 @@ _TELLING_WEIGHT = 0.55
 _SAME_SUBJECT = 0.5
 _SAME_NEGATED = 0.75
 _SAME_CLAIM = 0.4
-_DENYING: tuple[CueKind, ...] = ("negation", "denial")
 
 
 def find_contradictions(found: Answer) -> list[Sign]:
@@ -44,9 +43,8 @@ def find_doubts(found: Answer) -> list[Sign]:
     signs = [_missing_number(n) for n in comparison.numbers if n.equal is None]
     signs += [_opposite(fact) for fact in comparison.directions if fact.agreement < 0]
     is_denied = any(
-        of_kind(read_cues(text), kind)
+        of_kind(read_cues(text), "negation") or own_denials(text, found.claim)
         for text in (found.sentences[0], found.window)
-        for kind in _DENYING
     )
     signs += [_negation(fact) for fact in comparison.negations if fact.claim and not is_denied]
     if comparison.exchange is not None:

@@ -292,3 +292,16 @@ def test_a_thousand_unrelated_files_are_not_even_opened() -> None:
     before = audit_of("Wages rose {#wages}.", [WAGES])
     assert audit_of("Wages rose {#wages}.", shelf).rows == before.rows
     assert shelf.loaded == ["wages"]
+
+
+def test_a_claim_is_judged_with_and_without_what_its_document_abbreviates() -> None:
+    first, short, long = (
+        "What a low energy tidal harbour (LETH) costs is asked here, and who pays for it.",
+        "LETH silts quickly.",
+        "A low energy tidal harbour silts quickly.",
+    )
+    for claim, told in ((long, short), (short, long)):
+        cited = f"{claim[:-1]} {{#harbours}}."
+        assert only(cited, make_document("harbours", [told])).status != "OK"
+        row = only(cited, make_document("harbours", [first, told]))
+        assert (row.status, row.quote, row.claim) == ("OK", told, claim)

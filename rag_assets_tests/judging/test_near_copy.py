@@ -151,3 +151,40 @@ def test_a_bound_or_ban_in_other_words_is_no_contradiction(claim: str, source: s
 def test_without_the_ban_it_is_one(claim: str, source: str) -> None:
     found = answer(claim, [passage(source)])
     assert find_contradictions(found) or find_reservations(found)
+
+
+DENIED_BESIDE = passage(
+    "The beetles were found in all of the orchards except those of Lindau and Bregenz.",
+    "We saw no difference between old and young orchards, and no beetle lives in Bregenz.",
+    "Nets prevent beetles in orchards that lie below the forest.",
+)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The beetles were not found in all of the orchards except those of Lindau and Bregenz.",
+        "Nets do not prevent beetles in orchards that lie below the forest.",
+    ],
+)
+def test_a_word_that_the_claim_has_too_and_another_sentence_answer_no_denial(claim: str) -> None:
+    found = answer(claim, [DENIED_BESIDE])
+    assert "negation" in {sign.kind for sign in find_reservations(found)}
+    scorer = load_support_scorer(
+        SupportSettings(threshold=None, weak_threshold=None), BundledPairReader()
+    )
+    (judgement,) = scorer.judge([(claim, [DENIED_BESIDE])])
+    assert judgement.status != "OK"
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("The law does not ban smoking in restaurants.", "The law bans smoking in restaurants."),
+        ("Missing data were not replaced by means.", "Missing data were replaced by means."),
+        ("The net did not stop the beetles in May.", "The net stopped the beetles in May."),
+    ],
+)
+def test_what_is_denied_by_a_word_of_both_is_a_contradiction(claim: str, source: str) -> None:
+    signs = find_contradictions(answer(claim, [passage(source)]))
+    assert [sign.kind for sign in signs] == ["negation"]
