@@ -25,8 +25,8 @@ from rag_assets.auditing.ranking import (
     Vectors,
     encode_claims,
     find_trouble,
-    without_references,
 )
+from rag_assets.auditing.standing import without_references
 from rag_assets.auditing.verdict_store import VerdictStore, judgement_key
 from rag_assets.judging import (
     Abbreviation,

@@ -1,7 +1,6 @@
 """The passages of one document, ranked for one claim by nothing but the two."""
 
 import math
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,27 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_assets.auditing.library import CitedDocument
+from rag_assets.auditing.standing import standings, without_references
 from rag_assets.evidence.wording import content_sequence
 from rag_assets.judging import MAX_UNKNOWN_SHARE, cosines, term_weight
 from rag_assets.judging.term_weights import stem
 from rag_assets.model import ConfigurationError
 
 # Part of what decides a verdict: raise it when the same document may be ranked otherwise.
-RANKING_VERSION = 2
+RANKING_VERSION = 3
 
 # Models find a web address or a heading of one word near to any claim: a passage of fewer content
 # words is judged by its words alone.
 _FEWEST_UNITS = 4
-# Weights of the parts of a score; the others weigh 1.
+# Weight of pairs of words; the other parts of a score weigh 1.
 _PAIRS = 0.5
-_EARLY = 0.3
-_YEAR = r"(?:1[89]|20)\d\d[a-z]?"
-_NAME = r"(?:[A-Z][\w'’\-]+|[a-z]{2,3}(?=\s[A-Z]))"
-_AUTHORS = rf"{_NAME}(?:,?\s+(?:and|&)\s+{_NAME}|\s+et\s+al\.?,?|,\s*{_NAME}){{1,6}}"
-_IN_PARENTHESES = re.compile(rf"[(（][^()（）]{{0,200}}\b{_YEAR}\b[^()（）]{{0,200}}[)）]")
-_IN_BRACKETS = re.compile(r"\[\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*\]")
-_IN_TEXT = re.compile(rf"\b{_AUTHORS}(?:['’]s?)?\s*,?\s*\b{_YEAR}\b")
-
 Vectors = NDArray[np.float32]
 
 
@@ -132,16 +124,6 @@ def read_terms(text: str) -> Terms:
     return Terms(tuple(stem(unit) for unit in content_sequence(text)))
 
 
-def without_references(claim: str) -> str:
-    """Return a sentence without `(Author, 2002)`, `Author and Other (2003)` and `[12, 13]`.
-
-    A document does not cite itself: such words find nothing in it but noise.
-    """
-    for mark in (_IN_PARENTHESES, _IN_BRACKETS, _IN_TEXT):
-        claim = mark.sub(" ", claim)
-    return " ".join(claim.split())
-
-
 class DocumentRanking:
     """Ranks the passages of one document for one claim after another.
 
@@ -163,6 +145,7 @@ class DocumentRanking:
             unit: math.log((len(texts) + 1) / (count + 0.5)) / longest
             for unit, count in counts.items()
         }
+        self._standings = standings(texts, [len(terms.sequence) for terms in self._terms])
         self._says_something = np.array(
             [len(terms.sequence) >= _FEWEST_UNITS for terms in self._terms], dtype=np.bool_
         )
@@ -178,9 +161,9 @@ class DocumentRanking:
         """Return one score for each passage: higher is nearer to the claim.
 
         The sum of: the weighted share of the claim's words in the passage; the cosine of the two
-        as weighted words; half the share of its pairs of words; the cosine of each model; a little
-        for standing early, where papers say what they found. Each is spread from 0 to 1 within the
-        document. Weights were chosen on citing sentences of CL-SciSumm (docs/citations.md).
+        as weighted words; half the share of its pairs of words; the cosine of each model; and what
+        the passage is, whatever the claim (`standings`). All but the last are spread from 0 to 1
+        within the document.
 
         Args:
             claim: `without_references`.
@@ -200,9 +183,8 @@ class DocumentRanking:
         pairs = np.array(
             [len(wanted.pairs & terms.pairs) / max(len(wanted.pairs), 1) for terms in self._terms]
         )
-        places = np.arange(len(self._terms)) / max(len(self._terms), 1)
-        words = _spread(covered) + _spread(cosine) + _PAIRS * _spread(pairs) - _EARLY * places
-        scores: NDArray[np.float64] = np.round(words + self._meaning(queries), 9)
+        words = _spread(covered) + _spread(cosine) + _PAIRS * _spread(pairs)
+        scores: NDArray[np.float64] = np.round(words + self._meaning(queries) + self._standings, 9)
         return scores
 
     def _meaning(self, queries: Mapping[str, Vectors]) -> NDArray[np.float64]:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rag_assets.auditing.ranking import DocumentRanking, Vectors, without_references
+from rag_assets.auditing.ranking import DocumentRanking, Vectors
+from rag_assets.auditing.standing import without_references
 from rag_assets.embedding import can_read, load_embedder, load_tokenizer, model_fingerprint
 from rag_assets.evaluation.report import EvaluationReport, Figure, ReportTable, settings_digest
 from rag_assets.model import Progress, UsageError

@@ -28,13 +28,29 @@ _ORDER = (
     r"(?:(?:can|could|would|will) you )?(?:please )?(?:find|obtain|list|give|show|get|retrieve|"
     r"locate|search for|look for|look up|provide|collect|recommend|suggest)(?: me| us)?"
 )
+_MAIN = r"(?:main|essential|key|primary|central|major|principal|particular|special)"
+_MATTERS = r"(?:issue|question|topic|interest|concern|point|aspect|subject|area|focus)(?:e?s)?"
+_BE = r"(?:is|are|includes?|concerns?|would be|will be)(?: on| in)?"
+_FOCUS = (
+    rf"(?:the |my |our )?{_MAIN} {_MATTERS} {_BE}"
+    rf"|(?:the |my |our )?{_MATTERS} of (?:{_MAIN} )?(?:interest|concern|importance) {_BE}"
+    rf"|(?:also )?of (?:{_MAIN} )?(?:interest|concern|importance) {_BE}"
+)
+_RELATION = r"the (?:role|use) of"
 _ENGLISH = re.compile(
-    rf"(?:(?:{_WISH}|{_ORDER}) {_SOME}{_NOUNS} {_ABOUT}"
+    rf"(?:{_FOCUS}|{_RELATION}"
+    rf"|(?:{_WISH}|{_ORDER}) {_SOME}{_NOUNS} {_ABOUT}"
     rf"|{_WISH}"
     rf"|(?:what|which) {_SOME}{_NOUNS} "
     rf"(?:(?:are there|is there|exists?|are available|do you have) )?{_ABOUT}"
     rf"|(?:are|is) there {_SOME}{_NOUNS} {_ABOUT}"
     rf"|{_NOUNS} {_ABOUT}) +",
+    re.IGNORECASE,
+)
+_OF_INTEREST = re.compile(
+    rf" (?:is|are|would be|will be) (?:also |likewise )?"
+    rf"(?:of (?:{_MAIN} )?interest(?: to (?:me|us))?|examples? of (?:my|our) interests?)"
+    r"(?=[.!?]*$)",
     re.IGNORECASE,
 )
 _UNWANTED = re.compile(
@@ -60,15 +76,17 @@ _CHINESE = (
         rf"(?P<topic>.+?)(?:方面|相关)?的{_CHINESE_NOUN}(?:有哪些|有吗)?[。.!！?？]*$"
     ),
 )
+_OPPOSED = re.compile(r",? as opposed to [^,.;:!?()]+,?", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+(?=\S)")
 
 
 def strip_request(question: str) -> str:
     """Return what a question is about, without the words that only ask for it.
 
-    Frames at the beginnings of sentences are taken off; a sentence that says what is not wanted
-    ("We are not interested in …") is left out. A question that is nothing but a request stays as
-    it is.
+    Frames at the beginnings of sentences are taken off ("The main issue is …", "The role of …"),
+    and "… are also of interest" at their ends; what is not wanted is left out, as a sentence ("We
+    are not interested in …") or within one (", as opposed to …"). A question that is nothing but
+    a request stays as it is.
 
     Args:
         question: in English or Chinese; of other languages no frame is known.
@@ -78,8 +96,10 @@ def strip_request(question: str) -> str:
         if found:
             return found["topic"]
     kept = [
-        sentence[match.end() :] if (match := _ENGLISH.match(sentence)) else sentence
-        for sentence in _SENTENCE.split(question)
+        _OF_INTEREST.sub(
+            "", sentence[match.end() :] if (match := _ENGLISH.match(sentence)) else sentence
+        )
+        for sentence in _SENTENCE.split(_OPPOSED.sub("", question))
         if not _UNWANTED.match(sentence)
     ]
     stripped = " ".join(filter(None, map(str.strip, kept)))
