@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 LEFT_BEHIND = {"__pycache__", "build", "demo", "dist", "node_modules"}
 KEPT_HIDDEN = {".ci", ".gitignore", ".gitattributes", ".pre-commit-config.yaml", ".env.example"}
-BINARY = {".pdf", ".png", ".parquet", ".gz", ".duckdb"}
+BINARY = {".npz", ".pdf", ".png", ".parquet", ".gz", ".duckdb"}
 # A module with more lines than this has two purposes.
 MOST_LINES = 400
 

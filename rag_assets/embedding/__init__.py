@@ -17,6 +17,7 @@ from rag_assets.embedding.loading import (
     model_dimension,
     model_fingerprint,
 )
+from rag_assets.embedding.low_rank import LowRankChange, load_changed_encoder
 from rag_assets.embedding.models import (
     EmbeddingModel,
     embedding_models,
@@ -33,6 +34,7 @@ __all__ = [
     "EncodeProgress",
     "HashingEmbedder",
     "JointTokenizer",
+    "LowRankChange",
     "PassageEncoder",
     "QueryEncoder",
     "WordTokenizer",
@@ -40,6 +42,7 @@ __all__ = [
     "embedding_models",
     "encode_questions",
     "joint_tokenizer",
+    "load_changed_encoder",
     "load_embedder",
     "load_query_encoder",
     "load_tokenizer",

@@ -63,6 +63,19 @@ class BertQueryEncoder:
             states = list(islice(self._layers(ids), max(layers) + 1))
         return [states[layer] for layer in layers]
 
+    def mean_states(self, text: str) -> "Floats":
+        """Return the mean of the tokens' last states, shape (hidden size,).
+
+        Args:
+            text: of any length; what exceeds the model's limit is cut off.
+        """
+        import threadpoolctl
+
+        (ids,) = self._bert.token_ids([self._bert.query_prompt + text])
+        with threadpoolctl.threadpool_limits(1, "blas"):
+            mean: Floats = self._forward(ids).mean(axis=0)
+        return mean
+
     def _tensor(self, name: str) -> "Floats":
         found = self._tensors.get(name)
         if found is None:

@@ -27,7 +27,6 @@ class BertEmbedder:
 
     def __init__(self, bert: PlainBert, model: ModelSettings) -> None:
         import torch
-        from transformers.models.bert import BertConfig, BertModel
 
         self.name = bert.name
         self.fingerprint = bert.fingerprint
@@ -35,28 +34,8 @@ class BertEmbedder:
         self._bert = bert
         self._batch_tokens = model.batch_tokens
         self._device = prepare_device(model)
-        shape = bert.weights.shape
-        config = BertConfig(
-            vocab_size=1,  # word embeddings come from `bert.weights.words`
-            pad_token_id=0,
-            hidden_size=shape.hidden,
-            intermediate_size=shape.inner,
-            num_hidden_layers=shape.layers,
-            num_attention_heads=shape.heads,
-            max_position_embeddings=shape.positions,
-            layer_norm_eps=shape.epsilon,
-        )
-        with torch.device("meta"):
-            network: Any = BertModel(config, add_pooling_layer=False)
-        names = [name for name, _ in network.named_parameters() if "word_embeddings" not in name]
-        weights = {name: torch.from_numpy(bert.weights[name].copy()) for name in names}
-        weights["embeddings.word_embeddings.weight"] = torch.zeros(1, shape.hidden)
-        network.load_state_dict(weights, strict=False, assign=True)
-        positions = torch.arange(shape.positions).unsqueeze(0)
-        network.embeddings.position_ids = positions
-        network.embeddings.token_type_ids = torch.zeros_like(positions)
         self._type: Any = getattr(torch, model.dtype)
-        self._network = network.to(self._device, self._type).eval()
+        self._network = load_network(bert).to(self._device, self._type).eval()
 
     def encode_passages(
         self, texts: Sequence[str], on_progress: EncodeProgress | None = None
@@ -104,3 +83,34 @@ class BertEmbedder:
             else:
                 states = states[:, 0]
             return unit_vectors(states.cpu().numpy(), self.dimension)
+
+
+def load_network(bert: PlainBert) -> Any:
+    """Return `transformers`' BertModel with the weights of `bert`, on the processor.
+
+    It takes `inputs_embeds`: its own table of words is empty.
+    """
+    import torch
+    from transformers.models.bert import BertConfig, BertModel
+
+    shape = bert.weights.shape
+    config = BertConfig(
+        vocab_size=1,  # word embeddings come from `bert.weights.words`
+        pad_token_id=0,
+        hidden_size=shape.hidden,
+        intermediate_size=shape.inner,
+        num_hidden_layers=shape.layers,
+        num_attention_heads=shape.heads,
+        max_position_embeddings=shape.positions,
+        layer_norm_eps=shape.epsilon,
+    )
+    with torch.device("meta"):
+        network: Any = BertModel(config, add_pooling_layer=False)
+    names = [name for name, _ in network.named_parameters() if "word_embeddings" not in name]
+    weights = {name: torch.from_numpy(bert.weights[name].copy()) for name in names}
+    weights["embeddings.word_embeddings.weight"] = torch.zeros(1, shape.hidden)
+    network.load_state_dict(weights, strict=False, assign=True)
+    positions = torch.arange(shape.positions).unsqueeze(0)
+    network.embeddings.position_ids = positions
+    network.embeddings.token_type_ids = torch.zeros_like(positions)
+    return network

@@ -41,7 +41,7 @@ from rag_assets.embedding.model_tokenizer import (
     room_for_text,
 )
 from rag_assets.embedding.prompts import Prompts
-from rag_assets.model import hash_fields
+from rag_assets.model import ConfigurationError, hash_fields
 from rag_assets.workspace.settings import ModelSettings
 
 # Count as code: raise a model's when the same files give other vectors for the same string.
@@ -83,6 +83,19 @@ def embedder(model: ModelSettings) -> Embedder:
     from rag_assets.embedding.bert_torch import BertEmbedder
 
     return BertEmbedder(_read_bert(facts), model)
+
+
+def read_bert(model: ModelSettings) -> PlainBert:
+    """Return the weights and tokens of a bundled model that is no folder: e5 or bge.
+
+    Raises:
+        ConfigurationError: it is not on this machine, or a folder (MiniLM).
+        DamagedFileError: a file was altered.
+    """
+    checked_folder(model.model)
+    if model.model == MINILM:
+        raise ConfigurationError(f"{model.model}: a folder, which load_embedder reads.")
+    return _read_bert(_facts(model))
 
 
 def query_encoder(model: ModelSettings) -> QueryEncoder:

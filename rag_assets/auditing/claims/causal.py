@@ -107,7 +107,18 @@ _PHRASES = {
     "lead to": r"\b(?:leads?|led|leading) to\b",
     "plays a role": r"\bplay(?:s|ed|ing)? (?:an? |the |)?(?:\w+ )?(?:roles?|part)\b",
     "role in": r"\brole (?:in|of|for)\b",
-    "key to": r"\b(?:key|critical|crucial|essential|important|central) (?:to|for|in|role|factor)",
+    "key to": r"\b(?:key|critical|crucial|essential|important|central|fundamental|vital) "
+    r"(?:to|for|in|role|factor|element|issue)",
+    "depends on": r"\bdepend(?:s|ed|ing|ent|ence|ency)? (?:\w+ ){0,4}?(?:up)?on\b",
+    "determinant": r"\b(?:determinants?|drivers?|regulators?|inhibitors?|activators?|mediators?|"
+    r"modulators?|suppressors?|causes?|killers?|reasons?)\b",
+    "factor in": r"\bfactors? (?:in|for|behind)\b",
+    "importance of": r"\bimportance of\b",
+    "involved in": r"\b(?:involve[sd]?|implicated|involvement) (?:\w+ ){0,4}?in\b",
+    "explains": r"\bexplain(?:s|ed|ing)?\b",
+    "comes from": r"\b(?:deriv(?:e|es|ed|ing)|aris(?:e|es|ing)|arose|achieved|"
+    r"obtained) (?:from|by|with|through)\b",
+    "rules out": r"\brul(?:e|es|ed|ing) out\b",
     "mechanism": r"\b(?:mechanisms?|pathways?|via|through|mediat\w+|dependent|target\w*)\b",
     "raises the risk": r"\b(?:increas(?:e|es|ing)|reduc(?:e|es|ing)|rais(?:e|es|ing)|lower(?:s|"
     r"ing)?|double[sd]?|cuts?) (?:the |their |your )?(?:\w+ ){0,2}(?:risks?|odds|chances?|"
@@ -159,6 +170,7 @@ _FORMS: dict[str, tuple[str, int]] = {}
 for _verb in _VERBS.split():
     for _number, _form in enumerate(_forms(_verb)):
         _FORMS.setdefault(_form, (_verb, _number))
+_FORMS |= {"driven": ("drive", 2), "shrunk": ("shrink", 2), "shrunken": ("shrink", 2)}
 
 
 def names_a_reason(sentence: str) -> bool:
@@ -168,7 +180,8 @@ def names_a_reason(sentence: str) -> bool:
 
 _CUE_PHRASES = (
     "effect on|effect of|some effect|due to|because|effective|cause of|contribution|lead to|"
-    "plays a role|role in|key to|raises the risk|results in|makes|beneficial|useful"
+    "plays a role|role in|key to|raises the risk|results in|makes|beneficial|useful|depends on|"
+    "determinant|factor in|importance of|involved in|explains|comes from|rules out"
 )
 _CUES = frozenset(_CUE_PHRASES.split("|"))
 

@@ -1,11 +1,11 @@
 """Whether an English sentence claims a cause: its wording and its meaning, weighed together.
 
-A linear model over the features of causal.py and over the states of a bundled sentence encoder,
-each the mean over the sentence's tokens: the middle layers of BERT hold most of what its syntax and
-roles are (Tenney, Das and Pavlick, "BERT Rediscovers the Classical NLP Pipeline", ACL 2019). Fitted
-by `benchmarks/fit_causal_wording.py`; the file says on what.
+Wording: a linear model over the features of causal.py. Meaning: a bundled sentence encoder that was
+taught the four strengths of a claim (none, correlation, cause, possible cause) by low-rank changes.
+Both are fitted by `benchmarks/fit_causal_wording.py`; the file says on what.
 """
 
+import hashlib
 import json
 import math
 from collections.abc import Mapping
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rag_assets.auditing.claims.causal import causal_features, has_causal_cue, names_a_reason
 from rag_assets.auditing.result_store import ResultStore
-from rag_assets.embedding import load_query_encoder, model_fingerprint
-from rag_assets.model import hash_fields
+from rag_assets.embedding import LowRankChange, load_changed_encoder, model_fingerprint
+from rag_assets.model import DamagedFileError, hash_fields
 from rag_assets.workspace import Workspace, configs_folder
 from rag_assets.workspace.settings import ModelSettings
 
@@ -24,56 +24,119 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from rag_assets.embedding.bert_model import BertQueryEncoder
+
     Floats = NDArray[np.float32]
 
 MODEL_FILE = "causal_wording.json"
+CHANGES_FILE = "causal_wording.npz"
 ENCODER = ModelSettings(kind="bundled", model="bge-small-en")
-LAYERS = (6, 8)
+STRENGTHS = ("NONE", "CORRELATIONAL", "CAUSAL", "CONDITIONAL_CAUSAL")
+CAUSAL = (2, 3)  # places in STRENGTHS
+# No sentence is surer than this: odds of 10,000 to one would leave wording no say.
+_SUREST = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
 class CausalModel:
-    """Weights by feature and by state. `probability` from `threshold` on is a causal sentence.
+    """Weights by feature. `probability` from `threshold` on is a causal sentence.
 
     Args:
-        states: for `mean_states`, as long as they are.
+        share: what the meaning counts, 0 to 1; the wording counts the rest.
     """
 
     weights: Mapping[str, float]
-    states: "Floats"
     intercept: float
+    share: float
     threshold: float
     fingerprint: str
 
-    def probability(self, features: frozenset[str], states: "Floats") -> float:
-        """Return how probable it is, 0 to 1, that a sentence with these features is causal."""
-        total = self.intercept + sum(self.weights.get(name, 0.0) for name in features)
-        return 1 / (1 + math.exp(-total - float(self.states @ states)))
+    def probability(self, features: frozenset[str], meaning: float) -> float:
+        """Return how probable it is, 0 to 1, that a sentence is causal.
+
+        Args:
+            features: of its wording.
+            meaning: logarithm of the odds, by `CausalEncoder.read_meaning`.
+        """
+        wording = self.intercept + sum(self.weights.get(name, 0.0) for name in features)
+        return 1 / (1 + math.exp(-(1 - self.share) * wording - self.share * meaning))
 
 
 @cache
 def load_causal_model() -> CausalModel:
     """Return the model that ships (configs/causal_wording.json)."""
-    import numpy as np
-
-    path = configs_folder() / MODEL_FILE
-    loaded = json.loads(path.read_text(encoding="utf-8"))
+    loaded = _read_file()
     return CausalModel(
         loaded["weights"],
-        np.asarray(loaded["states"], np.float32),
         loaded["intercept"],
+        loaded["share"],
         loaded["threshold"],
         loaded["fingerprint"],
     )
 
 
-def mean_states(sentence: str) -> "Floats":
-    """Return the means of the tokens' states, one layer of `LAYERS` after the other."""
+class CausalEncoder:
+    """Reads how strongly a sentence claims, by its meaning.
+
+    Args:
+        weight: from the mean of the tokens' states to `STRENGTHS`, shape (4, hidden size).
+        bias: shape (4,).
+    """
+
+    def __init__(self, encoder: "BertQueryEncoder", weight: "Floats", bias: "Floats") -> None:
+        self._encoder = encoder
+        self._weight = weight
+        self._bias = bias
+
+    def read_meaning(self, sentence: str) -> float:
+        """Return the logarithm of the odds that a sentence is causal, -9.2 to 9.2."""
+        import numpy as np
+
+        scores = self._weight @ self._encoder.mean_states(sentence) + self._bias
+        shares = np.exp(scores - scores.max())
+        return log_odds(shares / shares.sum())
+
+
+def log_odds(shares: "NDArray[Any]") -> float:
+    """Return the logarithm of the odds that a sentence is causal.
+
+    Args:
+        shares: probability of each of `STRENGTHS`, shape (4,).
+    """
+    causal = min(max(float(shares[list(CAUSAL)].sum()), _SUREST), 1 - _SUREST)
+    return math.log(causal / (1 - causal))
+
+
+@cache
+def load_causal_encoder() -> CausalEncoder:
+    """Return the encoder that ships (configs/causal_wording.npz).
+
+    Raises:
+        DamagedFileError: the file is not the one that was fitted.
+        ConfigurationError: the bundled model that it changes is not on this machine.
+    """
     import numpy as np
 
-    encoder: Any = load_query_encoder(ENCODER)
-    layers = encoder.encode_tokens(sentence, LAYERS)
-    return np.concatenate([states.mean(axis=0) for states in layers])
+    path = configs_folder() / CHANGES_FILE
+    if hashlib.sha256(path.read_bytes()).hexdigest() != _read_file()["changes_sha256"]:
+        raise DamagedFileError(
+            f"{path}: not the file that {MODEL_FILE} was fitted with. Install rag-assets anew, or "
+            "run benchmarks/fit_causal_wording.py, which writes both."
+        )
+    with np.load(path) as stored:
+        arrays = {name: stored[name].astype(np.float32) for name in stored.files}
+    weight, bias = arrays.pop("head.weight"), arrays.pop("head.bias")
+    matrices = {name.rsplit(".", 1)[0] for name in arrays}
+    changes = {
+        name: LowRankChange(arrays[f"{name}.up"], arrays[f"{name}.down"]) for name in matrices
+    }
+    return CausalEncoder(load_changed_encoder(ENCODER, changes), weight, bias)
+
+
+@cache
+def _read_file() -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads((configs_folder() / MODEL_FILE).read_text(encoding="utf-8"))
+    return loaded
 
 
 class CauseStore(ResultStore[float]):
@@ -128,7 +191,8 @@ class CausalReader:
         found = self.store.find(key)
         if found is None:
             # Rounded before it decides: what is kept must decide alike.
-            found = round(model.probability(features, mean_states(sentence)), 4)
+            meaning = load_causal_encoder().read_meaning(sentence)
+            found = round(model.probability(features, meaning), 4)
             self.store.put([(key, found)])
         return found >= model.threshold
 

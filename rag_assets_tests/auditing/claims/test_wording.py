@@ -1,22 +1,25 @@
 """What a sentence asserts, and whether it asserts it strongly, in English and Chinese."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from rag_assets.auditing.claims import causal_model, read_wording
 from rag_assets.auditing.claims.causal import causal_features
 from rag_assets.auditing.claims.causal_model import (
     CausalReader,
     CauseStore,
+    load_causal_encoder,
     load_causal_model,
-    mean_states,
+    log_odds,
 )
+from rag_assets.model import DamagedFileError
+from rag_assets.workspace import configs_folder
 
 STRONG = [
     ("Green roofs reduce the cooling load of offices.", "causal"),
@@ -115,7 +118,24 @@ def test_the_model_of_causal_wording_says_what_it_was_fitted_on() -> None:
     assert len(model.fingerprint) == 16
     used = causal_features("Smoking increases the risk of stroke because of its heat.")
     assert used & set(model.weights)
-    assert len(model.states) == 2 * 384
+
+
+def test_changes_of_another_fit_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (causal_model.MODEL_FILE, causal_model.CHANGES_FILE):
+        shutil.copy(configs_folder() / name, tmp_path)
+    with (tmp_path / causal_model.CHANGES_FILE).open("ab") as file:
+        file.write(b"!")
+    monkeypatch.setattr(causal_model, "configs_folder", lambda: tmp_path)
+    with pytest.raises(DamagedFileError, match="fit_causal_wording"):
+        load_causal_encoder.__wrapped__()
+
+
+def test_odds_of_a_cause_take_the_hedged_one_in_and_are_never_without_bounds() -> None:
+    assert log_odds(np.array([0.25, 0.25, 0.3, 0.2])) == pytest.approx(0)
+    assert log_odds(np.array([0.0, 0.0, 0.2, 0.8])) == pytest.approx(9.21, abs=0.01)
+    assert log_odds(np.array([1.0, 0.0, 0.0, 0.0])) == pytest.approx(-9.21, abs=0.01)
 
 
 def test_a_sentence_is_encoded_once_and_only_where_its_words_leave_it_open(
@@ -123,11 +143,11 @@ def test_a_sentence_is_encoded_once_and_only_where_its_words_leave_it_open(
 ) -> None:
     encoded: list[str] = []
 
-    def encode(sentence: str) -> NDArray[np.float32]:
+    def read(_encoder: object, sentence: str) -> float:
         encoded.append(sentence)
-        return mean_states(sentence)
+        return 9.0
 
-    monkeypatch.setattr(causal_model, "mean_states", encode)
+    monkeypatch.setattr(causal_model.CausalEncoder, "read_meaning", read)
     causes = CausalReader()
     open_question = "Smoking increases the risk of stroke."
     assert causes.is_causal(open_question)
