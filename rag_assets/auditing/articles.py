@@ -4,21 +4,49 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from rag_assets.auditing.library import CitedDocument, Passage
 from rag_assets.law import (
+    CLAUSE,
     NUMBER,
+    Clause,
     LawNames,
     article_key,
     find_begins,
+    find_clauses,
     find_english_references,
     has_articles,
+    read_clause,
 )
 
 _NAMED = re.compile(
     rf"(?:《(?P<law>[^》]{{2,60}})》[^，。；《》第]{{0,6}})?"
-    rf"第\s?(?P<number>{NUMBER})\s?条(?:\s?之\s?(?P<part>{NUMBER}))?"
+    rf"第\s?(?P<number>{NUMBER})\s?条(?:\s?之\s?(?P<part>{NUMBER}))?{CLAUSE}"
 )
+
+
+class NamedArticle(NamedTuple):
+    """An article that a citation names, and which clause of it.
+
+    Args:
+        key: as of `ArticleBegin`.
+        shown: as it is written, with its clause.
+        paragraph: 款, from 1; None where none or several are named. `item` (项) likewise.
+    """
+
+    key: str
+    shown: str
+    paragraph: int | None = None
+    item: int | None = None
+
+    def is_missed_by(self, clause: Clause | None) -> bool:
+        """Say whether another clause is named. Words before the items of a paragraph miss none."""
+        if clause is None:
+            return False
+        if self.paragraph is not None and self.paragraph != clause.paragraph:
+            return True
+        return self.item is not None and clause.item not in {None, self.item}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +75,13 @@ class Articles:
 
     def at(self, passage: int, place: int) -> ArticlePart | None:
         """Return the article that a place of a passage belongs to, None before the first one."""
-        parts = self.by_passage[passage] if self.by_passage else ()
-        return next((part for part in parts if part.start <= place < part.end), None)
+        return next(
+            (part for part in self.parts_in(passage) if part.start <= place < part.end), None
+        )
+
+    def parts_in(self, passage: int) -> tuple[ArticlePart, ...]:
+        """Return the parts of articles that a passage holds."""
+        return self.by_passage[passage] if self.by_passage else ()
 
     def parts_of(self, key: str) -> list[tuple[int, ArticlePart]]:
         """Return the parts of an article, each with its passage, in the order of the document."""
@@ -85,24 +118,95 @@ def read_articles(document: CitedDocument) -> Articles:
     return _read(tuple(passage.text for passage in passages))
 
 
-def find_article(text: str, title: str | None = None) -> tuple[str, str] | None:
-    """Return key and wording of the one article that a text names; None for none or several.
+def clause_at(document: CitedDocument, key: str, passage: int, place: int) -> Clause | None:
+    """Return the clause of an article that a place of a passage belongs to, None for none."""
+    return next(
+        (
+            clause
+            for number, start, end, clause in clauses_of(document, key)
+            if number == passage and start <= place < end
+        ),
+        None,
+    )
+
+
+def spans_of(document: CitedDocument, named: NamedArticle) -> dict[int, tuple[int, int]]:
+    """Return where the article that is named stands, by passage; of it the paragraph, where one is
+    named or holds the item that is, and the article has it.
+    """
+    clauses = clauses_of(document, named.key)
+    wanted = {
+        clause.paragraph
+        for *_, clause in clauses
+        if named.paragraph == clause.paragraph
+        or (named.paragraph is None and named.item is not None and named.item == clause.item)
+    }
+    spans = [
+        (passage, start, end)
+        for passage, start, end, clause in clauses
+        if clause.paragraph in wanted
+    ] or [(i, part.start, part.end) for i, part in read_articles(document).parts_of(named.key)]
+    found: dict[int, tuple[int, int]] = {}
+    for passage, start, end in spans:
+        first, last = found.get(passage, (start, end))
+        found[passage] = (min(first, start), max(last, end))
+    return found
+
+
+def clauses_of(document: CitedDocument, key: str) -> list[tuple[int, int, int, Clause]]:
+    """Return the clauses of a Chinese article: passage, span in it, clause; one that goes on in the
+    next passage is there twice. Empty where passages overlap: none could be counted.
+    """
+    parts = [p for p in read_articles(document).parts_of(key) if p[1].shown.startswith("第")]
+    article, begins = "", []
+    end: int | None = None
+    for number, part in parts:
+        passage = document.passages[number]
+        gap = None if end is None or passage.char_start is None else passage.char_start - end
+        if gap is not None and gap < 0:
+            return []
+        # A passage that begins where the last one ends goes on with its paragraph.
+        article += "\n" if article and gap != 0 else ""
+        begins.append(len(article))
+        article += passage.text[part.start : part.end]
+        end = passage.char_end
+    found = []
+    for clause in find_clauses(article):
+        for (number, part), begin in zip(parts, begins, strict=True):
+            first = max(part.start, part.start + clause.start - begin)
+            last = min(part.end, part.start + clause.end - begin)
+            if first < last:
+                found.append((number, first, last, clause))
+    return found
+
+
+def find_article(text: str, title: str | None = None) -> NamedArticle | None:
+    """Return the one article that a text names; None for none or several.
 
     Args:
         text: a sentence, or what stands behind a key.
         title: of the cited document; an article of another law that the text names is not its.
     """
-    found = {
-        article_key(match["number"], match["part"]): _shown(match)
-        for match in _NAMED.finditer(text)
-        if not match["law"] or title is None or _is_same_law(match["law"], title)
-    }
+    found: dict[str, NamedArticle] = {}
+    for match in _NAMED.finditer(text):
+        if match["law"] and title is not None and not _is_same_law(match["law"], title):
+            continue
+        named = _read_named(match)
+        before = found.get(named.key, named)
+        found[named.key] = named if before == named else NamedArticle(named.key, _shown(match))
     for one in find_english_references(text, LawNames({title: [title]} if title else {}).english):
         is_its = bool(one.documents) or title is None
         # A “section” of a sentence may be one of the draft; capitals may be another name.
         if is_its or (not one.is_plain_word and (one.law is None or not one.is_surely_law)):
-            found[one.key] = one.shown
-    return next(iter(found.items())) if len(found) == 1 else None
+            found[one.key] = NamedArticle(one.key, one.shown)
+    return next(iter(found.values())) if len(found) == 1 else None
+
+
+def _read_named(match: re.Match[str]) -> NamedArticle:
+    paragraph, item = read_clause(match)
+    shown = _shown(match) + (f"第{match['paragraph']}款" if paragraph else "")
+    shown += f"第{match['item']}项" if item else ""
+    return NamedArticle(article_key(match["number"], match["part"]), shown, paragraph, item)
 
 
 def find_unmentioned(text: str, passage: str) -> str | None:

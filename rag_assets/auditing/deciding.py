@@ -3,7 +3,13 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from rag_assets.auditing.articles import find_article, find_unmentioned, read_articles
+from rag_assets.auditing.articles import (
+    NamedArticle,
+    clause_at,
+    find_article,
+    find_unmentioned,
+    read_articles,
+)
 from rag_assets.auditing.drafts.anchors import Citation
 from rag_assets.auditing.drafts.draft import CitedSentence
 from rag_assets.auditing.judged import Judged
@@ -183,8 +189,8 @@ def _judged_verdict(
             f"`{passage.chunk_id}` has neither page nor characters, so that nobody could look it "
             "up. Run `rag ingest` to read the file again.",
         )  # fmt: skip
-    part = read_articles(subject.document).at(judged.passage, judged.start)
-    where = f"{part.shown}, {locator.text}" if part is not None else locator.text
+    article = _show_article(subject.document, judged)
+    where = f"{article}, {locator.text}" if article is not None else locator.text
     begin, end = anchor_words(quote.text)
     return replace(
         verdict,
@@ -216,11 +222,11 @@ def _with_place(
         unmentioned = find_unmentioned(case.claim, document.passages[judged.passage].text)
         if unmentioned is not None:
             return "WEAK", "wrong_article", _UNMENTIONED.format(unmentioned) + judged.reason
+    article = named_article(case, document) if judged.status != "MISSING" else None
+    if article is not None:
+        return _with_article(document, judged, article)
     if judged.place != "elsewhere" or judged.status == "MISSING":
         return judged.status, judged.reason_code, judged.reason
-    article = named_article(case, document)
-    if article is not None:
-        return _with_article(document, judged, *article)
     hint = case.citation.hint
     if hint is None:
         raise AssertionError("nothing is elsewhere where no place is named")
@@ -233,9 +239,9 @@ def _with_place(
     return "WEAK", "wrong_page", _ELSEWHERE.format(found=found, named=hint.text) + judged.reason
 
 
-def named_article(case: Case, document: CitedDocument) -> tuple[str, str] | None:
-    """Return key and wording of the article that a citation names, behind its key or in its
-    sentence; None where the document is no statute, or pages are named.
+def named_article(case: Case, document: CitedDocument) -> NamedArticle | None:
+    """Return the article that a citation names, behind its key or in its sentence; None where the
+    document is no statute, or pages are named.
     """
     hint = case.citation.hint
     if (hint is not None and hint.pages) or not read_articles(document):
@@ -245,18 +251,29 @@ def named_article(case: Case, document: CitedDocument) -> tuple[str, str] | None
 
 
 def _with_article(
-    document: CitedDocument, judged: Judged, key: str, named: str
+    document: CitedDocument, judged: Judged, named: NamedArticle
 ) -> tuple[Status, ReasonCode, str]:
     part = read_articles(document).at(judged.passage, judged.start)
-    if part is not None and part.key == key:
-        # With its neighbours in the passage the article says more than alone.
-        return judged.status, judged.reason_code, judged.reason
-    found = part.shown if part is not None else "another place"
+    found = _show_article(document, judged) or "another place"
+    if part is not None and part.key == named.key:
+        clause = clause_at(document, part.key, judged.passage, judged.start)
+        if not named.is_missed_by(clause):
+            # With its neighbours in the passage the article says more than alone.
+            return judged.status, judged.reason_code, judged.reason
     if judged.status == "WEAK":
-        reason = _NEAREST_IN_ARTICLE.format(found=found, named=named) + judged.reason
+        reason = _NEAREST_IN_ARTICLE.format(found=found, named=named.shown) + judged.reason
         return "WEAK", judged.reason_code, reason
-    reason = _OTHER_ARTICLE.format(found=found, named=named) + judged.reason
+    reason = _OTHER_ARTICLE.format(found=found, named=named.shown) + judged.reason
     return "WEAK", "wrong_article", reason
+
+
+def _show_article(document: CitedDocument, judged: Judged) -> str | None:
+    """Return article and clause in which the support stands, None outside of every article."""
+    part = read_articles(document).at(judged.passage, judged.start)
+    if part is None:
+        return None
+    clause = clause_at(document, part.key, judged.passage, judged.start)
+    return part.shown + (clause.shown if clause is not None else "")
 
 
 def _note(case: Case, document: CitedDocument, judged: Judged) -> str | None:

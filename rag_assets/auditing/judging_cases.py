@@ -4,19 +4,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from rag_assets.auditing.articles import find_article, read_articles
+from rag_assets.auditing.articles import find_article, spans_of
+from rag_assets.auditing.asking import Ask, choose, passage_text
 from rag_assets.auditing.deciding import Case, Subject, named_article
 from rag_assets.auditing.drafts.hints import LocatorHint
 from rag_assets.auditing.drafts.sentences import SentenceSplitter
 from rag_assets.auditing.judged import Judged, PlaceFound
 from rag_assets.auditing.library import (
-    CitedDocument,
     CitedDocumentRef,
     Library,
     digest_document,
 )
+from rag_assets.auditing.listed import find_items
 from rag_assets.auditing.printed import PrintedText
-from rag_assets.auditing.quoting import QuotationCheck, check_quotation, quoted_claim
+from rag_assets.auditing.quoting import check_quotation, quoted_claim
 from rag_assets.auditing.ranking import (
     RANKING_VERSION,
     DocumentRanking,
@@ -30,16 +31,14 @@ from rag_assets.auditing.standing import without_references
 from rag_assets.auditing.verdict_store import VerdictStore, judgement_key
 from rag_assets.judging import (
     Abbreviation,
-    Judgement,
-    PassageText,
     Scorer,
     find_abbreviations,
-    name_context,
     reword,
+    spell_out,
 )
 
 # Part of a judgement's key: raise it when the same inputs may be judged otherwise.
-JUDGING_VERSION = 5
+JUDGING_VERSION = 6
 
 Outcome = Judged | Trouble | None
 
@@ -66,6 +65,7 @@ class Court:
         k: passages that the scorer sees.
         split: finds the sentences of a passage.
         store: judgements made before; gets those made now.
+        defined: what the draft abbreviates by definitions of its own.
     """
 
     library: Library
@@ -73,6 +73,7 @@ class Court:
     k: int
     split: SentenceSplitter
     store: VerdictStore
+    defined: tuple[Abbreviation, ...] = ()
     subjects: dict[tuple[str, str], Subject] = field(default_factory=dict)
     judged_now: int = 0
     _printed: dict[tuple[str, str], PrintedText] = field(default_factory=dict)
@@ -114,6 +115,7 @@ class Court:
         return judgement_key(
             versions=[JUDGING_VERSION, RANKING_VERSION],
             claim=case.claim,
+            spelled_out=spell_out(case.claim, self.defined),
             document=subject.digest,
             scorer=bench.scorer.fingerprint,
             models=[encoder.fingerprint for encoder in bench.encoders],
@@ -129,7 +131,7 @@ class Court:
         """Judge cases by key; what one scorer is asked goes in one call."""
         queries = self._encode(cases.values())
         rankings: dict[tuple[str, str], DocumentRanking | Trouble] = {}
-        asks: dict[str, list[_Ask]] = {}
+        asks: dict[str, list[Ask]] = {}
         made: dict[str, Judged | Trouble] = {}
         for key, (case, ref) in cases.items():
             place = (ref.namespace, ref.doc_uid)
@@ -150,7 +152,7 @@ class Court:
             answered = list(zip(asked, judgements, strict=True))
             for key in dict.fromkeys(ask.key for ask in asked):
                 mine = [(ask, judgement) for ask, judgement in answered if ask.key == key]
-                made[key] = _choose(mine)
+                made[key] = choose(mine)
         return self._with_boxes(cases, made)
 
     def _encode(
@@ -190,10 +192,11 @@ class Court:
         ref: CitedDocumentRef,
         ranking: DocumentRanking,
         queries: Mapping[str, Mapping[str, Vectors]],
-    ) -> "Iterator[_Ask]":
+    ) -> "Iterator[Ask]":
         """Yield what the scorer is asked: the pages that the citation names, then everything.
 
-        Where the document defines an abbreviation, a claim is asked with and without it.
+        A claim is asked with and without the abbreviations that the document defines, and with
+        those of the draft in full.
         """
         document = self.subject_of(ref).document
         checks = tuple(
@@ -204,7 +207,7 @@ class Court:
         models = [encoder.fingerprint for encoder in self.benches[ref.namespace].encoders]
         stated = quoted_claim(case.claim, checks)
         # Quoted words are what they are.
-        others = [] if checks else reword(case.claim, self._abbreviations_of(ref))
+        others = [] if checks else self._rewordings(case.claim, ref)
         asked = without_references(case.claim)
         vectors = {m: queries[m][asked] for m in models if asked in queries[m]}
 
@@ -212,10 +215,14 @@ class Court:
             among: Sequence[int],
             place: PlaceFound | None,
             spans: Mapping[int, tuple[int, int]] = MappingProxyType({}),
-        ) -> Iterator[_Ask]:
-            yield ask_as(stated, case.claim, among, place, spans)
+        ) -> Iterator[Ask]:
+            first = ask_as(stated, case.claim, among, place, spans)
+            yield first
             for worded in others:
                 yield ask_as(worded, worded, among, place, spans)
+            items = find_items(document, first.chosen)
+            if items:
+                yield first.about_items(items)
 
         def ask_as(
             stated: str,
@@ -223,23 +230,23 @@ class Court:
             among: Sequence[int],
             place: PlaceFound | None,
             spans: Mapping[int, tuple[int, int]],
-        ) -> _Ask:
+        ) -> Ask:
             best = ranking.rank(ranked, vectors, among, self.k)
             # Where words are quoted from must be looked at, however the rest compares.
             first = [i for i in among if document.passages[i].chunk_id in quoted]
             chosen = list(dict.fromkeys((*first, *best)))[: max(self.k, len(first))]
             parts = [spans.get(i, (0, len(document.passages[i].text))) for i in chosen]
             texts = [
-                _passage_text(document, i, self.split, part)
+                passage_text(document, i, self.split, part)
                 for i, part in zip(chosen, parts, strict=True)
             ]
             starts = tuple(start for start, _ in parts)
-            return _Ask(key, stated, tuple(chosen), tuple(texts), starts, place, checks)
+            return Ask(key, stated, tuple(chosen), tuple(texts), starts, place, checks)
 
         everything = range(len(document.passages))
         hint, article = case.citation.hint, named_article(case, document)
         if article is not None:
-            parts = {i: (p.start, p.end) for i, p in read_articles(document).parts_of(article[0])}
+            parts = spans_of(document, article)
             if parts:
                 yield from ask(list(parts), "as_named", parts)
             yield from ask(everything, "elsewhere")
@@ -258,6 +265,13 @@ class Court:
             return
         yield from ask(named, "as_named")
         yield from ask(everything, "elsewhere")
+
+    def _rewordings(self, claim: str, ref: CitedDocumentRef) -> list[str]:
+        theirs = self._abbreviations_of(ref)
+        known = {one.short for one in theirs}
+        spelled = spell_out(claim, [one for one in self.defined if one.short not in known])
+        worded = [*reword(claim, theirs), spelled, *reword(spelled, theirs)]
+        return [text for text in dict.fromkeys(worded) if text != claim]
 
     def _abbreviations_of(self, ref: CitedDocumentRef) -> tuple[Abbreviation, ...]:
         key = (ref.namespace, ref.doc_uid)
@@ -295,67 +309,8 @@ class Court:
         return result
 
 
-@dataclass(frozen=True, slots=True)
-class _Ask:
-    """One question to a scorer: the passages, and which part of the document they come from.
-
-    Args:
-        starts: where each text begins in its passage: one of a named article begins with it.
-    """
-
-    key: str
-    claim: str
-    chosen: tuple[int, ...]
-    texts: tuple[PassageText, ...]
-    starts: tuple[int, ...]
-    place: PlaceFound | None
-    checks: tuple[QuotationCheck, ...]
-
-
-def _passage_text(
-    document: CitedDocument, index: int, split: SentenceSplitter, part: tuple[int, int]
-) -> PassageText:
-    passage = document.passages[index]
-    text = passage.text[slice(*part)]
-    context = name_context(document.title, passage.section_path)
-    spans = [span for span in split(text) if text[slice(*span)].strip()]
-    return PassageText(text, tuple(spans) or ((0, len(text)),), context)
-
-
-def _named_place(hint: LocatorHint | None) -> list[list[int] | str] | None:
+def _named_place(hint: LocatorHint | None) -> list[tuple[object, ...]] | None:
     if hint is None:
         return None
     article = find_article(hint.text)
-    return [*map(list, hint.pages), *([article[0]] if article else [])]
-
-
-_RANKS = {"OK": 2, "WEAK": 1, "MISSING": 0}
-
-
-def _choose(answers: Sequence[tuple[_Ask, Judgement]]) -> Judged:
-    """Return the judgement of the pages that were named, unless all of the document has a better,
-    or one as weak that scores higher.
-
-    A contradiction on the named page counts: it is not outvoted by another page.
-    """
-    ask, judgement = answers[0]
-    for other, found in answers[1:]:
-        rank, other_rank = _RANKS[judgement.status], _RANKS[found.status]
-        is_nearer = rank == other_rank == _RANKS["WEAK"] and found.score > judgement.score
-        if (other_rank > rank or is_nearer) and judgement.reason_code != "contradicted":
-            ask, judgement = other, found
-    return Judged(
-        judgement.score,
-        judgement.status,
-        judgement.reason_code,
-        judgement.reason,
-        ask.chosen[judgement.passage],
-        ask.starts[judgement.passage] + judgement.span[0],
-        ask.starts[judgement.passage] + judgement.span[1],
-        judgement.speaks_for,
-        judgement.speaks_against,
-        (),
-        judgement.note,
-        ask.place,
-        ask.checks,
-    )
+    return [*hint.pages, *([(article.key, article.paragraph, article.item)] if article else [])]

@@ -13,7 +13,7 @@ from rag_assets.auditing.record import CitationAudit, identify_audit
 from rag_assets.auditing.resolving import FaultyCitation, resolve_citation
 from rag_assets.auditing.verdict import CitationVerdict
 from rag_assets.auditing.verdict_store import VerdictStore
-from rag_assets.judging import Scorer, load_scorer
+from rag_assets.judging import Scorer, find_abbreviations, load_scorer
 from rag_assets.model import ConfigurationError, UsageError
 from rag_assets.workspace.settings import VerifySettings
 
@@ -64,7 +64,12 @@ def verify_citations(
     if not benches:
         raise ConfigurationError(f"{draft.name}: no namespace is published that it could cite.")
     court = Court(
-        library, benches, settings.k, split or default_splitter(), store or VerdictStore()
+        library,
+        benches,
+        settings.k,
+        split or default_splitter(),
+        store or VerdictStore(),
+        find_abbreviations(sentence.claim for sentence in draft.all_sentences),
     )
     rows = _judge(cases, court)
     shown = next(iter(benches.values())).scorer.thresholds

@@ -10,7 +10,18 @@ from rag_assets.chunking import split_sentences
 from rag_assets.evidence.locating import first_words
 from rag_assets.evidence.pack import QuoteCheck
 from rag_assets.evidence.wording import content_stems
-from rag_assets.law import ArticleBegin, find_begins, has_articles
+from rag_assets.law import (
+    CLAUSE,
+    NUMBER,
+    ArticleBegin,
+    Clause,
+    article_key,
+    find_begins,
+    find_clauses,
+    has_articles,
+    pick_clause,
+    read_clause,
+)
 from rag_assets.model import DamagedFileError, PageBox, ParsedDocument
 
 # Spec 000 recommends quotes of at most so many words.
@@ -19,6 +30,7 @@ _STOPS = (".", "!", "?", "。", "！", "？", ";", "；")
 _CLOSING = "\"'”’」』)）] "
 _ROW = re.compile(r"(?m)^\|.*\|$")
 _CLAUSE_END = re.compile(r"[，；：、](?=.)|[,;:](?=\s)", re.DOTALL)
+_NAMED = re.compile(rf"第\s?(?P<number>{NUMBER})\s?条(?:\s?之\s?(?P<part>{NUMBER}))?{CLAUSE}")
 _HEADINGS = ("title", "heading", "unplaced_heading")
 # Where a figure stands; nothing of it is printed.
 _FIGURE = re.compile(r"!\[[^\]]*\]\(attachment:[^)]*\)")
@@ -36,7 +48,8 @@ class Quote:
         char_start: in the document's clean text; half-open.
         page_start: page of its first character, from 1; None without pages.
         boxes: rectangles around its printed lines; empty where not known.
-        article: of a statute, in which it begins, as it is written there; None elsewhere.
+        article: of a statute, in which it begins, as it is written there, in Chinese with its
+            clause (第二十条第二款); None elsewhere.
         check: what it was compared with.
     """
 
@@ -103,7 +116,7 @@ class QuoteFinder:
             for block in document.blocks
             if block.kind in _HEADINGS and block.start < start + len(text) and block.end > start
         ]
-        span = _article_span(text, article) if article is not None else None
+        span = _article_span(text, article, question) if article is not None else None
         span = span or quote_span(text, question, headings)
         if span is None:
             return None
@@ -133,8 +146,13 @@ class QuoteFinder:
         if content_ref not in self._articles:
             begins = find_begins(self._read(content_ref).text)
             self._articles[content_ref] = begins if has_articles(len(begins)) else []
-        before = [begin for begin in self._articles[content_ref] if begin.start <= place]
-        return before[-1].shown if before else None
+        begins = self._articles[content_ref]
+        number = sum(begin.start <= place for begin in begins) - 1
+        if number < 0:
+            return None
+        begin, *following = begins[number : number + 2]
+        own = self._read(content_ref).text[begin.start : following[0].start if following else None]
+        return begin.shown + _clause_shown(begin, own, place - begin.start)
 
     def _boxes(self, document: ParsedDocument, start: int, end: int) -> tuple[PageBox, ...]:
         if not document.pages:
@@ -209,15 +227,33 @@ def quote_span(
     return start, start + len(_shortened(text[start:end]))
 
 
-def _article_span(text: str, article: str) -> tuple[int, int] | None:
-    """Return the beginning of an article in a text, None where it does not begin there."""
+def _article_span(text: str, article: str, question: str) -> tuple[int, int] | None:
+    """Return the beginning of an article in a text, or of the clause of it that the question names;
+    None where it does not begin there.
+    """
     wanted = find_begins(article)[0].key
     begins = find_begins(text)
     for begin, following in zip(begins, [*begins[1:], None], strict=True):
         if begin.key == wanted:
             own = text[begin.start : following.start if following else None].rstrip()
-            return begin.start, begin.start + len(_shortened(own))
+            clause = _named_clause(wanted, own, question)
+            start, end = (clause.start, clause.end) if clause is not None else (0, len(own))
+            return begin.start + start, begin.start + start + len(_shortened(own[start:end]))
     return None
+
+
+def _named_clause(key: str, article: str, question: str) -> Clause | None:
+    for match in _NAMED.finditer(question):
+        if article_key(match["number"], match["part"]) == key:
+            return pick_clause(find_clauses(article), *read_clause(match))
+    return None
+
+
+def _clause_shown(begin: ArticleBegin, article: str, place: int) -> str:
+    if not begin.shown.startswith("第"):
+        return ""
+    clauses = find_clauses(article)
+    return next((one.shown for one in clauses if one.start <= place < one.end), "")
 
 
 def _shortened(sentence: str) -> str:

@@ -1,6 +1,6 @@
 """Whether the passages of a cited document support a sentence: scorers behind one protocol."""
 
-from rag_assets.judging.abbreviations import Abbreviation, find_abbreviations, reword
+from rag_assets.judging.abbreviations import Abbreviation, find_abbreviations, reword, spell_out
 from rag_assets.judging.contract import (
     SCORE_DECIMALS,
     Judgement,
@@ -39,5 +39,6 @@ __all__ = [
     "name_context",
     "reword",
     "show_score",
+    "spell_out",
     "term_weight",
 ]

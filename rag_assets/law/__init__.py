@@ -8,6 +8,7 @@ from rag_assets.law.articles import (
     find_begins,
     has_articles,
 )
+from rag_assets.law.clauses import CLAUSE, Clause, find_clauses, pick_clause, read_clause
 from rag_assets.law.english_articles import ENGLISH_ADDRESS
 from rag_assets.law.english_names import LAW_NOUNS
 from rag_assets.law.english_references import find_english_references
@@ -16,20 +17,25 @@ from rag_assets.law.numbers import NUMBER, read_number, write_number
 from rag_assets.law.references import find_references, names_articles
 
 __all__ = [
+    "CLAUSE",
     "ENGLISH_ADDRESS",
     "LAW_NOUNS",
     "NUMBER",
     "ArticleBegin",
     "ArticleReference",
+    "Clause",
     "LawNames",
     "article_key",
     "article_pattern",
     "find_begins",
+    "find_clauses",
     "find_english_references",
     "find_references",
     "has_articles",
     "mark_name",
     "names_articles",
+    "pick_clause",
+    "read_clause",
     "read_number",
     "write_number",
 ]

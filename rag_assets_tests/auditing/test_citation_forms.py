@@ -1,7 +1,7 @@
 import pytest
 
 from rag_assets.auditing import Citation, Draft, parse_draft
-from rag_assets.auditing.articles import find_article
+from rag_assets.auditing.articles import NamedArticle, find_article
 from rag_assets.auditing.deciding import _with_article
 from rag_assets.auditing.drafts.hints import find_hint, read_hint
 from rag_assets.auditing.judged import Judged
@@ -234,7 +234,7 @@ def test_an_article_that_is_named_is_looked_at_and_told(sentence: str) -> None:
     (row,) = audit_of(sentence, [STATUTE]).rows
     assert row.status == "OK"
     assert row.locator is not None
-    assert row.locator.startswith("第二十条, ")
+    assert row.locator.startswith("第二十条第")
 
 
 @pytest.mark.parametrize(
@@ -248,7 +248,7 @@ def test_an_article_that_is_named_is_looked_at_and_told(sentence: str) -> None:
 def test_support_by_another_article_is_weak_and_says_which(sentence: str) -> None:
     (row,) = audit_of(sentence, [STATUTE]).rows
     assert (row.status, row.reason_code) == ("WEAK", "wrong_article")
-    assert row.reason.startswith("Supported by 第二十条, but the citation says 第")
+    assert row.reason.startswith("Supported by 第二十条第一款, but the citation says 第")
 
 
 def test_the_article_of_another_law_is_not_sought_in_this_one() -> None:
@@ -258,10 +258,12 @@ def test_the_article_of_another_law_is_not_sought_in_this_one() -> None:
 
 
 def test_an_article_that_says_more_beside_its_neighbours_is_the_one_that_is_named() -> None:
-    key, shown = find_article("第20条") or ("", "")
+    named, other = find_article("第20条"), find_article("第十九条")
+    assert named is not None
+    assert other is not None
     found = judged_at(STATUTE.passages[0].text.index("第二十条"))
-    assert _with_article(STATUTE, found, key, shown)[1] == "supported"
-    assert _with_article(STATUTE, found, "19", "第十九条")[1] == "wrong_article"
+    assert _with_article(STATUTE, found, named)[1] == "supported"
+    assert _with_article(STATUTE, found, other)[1] == "wrong_article"
 
 
 def judged_at(start: int) -> Judged:
@@ -315,4 +317,4 @@ def test_what_is_no_statute_has_to_speak_of_the_article(passage: str, status: st
 
 def test_of_several_articles_none_is_the_one_that_is_named() -> None:
     assert find_article("《劳动合同法》第三十九条和第四十条规定") is None
-    assert find_article("《劳动合同法》第三十九条规定") == ("39", "第三十九条")
+    assert find_article("《劳动合同法》第三十九条规定") == NamedArticle("39", "第三十九条")

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from rag_assets.auditing import CitationVerdict, CitedDocument, parse_draft, verify_citations
+from rag_assets.auditing.verdict_store import VerdictStore
 from rag_assets.model import ConfigurationError
 
 from .world import (
@@ -305,3 +306,21 @@ def test_a_claim_is_judged_with_and_without_what_its_document_abbreviates() -> N
         assert only(cited, make_document("harbours", [told])).status != "OK"
         row = only(cited, make_document("harbours", [first, told]))
         assert (row.status, row.quote, row.claim) == ("OK", told, claim)
+
+
+def test_a_claim_is_judged_with_what_its_draft_abbreviates_in_full() -> None:
+    source = make_document("harbours", ["A low energy tidal harbour silts quickly."])
+    cited = "LETH silts quickly {#harbours}."
+    assert only(cited, source).status != "OK"
+    draft = "We look at a low energy tidal harbour (LETH) in the north.\n\n" + cited
+    (row,) = audit_of(draft, [source]).rows
+    assert (row.status, row.claim) == ("OK", "LETH silts quickly.")
+
+
+def test_another_definition_in_the_draft_judges_the_abbreviated_sentence_again() -> None:
+    source = make_document("harbours", ["A low energy tidal harbour silts quickly."])
+    store = VerdictStore()
+    cited = "LETH silts quickly {#harbours}. A low energy tidal harbour silts {#harbours}."
+    assert audit_of(cited, [source], store=store).judged_now == 2
+    defined = f"{cited}\n\nWe look at a low energy tidal harbour (LETH)."
+    assert audit_of(defined, [source], store=store).judged_now == 1

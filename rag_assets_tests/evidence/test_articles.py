@@ -49,6 +49,30 @@ def test_the_quote_is_the_article_from_its_beginning(statutes: Workspace, questi
     assert "第四条" not in item.exact_quote
 
 
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("《渡船管理条例》第三条第二项", "（二）载客超过核定人数的。"),
+        ("渡船管理条例第3条第（一）项规定了什么？", "（一）没有执照经营渡船的；"),
+        ("渡船管理条例第三条第一款第二项", "（二）载客超过核定人数的。"),
+    ],
+)
+def test_the_quote_is_the_clause_that_a_question_names(
+    statutes: Workspace, question: str, found: str
+) -> None:
+    item = pack(statutes, question).items[0]
+    assert item.exact_quote == found
+    assert item.locator.startswith(f"第三条第{'二' if '二' in found else '一'}项, ")
+
+
+@pytest.mark.parametrize("named", ["第三条第九款", "第三条第九项", "第三条第一项和第二项"])
+def test_a_clause_that_is_not_there_or_several_quote_the_article(
+    statutes: Workspace, named: str
+) -> None:
+    item = pack(statutes, f"《渡船管理条例》{named}").items[0]
+    assert item.exact_quote.startswith("第三条 有下列情形之一的")
+
+
 def test_a_quote_within_an_article_is_located_by_it(statutes: Workspace) -> None:
     found = pack(statutes, "渡船检验的费用由谁承担？").items[0]
     assert "费用由船主承担" in found.exact_quote
