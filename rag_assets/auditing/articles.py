@@ -155,11 +155,14 @@ def spans_of(document: CitedDocument, named: NamedArticle) -> dict[int, tuple[in
 
 def clauses_of(document: CitedDocument, key: str) -> list[tuple[int, int, int, Clause]]:
     """Return the clauses of a Chinese article: passage, span in it, clause; one that goes on in the
-    next passage is there twice. Empty where passages overlap: none could be counted.
+    next passage is there twice. Empty where none could be counted: passages overlap, or the number
+    begins two articles, one of them of an annex.
     """
     parts = [p for p in read_articles(document).parts_of(key) if p[1].shown.startswith("第")]
     article, begins = "", []
     end: int | None = None
+    if sum(bool(find_begins(_text_of(document, *part))) for part in parts) > 1:
+        return []
     for number, part in parts:
         passage = document.passages[number]
         gap = None if end is None or passage.char_start is None else passage.char_start - end
@@ -168,7 +171,7 @@ def clauses_of(document: CitedDocument, key: str) -> list[tuple[int, int, int, C
         # A passage that begins where the last one ends goes on with its paragraph.
         article += "\n" if article and gap != 0 else ""
         begins.append(len(article))
-        article += passage.text[part.start : part.end]
+        article += _text_of(document, number, part)
         end = passage.char_end
     found = []
     for clause in find_clauses(article):
@@ -178,6 +181,10 @@ def clauses_of(document: CitedDocument, key: str) -> list[tuple[int, int, int, C
             if first < last:
                 found.append((number, first, last, clause))
     return found
+
+
+def _text_of(document: CitedDocument, passage: int, part: ArticlePart) -> str:
+    return document.passages[passage].text[part.start : part.end]
 
 
 def find_article(text: str, title: str | None = None) -> NamedArticle | None:

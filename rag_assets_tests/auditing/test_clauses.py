@@ -119,3 +119,13 @@ def test_a_passage_may_go_on_with_a_paragraph(gap: int, found: str) -> None:
     (row,) = audit_of("争议由仲裁委员会处理{#wages, 第三条}。", [law]).rows
     assert row.locator is not None
     assert row.locator.startswith(f"{found}, ")
+
+
+def test_clauses_of_a_number_that_begins_two_articles_are_not_counted() -> None:
+    # The rules that an annex adds have a third article as well.
+    annex = make_passage("wages", 2, "附件 细则\n\n第三条 争议由法院处理。")
+    law = make_document("wages", [*CLAUSES.passages, annex], title="中华人民共和国工资法")
+    (row,) = audit_of("争议由法院处理{#wages, 第三条第一款}。", [law]).rows
+    assert row.status == "OK"
+    assert row.locator is not None
+    assert row.locator.startswith("第三条, ")
