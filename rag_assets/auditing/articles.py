@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from rag_assets.auditing.library import CitedDocument, Passage
 from rag_assets.law import (
-    CLAUSE,
-    NUMBER,
+    ARTICLE_AND_CLAUSE,
     Clause,
     LawNames,
     article_key,
@@ -20,10 +19,7 @@ from rag_assets.law import (
     read_clause,
 )
 
-_NAMED = re.compile(
-    rf"(?:《(?P<law>[^》]{{2,60}})》[^，。；《》第]{{0,6}})?"
-    rf"第\s?(?P<number>{NUMBER})\s?条(?:\s?之\s?(?P<part>{NUMBER}))?{CLAUSE}"
-)
+_NAMED = re.compile(rf"(?:《(?P<law>[^》]{{2,60}})》[^，。；《》第]{{0,6}})?{ARTICLE_AND_CLAUSE}")
 
 
 class NamedArticle(NamedTuple):

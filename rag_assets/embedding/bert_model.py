@@ -69,11 +69,8 @@ class BertQueryEncoder:
         Args:
             text: of any length; what exceeds the model's limit is cut off.
         """
-        import threadpoolctl
-
-        (ids,) = self._bert.token_ids([self._bert.query_prompt + text])
-        with threadpoolctl.threadpool_limits(1, "blas"):
-            mean: Floats = self._forward(ids).mean(axis=0)
+        (states,) = self.encode_tokens(text, [self._shape.layers])
+        mean: Floats = states.mean(axis=0)
         return mean
 
     def _tensor(self, name: str) -> "Floats":

@@ -11,8 +11,7 @@ from rag_assets.evidence.locating import first_words
 from rag_assets.evidence.pack import QuoteCheck
 from rag_assets.evidence.wording import content_stems
 from rag_assets.law import (
-    CLAUSE,
-    NUMBER,
+    ARTICLE_AND_CLAUSE,
     ArticleBegin,
     Clause,
     article_key,
@@ -30,7 +29,7 @@ _STOPS = (".", "!", "?", "。", "！", "？", ";", "；")
 _CLOSING = "\"'”’」』)）] "
 _ROW = re.compile(r"(?m)^\|.*\|$")
 _CLAUSE_END = re.compile(r"[，；：、](?=.)|[,;:](?=\s)", re.DOTALL)
-_NAMED = re.compile(rf"第\s?(?P<number>{NUMBER})\s?条(?:\s?之\s?(?P<part>{NUMBER}))?{CLAUSE}")
+_NAMED = re.compile(ARTICLE_AND_CLAUSE)
 _HEADINGS = ("title", "heading", "unplaced_heading")
 # Where a figure stands; nothing of it is printed.
 _FIGURE = re.compile(r"!\[[^\]]*\]\(attachment:[^)]*\)")

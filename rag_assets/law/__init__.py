@@ -8,7 +8,13 @@ from rag_assets.law.articles import (
     find_begins,
     has_articles,
 )
-from rag_assets.law.clauses import CLAUSE, Clause, find_clauses, pick_clause, read_clause
+from rag_assets.law.clauses import (
+    ARTICLE_AND_CLAUSE,
+    Clause,
+    find_clauses,
+    pick_clause,
+    read_clause,
+)
 from rag_assets.law.english_articles import ENGLISH_ADDRESS
 from rag_assets.law.english_names import LAW_NOUNS
 from rag_assets.law.english_references import find_english_references
@@ -17,7 +23,7 @@ from rag_assets.law.numbers import NUMBER, read_number, write_number
 from rag_assets.law.references import find_references, names_articles
 
 __all__ = [
-    "CLAUSE",
+    "ARTICLE_AND_CLAUSE",
     "ENGLISH_ADDRESS",
     "LAW_NOUNS",
     "NUMBER",

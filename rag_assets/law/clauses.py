@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from rag_assets.law.numbers import NUMBER, read_number, write_number
 
-# Behind an article; several are not told apart.
-CLAUSE = (
+# An article with the clause of it that is named; of several clauses none is read.
+ARTICLE_AND_CLAUSE = (
+    rf"第\s?(?P<number>{NUMBER})\s?条(?:\s?之\s?(?P<part>{NUMBER}))?"
     rf"(?:第\s?(?P<paragraph>{NUMBER})\s?款)?(?:第?\s?[(（]?(?P<item>{NUMBER})[)）]?\s?项)?"
     rf"(?P<more>(?:[、,，和与及至到或]|以及)\s?第?\s?[(（]?{NUMBER}[)）]?\s?[款项])?"
 )
@@ -72,7 +73,7 @@ def find_clauses(article: str) -> list[Clause]:
 
 
 def read_clause(match: re.Match[str]) -> tuple[int | None, int | None]:
-    """Return paragraph and item that a match of `CLAUSE` names; None for what it does not."""
+    """Return paragraph and item that a match of `ARTICLE_AND_CLAUSE` names, None for what not."""
     if match["more"]:
         return None, None
     paragraph, item = (
