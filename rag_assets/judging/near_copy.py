@@ -13,6 +13,7 @@ from rag_assets.judging.comparing import MODAL, number_context, overlap, split_c
 from rag_assets.judging.contract import Sign
 from rag_assets.judging.cues import Cue, of_kind, read_cues
 from rag_assets.judging.equal_numbers import find_equal, is_equal, read_derived
+from rag_assets.judging.exchanged import find_exchanged
 from rag_assets.judging.features import Answer
 from rag_assets.judging.folding import fold
 from rag_assets.judging.lexicon import lexicon
@@ -49,6 +50,9 @@ _MONTHS = frozenset(
         "december",
     ]
 )
+_PRONOUN = re.compile(
+    r"(?i)\b(?:they|them|their|it|its|he|him|his|she|her|this|these|those)\b|[他她它其]"
+)
 _HAN_CONDITION = re.compile("[^，。；]{2,}的(?=，)|除[^，。；]{2,30}外")
 # “55 years” is “aged 55 years”, “30日” is “30天”.
 _ALIKE = {
@@ -69,7 +73,10 @@ def find_changes(found: Answer) -> Iterator[Sign]:
     share = found.selection.shares[0]
     if found.selection.is_crossed or share < _FOLLOWS_ROUGHLY:
         return
-    yield from find_placed_contraries(claim, sentence)
+    # “B is lower than A” for “A is higher than B”: both have changed, and the sense has not.
+    is_turned = found.comparison.is_turned
+    if not is_turned:
+        yield from find_placed_contraries(claim, sentence)
     if share < _FOLLOWS:
         return
     yield from _numbers(claim, window)
@@ -81,11 +88,14 @@ def find_changes(found: Answer) -> Iterator[Sign]:
             text = f"The claim names a cause (“{fact.claim}”), the source says “{fact.source}”."
             yield Sign("causal", fact.claim, fact.source, text)
     yield from _units(claim, window)
+    if not is_turned:
+        yield from find_exchanged(claim, sentence)
     yield from find_substitutes(claim, sentence, window)
     yield from _names(claim, window, found.title)
     # Of what one sentence holds alone, another one takes no denial over.
     yield from _negations(claim, sentence, sentence if share >= _FOLLOWS_WHOLLY else window)
-    if not found.comparison.is_turned:
+    yield from _denied_elsewhere(claim, sentence)
+    if not is_turned:
         yield from _directions(claim, sentence)
 
 
@@ -237,6 +247,33 @@ def _negations(claim: str, sentence: str, window: str) -> Iterator[Sign]:
         if told[0][unit] - denied[0] > told[1][unit] - denied[1]:
             text = f"The source denies (“{word}”) what the claim takes over without it."
             yield Sign("negation", "", word, text)
+
+
+def _denied_elsewhere(claim: str, sentence: str) -> Iterator[Sign]:
+    """Yield what the claim takes over, without its denial, from a clause beside the one that it
+    follows: “in adults and in children” for “in adults, but had no effect in children”.
+    """
+    if _denying(claim) or of_kind(read_cues(claim), "denial"):
+        return
+    own = read_terms(claim).weights
+    clauses = split_clauses(sentence)
+    outright = [clause for clause in clauses if not _denying(clause)]
+    if any(map(_PRONOUN.search, outright)):
+        return  # which may stand for what the other clause names
+    said = [read_terms(clause).weights for clause in outright]
+    if max((overlap(own, weights) for weights in said), default=0.0) < _FITS:
+        return
+    elsewhere = frozenset().union(*said)
+    for clause in clauses:
+        if denying := _denying(clause):
+            word = clause[denying[0].start : denying[0].end]
+            for item in read_terms(clause).items:
+                is_denied = item.start > denying[0].end and item.weight >= _FITS
+                if is_denied and item.unit in own and item.unit not in elsewhere:
+                    about = clause[item.start : item.end]
+                    text = f"Of “{about}” the source says something with “{word}” only."
+                    yield Sign("negation", about, word, text)
+                    return
 
 
 def _denied(text: str) -> list[tuple[str, str]]:

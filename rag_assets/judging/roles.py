@@ -8,7 +8,7 @@ otherwise is passed over. In Chinese: comparisons with 于 (高于, 优于), 超
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rag_assets.judging.cues import HAN_COMPARES, of_kind, read_cues
 from rag_assets.judging.folding import fold
@@ -53,6 +53,7 @@ _HAN_BY = re.compile(
 )
 # Scales of things that are compared, not of how they compare: women and men.
 _SIDES = frozenset({"gender", "north", "east"})
+_LABEL = re.compile(r"\s([A-Z]|\d{1,2}|[IVX]{1,4})\b(?![.,]\d|\s?%)")
 # A head and its adjective.
 _NEAR = 2
 _AGAINST = re.compile(
@@ -152,7 +153,7 @@ def _pivots(text: str) -> Iterator[_Pivot]:
     """Yield the verbs with an object and the comparisons of a text."""
     # Whether it is more or less is compared by itself.
     turns = [cue for cue in of_kind(read_cues(text), "direction") if cue.scale not in _SIDES]
-    every = read_terms(text).items
+    every = [_numbered(term, text) for term in read_terms(text).items]
     terms = [
         term
         for term in every
@@ -186,6 +187,14 @@ def _pivots(text: str) -> Iterator[_Pivot]:
                 yield _Pivot("than", shown, left, right, None)
             yield _Pivot(term.unit, shown, left, right, (before_it, behind_it))
     yield from _han_pivots(text, terms)
+
+
+def _numbered(term: Term, text: str) -> Term:
+    """Return a term with the letter or number behind it: of groups A and B only that differs."""
+    label = _LABEL.match(text, term.end)
+    if term.kind != "word" or label is None:
+        return term
+    return replace(term, unit=f"{term.unit} {label[1].lower()}", end=label.end())
 
 
 def _han_pivots(text: str, terms: Sequence[Term]) -> Iterator[_Pivot]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rag_assets.judging.comparing import Comparison, CueFact, NumberFact
+from rag_assets.judging.comparing import Comparison, CueFact, NumberFact, overlap
 from rag_assets.judging.contract import Sign
 from rag_assets.judging.cues import of_kind, own_denials, read_cues
 from rag_assets.judging.features import Answer
@@ -21,6 +21,9 @@ _TELLING_WEIGHT = 0.55
 _SAME_SUBJECT = 0.5
 _SAME_NEGATED = 0.75
 _SAME_CLAIM = 0.4
+# Share of what a question holds of a claim that a sentence must hold to answer it.
+_AS_MUCH = 0.9
+_CLOSING = "\"'”’」』)）*_ "
 
 
 def find_contradictions(found: Answer) -> list[Sign]:
@@ -55,14 +58,35 @@ def find_doubts(found: Answer) -> list[Sign]:
 def find_reservations(found: Answer) -> list[Sign]:
     """Return what keeps a claim from being OK until somebody has looked, though it may be right.
 
-    A name that the passage does not name (it may say “he”), and what was changed in a sentence
-    that was taken over.
+    A name that the passage does not name (it may say “he”), what the passage only asks, and what
+    was changed in a sentence that was taken over.
     """
     names = list(_missing_names(found))
     if found.selection.is_crossed:
         # Acronyms are written alike in both languages; other names are translated.
         names = [sign for sign in names if sign.claim.isupper() and sign.claim.isascii()]
-    return [*names, *find_changes(found)]
+    return [*names, *_asked(found), *find_changes(found)]
+
+
+def _asked(found: Answer) -> Iterator[Sign]:
+    """Yield the question that the best sentence is, unless another one holds the claim as well."""
+    wanted = claim_weights(read_terms(found.claim))
+    asked, *others = found.sentences
+    held = overlap(wanted, _held(asked))
+    if _is_question(asked) and not any(
+        overlap(wanted, _held(other)) >= _AS_MUCH * held
+        for other in others
+        if not _is_question(other)
+    ):
+        yield Sign("words", "", asked, "The passage asks it, and does not say it.")
+
+
+def _is_question(sentence: str) -> bool:
+    return sentence.rstrip(_CLOSING).endswith(("?", "？"))
+
+
+def _held(sentence: str) -> dict[str, float]:
+    return dict.fromkeys(held_units(sentence), 1.0)
 
 
 def signs_against(found: Answer) -> tuple[Sign, ...]:

@@ -12,6 +12,7 @@ from rag_assets.judging.contract import (
     Thresholds,
     show_score,
 )
+from rag_assets.judging.contraries import ANTONYMS_FILE
 from rag_assets.judging.crossed import answer_crossed, crossed_probability, is_crossed
 from rag_assets.judging.features import FEATURES, Answer, answer, measure
 from rag_assets.judging.lexicon import WORDS_FILE
@@ -35,9 +36,9 @@ from rag_assets.workspace.configuration import configs_folder
 from rag_assets.workspace.settings import ScorerName, SupportSettings
 
 SUPPORT_FILE = "support.json"
-_TABLES = (WEIGHTS_FILE, WORDS_FILE)
+_TABLES = (WEIGHTS_FILE, WORDS_FILE, ANTONYMS_FILE)
 # Counts as code: raise it when the same texts and file come to another judgement.
-SUPPORT_VERSION = 8
+SUPPORT_VERSION = 9
 # Of a statement that stands in its source word for word: 20 of 21 such rows of the sets, one of
 # which is one of two references for what the other says (docs/judging.md).
 REPEATED = 0.95

@@ -15,6 +15,11 @@ _HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff"
 _TOKEN = re.compile(
     rf"(?P<number>\d+(?:[.,]\d+)*)|(?P<han>[{_HAN}]+)|(?P<word>(?:(?![{_HAN}\d_])\w)+(?:['’]\w+)?\d*)"
 )
+# That a number is not exact says every writer in another word.
+_ABOUT = re.compile(r"\b(?:about|around|approximately|approx\.?|roughly|circa|ca\.?)\s+[$€£¥]?$")
+_ABOUT_LENGTH = 20
+# A unit is compared with its number.
+_PERCENT = re.compile(r"\s?(?:per\s?cent|pct)\b")
 # Characters that bind and carry no content; a run of characters ends at them.
 _HAN_FUNCTION = re.compile("[的了是在和与及也都就而]")
 _KEPT_TEXTS = 20_000
@@ -71,8 +76,14 @@ def read_terms(text: str) -> Terms:
     for numeral in read_numerals(text):
         if numeral.is_word:
             numbers.add(f"{numeral.value:g}")
-            blank = " " * (numeral.end - numeral.start)
-            folded = folded[: numeral.start] + blank + folded[numeral.end :]
+            folded = _blanked(folded, numeral.start, numeral.end)
+        percent = _PERCENT.match(folded, numeral.end)
+        if percent is not None:
+            folded = _blanked(folded, *percent.span())
+        first = max(0, numeral.start - _ABOUT_LENGTH)
+        about = _ABOUT.search(folded[first : numeral.start])
+        if about is not None:
+            folded = _blanked(folded, first + about.start(), numeral.start)
     for match in _TOKEN.finditer(folded):
         if match.lastgroup == "word":
             items += _word(match)
@@ -81,6 +92,10 @@ def read_terms(text: str) -> Terms:
         else:
             numbers.add(match.group().replace(",", "").rstrip("."))
     return Terms(tuple(items), {item.unit: item.weight for item in items}, frozenset(numbers))
+
+
+def _blanked(text: str, start: int, end: int) -> str:
+    return text[:start] + " " * (end - start) + text[end:]
 
 
 def _word(match: re.Match[str]) -> list[Term]:

@@ -84,6 +84,8 @@ STUDY = passage(
     "Men take at most 300 mg a day, unless a physician has told them otherwise.",
     "The share was 92.5 percent in industry, and 71.8 percent in construction.",
     "The walls were cooled, if possible, by water from the river.",
+    "The vaccine reduced admissions in adults, but had no measurable effect in children.",
+    "How often do reflective coatings raise the heat load on pedestrians?",
 )
 
 
@@ -99,6 +101,9 @@ STUDY = passage(
         ("Men take at most 300 mg a day.", STUDY, "words", "unless"),
         ("The share was 71.8 percent in industry, and 92.5 percent in construction.", STUDY,
          "number", "92.5 percent"),
+        ("The vaccine reduced admissions in adults and in children.", STUDY, "negation", "no"),
+        ("Reflective coatings often raise the heat load on pedestrians.", STUDY, "words",
+         "How often do reflective coatings raise the heat load on pedestrians?"),
     ],
 )  # fmt: skip
 def test_what_a_sentence_loses_or_exchanges_is_named(
@@ -188,3 +193,16 @@ def test_a_word_that_the_claim_has_too_and_another_sentence_answer_no_denial(cla
 def test_what_is_denied_by_a_word_of_both_is_a_contradiction(claim: str, source: str) -> None:
     signs = find_contradictions(answer(claim, [passage(source)]))
     assert [sign.kind for sign in signs] == ["negation"]
+
+
+def test_a_question_that_another_sentence_answers_is_no_reservation() -> None:
+    asked = passage(
+        "Do reflective coatings raise the heat load on pedestrians?",
+        "Reflective coatings raise the heat load on pedestrians by a fifth.",
+    )
+    claim = "Reflective coatings raise the heat load on pedestrians."
+    assert find_reservations(answer(claim, [asked])) == []
+
+
+def test_what_only_one_clause_denies_may_be_taken_from_the_other() -> None:
+    assert find_reservations(answer("The vaccine reduced admissions in adults.", [STUDY])) == []

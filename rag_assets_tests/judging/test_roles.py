@@ -94,6 +94,8 @@ def test_an_exchange_is_never_ok_and_says_so(scorer: Scorer) -> None:
         ("Surgery is more expensive than the treatment.",
          "The treatment is cheaper than surgery."),
         ("对照组的成绩显著低于实验组。", "实验组的成绩显著高于对照组。"),
+        ("Group B scored lower than group A on the test.",
+         "Group A scored higher than group B on the test."),
     ],
 )  # fmt: skip
 def test_what_is_turned_twice_is_not_turned(claim: str, source: str) -> None:

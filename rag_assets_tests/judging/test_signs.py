@@ -167,6 +167,8 @@ def test_missing_chinese_words_are_words() -> None:
         ("World War II ended in 1945.", "The Second World War ended in 1945."),
         ("At least 20 participants were excluded.", "We excluded 23 participants."),
         ("Fifty women had oesophageal tumours.", "50 women had an esophageal tumor."),
+        ("The bridge was closed in 2015 and opened again later.",
+         "The bridge was closed in 2015 and reopened later."),
         ("The belt starts at 4 km/h.", "The belt starts at 4km/hour."),
         ("The sample was kept at −20 °C.", "Samples were kept at −20 ◦C."),
         ("With backup tasks disabled it took longer.", "Without backup tasks it took longer."),
