@@ -19,6 +19,7 @@ _NEAR_IN_SOURCE = 6
 _CLAUSE_END = re.compile(
     r"[，。；：！？;:!?]|,(?!\d)|\.(?!\d)|\s(?:and|while|whereas|but|versus|vs\.?)\s|而|、"
 )
+_SUBORDINATES = re.compile(r"(?i)\b(?:although|though|because|since|when|if|unless|until)\b")
 # Scales of modal verbs: what they are about stands behind them.
 _BEHIND_MODAL = 3
 MODAL = frozenset({"duty", "permission"})
@@ -206,12 +207,27 @@ def _names(claim: str, sentences: Sequence[str], context: str) -> tuple[NameFact
     return tuple(facts)
 
 
-def _around(items: Sequence[Term], cue: Cue, count: int) -> dict[str, float]:
+def _around(
+    items: Sequence[Term], cue: Cue, count: int, clause: tuple[int, int]
+) -> dict[str, float]:
     """Return the terms on each side of a word; of a modal verb those behind it."""
-    before = [term for term in items if term.end <= cue.start][-count:]
-    behind = [term for term in items if term.start >= cue.end][:count]
+    start, end = clause
+    before = [term for term in items if start <= term.start and term.end <= cue.start][-count:]
+    behind = [term for term in items if cue.end <= term.start and term.end <= end][:count]
     near = behind[:_BEHIND_MODAL] if cue.scale in MODAL else (*before, *behind)
     return {term.unit: term.weight for term in near}
+
+
+def _whole(text: str, _: Cue) -> tuple[int, int]:
+    return 0, len(text)
+
+
+def _clause_around(text: str, cue: Cue) -> tuple[int, int]:
+    ends = [*_CLAUSE_END.finditer(text), *_SUBORDINATES.finditer(text)]
+    return (
+        max((match.end() for match in ends if match.end() <= cue.start), default=0),
+        min((match.start() for match in ends if match.start() >= cue.end), default=len(text)),
+    )
 
 
 def overlap(wanted: dict[str, float], found: dict[str, float]) -> float:
@@ -225,11 +241,15 @@ def _directions(claim: str, sentences: Sequence[str]) -> tuple[CueFact, ...]:
     best = {(cue.scale, cue.side) for cue in of_kind(read_cues(sentences[0]), "direction")}
     told = _told_bounds(claim, sentences)
     facts = []
+    said = {(cue.scale, cue.side) for cue in of_kind(read_cues(claim), "direction")}
     for cue in of_kind(read_cues(claim), "direction"):
         if any(start <= cue.start < end for start, end in told):
             continue
         is_modal = cue.scale in MODAL
-        around = _around(own, cue, _NEAR_IN_CLAIM)
+        # Where both say both, what stands in another clause would tell the wrong one.
+        both = {(cue.scale, 1), (cue.scale, -1)}
+        cut = _clause_around if both <= said and both <= best else _whole
+        around = _around(own, cue, _NEAR_IN_CLAIM, cut(claim, cue))
         same: tuple[float, Cue | None] = (-1.0, None)
         opposite: tuple[float, Cue | None] = (-1.0, None)
         for sentence in sentences:
@@ -237,7 +257,9 @@ def _directions(claim: str, sentences: Sequence[str]) -> tuple[CueFact, ...]:
             for other in of_kind(read_cues(sentence), "direction"):
                 if other.scale != cue.scale:
                     continue
-                subject = overlap(around, _around(items, other, _NEAR_IN_SOURCE))
+                subject = overlap(
+                    around, _around(items, other, _NEAR_IN_SOURCE, cut(sentence, other))
+                )
                 if is_modal and subject < _SAME_SUBJECT:
                     continue
                 if other.side == cue.side:

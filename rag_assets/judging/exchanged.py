@@ -29,6 +29,7 @@ _JOINS = frozenset(
         "the",
     ]
 )
+_COMMAS = frozenset(",，")
 _MUTUAL = re.compile(
     r"correlat|associat|resembl|equal|compar|match|differ|between|similar|link|relat|overlap|"
     r"[相比之互]|同"
@@ -75,8 +76,9 @@ def find_exchanged(claim: str, sentence: str) -> Iterator[Sign]:
     own = tokens_of(claim)
     seen = set()
     for swap in [*_replaced_swaps(claim, sentence), *_moved_swaps(own, tokens_of(sentence))]:
-        pieces = [own[slice(*piece)] for piece in swap]
-        if _is_the_same(own, swap) or not all(map(_is_telling, pieces)):
+        called = _called_alike(own, swap)
+        pieces = [own[start : end + called] for start, end in swap]
+        if _is_the_same(own, swap, called) or not all(map(_is_telling, pieces)):
             continue
         shown = _shown(pieces[0]), _shown(pieces[1])
         if frozenset(shown) not in seen:
@@ -128,17 +130,26 @@ def _same_tokens(own: Sequence[str], theirs: Sequence[str]) -> int | None:
     return None
 
 
-def _is_the_same(own: Sequence[str], swap: _Swap) -> bool:
-    """Say whether a sentence says the same either way."""
+def _called_alike(own: Sequence[str], swap: _Swap) -> int:
+    """Return the tokens behind both pieces that are the same: 甲方, 乙方."""
     (_, end), (start, last) = swap
+    behind = zip(own[end:start], own[last:], strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], behind))
+
+
+def _is_the_same(own: Sequence[str], swap: _Swap, called: int) -> bool:
+    """Say whether a sentence says the same either way."""
     if _are_clauses(own, *swap):
         return True
-    # 甲方和乙方: what both are called further is no part of what joins them.
-    alike = takewhile(
-        lambda pair: pair[0] == pair[1], zip(own[end:start], own[last:], strict=False)
-    )
-    between = own[end + sum(1 for _ in alike) : start]
-    return all(token in _JOINS for token in between) or any(map(_MUTUAL.match, between))
+    (_, end), (start, last) = swap
+    between = own[end + called : start]
+    if _COMMAS.issuperset(between):
+        # In a list other marks stand around; between two clauses each piece has its own verb.
+        return own[last : last + 1] == [] or not own[last].isalnum() or own[last] in _JOINS
+    if all(token in _JOINS for token in between):
+        return True
+    # Behind a comma begins another clause: compared with A, B was higher.
+    return any(map(_MUTUAL.match, between)) and not _COMMAS.intersection(between)
 
 
 def _are_clauses(tokens: Sequence[str], *pieces: tuple[int, int]) -> bool:

@@ -17,6 +17,7 @@ from rag_assets.judging.exchanged import find_exchanged
 from rag_assets.judging.features import Answer
 from rag_assets.judging.folding import fold
 from rag_assets.judging.lexicon import lexicon
+from rag_assets.judging.moved import find_moved
 from rag_assets.judging.names import read_names
 from rag_assets.judging.naming import read_named
 from rag_assets.judging.quantities import Quantity, is_year, read_quantities
@@ -50,6 +51,7 @@ _MONTHS = frozenset(
         "december",
     ]
 )
+_DETERMINERS = frozenset({"no", "without", "neither", "none", "无", "没有"})
 _PRONOUN = re.compile(
     r"(?i)\b(?:they|them|their|it|its|he|him|his|she|her|this|these|those)\b|[他她它其]"
 )
@@ -90,6 +92,7 @@ def find_changes(found: Answer) -> Iterator[Sign]:
     yield from _units(claim, window)
     if not is_turned:
         yield from find_exchanged(claim, sentence)
+        yield from find_moved(claim, sentence)
     yield from find_substitutes(claim, sentence, window)
     yield from _names(claim, window, found.title)
     # Of what one sentence holds alone, another one takes no denial over.
@@ -239,7 +242,7 @@ def _negations(claim: str, sentence: str, window: str) -> Iterator[Sign]:
     denials = [len(of_kind(read_cues(text), "denial")) for text in (claim, sentence)]
     if denials[0] > denials[1]:
         return  # “with dropout disabled” for “without dropout”
-    ours, theirs = _denied(claim), _denied(sentence)
+    ours, theirs = _denied_at_all(claim), _denied(sentence)
     told = [Counter(item.unit for item in read_terms(text).items) for text in (claim, sentence)]
     for unit, word in theirs:
         denied = [sum(unit == other for other, _ in found) for found in (ours, theirs)]
@@ -284,6 +287,20 @@ def _denied(text: str) -> list[tuple[str, str]]:
         for cue in _denying(text)
         if (behind := next((item for item in items if item.start >= cue.end), None)) is not None
     ]
+
+
+def _denied_at_all(text: str) -> list[tuple[str, str]]:
+    """Return all terms behind a word that denies, to the end of its clause, and that word."""
+    found = []
+    for clause in split_clauses(text):
+        cues = _denying(clause)
+        if cues:
+            word = clause[cues[0].start : cues[0].end]
+            behind = [i for i in read_terms(clause).items if i.start >= cues[0].end]
+            # A verb is denied with all that belongs to it, “without a degree” with one word.
+            reach = 1 if word.lower() in _DETERMINERS else None
+            found += [(item.unit, word) for item in behind[:reach]]
+    return found
 
 
 def _denying(text: str) -> list[Cue]:

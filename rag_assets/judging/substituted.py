@@ -5,6 +5,7 @@ paraphrase none of this is asked: its words stand elsewhere anyway.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from rag_assets.judging.comparing import overlap, split_clauses
@@ -35,7 +36,7 @@ def find_substitutes(claim: str, sentence: str, window: str) -> Iterator[Sign]:
 
 def find_placed_contraries(claim: str, sentence: str) -> Iterator[Sign]:
     """Yield a word of the claim that stands between the same words as its contrary there."""
-    own, theirs = (frozenset(tokens_of(text)) for text in (claim, sentence))
+    own, theirs = (Counter(tokens_of(text)) for text in (claim, sentence))
     for old, new, _, _ in find_replaced(claim, sentence):
         if max(len(old), len(new)) > _SHORT:
             continue
@@ -49,8 +50,8 @@ def find_placed_contraries(claim: str, sentence: str) -> Iterator[Sign]:
             or (
                 not is_denied
                 # What both say has another place, and no other word in its own.
-                and word not in theirs
-                and other not in own
+                and own[word] > theirs[word]
+                and theirs[other] > own[other]
                 and are_contrary_in_place(word, other)
             )
         )

@@ -206,3 +206,10 @@ def test_a_question_that_another_sentence_answers_is_no_reservation() -> None:
 
 def test_what_only_one_clause_denies_may_be_taken_from_the_other() -> None:
     assert find_reservations(answer("The vaccine reduced admissions in adults.", [STUDY])) == []
+
+
+def test_a_denial_reaches_to_the_end_of_its_clause() -> None:
+    source = passage("The gene is expressed in the liver and the kidney but not in the heart.")
+    assert find_reservations(answer("The gene is not expressed in the heart.", [source])) == []
+    false = answer("The gene is expressed in the heart.", [source])
+    assert "negation" in {sign.kind for sign in find_contradictions(false)}
