@@ -21,6 +21,7 @@ from rag_assets.judging.moved import find_moved
 from rag_assets.judging.names import read_names
 from rag_assets.judging.naming import read_named
 from rag_assets.judging.quantities import Quantity, is_year, read_quantities
+from rag_assets.judging.recombined import find_recombined
 from rag_assets.judging.substituted import find_placed_contraries, find_substitutes
 from rag_assets.judging.terms import read_terms
 
@@ -89,10 +90,15 @@ def find_changes(found: Answer) -> Iterator[Sign]:
         if fact.agreement < 0:
             text = f"The claim names a cause (“{fact.claim}”), the source says “{fact.source}”."
             yield Sign("causal", fact.claim, fact.source, text)
+    for fact in found.comparison.extremes:
+        if fact.agreement == 0:
+            text = f"The claim says “{fact.claim}”, the source does not."
+            yield Sign("words", fact.claim, "", text)
     yield from _units(claim, window)
     if not is_turned:
         yield from find_exchanged(claim, sentence)
         yield from find_moved(claim, sentence)
+        yield from find_recombined(claim, sentence)
     yield from find_substitutes(claim, sentence, window)
     yield from _names(claim, window, found.title)
     # Of what one sentence holds alone, another one takes no denial over.

@@ -1,0 +1,111 @@
+"""A clause of a claim that is put together from two clauses of its source.
+
+“In cities the number of doctors fell” holds no word but those of “in rural districts the number of
+doctors fell, while in cities it remained unchanged”. Each clause of a source speaks of its own
+subject; what it leaves out, the one before it says, so that a clause that is taken over whole may
+be filled up from others.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import lru_cache
+
+from rag_assets.judging.contract import Sign
+from rag_assets.judging.lexicon import lexicon
+from rag_assets.judging.selecting import claim_weights
+from rag_assets.judging.term_weights import stem
+from rag_assets.judging.terms import is_chinese, read_terms
+
+_PIECE_END = re.compile(
+    r"[;:!?—]|,(?!\d)|\.(?!\d)|\s[-–]\s|"
+    r"\b(?:and|but|or|while|whereas|although|though|because|since|when|if|unless|until|versus)\b"
+)
+_HAN_PIECE_END = re.compile(r"[，。；：！？,;:!?]")
+# What has none of these words says nothing by itself: “in May”, “mainly because of cattle”.
+_FINITE = re.compile(
+    r"\b(?:is|are|was|were|be|been|has|have|had|do|does|did|will|would|can|could|may|might|must|"
+    r"shall|should|fell|rose|grew|became|went|came|got|led|held|kept|made|lost|won|found|gave|took|"
+    r"saw|said|met|paid|sold|sent|spent|left|felt|thought|brought|bought|ran|began|broke|chose|drew|"
+    r"drove|fought|knew|lay|spoke|stood|taught|told|wore|wrote|[a-z]{2,}(?:ed|[^s\W]s))\b"
+)
+# Share of a piece's weight that makes it one that is taken over whole.
+_WHOLE = 0.85
+# Weight of what is taken from a clause from where on it says of which clause it is.
+_TELLING = 0.4
+
+
+def find_recombined(claim: str, sentence: str) -> Iterator[Sign]:
+    """Yield the words of two clauses of a sentence that one clause of a claim joins."""
+    pieces = _pieces(sentence)
+    clauses = _clauses(pieces)
+    if len(clauses) < 2:
+        return
+    times = Counter(unit for clause in clauses for unit in _weights(" ".join(clause)))
+    for own in _clauses(_pieces(claim)):
+        wanted = _weights(" ".join(own))
+        taken = []
+        for clause in clauses:
+            every = _weights(" ".join(clause))
+            telling = {u: w for u, w in every.items() if times[u] == 1 and u in wanted}
+            if sum(telling.values()) >= _TELLING:
+                taken.append((clause, telling))
+        if len(taken) < 2 or any(
+            _is_whole(piece, wanted, telling) for clause, telling in taken for piece in clause
+        ):
+            continue
+        first, second = (_shown(clause, telling) for clause, telling in taken[:2])
+        text = (
+            f"The source says “{first}” and “{second}” in different clauses, of different things."
+        )
+        yield Sign("words", first, second, text)
+
+
+def _is_whole(piece: str, wanted: dict[str, float], telling: dict[str, float]) -> bool:
+    """Say whether a claim takes a piece over whole, with something that only this clause has."""
+    every = _weights(piece)
+    total = sum(every.values())
+    held = sum(weight for unit, weight in every.items() if unit in wanted)
+    return bool(every.keys() & telling.keys()) and held >= _WHOLE * total
+
+
+def _weights(text: str) -> dict[str, float]:
+    weights = claim_weights(read_terms(text))
+    return {unit: weight for unit, weight in weights.items() if unit not in _saying()}
+
+
+@lru_cache(maxsize=1)
+def _saying() -> frozenset[str]:
+    """Return the units of verbs that say who says it, and nothing of the matter."""
+    frames = lexicon().frames
+    return frozenset([*map(stem, frames.verbs_en), *frames.verbs_zh])
+
+
+def _pieces(text: str) -> list[str]:
+    ends = _HAN_PIECE_END if is_chinese(text) else _PIECE_END
+    return [piece.strip() for piece in ends.split(text) if piece.strip()]
+
+
+def _clauses(pieces: list[str]) -> list[list[str]]:
+    """Return the pieces in groups: what says nothing by itself belongs to what stands before it."""
+    found: list[list[str]] = []
+    waiting: list[str] = []
+    for piece in pieces:
+        if is_chinese(piece) or _FINITE.search(piece.lower()):
+            found.append([*waiting, piece])
+            waiting = []
+        elif found:
+            found[-1].append(piece)
+        else:
+            waiting.append(piece)
+    return found or [waiting]
+
+
+def _shown(clause: list[str], telling: dict[str, float]) -> str:
+    """Return the word of a clause that tells most."""
+    unit = max(telling, key=lambda u: telling[u])
+    for piece in clause:
+        for item in read_terms(piece).items:
+            if item.unit == unit:
+                return piece[item.start : item.end]
+    return unit.removeprefix("#")
