@@ -15,20 +15,9 @@ _TOKEN = re.compile(r"[\u3400-\u9fff]|[^\W_]+(?:['’][^\W_]+)?|[^\s\w]")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 # “A and B” is “B and A”, “A is B” may be “B is A”, “A compared with B” is “B compared with A”.
 _JOINS = frozenset(
-    [
-        *"和与及或、,，同跟是为/&",
-        "and",
-        "or",
-        "versus",
-        "vs",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "the",
-    ]
-)
+    [*"和与及或、,，同跟是为/&", "and", "or", "versus", "vs", "is", "are", "was", "were", "be",
+     "the"]
+)  # fmt: skip
 _COMMAS = frozenset(",，")
 _MUTUAL = re.compile(
     r"correlat|associat|resembl|equal|compar|match|differ|between|similar|link|relat|overlap|"
@@ -98,10 +87,11 @@ def _moved_swaps(own: Sequence[str], theirs: Sequence[str]) -> Iterator[_Swap]:
     """Yield pieces, of any lengths, that stand the other way round about the same words: the claim
     has B P A where the sentence has A P B.
     """
+    common = frozenset(own) & frozenset(theirs)
     for first, token in enumerate(own):
         for start, other in enumerate(theirs):
             is_begin = not first or not start or own[first - 1] == theirs[start - 1]
-            if not is_begin or token == other or token not in theirs or other not in own:
+            if not is_begin or token == other or not common.issuperset((token, other)):
                 continue
             length = _same_tokens(own[first : first + _LONGEST], theirs[start : start + _LONGEST])
             if length is None:
@@ -145,7 +135,7 @@ def _is_the_same(own: Sequence[str], swap: _Swap, called: int) -> bool:
     between = own[end + called : start]
     if _COMMAS.issuperset(between):
         # In a list other marks stand around; between two clauses each piece has its own verb.
-        return own[last : last + 1] == [] or not own[last].isalnum() or own[last] in _JOINS
+        return last == len(own) or not own[last].isalnum() or own[last] in _JOINS
     if all(token in _JOINS for token in between):
         return True
     # Behind a comma begins another clause: compared with A, B was higher.

@@ -59,10 +59,8 @@ def find_recombined(claim: str, sentence: str) -> Iterator[Sign]:
         ):
             continue
         first, second = (_shown(clause, telling) for clause, telling in taken[:2])
-        text = (
-            f"The source says “{first}” and “{second}” in different clauses, of different things."
-        )
-        yield Sign("words", first, second, text)
+        told = f"The source says “{first}” and “{second}” in different clauses"
+        yield Sign("words", first, second, f"{told}; see which goes with which.")
 
 
 def _is_whole(piece: str, wanted: dict[str, float], telling: dict[str, float]) -> bool:
@@ -81,8 +79,7 @@ def _weights(text: str) -> dict[str, float]:
 @lru_cache(maxsize=1)
 def _saying() -> frozenset[str]:
     """Return the units of verbs that say who says it, and nothing of the matter."""
-    frames = lexicon().frames
-    return frozenset(map(stem, frames.verbs_en))
+    return frozenset(map(stem, lexicon().frames.verbs_en))
 
 
 def _pieces(text: str) -> list[str]:
