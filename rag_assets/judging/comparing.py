@@ -20,6 +20,9 @@ _CLAUSE_END = re.compile(
     r"[，。；：！？;:!?]|,(?!\d)|\.(?!\d)|\s(?:and|while|whereas|but|versus|vs\.?)\s|而|、"
 )
 _SUBORDINATES = re.compile(r"(?i)\b(?:although|though|because|since|when|if|unless|until)\b")
+PRONOUN = re.compile(
+    r"(?i)\b(?:they|them|their|it|its|he|him|his|she|her|this|these|those)\b|[他她它其]"
+)
 # Scales of modal verbs: what they are about stands behind them.
 _BEHIND_MODAL = 3
 MODAL = frozenset({"duty", "permission"})

@@ -15,6 +15,11 @@ _WORD = re.compile(r"(?<![a-z])[a-z]+(?:['’]t)?(?![a-z])")
 _AT = re.compile(r"\bat\s+$")
 # “Failed to run”, and not a failed machine.
 _TO = re.compile(r"\s+to\b")
+# “It results in death”, and not “the results in Table 2”.
+_RESULT = stem("result")
+_AS_A = re.compile(r"\bas\s+a\s+$")
+_NOUN = re.compile(r"\b(?:the|these|those|this|our|their|its|his|her|such|same|new|of|no)\s+$")
+_FROM = re.compile(r"\s+(?:in|from)\b")
 # “As described above”: a place. Nor is a “reduce task” reduced.
 _PLACE = re.compile(
     r"(?:\b(?:described|shown|mentioned|listed|discussed|given|see|noted|as|the)\s+)$"
@@ -88,7 +93,7 @@ def _english(match: re.Match[str]) -> list[Cue]:
         ("negation", is_negation and not is_not_only),
         ("not_only", is_negation and is_not_only),
         ("denial", root in words.denials_en),
-        ("causal", root in words.causal_en),
+        ("causal", root in words.causal_en and not (root == _RESULT and _is_outcome(match))),
         ("association", root in words.association_en),
         ("hedge", word in words.hedges_en),
         ("extreme", word in words.extremes_en and not _AT.search(match.string, 0, start)),
@@ -103,6 +108,14 @@ def _is_place(match: re.Match[str]) -> bool:
     return bool(
         _PLACE.search(match.string, 0, match.start()) or _PLACED.match(match.string, match.end())
     )
+
+
+def _is_outcome(match: re.Match[str]) -> bool:
+    """Say whether “result” is what was found, and not what something leads to."""
+    text, start = match.string, match.start()
+    if _AS_A.search(text, 0, start):
+        return False
+    return not _FROM.match(text, match.end()) or bool(_NOUN.search(text, 0, start))
 
 
 def _scale(kind: CueKind, word: str) -> str:

@@ -14,7 +14,8 @@ from rag_assets.judging.equal_numbers import is_equal
 from rag_assets.judging.quantities import read_quantities
 from rag_assets.judging.terms import Term, read_terms
 
-_QUANTIFIERS = re.compile(r"(?i)\b(?:most|all|every|half|many|few|majority)\b")
+# “Fell by half in Norway” says nothing of what follows.
+_QUANTIFIERS = re.compile(r"(?i)\b(?:most|all|every|(?<!by )(?<!in )half|many|few|majority)\b")
 # Terms behind a quantifier of which one is what is counted: most urban trees.
 _COUNTED = 2
 # Of a number whose clause has fewer terms it is open what it stands for.

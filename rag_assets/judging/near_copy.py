@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from rag_assets.judging.comparing import MODAL, number_context, overlap, split_clauses
+from rag_assets.judging.comparing import MODAL, PRONOUN, number_context, overlap, split_clauses
 from rag_assets.judging.contract import Sign
 from rag_assets.judging.cues import Cue, of_kind, read_cues
 from rag_assets.judging.equal_numbers import find_equal, is_equal, read_derived
@@ -22,6 +22,7 @@ from rag_assets.judging.names import read_names
 from rag_assets.judging.naming import read_named
 from rag_assets.judging.quantities import Quantity, is_year, read_quantities
 from rag_assets.judging.recombined import find_recombined
+from rag_assets.judging.subjects import find_another_subject
 from rag_assets.judging.substituted import find_placed_contraries, find_substitutes
 from rag_assets.judging.terms import read_terms
 
@@ -53,9 +54,6 @@ _MONTHS = frozenset(
     ]
 )
 _DETERMINERS = frozenset({"no", "without", "neither", "none", "无", "没有"})
-_PRONOUN = re.compile(
-    r"(?i)\b(?:they|them|their|it|its|he|him|his|she|her|this|these|those)\b|[他她它其]"
-)
 _HAN_CONDITION = re.compile("[^，。；]{2,}的(?=，)|除[^，。；]{2,30}外")
 # “55 years” is “aged 55 years”, “30日” is “30天”.
 _ALIKE = {
@@ -99,6 +97,7 @@ def find_changes(found: Answer) -> Iterator[Sign]:
         yield from find_exchanged(claim, sentence)
         yield from find_moved(claim, sentence)
         yield from find_recombined(claim, sentence)
+        yield from find_another_subject(claim, found.sentences)
     yield from find_substitutes(claim, sentence, window)
     yield from _names(claim, window, found.title)
     # Of what one sentence holds alone, another one takes no denial over.
@@ -267,7 +266,7 @@ def _denied_elsewhere(claim: str, sentence: str) -> Iterator[Sign]:
     own = read_terms(claim).weights
     clauses = split_clauses(sentence)
     outright = [clause for clause in clauses if not _denying(clause)]
-    if any(map(_PRONOUN.search, outright)):
+    if any(map(PRONOUN.search, outright)):
         return  # which may stand for what the other clause names
     said = [read_terms(clause).weights for clause in outright]
     if max((overlap(own, weights) for weights in said), default=0.0) < _FITS:

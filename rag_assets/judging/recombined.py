@@ -23,7 +23,7 @@ _PIECE_END = re.compile(
 )
 # What has none of these words says nothing by itself: “in May”, “mainly because of cattle”. Few
 # verbs in the present tense are listed, since plural nouns look like them.
-_FINITE = re.compile(
+FINITE = re.compile(
     r"\b(?:is|are|was|were|be|been|has|have|had|do|does|did|will|would|can|could|may|might|must|"
     r"shall|should|fell|rose|grew|became|went|came|got|led|held|kept|made|lost|won|found|gave|took|"
     r"saw|said|met|paid|sold|sent|spent|left|felt|thought|brought|bought|ran|began|broke|chose|drew|"
@@ -34,7 +34,7 @@ _FINITE = re.compile(
 # Share of a piece's weight that makes it one that is taken over whole.
 _WHOLE = 0.85
 # Weight of what is taken from a clause from where on it says of which clause it is.
-_TELLING = 0.4
+TELLING = 0.4
 
 
 def find_recombined(claim: str, sentence: str) -> Iterator[Sign]:
@@ -52,7 +52,7 @@ def find_recombined(claim: str, sentence: str) -> Iterator[Sign]:
         for clause in clauses:
             every = _weights(" ".join(clause))
             telling = {u: w for u, w in every.items() if times[u] == 1 and u in wanted}
-            if sum(telling.values()) >= _TELLING:
+            if sum(telling.values()) >= TELLING:
                 taken.append((clause, telling))
         if len(taken) < 2 or any(
             _is_whole(piece, wanted, telling) for clause, telling in taken for piece in clause
@@ -91,7 +91,7 @@ def _clauses(pieces: list[str]) -> list[list[str]]:
     found: list[list[str]] = []
     waiting: list[str] = []
     for piece in pieces:
-        if _FINITE.search(piece.lower()):
+        if FINITE.search(piece.lower()):
             found.append([*waiting, piece])
             waiting = []
         elif found:

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from rag_assets.judging.contract import PassageText
 from rag_assets.judging.cues import read_cues
@@ -30,6 +31,10 @@ _BRACKETS = re.compile(r"[(（\[][^()（）\[\]]*[)）\]]")
 _BEGINS = re.compile(r"(?:^|[,;:—–(，；：（“\"'‘])\s*$")
 _ENDS = re.compile(r"\s*(?:$|[.,;:—–()（[!。，；：）！”\"'’])")
 _SEMICOLON = re.compile("[;；]")
+# Where one sentence, or what is as good as one, ends; and within one, where a point is an
+# abbreviation's.
+_STOP = re.compile(r"[;!?。；！？]|\.(?=\s)")
+_STOP_WITHIN = re.compile("[;!?；！？]")
 # “…的，”: on that condition only; and what stands before a list is not the whole of it.
 _CONDITION = re.compile("[的时][，,]\\s*$")
 _INTRODUCES = re.compile(r"\s*[:：]\s*$")
@@ -57,17 +62,18 @@ def find_repetition(statement: str, passages: Sequence[PassageText]) -> Repetiti
     Args:
         statement: as `state` returns it.
     """
-    wanted = tuple(token.text for token in _tokens(statement))
+    own = list(_tokens(statement))
+    wanted = tuple(token.text for token in own)
     if not _is_enough(wanted) or "?" in statement:
         return None
+    stops = _stops(_STOP, statement, own)
     for number, passage in enumerate(passages):
-        tokens = list(_tokens(passage.text))
-        brackets = [match.span() for match in _BRACKETS.finditer(passage.text)]
-        outside = [t for t in tokens if not any(a <= t.start < b for a, b in brackets)]
-        for shown in (tokens, outside):
-            for first, last in _runs(wanted, shown):
-                span = _sentences(passage, first.start, last.end)
-                if _is_stated(passage.text, span, first.start, last.end):
+        for text in dict.fromkeys((passage.text, _without_brackets(passage.text))):
+            for run in _runs(wanted, list(_tokens(text))):
+                start, end = run[0].start, run[-1].end
+                span = _sentences(passage, start, end)
+                is_joined = bool(_stops(_STOP, text, run) - stops)
+                if not is_joined and _is_stated(passage.text, span, start, end):
                     return Repetition(number, span)
     return None
 
@@ -83,12 +89,17 @@ def is_abridged(statement: str, sentence: str) -> bool:
         sentence: of its source.
     """
     statement, sentence = (_COMPARED_WITH.sub(r"比\1", text) for text in (statement, sentence))
-    wanted = tuple(token.text for token in _telling(statement))
+    own = list(_telling(statement))
+    wanted = tuple(token.text for token in own)
     if not _is_enough(wanted) or "?" in statement or "?" in sentence or "？" in sentence:
         return False
     tokens = list(_telling(sentence))
     found = _nearest(wanted, tokens)
     if found is None or found[-1] - found[0] + 1 > _LONGEST * len(wanted):
+        return False
+    run = [tokens[place] for place in found]
+    stops = _stops(_STOP_WITHIN, _without_brackets(sentence), run)
+    if stops - _stops(_STOP_WITHIN, statement, own):
         return False
     taken = set(found)
     start, end = tokens[found[0]].start, tokens[found[-1]].end
@@ -151,12 +162,25 @@ def _is_enough(tokens: Sequence[str]) -> bool:
     return words >= _FEWEST_WORDS or han >= _FEWEST_HAN
 
 
-def _runs(wanted: Sequence[str], tokens: Sequence[_Token]) -> Iterator[tuple[_Token, _Token]]:
+def _without_brackets(text: str) -> str:
+    return _BRACKETS.sub(lambda match: " " * len(match.group()), text)
+
+
+def _stops(stop: re.Pattern[str], text: str, tokens: Sequence[_Token]) -> set[int]:
+    """Return behind which of the tokens a sentence ends, before the next of them begins."""
+    return {
+        place
+        for place, (one, other) in enumerate(pairwise(tokens))
+        if stop.search(text, one.end, other.start)
+    }
+
+
+def _runs(wanted: Sequence[str], tokens: Sequence[_Token]) -> Iterator[Sequence[_Token]]:
     texts = tuple(token.text for token in tokens)
     size = len(wanted)
     for i in range(len(texts) - size + 1):
         if texts[i] == wanted[0] and texts[i : i + size] == wanted:
-            yield tokens[i], tokens[i + size - 1]
+            yield tokens[i : i + size]
 
 
 def _sentences(passage: PassageText, start: int, end: int) -> tuple[int, int]:

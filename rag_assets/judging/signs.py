@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from rag_assets.judging.comparing import Comparison, CueFact, NumberFact, overlap
+from rag_assets.judging.comparing import Comparison, CueFact, NumberFact
 from rag_assets.judging.contract import Sign
 from rag_assets.judging.cues import of_kind, own_denials, read_cues
 from rag_assets.judging.features import Answer
 from rag_assets.judging.near_copy import find_changes
 from rag_assets.judging.roles import RoleFact
 from rag_assets.judging.selecting import claim_weights, held_units
-from rag_assets.judging.terms import read_terms
+from rag_assets.judging.terms import read_terms, weighted_share
 
 # More is not read.
 _MOST_SIGNS = 5
@@ -70,11 +70,11 @@ def find_reservations(found: Answer) -> list[Sign]:
 
 def _asked(found: Answer) -> Iterator[Sign]:
     """Yield the question that the best sentence is, unless another one holds the claim as well."""
-    wanted = claim_weights(read_terms(found.claim))
     asked, *others = found.sentences
-    held = overlap(wanted, _held(asked))
+    wanted = read_terms(found.claim)
+    held = weighted_share(wanted, held_units(asked))
     if _is_question(asked) and not any(
-        overlap(wanted, _held(other)) >= _AS_MUCH * held
+        weighted_share(wanted, held_units(other)) >= _AS_MUCH * held
         for other in others
         if not _is_question(other)
     ):
@@ -83,10 +83,6 @@ def _asked(found: Answer) -> Iterator[Sign]:
 
 def _is_question(sentence: str) -> bool:
     return sentence.rstrip(_CLOSING).endswith(("?", "？"))
-
-
-def _held(sentence: str) -> dict[str, float]:
-    return dict.fromkeys(held_units(sentence), 1.0)
 
 
 def signs_against(found: Answer) -> tuple[Sign, ...]:

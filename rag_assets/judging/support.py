@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from rag_assets.judging.attribution import find_other_authors, without_other_authors
 from rag_assets.judging.contract import (
     SCORE_DECIMALS,
     Judgement,
@@ -38,7 +39,7 @@ from rag_assets.workspace.settings import ScorerName, SupportSettings
 SUPPORT_FILE = "support.json"
 _TABLES = (WEIGHTS_FILE, WORDS_FILE, ANTONYMS_FILE)
 # Counts as code: raise it when the same texts and file come to another judgement.
-SUPPORT_VERSION = 9
+SUPPORT_VERSION = 10
 # Of a statement that stands in its source word for word: 20 of 21 such rows of the sets, one of
 # which is one of two references for what the other says (docs/judging.md).
 REPEATED = 0.95
@@ -96,7 +97,27 @@ class SupportScorer:
         return [self._judge(claim, passages) for claim, passages in claims]
 
     def _judge(self, sentence: str, passages: Sequence[PassageText]) -> Judgement:
-        claim = state(sentence)
+        """Return the judgement of what a sentence states. Where it says who found that, and its
+        passage says it of others, another sentence may answer; else somebody has to look.
+        """
+        judged = self._judge_statement(state(sentence), passages)
+        others = find_other_authors(sentence, passages, judged)
+        if others is None or judged.status != "OK":
+            return judged
+        rest, left = without_other_authors(sentence, passages)
+        if left:
+            second = self._judge_statement(state(sentence), left)
+            if second.status == "OK":
+                return replace(second, passage=rest[second.passage])
+        score = round(min(judged.score, _reserved_at_most(self.thresholds)), SCORE_DECIMALS)
+        status, code = self.thresholds.decide(score)
+        against = (others, *judged.speaks_against)
+        return replace(
+            judged, score=score, status=status, reason_code=code, speaks_against=against,
+            reason=_reason(status, score, self.thresholds, against),
+        )  # fmt: skip
+
+    def _judge_statement(self, claim: str, passages: Sequence[PassageText]) -> Judgement:
         repeated = find_repetition(claim, passages)
         if repeated is not None:
             return self._repeated(claim, passages, repeated)
@@ -197,7 +218,7 @@ class SupportScorer:
         if find_doubts(found):
             score = min(score, DOUBTFUL_AT_MOST)
         elif find_reservations(found):
-            score = min(score, RESERVED_AT_MOST, thresholds.ok - _BELOW_OK)
+            score = min(score, _reserved_at_most(thresholds))
         score = round(score, SCORE_DECIMALS)
         status, code = thresholds.decide(score)
         missing = signs_against(found)
@@ -205,6 +226,10 @@ class SupportScorer:
             score, status, code, _reason(status, score, thresholds, missing),
             place.passage, span, signs_for(found), missing, note,
         )  # fmt: skip
+
+
+def _reserved_at_most(thresholds: Thresholds) -> float:
+    return min(RESERVED_AT_MOST, thresholds.ok - _BELOW_OK)
 
 
 @lru_cache(maxsize=8)

@@ -32,6 +32,7 @@ def test_what_the_source_has_of_something_else_is_told(
         ("An accuracy of 91.3 % was reached.", IMAGES),
         ("Most trees survived.", "Most urban trees survived the drought."),
         ("In 2015, prices fell.", "Prices fell, in 2015, by a third."),
+        ("Sales fell by half in Norway.", "In Norway, sales fell by half."),
     ],
 )
 def test_what_it_has_of_the_same_is_not(claim: str, sentence: str) -> None:

@@ -18,6 +18,8 @@ SOURCE = passage(
     "Moreau et al. (2019) found that gravel kept the rain for two days.",
     "The loss was −3 dB at the inner wall; the pump, which had failed, was replaced.",
     "种植景天的屋顶使办公楼的制冷负荷降低了12%（见表2）；裸露屋顶没有变化。",
+    "In Norway, sales of old cars fell.",
+    "In Sweden, they were stable.",
 )
 REPEATED_STATEMENTS = [
     ("Roofs planted with sedum (Sedum album) lowered the load by 12.5 %.", 1),
@@ -37,6 +39,9 @@ NOT_REPEATED = [
     "Roofs planted with sedum lowered the load.",
     "Did roofs planted with sedum lower the load by 12.5 %?",
     "The trial ran.",
+    # Over the end of a sentence, and of what is as good as one.
+    "Sales of old cars fell in Sweden.",
+    "The loss was −3 dB at the inner wall, the pump.",
     "种植景天的屋顶使办公楼的制冷负荷提高了12%。",
 ]
 WORDS = ["roof", "soil", "rain", "lowered", "12", "%", "never", "pump", "before", "after"]
@@ -123,6 +128,8 @@ def test_what_stands_there_with_words_between_is_abridged(statement: str, senten
         ("Did roofs planted with sedum lower the load?",
          "Did roofs planted with yellow sedum lower the load?"),
         ("The trial ran.", "The long trial ran."),
+        ("In the south the price of wheat fell by half.",
+         "In the south the price of wheat rose sharply; in the north it fell by half."),
     ],
 )  # fmt: skip
 def test_what_is_denied_limited_or_far_apart_is_not_abridged(statement: str, sentence: str) -> None:
