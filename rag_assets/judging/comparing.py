@@ -1,9 +1,9 @@
 """A claim beside the sentences that answer it: numbers, units, directions, negation, names."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from rag_assets.judging.clauses import clause_around, split_clauses
 from rag_assets.judging.cues import Cue, of_kind, own_denials, read_cues
 from rag_assets.judging.equal_numbers import find_equal, is_equal, read_derived, units_agree
 from rag_assets.judging.names import Name, read_names
@@ -16,13 +16,6 @@ from rag_assets.judging.terms import Term, read_terms, weighted_share
 # a sentence may be wordier.
 _NEAR_IN_CLAIM = 3
 _NEAR_IN_SOURCE = 6
-_CLAUSE_END = re.compile(
-    r"[，。；：！？;:!?]|,(?!\d)|\.(?!\d)|\s(?:and|while|whereas|but|versus|vs\.?)\s|而|、"
-)
-_SUBORDINATES = re.compile(r"(?i)\b(?:although|though|because|since|when|if|unless|until)\b")
-PRONOUN = re.compile(
-    r"(?i)\b(?:they|them|their|it|its|he|him|his|she|her|this|these|those)\b|[他她它其]"
-)
 # Scales of modal verbs: what they are about stands behind them.
 _BEHIND_MODAL = 3
 MODAL = frozenset({"duty", "permission"})
@@ -162,9 +155,7 @@ def _numbers(claim: str, sentences: Sequence[str]) -> tuple[NumberFact, ...]:
 
 def number_context(text: str, quantity: Quantity) -> dict[str, float]:
     """Return the terms of the clause that a number stands in, with their weights."""
-    start = max((m.end() for m in _CLAUSE_END.finditer(text, 0, quantity.start)), default=0)
-    ending = _CLAUSE_END.search(text, quantity.end)
-    end = ending.start() if ending else len(text)
+    start, end = clause_around(text, quantity.start, quantity.end)
     inside = [
         term
         for term in read_terms(text).items
@@ -210,27 +201,17 @@ def _names(claim: str, sentences: Sequence[str], context: str) -> tuple[NameFact
     return tuple(facts)
 
 
-def _around(
-    items: Sequence[Term], cue: Cue, count: int, clause: tuple[int, int]
-) -> dict[str, float]:
-    """Return the terms on each side of a word; of a modal verb those behind it."""
-    start, end = clause
+def _around(text: str, cue: Cue, count: int, *, is_cut: bool) -> dict[str, float]:
+    """Return the terms on each side of a word, of its clause alone where `is_cut`; of a modal verb
+    those behind it.
+    """
+    items, (start, end) = read_terms(text).items, (0, len(text))
+    if is_cut:
+        start, end = clause_around(text, cue.start, cue.end, is_subordinate_apart=True)
     before = [term for term in items if start <= term.start and term.end <= cue.start][-count:]
     behind = [term for term in items if cue.end <= term.start and term.end <= end][:count]
     near = behind[:_BEHIND_MODAL] if cue.scale in MODAL else (*before, *behind)
     return {term.unit: term.weight for term in near}
-
-
-def _whole(text: str, _: Cue) -> tuple[int, int]:
-    return 0, len(text)
-
-
-def _clause_around(text: str, cue: Cue) -> tuple[int, int]:
-    ends = [*_CLAUSE_END.finditer(text), *_SUBORDINATES.finditer(text)]
-    return (
-        max((match.end() for match in ends if match.end() <= cue.start), default=0),
-        min((match.start() for match in ends if match.start() >= cue.end), default=len(text)),
-    )
 
 
 def overlap(wanted: dict[str, float], found: dict[str, float]) -> float:
@@ -240,7 +221,6 @@ def overlap(wanted: dict[str, float], found: dict[str, float]) -> float:
 
 
 def _directions(claim: str, sentences: Sequence[str]) -> tuple[CueFact, ...]:
-    own = read_terms(claim).items
     best = {(cue.scale, cue.side) for cue in of_kind(read_cues(sentences[0]), "direction")}
     told = _told_bounds(claim, sentences)
     facts = []
@@ -251,18 +231,16 @@ def _directions(claim: str, sentences: Sequence[str]) -> tuple[CueFact, ...]:
         is_modal = cue.scale in MODAL
         # Where both say both, what stands in another clause would tell the wrong one.
         both = {(cue.scale, 1), (cue.scale, -1)}
-        cut = _clause_around if both <= said and both <= best else _whole
-        around = _around(own, cue, _NEAR_IN_CLAIM, cut(claim, cue))
+        is_cut = both <= said and both <= best
+        around = _around(claim, cue, _NEAR_IN_CLAIM, is_cut=is_cut)
         same: tuple[float, Cue | None] = (-1.0, None)
         opposite: tuple[float, Cue | None] = (-1.0, None)
         for sentence in sentences:
-            items = read_terms(sentence).items
             for other in of_kind(read_cues(sentence), "direction"):
                 if other.scale != cue.scale:
                     continue
-                subject = overlap(
-                    around, _around(items, other, _NEAR_IN_SOURCE, cut(sentence, other))
-                )
+                theirs = _around(sentence, other, _NEAR_IN_SOURCE, is_cut=is_cut)
+                subject = overlap(around, theirs)
                 if is_modal and subject < _SAME_SUBJECT:
                     continue
                 if other.side == cue.side:
@@ -336,11 +314,6 @@ def _negations(claim: str, sentences: Sequence[str]) -> tuple[CueFact, ...]:
                 agreement = 0 if is_said else -_is_bare(subject, claim, clause)
                 facts.append(CueFact("", clause[cue.start : cue.end], agreement, subject))
     return tuple(facts)
-
-
-def split_clauses(text: str) -> list[str]:
-    """Return the clauses of a sentence: between commas, semicolons, “and”."""
-    return [clause for clause in _CLAUSE_END.split(text) if clause.strip()]
 
 
 def _is_said(

@@ -9,7 +9,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from rag_assets.judging.comparing import MODAL, PRONOUN, number_context, overlap, split_clauses
+from rag_assets.judging.clauses import PRONOUN, split_clauses
+from rag_assets.judging.comparing import MODAL, number_context, overlap
 from rag_assets.judging.contract import Sign
 from rag_assets.judging.cues import Cue, of_kind, read_cues
 from rag_assets.judging.equal_numbers import find_equal, is_equal, read_derived

@@ -6,31 +6,17 @@ subject; what it leaves out, the one before it says, so that a clause that is ta
 be filled up from others.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 
+from rag_assets.judging.clauses import group_pieces
 from rag_assets.judging.contract import Sign
 from rag_assets.judging.lexicon import lexicon
 from rag_assets.judging.selecting import claim_weights
 from rag_assets.judging.term_weights import stem
 from rag_assets.judging.terms import is_chinese, read_terms
 
-_PIECE_END = re.compile(
-    r"[;:!?—]|,(?!\d)|\.(?!\d)|\s[-–]\s|"
-    r"\b(?:and|but|or|while|whereas|although|though|because|since|when|if|unless|until|versus)\b"
-)
-# What has none of these words says nothing by itself: “in May”, “mainly because of cattle”. Few
-# verbs in the present tense are listed, since plural nouns look like them.
-FINITE = re.compile(
-    r"\b(?:is|are|was|were|be|been|has|have|had|do|does|did|will|would|can|could|may|might|must|"
-    r"shall|should|fell|rose|grew|became|went|came|got|led|held|kept|made|lost|won|found|gave|took|"
-    r"saw|said|met|paid|sold|sent|spent|left|felt|thought|brought|bought|ran|began|broke|chose|drew|"
-    r"drove|fought|knew|lay|spoke|stood|taught|told|wore|wrote|holds|argues|believes|remains|becomes|"
-    r"contains|covers|leads|makes|gives|takes|uses|needs|requires|allows|keeps|depends|differs|"
-    r"increases|decreases|rises|falls|reduces|lowers|raises|[a-z]{2,}ed)\b"
-)
 # Share of a piece's weight that makes it one that is taken over whole.
 _WHOLE = 0.85
 # Weight of what is taken from a clause from where on it says of which clause it is.
@@ -42,11 +28,11 @@ def find_recombined(claim: str, sentence: str) -> Iterator[Sign]:
 
     English only: what stands before a Chinese comma may be a clause, or what the next one is about.
     """
-    clauses = [] if is_chinese(sentence) else _clauses(_pieces(sentence))
+    clauses = [] if is_chinese(sentence) else group_pieces(sentence)
     if len(clauses) < 2:
         return
     times = Counter(unit for clause in clauses for unit in _weights(" ".join(clause)))
-    for own in _clauses(_pieces(claim)):
+    for own in group_pieces(claim):
         wanted = _weights(" ".join(own))
         taken = []
         for clause in clauses:
@@ -80,25 +66,6 @@ def _weights(text: str) -> dict[str, float]:
 def _saying() -> frozenset[str]:
     """Return the units of verbs that say who says it, and nothing of the matter."""
     return frozenset(map(stem, lexicon().frames.verbs_en))
-
-
-def _pieces(text: str) -> list[str]:
-    return [piece.strip() for piece in _PIECE_END.split(text) if piece.strip()]
-
-
-def _clauses(pieces: list[str]) -> list[list[str]]:
-    """Return the pieces in groups: what says nothing by itself belongs to what stands before it."""
-    found: list[list[str]] = []
-    waiting: list[str] = []
-    for piece in pieces:
-        if FINITE.search(piece.lower()):
-            found.append([*waiting, piece])
-            waiting = []
-        elif found:
-            found[-1].append(piece)
-        else:
-            waiting.append(piece)
-    return found or [waiting]
 
 
 def _shown(clause: list[str], telling: dict[str, float]) -> str:

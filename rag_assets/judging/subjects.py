@@ -7,12 +7,12 @@ that stands in the sentence before.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from rag_assets.judging.comparing import PRONOUN
+from rag_assets.judging.clauses import FINITE, PRONOUN
 from rag_assets.judging.contract import Sign
 from rag_assets.judging.folding import fold
 from rag_assets.judging.names import Name, read_names
 from rag_assets.judging.naming import read_named
-from rag_assets.judging.recombined import FINITE, TELLING
+from rag_assets.judging.recombined import TELLING
 from rag_assets.judging.terms import is_chinese, read_terms
 
 # Few verbs in the present tense are listed, since plural nouns look like them; behind a name

@@ -8,7 +8,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from rag_assets.judging.comparing import overlap, split_clauses
+from rag_assets.judging.clauses import split_clauses
+from rag_assets.judging.comparing import overlap
 from rag_assets.judging.contract import Sign
 from rag_assets.judging.contraries import are_contrary, are_contrary_in_place
 from rag_assets.judging.exchanged import find_replaced, tokens_of
