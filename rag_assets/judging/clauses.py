@@ -27,6 +27,11 @@ PRONOUN = re.compile(
 )
 
 
+def is_fragment(text: str) -> bool:
+    """Say whether a text has neither a finite verb nor a number: “Edward IV of England”."""
+    return not FINITE.search(text.lower()) and not any(character.isdigit() for character in text)
+
+
 def split_clauses(text: str) -> list[str]:
     """Return the clauses of a sentence: between commas, semicolons, “and”."""
     return [clause for clause in _END.split(text) if clause.strip()]

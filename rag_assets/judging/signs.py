@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from rag_assets.judging.clauses import is_fragment
 from rag_assets.judging.comparing import Comparison, CueFact, NumberFact
 from rag_assets.judging.contract import Sign
 from rag_assets.judging.cues import of_kind, own_denials, read_cues
@@ -23,6 +24,8 @@ _SAME_NEGATED = 0.75
 _SAME_CLAIM = 0.4
 # Share of what a question holds of a claim that a sentence must hold to answer it.
 _AS_MUCH = 0.9
+# A longer line in capitals is a headline.
+_MOST_IN_A_NAME = 4
 _CLOSING = "\"'”’」』)）*_ "
 
 
@@ -58,14 +61,22 @@ def find_doubts(found: Answer) -> list[Sign]:
 def find_reservations(found: Answer) -> list[Sign]:
     """Return what keeps a claim from being OK until somebody has looked, though it may be right.
 
-    A name that the passage does not name (it may say “he”), what the passage only asks, and what
-    was changed in a sentence that was taken over.
+    What is only a name, a name that the passage does not name (it may say “he”), what the passage
+    only asks, and what was changed in a sentence that was taken over.
     """
     names = list(_missing_names(found))
     if found.selection.is_crossed:
         # Acronyms are written alike in both languages; other names are translated.
         names = [sign for sign in names if sign.claim.isupper() and sign.claim.isascii()]
-    return [*names, *_asked(found), *find_changes(found)]
+    return [*_mere_name(found.claim), *names, *_asked(found), *find_changes(found)]
+
+
+def _mere_name(claim: str) -> Iterator[Sign]:
+    """Yield that a claim is a name and nothing else: that it stands there supports nothing."""
+    items = read_terms(claim).items
+    is_name = all(claim[item.start].isupper() for item in items)
+    if 0 < len(items) <= _MOST_IN_A_NAME and is_name and is_fragment(claim):
+        yield Sign("words", claim, "", f"“{claim}” is a name, and states nothing.")
 
 
 def _asked(found: Answer) -> Iterator[Sign]:

@@ -232,3 +232,10 @@ def test_an_adverb_does_not_hide_a_denial() -> None:
     source = passage("The effects of training alone have not yet been investigated.")
     assert find_contradictions(answer("The effects of training alone have been investigated.",
                                       [source])) != []  # fmt: skip
+
+
+def test_a_name_states_nothing() -> None:
+    source = passage("Edward IV of England was held in Middleham Castle in August.")
+    told = "“Edward IV of England” is a name, and states nothing."
+    assert [s.text for s in find_reservations(answer("Edward IV of England", [source]))] == [told]
+    assert find_reservations(answer("Edward IV was held in Middleham Castle.", [source])) == []
