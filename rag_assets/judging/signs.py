@@ -104,7 +104,9 @@ def signs_against(found: Answer) -> tuple[Sign, ...]:
         *find_reservations(found),
         *_missing(found),
     ]
-    return tuple(dict.fromkeys(signs))[:_MOST_SIGNS]
+    # Of two that name the same words the first says more.
+    told = {(sign.kind, sign.claim, sign.source): sign for sign in reversed(signs)}
+    return tuple(sign for sign in dict.fromkeys(signs) if sign in told.values())[:_MOST_SIGNS]
 
 
 def signs_for(found: Answer) -> tuple[Sign, ...]:
