@@ -239,6 +239,7 @@ def test_a_name_states_nothing() -> None:
     told = "“Edward IV of England” is a name, and states nothing."
     assert [s.text for s in find_reservations(answer("Edward IV of England", [source]))] == [told]
     assert find_reservations(answer("Edward IV was held in Middleham Castle.", [source])) == []
+    assert find_reservations(answer("Ends with two.", [source])) == []
 
 
 NIGHT = passage(
