@@ -1,7 +1,6 @@
 """Audit a draft of the workspace and store the audit under `outputs/audits/`."""
 
 import json
-import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -77,7 +76,7 @@ def audit_citations(
         )  # fmt: skip
         store.save(notify)
     folder = workspace.outputs / "audits"
-    stem = citations_stem(draft_path)
+    stem = citations_stem(workspace, draft_path)
     key = draft_key(draft_path)
     for _, path in find_versions(folder, stem, ".json"):
         stored: Any = read_json(path, "citation audit")
@@ -148,7 +147,6 @@ def find_draft(workspace: Workspace, key: str) -> Path:
     )
 
 
-def citations_stem(draft: Path) -> str:
+def citations_stem(workspace: Workspace, draft: Path) -> str:
     """Return how the citation audits of a draft are called, without version and suffix."""
-    stem = re.sub(r"[^\w.\-]+", "_", draft.stem) or "draft"
-    return f"{stem}_citations"
+    return f"{workspace.draft_stem(draft)}_citations"

@@ -46,6 +46,7 @@ from rag_assets.storage.versioned import (
     find_versions,
     read_json,
     write_version,
+    written_hashes,
 )
 
 __all__ = [
@@ -93,4 +94,5 @@ __all__ = [
     "write_record",
     "write_text",
     "write_version",
+    "written_hashes",
 ]
