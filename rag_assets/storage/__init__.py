@@ -2,8 +2,10 @@
 
 from rag_assets.storage.atomic import (
     TEMPORARY_PREFIX,
+    explain,
     explained_errors,
     replace_file,
+    require_writable,
     sync_path,
     temporary_name,
     write_bytes,
@@ -64,6 +66,7 @@ __all__ = [
     "append_log",
     "build_folder",
     "current_folder",
+    "explain",
     "explained_errors",
     "find_versions",
     "has_layout",
@@ -84,6 +87,7 @@ __all__ = [
     "refresh_record",
     "remove_unfinished",
     "replace_file",
+    "require_writable",
     "retire_publications",
     "sign",
     "signature",
