@@ -128,7 +128,9 @@ def list_drafts(workspace: Workspace) -> list[Path]:
     return sorted(
         path
         for path in workspace.drafts.rglob("*")
-        if path.is_file() and path.suffix in DRAFT_SUFFIXES and not path.name.startswith(".")
+        if path.is_file()
+        and path.suffix in DRAFT_SUFFIXES
+        and not path.name.startswith((".", "~$"))
     )
 
 
@@ -141,6 +143,13 @@ def find_draft(workspace: Workspace, key: str) -> Path:
     for path in list_drafts(workspace):
         if draft_key(path) == key:
             return path
+    others = [path for path in workspace.drafts.rglob("*") if path.is_file()]
+    for path in others:
+        if draft_key(path) == key:
+            raise UsageError(
+                f"{path.name} is no draft: in drafts/ these are {', '.join(DRAFT_SUFFIXES)}. Save "
+                "it as one of them, or move it out of drafts/ to have it read as Markdown."
+            )
     raise UsageError(
         f"no draft in {workspace.drafts} has the content of '{key}' any more: it was edited or "
         "removed. Audit the present revision: `rag verify-citations DRAFT`."

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rag_assets.auditing import CitationVerdict, audit_citations
+from rag_assets.auditing import CitationVerdict, audit_citations, draft_key, find_draft
 from rag_assets.auditing.staleness import stale_verdicts
 from rag_assets.embedding import HashingEmbedder
+from rag_assets.model import UsageError
 from rag_assets.tracing import trace
 from rag_assets.workspace import Namespace, Workspace
 from rag_assets_tests.laws.driver import build, make_workspace, put
@@ -265,3 +266,12 @@ def test_drafts_of_one_name_in_two_folders_have_audits_of_their_own(workspace: W
     for folder, uid in (("a", "roofs"), ("b", "leaf")):
         (chain,) = trace(workspace, f"drafts/{folder}/intro.md")
         assert next(step.name for step in chain.steps if step.kind == "parse") == uid
+
+
+def test_a_file_of_another_type_among_the_drafts_is_told_what_a_draft_is(
+    workspace: Workspace,
+) -> None:
+    path = workspace.drafts / "thesis.rst"
+    path.write_text("Roofs stay cooler {#roofs}.\n", encoding="utf-8")
+    with pytest.raises(UsageError, match=r"thesis\.rst is no draft: .*\.md, .*\.docx"):
+        find_draft(workspace, draft_key(path))
