@@ -61,6 +61,11 @@ def is_unspaced(character: str) -> bool:
     return _IS_UNSPACED.match(character) is not None
 
 
+def has_unspaced(text: str) -> bool:
+    """Tell whether any character of `text` belongs to a script that is set without blanks."""
+    return _IS_UNSPACED.search(text) is not None
+
+
 def close_gaps(text: str) -> str:
     """Return `text` without the blanks between characters of scripts that are set without them.
 
