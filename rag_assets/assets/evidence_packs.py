@@ -1,13 +1,13 @@
 """The asset `evidence_packs`: what may be cited to answer each question in queries/."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import dagster as dg
 
 from rag_assets.assets.lineage_links import lineage_metadata
 from rag_assets.assets.options import OWNERS, signed_work
 from rag_assets.assets.reporting import Metadata, table
-from rag_assets.evidence import AskOutcome, ask, list_questions, read_question
+from rag_assets.evidence import AskOutcome, SavedQuestion, ask, list_questions, read_question
 from rag_assets.model import UsageError
 from rag_assets.workspace import Workspace
 
@@ -35,7 +35,7 @@ def build_evidence_packs_asset(
     )
     def evidence_packs(context: dg.AssetExecutionContext) -> None:
         fresh = Workspace.open(workspace.root)
-        by_key = {saved.key: saved for saved in map(read_question, list_questions(fresh))}
+        by_key = {saved.key: saved for saved in _readable(fresh, context.log.warning)}
         for key in context.partition_keys:
             if key not in by_key:
                 raise UsageError(
@@ -47,6 +47,15 @@ def build_evidence_packs_asset(
             context.add_asset_metadata(pack_metadata(fresh, outcome), partition_key=key)
 
     return evidence_packs
+
+
+def _readable(workspace: Workspace, warn: Callable[[str], None]) -> Iterator[SavedQuestion]:
+    """Yield the questions that can be read: one that cannot harms no other."""
+    for path in list_questions(workspace):
+        try:
+            yield read_question(path)
+        except UsageError as error:
+            warn(f"passed over: {error}")
 
 
 def pack_metadata(workspace: Workspace, outcome: AskOutcome) -> Metadata:

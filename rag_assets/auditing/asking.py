@@ -1,6 +1,6 @@
 """What scorers are asked about a citation, and which of their answers counts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from rag_assets.auditing.drafts.sentences import SentenceSplitter
@@ -60,8 +60,31 @@ def passage_text(
     passage = document.passages[index]
     text = passage.text[slice(*part)]
     context = name_context(document.title, passage.section_path)
-    spans = [span for span in split(text) if text[slice(*span)].strip()]
-    return PassageText(text, tuple(spans) or ((0, len(text)),), context)
+    names = {name for other in document.passages for name in other.section_path}
+    spans = stating_sentences(text, split(text), [document.title or "", *names])
+    return PassageText(text, spans, context)
+
+
+def stating_sentences(
+    text: str, spans: Iterable[tuple[int, int]], names: Iterable[str]
+) -> tuple[tuple[int, int], ...]:
+    """Return the sentences that may support something: those that are no title or heading.
+
+    Args:
+        text: of a passage; `spans` its sentences, half-open.
+        names: title of the document and its headings.
+
+    Returns:
+        Never nothing: all sentences where no other is left, the whole text without any.
+    """
+    visible = [span for span in spans if text[slice(*span)].strip()]
+    known = {_bare(name) for name in names}
+    stating = [span for span in visible if _bare(text[slice(*span)]) not in known]
+    return tuple(stating or visible) or ((0, len(text)),)
+
+
+def _bare(name: str) -> str:
+    return " ".join(name.casefold().split()).strip("#*. ")
 
 
 def choose(answers: Sequence[tuple[Ask, Judgement]]) -> Judged:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from rag_assets.judging.numerals import read_numerals
 from rag_assets.judging.quantities import read_quantities
 
 NEGATION = re.compile(
@@ -11,9 +12,10 @@ NEGATION = re.compile(
 )
 _AMOUNT = re.compile(r"\b(?:all|some|most|few|many|twice|double|triple)\b", re.IGNORECASE)
 _HAN_NUMERAL = re.compile("[〇零一二两三四五六七八九十百千万亿]+")
-_NUMERAL = re.compile(
-    rf"\d|{_HAN_NUMERAL.pattern}|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|"
-    r"twelve|twenty|thirty|forty|fifty|hundred|thousand|million|billion|half|third|quarter)\b",
+# What is no numeral by itself, but is a number or part of one beside other words.
+_PART_OF_NUMERAL = re.compile(
+    rf"\d|{_HAN_NUMERAL.pattern}|\b(?:one|dozen|hundred|thousand|million|billion|trillion|half|"
+    r"third|quarter)s?\b",
     re.IGNORECASE,
 )
 # Words that differ by nothing else say the opposite.
@@ -31,9 +33,13 @@ def changes_meaning(quotation: str, source: str, changes: Sequence[tuple[str, st
     return (
         any(NEGATION.search(side) or _AMOUNT.search(side) for side in sides)
         or any(_denies(a, b) or _denies(b, a) for a, b in changes)
-        or (any(_NUMERAL.search(side) for side in sides) and _values(quotation) != _values(source))
+        or (any(map(_has_number, sides)) and _values(quotation) != _values(source))
         or any(_HAN_NUMERAL.fullmatch(a) and _HAN_NUMERAL.fullmatch(b) for a, b in changes)
     )
+
+
+def _has_number(side: str) -> bool:
+    return _PART_OF_NUMERAL.search(side) is not None or bool(read_numerals(side))
 
 
 def _values(text: str) -> list[tuple[float, str]]:

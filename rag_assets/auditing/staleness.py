@@ -36,7 +36,9 @@ def stale_verdicts(workspace: Workspace) -> Iterator[str]:
 def newest_audit(workspace: Workspace, draft: Path) -> CitationAudit | None:
     """Return the newest stored audit of a draft's present content, None where there is none."""
     digest = hash_bytes(draft.read_bytes())
-    versions = find_versions(workspace.outputs / "audits", citations_stem(draft), ".json")
+    versions = find_versions(
+        workspace.outputs / "audits", citations_stem(workspace, draft), ".json"
+    )
     for _, path in reversed(versions):
         stored: Mapping[str, Any] = read_json(path, "citation audit")
         if stored.get("draft_digest") == digest:
@@ -50,6 +52,12 @@ def newest_audit(workspace: Workspace, draft: Path) -> CitationAudit | None:
 def _why_stale(
     row: CitationVerdict, library: PublishedLibrary, digests: dict[tuple[str, str], str | None]
 ) -> str | None:
+    if row.status == "ERROR":
+        found = library.find(row.doc_uid, row.namespace)
+        found = found or library.find_key(row.doc_uid, row.namespace)
+        is_known = len(found) == 1 and found[0].withheld_reason is None
+        told = f"`{row.doc_uid}` names a document that may be cited now; it was an error before."
+        return told if is_known else None
     if row.namespace is None or row.text_digest is None:
         return None
     key = (row.namespace, row.doc_uid)

@@ -1,7 +1,6 @@
 """Audit a draft of the workspace and store the audit under `outputs/audits/`."""
 
 import json
-import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -77,7 +76,7 @@ def audit_citations(
         )  # fmt: skip
         store.save(notify)
     folder = workspace.outputs / "audits"
-    stem = citations_stem(draft_path)
+    stem = citations_stem(workspace, draft_path)
     key = draft_key(draft_path)
     for _, path in find_versions(folder, stem, ".json"):
         stored: Any = read_json(path, "citation audit")
@@ -129,7 +128,9 @@ def list_drafts(workspace: Workspace) -> list[Path]:
     return sorted(
         path
         for path in workspace.drafts.rglob("*")
-        if path.is_file() and path.suffix in DRAFT_SUFFIXES and not path.name.startswith(".")
+        if path.is_file()
+        and path.suffix in DRAFT_SUFFIXES
+        and not path.name.startswith((".", "~$"))
     )
 
 
@@ -142,13 +143,19 @@ def find_draft(workspace: Workspace, key: str) -> Path:
     for path in list_drafts(workspace):
         if draft_key(path) == key:
             return path
+    others = [path for path in workspace.drafts.rglob("*") if path.is_file()]
+    for path in others:
+        if draft_key(path) == key:
+            raise UsageError(
+                f"{path.name} is no draft: in drafts/ these are {', '.join(DRAFT_SUFFIXES)}. Save "
+                "it as one of them, or move it out of drafts/ to have it read as Markdown."
+            )
     raise UsageError(
         f"no draft in {workspace.drafts} has the content of '{key}' any more: it was edited or "
         "removed. Audit the present revision: `rag verify-citations DRAFT`."
     )
 
 
-def citations_stem(draft: Path) -> str:
+def citations_stem(workspace: Workspace, draft: Path) -> str:
     """Return how the citation audits of a draft are called, without version and suffix."""
-    stem = re.sub(r"[^\w.\-]+", "_", draft.stem) or "draft"
-    return f"{stem}_citations"
+    return f"{workspace.draft_stem(draft)}_citations"

@@ -29,7 +29,8 @@ _DUE = (
 _UNITS = r"(?:words?|pages?|characters?|slides?|paragraphs?)\b|(?:字|页|个字)"
 _LIMIT = (
     r"\b(?:at (?:least|most)|max(?:imum)?|min(?:imum)?|between|limit|length|up to|no more|"
-    r"not exceed|fewer|more than|exactly|approximately|about|around)\b|不少于|不超过|至少|最多|左右"
+    r"not exceed|fewer|more than|exactly|approximately|about|around)\b|"
+    r"不得?(?:少于|多于|超过|低于|高于)|至少|最多|左右"
 )
 _WEIGHT = (
     rf"{_NUMBER}\s*(?:%|％|per ?cent\b|marks?\b|points?\b|credits?\b|分(?!析|别|布|钟|为|类|子))|"
@@ -38,12 +39,13 @@ _WEIGHT = (
 _NOT = (
     r"\b(?:must|should|may|shall|can|do|does|will|need)(?:\s+not|n['’]t)\b|\bcannot\b|"
     r"\bnot (?:allowed|permitted|accepted|acceptable)\b|\b(?:avoid|forbidden|prohibited|never)\b|"
-    r"不得|不能|不可|不应|禁止|严禁|避免|切勿"
+    r"(?:不得|不能|不可|不应)(?!少于|多于|超过|低于|高于|短于|长于)|禁止|严禁|避免|切勿"
 )
 _MUST = (
     r"\b(?:must|shall|required?|requires|requirements?|mandatory|compulsory|obligatory|essential|"
     r"needs? to|ha(?:s|ve) to|expected to|ensure|make sure|it is necessary)\b|"
-    r"必须|务必|须|应当|应(?!用|对|力|变|激|答)|需要|要求|不少于|不可缺少"
+    r"必须|务必|须|应当|应(?!用|对|力|变|激|答)|需要|要求|不可缺少|"
+    r"不[得能可应]?(?:少于|多于|超过|低于|高于|短于|长于)"
 )
 _SHOULD = (
     r"\b(?:should|ought to|recommended|recommend|advised?|encouraged?|consider|try to|"

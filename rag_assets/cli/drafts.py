@@ -40,7 +40,7 @@ def _print_schema(context: click.Context, _: click.Parameter, is_wanted: bool) -
 )  # fmt: skip
 def verify_citations(draft: Path, as_json: bool) -> None:
     """Audit as the asset does; a draft in `drafts/` by a run, one elsewhere recorded without."""
-    from rag_assets.auditing import audit_citations, draft_key, from_json, read_draft
+    from rag_assets.auditing import audit_citations, draft_key, find_draft, from_json, read_draft
     from rag_assets.running import materialize_partition, record_audit
 
     workspace = open_workspace()
@@ -50,6 +50,7 @@ def verify_citations(draft: Path, as_json: bool) -> None:
         current_folder(workspace.namespace(name).publications, name)
     if path.is_relative_to(workspace.drafts.absolute()):
         key = draft_key(path)
+        find_draft(workspace, key)  # a file that is no draft is refused before a run
         with shown_progress() as progress:
             run = materialize_partition(workspace, "citation_audits", key, on_progress=progress)
         if not run.is_success:

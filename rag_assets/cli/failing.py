@@ -34,10 +34,22 @@ class ExplainedErrors(click.Group):
         try:
             return super().invoke(ctx)
         except RagError as error:
-            if "--json" in sys.argv:
-                click.echo(json.dumps({"error": str(error)}, ensure_ascii=False))
-            click.echo(f"error: {error}", err=True)
+            _tell(error)
             ctx.exit(exit_code_of(error))
         except BrokenPipeError:  # the reader of our output has gone, `rag documents | head`
             sys.stderr.close()
             ctx.exit(FAILED)
+        except OSError as error:  # of a library that writes without us
+            from rag_assets.storage import explain
+
+            explained = explain(error, error.filename or "a file of the workspace")
+            if explained is None:
+                raise
+            _tell(explained)
+            ctx.exit(FAILED)
+
+
+def _tell(error: RagError) -> None:
+    if "--json" in sys.argv:
+        click.echo(json.dumps({"error": str(error)}, ensure_ascii=False))
+    click.echo(f"error: {error}", err=True)

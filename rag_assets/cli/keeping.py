@@ -1,6 +1,7 @@
 """`rag gc`, `rag ui`, `rag doctor`: keep a workspace in order."""
 
 import dataclasses
+from typing import Any
 
 import click
 
@@ -12,6 +13,7 @@ from rag_assets.cli.options import (
     open_workspace,
     print_json,
 )
+from rag_assets.model import StorageError
 
 
 @click.command(
@@ -38,19 +40,46 @@ def gc(names: tuple[str, ...], days: float, as_json: bool) -> None:
     from rag_assets.running import prune_runs
 
     workspace = open_workspace()
-    report = {}
+    report, runs = {}, 0
+    refused: list[str] = []
     for namespace in open_namespaces(names):
-        found = collect_garbage(
-            namespace,
-            model_fingerprints(namespace.settings.embed),
-            lambda s: click.echo(s, err=True),
-        )
-        mark_retired(workspace, namespace.name, found.publications)
+        try:
+            found = collect_garbage(
+                namespace,
+                model_fingerprints(namespace.settings.embed),
+                lambda s: click.echo(s, err=True),
+            )
+            mark_retired(workspace, namespace.name, found.publications)
+        except StorageError as error:
+            refused.append(f"{namespace.name} could not be looked through to the end: {error}")
+            continue
         report[namespace.name] = dataclasses.asdict(found)
-    runs = prune_runs(workspace, days)
+        if found.refused:
+            refused.append(f"{namespace.name}: not all records could be shortened: {found.refused}")
+    try:
+        runs = prune_runs(workspace, days)
+    except StorageError as error:
+        refused.append(f"the run history could not be shortened: {error}")
     if as_json:
-        print_json({"namespaces": report, "runs": runs})
-        return
+        print_json({"namespaces": report, "runs": runs, "refused": refused})
+    else:
+        _print_collected(report, runs)
+    for sentence in refused:
+        click.echo(f"error: {sentence}", err=True)
+    if refused:
+        if any("disk" in sentence and "full" in sentence for sentence in refused):
+            click.echo(_STILL_FULL.format(outputs=workspace.outputs), err=True)
+        click.get_current_context().exit(FAILED)
+
+
+# `rag gc` must not send anybody to `rag gc`.
+_STILL_FULL = (
+    "The disk is full even so: remove files from it that are not of the workspace, or older "
+    "packs and audits from {outputs}, or enlarge it; then run `rag gc` again."
+)
+
+
+def _print_collected(report: dict[str, dict[str, Any]], runs: int) -> None:
     for name, found_there in report.items():
         click.echo(
             f"{name}: {found_there['bytes'] / 1e6:.1f} MB freed; "
@@ -81,8 +110,15 @@ def ui(port: int, no_sensors: bool) -> None:
     from rag_assets.running import serve_ui
 
     workspace = open_workspace()
-    click.echo(f"http://127.0.0.1:{port} serves {workspace.root} (Ctrl-C ends it)")
-    click.get_current_context().exit(serve_ui(workspace, port, with_sensors=not no_sensors))
+    ended = serve_ui(
+        workspace,
+        port,
+        with_sensors=not no_sensors,
+        begin=lambda: click.echo(
+            f"http://127.0.0.1:{port} serves {workspace.root} (Ctrl-C ends it)"
+        ),
+    )
+    click.get_current_context().exit(ended)
 
 
 @click.command(

@@ -8,8 +8,9 @@ from pathlib import Path
 from rag_assets.evidence.making import make_pack
 from rag_assets.evidence.pack import EvidencePack, write_pack
 from rag_assets.evidence.query_runs import StoredPack, find_last, find_stored, store_run
-from rag_assets.evidence.question import Question, SavedQuestion, save_question
+from rag_assets.evidence.question import Question, SavedQuestion, list_questions, save_question
 from rag_assets.evidence.rendering import render_pack
+from rag_assets.model import RagError
 from rag_assets.storage import add_to_version, write_version
 from rag_assets.workspace import Workspace
 
@@ -62,12 +63,19 @@ def ask(
     started = time.monotonic()
     if isinstance(question, str):
         question = Question(question=question)
+    known = list_questions(workspace)
     saved = save_question(workspace, question) if isinstance(question, Question) else question
-    if saved.question.mode == "papers":
-        pack = _grouped(workspace, saved, started, notify)
-    else:
-        pack = make_pack(workspace, saved.question)
-    stored, is_new = _store(workspace, saved, pack, started, notify)
+    try:
+        if saved.question.mode == "papers":
+            pack = _grouped(workspace, saved, started, notify)
+        else:
+            pack = make_pack(workspace, saved.question)
+        stored, is_new = _store(workspace, saved, pack, started, notify)
+    except RagError:
+        # What was refused now is not to be answered by a sensor later.
+        if saved.path not in known:
+            saved.path.unlink(missing_ok=True)
+        raise
     page = _add_page(workspace, saved, stored, started, notify) if html else None
     return AskOutcome(
         stored.pack,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from rag_assets.judging.clauses import clause_around, split_clauses
 from rag_assets.judging.cues import Cue, of_kind, own_denials, read_cues
 from rag_assets.judging.equal_numbers import find_equal, is_equal, read_derived, units_agree
+from rag_assets.judging.exchanged import find_replaced, tokens_of
 from rag_assets.judging.names import Name, read_names
 from rag_assets.judging.naming import is_joined, read_named
 from rag_assets.judging.quantities import NEAR, Quantity, is_year, read_quantities
@@ -226,7 +227,7 @@ def _directions(claim: str, sentences: Sequence[str]) -> tuple[CueFact, ...]:
     facts = []
     said = {(cue.scale, cue.side) for cue in of_kind(read_cues(claim), "direction")}
     for cue in of_kind(read_cues(claim), "direction"):
-        if any(start <= cue.start < end for start, end in told):
+        if _is_inside(cue, told):
             continue
         is_modal = cue.scale in MODAL
         # Where both say both, what stands in another clause would tell the wrong one.
@@ -236,8 +237,9 @@ def _directions(claim: str, sentences: Sequence[str]) -> tuple[CueFact, ...]:
         same: tuple[float, Cue | None] = (-1.0, None)
         opposite: tuple[float, Cue | None] = (-1.0, None)
         for sentence in sentences:
+            kept = _kept_bounds(claim, cue, sentence)
             for other in of_kind(read_cues(sentence), "direction"):
-                if other.scale != cue.scale:
+                if other.scale != cue.scale or _is_inside(other, kept):
                     continue
                 theirs = _around(sentence, other, _NEAR_IN_SOURCE, is_cut=is_cut)
                 subject = overlap(around, theirs)
@@ -253,13 +255,22 @@ def _directions(claim: str, sentences: Sequence[str]) -> tuple[CueFact, ...]:
         is_said = sides == {cue.side}
         # Where it says both, words around them hardly tell which is meant.
         least = same[0] + (_CLEARLY if len(sides) == 2 else 0.0)
-        if opposite[1] is not None and opposite[0] > least and not is_said:
+        is_placed = opposite[1] is not None and _takes_place(claim, cue, sentences[0], opposite[1])
+        if opposite[1] is not None and (is_placed or (opposite[0] > least and not is_said)):
             facts.append(CueFact(shown, opposite[1].word, -1, opposite[0]))
         elif same[1] is not None:
             facts.append(CueFact(shown, same[1].word, 1, same[0]))
         else:
             facts.append(CueFact(shown, "", 0, 0.0))
     return tuple(facts)
+
+
+def _takes_place(claim: str, cue: Cue, sentence: str, other: Cue) -> bool:
+    """Say whether a word of a claim, which its sentence has nowhere, stands alone where that has
+    another one.
+    """
+    pieces = [(piece.old, piece.new) for piece in find_replaced(claim, sentence)]
+    return ([other.word], [cue.word]) in pieces and cue.word not in tokens_of(sentence)
 
 
 def _told_bounds(claim: str, sentences: Sequence[str]) -> list[tuple[int, int]]:
@@ -274,6 +285,25 @@ def _told_bounds(claim: str, sentences: Sequence[str]) -> list[tuple[int, int]]:
         if equal is not None and equal.value != quantity.value:
             found.append((quantity.start - NEAR, quantity.start))
     return found
+
+
+def _kept_bounds(claim: str, cue: Cue, sentence: str) -> list[tuple[int, int]]:
+    """Return where the source bounds a number as the claim does, elsewhere than at a cue of it.
+
+    “Those who slept less than six hours” did so in the claim, too, whatever is “more often” there.
+    """
+    own = [quantity for quantity in read_quantities(claim) if quantity.bound]
+    if _is_inside(cue, [(quantity.start - NEAR, quantity.start) for quantity in own]):
+        return []
+    return [
+        (other.start - NEAR, other.start)
+        for other in read_quantities(sentence)
+        if any(q.bound == other.bound and is_equal(q, other) for q in own)
+    ]
+
+
+def _is_inside(cue: Cue, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(start <= cue.start < end for start, end in spans)
 
 
 def _scope(items: Sequence[Term], cue: Cue) -> dict[str, float]:

@@ -31,9 +31,16 @@ def are_contrary_in_place(word: str, other: str) -> bool:
     Antonyms of WordNet (Miller, "WordNet: a lexical database for English",
     1995), and verbs of which one makes more and the other less of something (promote, reduce).
     """
-    if stem(other) in _antonyms().get(stem(word), frozenset()):
+    if stem(other) in _antonyms().get(stem(word), frozenset()) or are_opposite(word, other):
         return True
     return any(side == -turned for side in _changes(word) for turned in _changes(other))
+
+
+def are_opposite(word: str, other: str) -> bool:
+    """Say whether two words are the sides of one scale: warmer, cooler."""
+    directions = lexicon().directions_en
+    sides = {(scale, -side) for scale, side in directions.get(other, ())}
+    return any(direction in sides for direction in directions.get(word, ()))
 
 
 def differ_by_prefix(word: str, other: str) -> bool:

@@ -6,18 +6,20 @@ source has it of another thing: “less pain but more nausea” told as “less 
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from rag_assets.judging.comparing import MODAL, number_context, overlap
 from rag_assets.judging.contract import Sign
 from rag_assets.judging.cues import of_kind, read_cues
 from rag_assets.judging.equal_numbers import is_equal
-from rag_assets.judging.quantities import read_quantities
+from rag_assets.judging.quantities import Quantity, read_quantities
 from rag_assets.judging.terms import Term, read_terms
 
 # “Fell by half in Norway” says nothing of what follows.
 _QUANTIFIERS = re.compile(r"(?i)\b(?:most|all|every|(?<!by )(?<!in )half|many|few|majority)\b")
 # Terms behind a quantifier of which one is what is counted: most urban trees.
 _COUNTED = 2
+_OF = re.compile(r"\s+(?:out )?(?:of|in) (?:(?:the|these|all) )?")
 # Of a number whose clause has fewer terms it is open what it stands for.
 _TELLING = 2
 
@@ -71,8 +73,9 @@ def _behind(items: Sequence[Term], match: re.Match[str]) -> list[str]:
 
 def _numbers(claim: str, sentence: str) -> Iterator[Sign]:
     """Yield a number whose clause has not a word in common with that of the source."""
-    here = read_quantities(sentence)
-    for quantity in read_quantities(claim):
+    here, own = read_quantities(sentence), read_quantities(claim)
+    yield from _wholes(claim, own, sentence, here)
+    for quantity in own:
         around = number_context(claim, quantity)
         contexts = [number_context(sentence, other) for other in here if is_equal(quantity, other)]
         if (
@@ -80,5 +83,23 @@ def _numbers(claim: str, sentence: str) -> Iterator[Sign]:
             and min(len(around), *map(len, contexts)) >= _TELLING
             and not any(overlap(around, context) for context in contexts)
         ):
-            own = quantity.text
-            yield Sign("number", own, own, f"The source has “{own}” for something else.")
+            shown = quantity.text
+            yield Sign("number", shown, shown, f"The source has “{shown}” for something else.")
+
+
+def _wholes(
+    claim: str, own: Sequence[Quantity], sentence: str, here: Sequence[Quantity]
+) -> Iterator[Sign]:
+    """Yield a number of which the source tells only a part: “480” for “312 of 480”."""
+    for part, whole in pairwise(here):
+        if not _OF.fullmatch(sentence, part.end, whole.start):
+            continue
+        for quantity in own:
+            is_whole = _OF.search(claim, 0, quantity.start)
+            if (
+                is_equal(quantity, whole)
+                and not (is_whole and is_whole.end() == quantity.start)
+                and not any(is_equal(other, part) for other in own)
+            ):
+                text = f"The source says it of {part.text} of “{whole.text}”."
+                yield Sign("number", quantity.text, part.text, text)

@@ -23,6 +23,7 @@ from rag_assets.judging.names import read_names
 from rag_assets.judging.naming import read_named
 from rag_assets.judging.quantities import Quantity, is_year, read_quantities
 from rag_assets.judging.recombined import find_recombined
+from rag_assets.judging.restricted import find_restrictions
 from rag_assets.judging.subjects import find_another_subject
 from rag_assets.judging.substituted import find_placed_contraries, find_substitutes
 from rag_assets.judging.terms import read_terms
@@ -37,7 +38,6 @@ _FOLLOWS_ROUGHLY = 0.4
 _FITS = 0.5
 _BETTER = 0.25
 _COUNT = 10
-_NO_EXCEPTION = re.compile(r"\b(?:(?:as|even|what) if|if (?:possible|necessary|any|only|not))\b")
 _MONTHS = frozenset(
     [
         "january",
@@ -55,7 +55,6 @@ _MONTHS = frozenset(
     ]
 )
 _DETERMINERS = frozenset({"no", "without", "neither", "none", "无", "没有"})
-_HAN_CONDITION = re.compile("[^，。；]{2,}的(?=，)|除[^，。；]{2,30}外")
 # “55 years” is “aged 55 years”, “30日” is “30天”.
 _ALIKE = {
     "months": {"months", "age"}, "age": {"age", "months", ""}, "time": {"time", "day of month"},
@@ -83,7 +82,7 @@ def find_changes(found: Answer) -> Iterator[Sign]:
         return
     yield from _numbers(claim, window)
     yield from _moved_numbers(claim, window)
-    yield from _exceptions(claim, sentence)
+    yield from find_restrictions(claim, sentence)
     yield from _guesses(claim, sentence)
     for fact in found.comparison.causes:
         if fact.agreement < 0:
@@ -163,14 +162,6 @@ def _better_place(claim: str, quantity: Quantity, window: str) -> Quantity | Non
     return None
 
 
-def _exceptions(claim: str, sentence: str) -> Iterator[Sign]:
-    """Yield what narrows the sentence and is left out: “unless”, “…除外”, “…的，”."""
-    own, here = (_narrowing(text) for text in (claim, sentence))
-    if here and not own:
-        text = f"The source says so with a restriction (“{here[0]}”), the claim without."
-        yield Sign("words", "", here[0], text)
-
-
 def _guesses(claim: str, sentence: str) -> Iterator[Sign]:
     """Yield what makes the claim's clause a guess or an aim in the sentence, and is left out."""
     if _tentative(claim):
@@ -193,14 +184,6 @@ def _tentative(text: str) -> list[str]:
         if match.group() in words.tentative_en and text[match.start() : match.end()] != "May"
     ]
     return found + [word for word in sorted(words.tentative_zh) if word in folded]
-
-
-def _narrowing(text: str) -> list[str]:
-    words, folded = lexicon(), fold(text)
-    bare = _NO_EXCEPTION.sub(" ", folded)
-    found = [match for match in re.findall(r"[a-z]+", bare) if match in words.exceptions_en]
-    found += [word for word in sorted(words.exceptions_zh) if word in folded]
-    return found + [match.group() for match in _HAN_CONDITION.finditer(text)]
 
 
 def _bare_spans(text: str) -> list[str]:

@@ -218,8 +218,14 @@ def _han_and_half(match: re.Match[str]) -> _Read:
     return None if value is None else (value + 0.5, 1.0)
 
 
+def _clock(match: re.Match[str]) -> _Read:
+    return int(match["hour"]) + int(match["minute"]) / 60, 1 / 60
+
+
 # The first form that takes a character has it; the longer ones stand first.
 _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], _Read], bool, bool], ...] = (
+    (re.compile(r"(?<![\d:.])(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)(?![\d:])"), _clock,
+     False, False),
     (re.compile(rf"(?P<number>(?<![\w.%)\]–−-])[-−]{_DIGITS}|(?<![\d.]){_DIGITS})(?P<power>{_POWER})"),
      _digits, False, False),
     (re.compile(rf"百分之(?P<han>[\d.]+|[{_HAN}]+(?:点[{_HAN}]+)?)"), _han_share(1), True, True),

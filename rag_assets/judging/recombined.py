@@ -9,8 +9,9 @@ be filled up from others.
 from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import dropwhile
 
-from rag_assets.judging.clauses import group_pieces
+from rag_assets.judging.clauses import FINITE, group_pieces
 from rag_assets.judging.contract import Sign
 from rag_assets.judging.lexicon import lexicon
 from rag_assets.judging.selecting import claim_weights
@@ -41,7 +42,10 @@ def find_recombined(claim: str, sentence: str) -> Iterator[Sign]:
             if sum(telling.values()) >= TELLING:
                 taken.append((clause, telling))
         if len(taken) < 2 or any(
-            _is_whole(piece, wanted, telling) for clause, telling in taken for piece in clause
+            _is_whole(piece, wanted, telling)
+            for clause, telling in taken
+            # What stands before the verb (“In mice”) says nothing by itself.
+            for piece in dropwhile(lambda piece: not FINITE.search(piece.lower()), clause)
         ):
             continue
         first, second = (_shown(clause, telling) for clause, telling in taken[:2])

@@ -1,5 +1,6 @@
 """What speaks for a claim and against it, in words that a reader can check."""
 
+import re
 from collections.abc import Iterator
 
 from rag_assets.judging.clauses import is_fragment
@@ -26,6 +27,8 @@ _SAME_CLAIM = 0.4
 _AS_MUCH = 0.9
 # A longer line in capitals is a headline.
 _MOST_IN_A_NAME = 4
+_LATIN_WORD = re.compile(r"[^\W\d_]+")
+_IN_NAMES = frozenset({"of", "the", "and", "de", "van", "von", "la", "le"})
 _CLOSING = "\"'”’」』)）*_ "
 
 
@@ -74,7 +77,7 @@ def find_reservations(found: Answer) -> list[Sign]:
 def _mere_name(claim: str) -> Iterator[Sign]:
     """Yield that a claim is a name and nothing else: that it stands there supports nothing."""
     items = read_terms(claim).items
-    is_name = all(claim[item.start].isupper() for item in items)
+    is_name = all(word[0].isupper() or word in _IN_NAMES for word in _LATIN_WORD.findall(claim))
     if 0 < len(items) <= _MOST_IN_A_NAME and is_name and is_fragment(claim):
         yield Sign("words", claim, "", f"“{claim}” is a name, and states nothing.")
 
@@ -104,7 +107,9 @@ def signs_against(found: Answer) -> tuple[Sign, ...]:
         *find_reservations(found),
         *_missing(found),
     ]
-    return tuple(dict.fromkeys(signs))[:_MOST_SIGNS]
+    # Of two that name the same words the first says more.
+    told = {(sign.kind, sign.claim, sign.source): sign for sign in reversed(signs)}
+    return tuple(sign for sign in dict.fromkeys(signs) if sign in told.values())[:_MOST_SIGNS]
 
 
 def signs_for(found: Answer) -> tuple[Sign, ...]:

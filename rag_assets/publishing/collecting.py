@@ -10,6 +10,7 @@ from pathlib import Path
 from rag_assets.chunking.rows import chunks_schema, parents_schema
 from rag_assets.embedding.record import embeddings_schema
 from rag_assets.embedding.stage import prune_vectors
+from rag_assets.model import StorageError
 from rag_assets.parsing.stage import STAGE, reports_schema, stage_lock
 from rag_assets.publishing.building import publishing_lock
 from rag_assets.storage import (
@@ -29,7 +30,7 @@ _YOUNG_SECONDS = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """What was removed from a namespace."""
+    """What was removed from a namespace. `refused` says why its records were not shortened."""
 
     expired_documents: int
     vectors: int
@@ -37,6 +38,7 @@ class Collected:
     publications: tuple[str, ...]
     unfinished: tuple[str, ...]
     bytes: int
+    refused: str | None = None
 
 
 def collect_garbage(namespace: Namespace, models: Collection[str], notify: Notify) -> Collected:
@@ -59,17 +61,8 @@ def collect_garbage(namespace: Namespace, models: Collection[str], notify: Notif
     }
     before = _size(namespace)
     gone, vectors, parses = 0, 0, 0
-    for partition in namespace.partition_keys:
-        for stage, schema in schemas.items():
-            path = namespace.record(stage, partition)
-            if path.is_file():
-                lock = stage_lock(namespace, stage, partition)
-                pruned = prune_record(path, lock, schema, lambda: newest_expired(namespace), notify)
-                gone += pruned if stage == STAGE else 0
-        vectors += prune_vectors(namespace, partition, models, notify)
-        parses += _remove_parses(namespace, partition, notify)
-    _remove_attachments(namespace)
-    _remove_answers(namespace)
+    # What only takes away comes first: it works on a full disk, and makes room for the records,
+    # which are written anew.
     with hold_lock(publishing_lock(namespace), f"the publication of {namespace.name}", notify):
         retired = retire_publications(
             namespace.publications, settings.keep_publications, settings.keep_hours
@@ -87,7 +80,29 @@ def collect_garbage(namespace: Namespace, models: Collection[str], notify: Notif
     unfinished = tuple(
         name for folder in written_into for name in remove_unfinished(folder, _is_alive)
     )
-    return Collected(gone, vectors, parses, retired, unfinished, before - _size(namespace))
+    for partition in namespace.partition_keys:
+        parses += _remove_parses(namespace, partition, notify)
+    _remove_attachments(namespace)
+    _remove_answers(namespace)
+    refused = None
+    try:
+        for partition in namespace.partition_keys:
+            for stage, schema in schemas.items():
+                path = namespace.record(stage, partition)
+                if path.is_file():
+                    lock = stage_lock(namespace, stage, partition)
+                    pruned = prune_record(
+                        path, lock, schema, lambda: newest_expired(namespace), notify
+                    )
+                    gone += pruned if stage == STAGE else 0
+            vectors += prune_vectors(namespace, partition, models, notify)
+            parses += _remove_parses(namespace, partition, notify)
+    except StorageError as error:  # the rest was done; the caller says what was not
+        refused = str(error)
+    # And what the records do not name any more, now that they are shorter.
+    _remove_attachments(namespace)
+    _remove_answers(namespace)
+    return Collected(gone, vectors, parses, retired, unfinished, before - _size(namespace), refused)
 
 
 def _remove_parses(namespace: Namespace, partition: str, notify: Notify) -> int:

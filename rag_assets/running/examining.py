@@ -1,12 +1,13 @@
 """`rag doctor`: what is installed, what works, what a workspace lacks."""
 
 import importlib.metadata
+import os
 import platform
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rag_assets.model import RagError
-from rag_assets.storage import read_pointer
+from rag_assets.model import RagError, StorageError
+from rag_assets.storage import read_pointer, require_writable
 from rag_assets.workspace import (
     ENVIRONMENT_FILE,
     Namespace,
@@ -41,8 +42,13 @@ def examine(given: str | None) -> list[Finding]:
     try:
         workspace = Workspace.find(given)
     except RagError as error:
-        return [*findings, Finding("workspace", str(error), False, "rag init DIR")]
+        # The installation may be asked about from anywhere: only a workspace that was named is
+        # missed.
+        is_named = given is not None or bool(os.environ.get("RAG_WORKSPACE"))
+        return [*findings, Finding("workspace", str(error), not is_named,
+                                   "rag init DIR" if is_named else None)]  # fmt: skip
     findings.append(Finding("workspace", str(workspace.root)))
+    findings += _unwritable(workspace)
     findings += _environment_file(workspace)
     if not workspace.namespace_names:
         findings.append(Finding("namespaces", "none is declared", False, "rag namespace add NAME"))
@@ -52,6 +58,19 @@ def examine(given: str | None) -> list[Finding]:
         except RagError as error:
             findings.append(Finding(name, str(error), False, "correct what the message names"))
     return findings
+
+
+def _unwritable(workspace: Workspace) -> Iterator[Finding]:
+    """A workspace that can only be read answers no question: each pack is a file in it."""
+    folders = (workspace.root, workspace.meta, workspace.dagster_home, workspace.outputs)
+    for folder in folders:
+        try:
+            if folder.is_dir():
+                require_writable(folder)
+        except StorageError as error:
+            found, _, mend = str(error).partition(". ")
+            yield Finding("writing", found, False, mend[:1].lower() + mend[1:].rstrip("."))
+            return
 
 
 def _environment_file(workspace: Workspace) -> Iterator[Finding]:

@@ -54,6 +54,12 @@ def open_instance(workspace: Workspace) -> "Iterator[dg.DagsterInstance]":
             with opened as instance:
                 yield instance
     except OperationalError as error:
+        if "readonly" in str(error.orig):
+            raise StorageError(
+                f"{home}: Dagster's run history cannot be written ({error.orig}). Give this user "
+                "write permission on that folder and its files, or mount its disk for writing, "
+                "and run the command again."
+            ) from error
         raise StorageError(
             f"{home}: Dagster's run history cannot be written ({error.orig}). Is the disk full? "
             "Nothing published was lost; free some space (`rag gc` removes what nothing refers "

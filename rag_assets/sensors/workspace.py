@@ -7,14 +7,16 @@ from pathlib import Path
 
 import dagster as dg
 
+from rag_assets import __version__
 from rag_assets.auditing import draft_key, list_drafts
 from rag_assets.evidence import list_questions, read_question
-from rag_assets.model import RagError
+from rag_assets.model import RagError, hash_fields
 from rag_assets.sensors.attempts import attempts_of, is_busy
 from rag_assets.storage import read_pointer
-from rag_assets.workspace import Workspace
+from rag_assets.workspace import Workspace, config_hash
 
 _KEY_TAG = "rag/partition"
+_STATE_TAG = "rag/state"
 
 
 def build_workspace_sensors(
@@ -115,7 +117,9 @@ def _answer(
         requests.append(partitions.build_add_request(new))
     if dead:
         requests.append(partitions.build_delete_request(dead))
-    run, given_up = _next_run(instance, assets, files.keys) if is_published else (None, [])
+    run, given_up = None, list[str]()
+    if is_published:
+        run, given_up = _next_run(instance, assets, files.keys, _circumstances(workspace))
     if not requests and run is None:
         waiting = [f"{name} is still being written" for name in files.moving]
         said = [*files.troubles, *given_up, *waiting]
@@ -125,8 +129,19 @@ def _answer(
     return dg.SensorResult(run_requests=[run] if run else [], dynamic_partitions_requests=requests)
 
 
+def _circumstances(workspace: Workspace) -> str:
+    """Return what a run depends on beside its file: under others, one that failed may succeed."""
+    names = workspace.namespace_names
+    pointers = [read_pointer(workspace.namespace(name).publications) for name in names]
+    published = [pointer.current if pointer else "" for pointer in pointers]
+    return hash_fields(__version__, config_hash(workspace), list(names), published)[:8]
+
+
 def _next_run(
-    instance: dg.DagsterInstance, assets: Sequence[dg.AssetKey], keys: Sequence[str]
+    instance: dg.DagsterInstance,
+    assets: Sequence[dg.AssetKey],
+    keys: Sequence[str],
+    circumstances: str,
 ) -> tuple[dg.RunRequest | None, list[str]]:
     """Return a request for what nobody materialized of the first key that lacks something.
 
@@ -136,8 +151,10 @@ def _next_run(
     done = {asset: set[object](instance.get_materialized_partitions(asset)) for asset in assets}
     for key in sorted(set(keys) - set.intersection(*done.values())):
         # A run by hand may have made one asset of several; only this sensor's runs make all.
-        attempts = attempts_of(instance, _KEY_TAG, key)
-        if attempts.succeeded or is_busy(instance, "dagster/partition", key):
+        state = f"{key}@{circumstances}"
+        attempts = attempts_of(instance, _STATE_TAG, state)
+        is_made = attempts_of(instance, _KEY_TAG, key).succeeded
+        if is_made or is_busy(instance, "dagster/partition", key):
             continue
         if attempts.is_exhausted:
             given_up.append(
@@ -146,9 +163,9 @@ def _next_run(
                 "the partition by hand."
             )
             continue
-        tags = {_KEY_TAG: key, "rag/attempt": str(attempts.number)}
+        tags = {_KEY_TAG: key, _STATE_TAG: state, "rag/attempt": str(attempts.number)}
         return dg.RunRequest(
-            run_key=f"{key}-{attempts.number}",
+            run_key=f"{state}-{attempts.number}",
             partition_key=key,
             tags=tags,
             asset_selection=[asset for asset in assets if key not in done[asset]],

@@ -2,8 +2,10 @@
 
 from rag_assets.storage.atomic import (
     TEMPORARY_PREFIX,
+    explain,
     explained_errors,
     replace_file,
+    require_writable,
     sync_path,
     temporary_name,
     write_bytes,
@@ -46,6 +48,7 @@ from rag_assets.storage.versioned import (
     find_versions,
     read_json,
     write_version,
+    written_hashes,
 )
 
 __all__ = [
@@ -63,6 +66,7 @@ __all__ = [
     "append_log",
     "build_folder",
     "current_folder",
+    "explain",
     "explained_errors",
     "find_versions",
     "has_layout",
@@ -83,6 +87,7 @@ __all__ = [
     "refresh_record",
     "remove_unfinished",
     "replace_file",
+    "require_writable",
     "retire_publications",
     "sign",
     "signature",
@@ -93,4 +98,5 @@ __all__ = [
     "write_record",
     "write_text",
     "write_version",
+    "written_hashes",
 ]

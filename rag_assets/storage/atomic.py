@@ -33,19 +33,41 @@ def explained_errors(target: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if isinstance(error, StorageError):
+        if isinstance(error, StorageError) or (explained := explain(error, target)) is None:
             raise
-        if error.errno in {errno.ENOSPC, errno.EDQUOT} or "No space left" in str(error):
-            raise StorageError(
-                f"{target}: the disk is full. Nothing published was lost; free some space "
-                "(`rag gc` removes what nothing refers to) and run the command again."
-            ) from error
-        if error.errno in {errno.EROFS, errno.EACCES, errno.EPERM}:
-            raise StorageError(
-                f"{target}: cannot be written ({error.strerror}). Give this user write "
-                "permission on the folder and run the command again."
-            ) from error
-        raise
+        raise explained from error
+
+
+def explain(error: OSError, target: Path | str) -> StorageError | None:
+    """Say what is wrong with a disk and what to do; None where the error is of another kind."""
+    if error.errno in {errno.ENOSPC, errno.EDQUOT} or "No space left" in str(error):
+        return StorageError(
+            f"{target}: the disk is full. Nothing published was lost; free some space "
+            "(`rag gc` removes what nothing refers to) and run the command again."
+        )
+    if error.errno == errno.EROFS:
+        return StorageError(
+            f"{target}: cannot be written: its disk is read-only. Mount it for writing, or copy "
+            "the workspace to a disk that can be written, and run the command again."
+        )
+    if error.errno in {errno.EACCES, errno.EPERM}:
+        return StorageError(
+            f"{target}: cannot be written ({error.strerror}). Give this user write "
+            "permission on the folder and run the command again."
+        )
+    return None
+
+
+def require_writable(folder: Path) -> None:
+    """Refuse a folder in which no file can be made, before work is begun that would need one.
+
+    Raises:
+        StorageError: its disk is read-only, or this user may not write there.
+    """
+    with explained_errors(folder):
+        probe = folder / temporary_name()
+        probe.touch()
+        probe.unlink()
 
 
 @contextmanager

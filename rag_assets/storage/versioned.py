@@ -2,12 +2,12 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rag_assets.model import DamagedFileError
+from rag_assets.model import DamagedFileError, hash_bytes
 from rag_assets.storage.atomic import write_text
 from rag_assets.storage.locks import Notify, hold_lock
 from rag_assets.storage.provenance import signature
@@ -56,7 +56,7 @@ def write_version(
         for suffix, text in texts.items():
             write_text(files[suffix], text)
         before = f"v{version - 1:03d}" if version > 1 else None
-        _log_file(log, files[next(iter(texts))], before, f"v{version:03d}", reason)
+        _log_files(log, list(files.values()), before, f"v{version:03d}", reason)
     return VersionedOutput(version, files)
 
 
@@ -78,7 +78,7 @@ def add_to_version(
             return False
         write_text(path, text)
         version = path.stem.rpartition("_")[2]
-        _log_file(log, path, version, version, reason)
+        _log_files(log, [path], version, version, reason)
     return True
 
 
@@ -89,15 +89,38 @@ def _used_numbers(folder: Path, stem: str) -> list[int]:
     return [int(match[1]) for match in map(pattern.fullmatch, names) if match]
 
 
-def _log_file(log: Path, file: Path, before: str | None, after: str, reason: str) -> None:
+def written_hashes(log: Path, root: Path) -> dict[Path, str]:
+    """Return the SHA-256 that each file of an output had when it was written.
+
+    Args:
+        log: `meta/version_log.jsonl`; its lines of before hashes were entered have none.
+        root: the workspace, to which the log's paths are relative.
+    """
+    found: dict[Path, str] = {}
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
+    for line in lines:
+        try:
+            entry = json.loads(line)
+        except json.JSONDecodeError:  # cut by a crash; the next line is whole
+            continue
+        if isinstance(entry.get("sha256"), dict):
+            folder = root / Path(entry["file"]).parent
+            found |= {folder / name: str(value) for name, value in entry["sha256"].items()}
+    return found
+
+
+def _log_files(
+    log: Path, files: Sequence[Path], before: str | None, after: str, reason: str
+) -> None:
     append_log(
         log,
         {
-            "file": file.relative_to(log.parent.parent).as_posix(),
+            "file": files[0].relative_to(log.parent.parent).as_posix(),
             "from": before,
             "to": after,
             "timestamp": datetime.now(UTC).isoformat(timespec="seconds"),
             "reason": reason,
+            "sha256": {file.name: hash_bytes(file.read_bytes()) for file in files},
             **signature(),
         },
     )

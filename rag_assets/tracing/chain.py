@@ -5,14 +5,14 @@ whether it still holds: the file has the bytes that were parsed, the passage is 
 parse's text, and the text that was judged is that passage.
 """
 
-import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from rag_assets.model import DamagedFileError, WorkspaceError, hash_text
+from rag_assets.model import DamagedFileError, WorkspaceError, hash_bytes, hash_text
 from rag_assets.parsing.stored import read_parsed
+from rag_assets.storage import written_hashes
 from rag_assets.workspace import Namespace, Workspace
 
 Row = Mapping[str, Any]
@@ -69,16 +69,25 @@ class Bytes:
         self._namespaces: dict[str, Namespace] = {}
         self._hashes: dict[Path, str | None] = {}
         self._texts: dict[str, str | None] = {}
+        self._written: dict[Path, str] | None = None
+
+    def changed_output(self, output: str) -> str | None:
+        """Return the file of an audit or pack that is not as it was written, None for none.
+
+        Outputs that were written before their hashes were logged are not compared.
+        """
+        if self._written is None:
+            log = self._workspace.meta / "version_log.jsonl"
+            self._written = written_hashes(log, self._workspace.root)
+        for path, wanted in self._written.items():
+            if path.stem == output and path.is_file() and self._hash_of(path) != wanted:
+                return path.relative_to(self._workspace.root).as_posix()
+        return None
 
     def sha256(self, namespace: str, source_uri: str) -> str | None:
         """Return the hash of a raw file as it lies there now, None where there is none."""
         path = self._raw_file(namespace, source_uri)
-        if path is None:
-            return None
-        if path not in self._hashes:
-            is_there = path.is_file()
-            self._hashes[path] = hashlib.sha256(path.read_bytes()).hexdigest() if is_there else None
-        return self._hashes[path]
+        return None if path is None else self._hash_of(path)
 
     def text(self, content_ref: str) -> str | None:
         """Return the clean text of a parse, None where the parse is gone."""
@@ -89,6 +98,11 @@ class Bytes:
             except DamagedFileError:
                 self._texts[content_ref] = None
         return self._texts[content_ref]
+
+    def _hash_of(self, path: Path) -> str | None:
+        if path not in self._hashes:
+            self._hashes[path] = hash_bytes(path.read_bytes()) if path.is_file() else None
+        return self._hashes[path]
 
     def _raw_file(self, namespace: str, source_uri: str) -> Path | None:
         if namespace not in self._namespaces:
@@ -108,7 +122,13 @@ def make_chain(row: Row, read: Bytes) -> Chain:
     if not name:
         raise WorkspaceError("a row of lineage has no name; please report it.")
     steps = [*_ends(row), *_below(row, read)]
+    changed = read.changed_output(row["output"]) if row["output"] else None
+    if changed:
+        finding = f"{changed} was changed by hand since it was written"
+        steps[0] = replace(steps[0], holds=False, finding=finding)
     end, sentence = _conclude(row, steps)
+    if changed:
+        sentence = f"{changed} is not what was written. Delete it and make the output again."
     holds = all(step.holds is not False for step in steps)
     return Chain(str(name), row["kind"], tuple(steps), end, sentence, holds)
 

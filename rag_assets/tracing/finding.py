@@ -31,7 +31,7 @@ def trace(workspace: Workspace, name: str) -> list[Chain]:
         PublicationError: nothing is published.
     """
     with open_sql(workspace) as connection:
-        condition, values = _condition(connection, name.strip())
+        condition, values = _condition(workspace, connection, name.strip())
         rows = read_named_rows(
             connection,
             f"SELECT * FROM lineage WHERE {condition} ORDER BY kind, output, number, chunk_id",
@@ -43,22 +43,24 @@ def trace(workspace: Workspace, name: str) -> list[Chain]:
     return [make_chain(row, read) for row in rows]
 
 
-def _condition(connection: "DuckDBPyConnection", name: str) -> tuple[str, dict[str, Any]]:
+def _condition(
+    workspace: Workspace, connection: "DuckDBPyConnection", name: str
+) -> tuple[str, dict[str, Any]]:
     if re.fullmatch(r"kb:\S+", name):
         _require(connection, "citation_id", name)
         return "kind = 'passage' AND id = $id", {"id": name}
     outputs = _outputs(connection)
     head, _, number = name.rpartition("#")
     if head and number:
-        output = _output_of(outputs, head)
+        output = _output_of(workspace, outputs, head)
         if output:
             return "output = $output AND label = $label", {"output": output, "label": number}
     head, _, line = name.rpartition(":")
     if head and line.isdigit():
-        output = _output_of(outputs, head)
+        output = _output_of(workspace, outputs, head)
         if output:
             return "output = $output AND line = $n", {"output": output, "n": int(line)}
-    output = _output_of(outputs, name)
+    output = _output_of(workspace, outputs, name)
     if output:
         return "output = $output", {"output": output}
     namespace, _, chunk = name.rpartition("::")
@@ -102,17 +104,31 @@ def _version(output: str) -> tuple[int, str]:
     return (int(found[1]) if found else 0, output)
 
 
-def _output_of(outputs: list[dict[str, Any]], name: str) -> str | None:
-    """Return the audit or pack that a file's name means; of a draft the newest audit."""
+def _output_of(workspace: Workspace, outputs: list[dict[str, Any]], name: str) -> str | None:
+    """Return the audit or pack that a file's name means; of a draft the newest audit: of its
+    citations or, where these were never verified, of its claims.
+    """
     path = Path(name)
     stem = path.name.removesuffix(path.suffix) if path.suffix in _SUFFIXES else path.name
     for row in outputs:
         if row["output"] == stem:
             return str(row["output"])
+    found = [row["output"] for row in outputs if row["kind"] in {"verdict", "claim"}]
+    for draft in (path.absolute(), workspace.root / path):
+        if draft.is_file():
+            return _newest(found, workspace.draft_stem(draft))
     for row in outputs:
-        draft = Path(row["made_from"]) if row["kind"] == "verdict" else None
-        if draft and path.name in {draft.name, draft.stem}:
+        draft = Path(row["made_from"])
+        if row["kind"] in {"verdict", "claim"} and path.name in {draft.name, draft.stem}:
             return str(row["output"])
+    return None
+
+
+def _newest(outputs: list[str], stem: str) -> str | None:
+    for what in ("citations", "claims"):
+        for output in outputs:
+            if re.fullmatch(rf"{re.escape(stem)}_{what}_v\d+", output):
+                return output
     return None
 
 

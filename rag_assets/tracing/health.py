@@ -39,10 +39,10 @@ _VERDICTS = """
     SELECT made_from, output, number, line, status, reason_code, doc_uid, claim, is_stale
     FROM lineage WHERE kind = 'verdict'
     QUALIFY dense_rank() OVER (
-        PARTITION BY made_from
+        PARTITION BY regexp_replace(output, '_v\\d+$', '')
         ORDER BY regexp_extract(output, '_v(\\d+)$', 1)::BIGINT DESC
     ) = 1
-    ORDER BY made_from, number
+    ORDER BY made_from, output, number
 """
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import yaml
 
-from rag_assets.model import UsageError
-from rag_assets.storage import write_text
+from rag_assets.model import StorageError, UsageError
+from rag_assets.storage import explained_errors, write_text
 from rag_assets.workspace.configuration import configs_folder
 from rag_assets.workspace.environment_file import ENVIRONMENT_FILE, environment_of
 from rag_assets.workspace.layout import MARKER, Namespace, Workspace, check_namespace_name
@@ -68,17 +68,17 @@ def create_workspace(folder: Path, template: str) -> tuple[Workspace, list[str]]
 
     Raises:
         UsageError: the template is unknown, or the folder is a file.
+        StorageError: nothing can be written there.
     """
     templates = list_templates()
     if template not in templates:
         raise UsageError(f"unknown template '{template}' (known: {', '.join(templates)}).")
     root = folder.expanduser().absolute()
-    if root.exists() and not root.is_dir():
-        raise UsageError(f"{root} is a file; name a folder.")
+    _require_place(root)
     made = []
     for name in FOLDERS:
         if not (root / name).is_dir():
-            (root / name).mkdir(parents=True)
+            _make_folder(root / name)
             made.append(f"{name}/")
     contents = {
         "AGENT.md": _AGENT,
@@ -91,17 +91,47 @@ def create_workspace(folder: Path, template: str) -> tuple[Workspace, list[str]]
             write_text(root / name, text)
             made.append(name)
     if not (root / "meta/dagster/dagster.yaml").exists():
-        shutil.copyfile(shipped_file("dagster.yaml"), root / "meta/dagster/dagster.yaml")
+        _copy(shipped_file("dagster.yaml"), root / "meta/dagster/dagster.yaml")
         made.append("meta/dagster/dagster.yaml")
     if not any((root / "namespaces").glob("*.yaml")):
         target = root / "namespaces" / f"{template}.yaml"
-        shutil.copyfile(configs_folder() / "namespaces" / f"{template}.yaml", target)
+        _copy(configs_folder() / "namespaces" / f"{template}.yaml", target)
         made.append(f"namespaces/{template}.yaml")
     workspace = Workspace.open(root)
     if not (root / "meta/project.json").exists():
         write_text(root / "meta/project.json", _project_json(workspace))
         made.append("meta/project.json")
     return workspace, made
+
+
+def _require_place(root: Path) -> None:
+    for folder in (root, *root.parents):
+        if folder.is_dir():
+            return
+        if folder.exists():
+            beside = "" if folder == root else f": {root} cannot lie in it"
+            raise UsageError(f"{folder} is a file{beside}; name a folder.")
+
+
+def _make_folder(folder: Path) -> None:
+    """Make a folder of the workspace, with those around it.
+
+    Raises:
+        StorageError: it cannot be made there; the text says why.
+    """
+    with explained_errors(folder):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except (FileNotFoundError, FileExistsError, NotADirectoryError) as error:  # as in /proc
+            raise StorageError(
+                f"{folder}: this folder cannot be made ({error.strerror}). Name a place on a disk "
+                "where this user may write."
+            ) from error
+
+
+def _copy(source: Path, target: Path) -> None:
+    with explained_errors(target):
+        shutil.copyfile(source, target)
 
 
 def _project_json(workspace: Workspace) -> str:
@@ -152,7 +182,7 @@ def add_namespace(workspace: Workspace, name: str, raw: tuple[str, ...], templat
     listed = yaml.safe_dump(folders, allow_unicode=True, default_flow_style=True)
     write_text(path, re.sub(r"(?m)^raw:.*\n", lambda _: f"raw: {listed}", text))
     for folder in folders:
-        (workspace.root / folder).mkdir(parents=True, exist_ok=True)
+        _make_folder(workspace.root / folder)
     workspace.namespace(name)  # what was written must be readable
     return path
 

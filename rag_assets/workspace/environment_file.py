@@ -6,6 +6,7 @@ from pathlib import Path
 from dotenv import dotenv_values, set_key
 
 from rag_assets.model import WorkspaceError
+from rag_assets.storage import explained_errors
 from rag_assets.workspace.layout import MARKER, Workspace
 
 ENVIRONMENT_FILE = ".env"
@@ -39,8 +40,10 @@ def correct_environment(workspace: Workspace) -> dict[str, str]:
     """
     right = environment_of(workspace)
     wrong = {name: old for name, old in stale_environment(workspace).items() if old is not None}
+    file = workspace.root / ENVIRONMENT_FILE
     for name in wrong:
-        set_key(workspace.root / ENVIRONMENT_FILE, name, right[name], quote_mode="auto")
+        with explained_errors(file):
+            set_key(file, name, right[name], quote_mode="auto")
     return wrong
 
 

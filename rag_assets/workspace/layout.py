@@ -1,6 +1,7 @@
 """The user's folder: where everything lies (docs/architecture.md)."""
 
 import os
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -185,6 +186,17 @@ class Workspace:
     def drafts(self) -> Path:
         """The user's drafts."""
         return self.root / "drafts"
+
+    def draft_stem(self, draft: Path) -> str:
+        """Return how the outputs of a draft are called, without what they are and their version.
+
+        By its name; of a draft in a folder under drafts/ the folders stand before it, so that two
+        chapters of one name have outputs of their own.
+        """
+        path = draft.absolute()
+        inside = path.is_relative_to(self.drafts)
+        parts = path.relative_to(self.drafts).with_suffix("").parts if inside else (draft.stem,)
+        return "--".join(re.sub(r"[^\w.\-]+", "_", part) or "draft" for part in parts)
 
     @property
     def decisions(self) -> Path:

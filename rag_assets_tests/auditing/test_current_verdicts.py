@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rag_assets.auditing import CitationVerdict, audit_citations
+from rag_assets.auditing import CitationVerdict, audit_citations, draft_key, find_draft
 from rag_assets.auditing.staleness import stale_verdicts
 from rag_assets.embedding import HashingEmbedder
+from rag_assets.model import UsageError
+from rag_assets.tracing import trace
 from rag_assets.workspace import Namespace, Workspace
 from rag_assets_tests.laws.driver import build, make_workspace, put
 
@@ -235,3 +237,41 @@ def test_key_of_a_sidecar_is_found(workspace: Workspace) -> None:
     build(library(workspace))
     (row,) = audit_of_text(workspace, "Cool roofs reflect sunlight [@Akbari2001].")
     assert (row.doc_uid, row.status) == ("roofs", "OK")
+
+
+def test_an_error_is_stale_when_its_document_has_come(workspace: Workspace) -> None:
+    draft = draft_of(workspace)
+    draft.write_text("Bridges need fresh paint every decade {#bridges}.\n", encoding="utf-8")
+    assert audit_citations(workspace, draft).audit.rows[0].status == "ERROR"
+    assert list(stale_verdicts(workspace)) == []
+    put(workspace, "evidence/bridges.md", f"# Bridges\n\n{BRIDGES}\n")
+    build(library(workspace))
+    (told,) = stale_verdicts(workspace)
+    assert "`bridges` names a document that may be cited now" in told
+    assert audit_citations(workspace, draft).audit.rows[0].status != "ERROR"
+    assert list(stale_verdicts(workspace)) == []
+
+
+def test_drafts_of_one_name_in_two_folders_have_audits_of_their_own(workspace: Workspace) -> None:
+    for folder, text in (("a", "Roofs stay cooler {#roofs}."), ("b", "Stomata close {#leaf}.")):
+        (workspace.drafts / folder).mkdir()
+        draft = workspace.drafts / folder / "intro.md"
+        draft.write_text(text + "\n", encoding="utf-8")
+        audit_citations(workspace, draft)
+    assert outputs(workspace) == [
+        f"{folder}--intro_citations_v001.{suffix}"
+        for folder in "ab"
+        for suffix in ("html", "json", "md")
+    ]
+    for folder, uid in (("a", "roofs"), ("b", "leaf")):
+        (chain,) = trace(workspace, f"drafts/{folder}/intro.md")
+        assert next(step.name for step in chain.steps if step.kind == "parse") == uid
+
+
+def test_a_file_of_another_type_among_the_drafts_is_told_what_a_draft_is(
+    workspace: Workspace,
+) -> None:
+    path = workspace.drafts / "thesis.rst"
+    path.write_text("Roofs stay cooler {#roofs}.\n", encoding="utf-8")
+    with pytest.raises(UsageError, match=r"thesis\.rst is no draft: .*\.md, .*\.docx"):
+        find_draft(workspace, draft_key(path))

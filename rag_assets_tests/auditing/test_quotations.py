@@ -44,6 +44,11 @@ PRINTED = PrintedText(make_document("d", [SOURCE, CHINESE, MARKED]))
         ('A 5" disk and a 6" one are not three four five.', []),
         ("It’s the workers’ right that wages don’t fall.", []),
         ("《中华人民共和国刑法修正案》", []),
+        ("He said 'the worker's wages rose' again.", ["the worker's wages rose"]),
+        ("'The workers' own wages rose' is said.", ["The workers' own wages rose"]),
+        ("'in all the towns' and 'in some of these'", ["in all the towns", "in some of these"]),
+        ("It's the workers' right that wages don't fall in the '90s.", []),
+        ("The workers' wages, the owners' rents and 'living' ones.", []),
     ],
 )
 def test_quotations_are_found_and_doubted_words_are_none(text: str, found: list[str]) -> None:
@@ -266,6 +271,9 @@ def test_quotations_of_latex_are_read(quoted: str) -> None:
     [
         ("女职工享受九十八天产假", "女职工享受98天产假", ("九十八", "98"), False),
         ("女职工享受八十九天产假", "女职工享受98天产假", ("八十九", "98"), True),
+        ("more than ninety products", "more than sixty products", ("ninety", "sixty"), True),
+        ("in thirteen towns", "in nineteen towns", ("thirteen", "nineteen"), True),
+        ("in pretty old towns", "in nice old towns", ("pretty", "nice"), False),
         ("遵循诚实信用、协商一致", "遵循协商一致、诚实信用", ("协商一致", "诚实信用"), False),
     ],
 )

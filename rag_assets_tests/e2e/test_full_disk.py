@@ -113,3 +113,18 @@ def test_a_workspace_on_a_full_disk_is_refused_with_a_sentence(small_disk: Path)
     assert ran.returncode == 1
     assert "disk is full" in ran.stderr
     assert "Traceback" not in ran.stderr
+
+
+def test_gc_frees_space_on_a_full_disk_and_does_not_advise_itself(small_disk: Path) -> None:
+    workspace = make_workspace(small_disk / "library", NOTES, SETTINGS)
+    namespace = workspace.namespace("thesis")
+    build(namespace)
+    left = namespace.records / ".tmp-999999999-dead.parquet"
+    left.write_bytes(b"x" * 65_536)
+    fill(small_disk, 0)
+    ran = run_rag("--workspace", workspace.root, "gc")
+    assert not left.exists(), ran.stderr
+    assert "1 unfinished files" in ran.stdout
+    assert "Traceback" not in ran.stderr
+    if ran.returncode:
+        assert "The disk is full even so" in ran.stderr

@@ -11,6 +11,7 @@ from rag_assets.evidence import (
     make_pack,
     pack_from_json,
     pack_to_json,
+    read_question,
     render_pack,
 )
 from rag_assets.model import PublicationError, UsageError
@@ -102,6 +103,16 @@ def test_asking_before_anything_is_published_names_the_command(tmp_path: Path) -
     workspace = make_workspace(tmp_path, FILES)
     with pytest.raises(PublicationError, match="rag ingest"):
         make_pack(workspace, Question(question="anything"))
+
+
+def test_a_question_that_is_refused_is_not_kept_for_a_sensor(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, FILES)
+    (workspace.queries / "own.yaml").write_text("question: anything\n", encoding="utf-8")
+    with pytest.raises(PublicationError, match="rag ingest"):
+        ask(workspace, "anything else")
+    with pytest.raises(PublicationError, match="rag ingest"):
+        ask(workspace, read_question(workspace.queries / "own.yaml"))
+    assert [path.name for path in workspace.queries.iterdir()] == ["own.yaml"]
 
 
 def test_markdown_shows_quote_locator_and_ids(workspace: Workspace) -> None:

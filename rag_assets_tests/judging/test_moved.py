@@ -16,8 +16,10 @@ IMAGES = "They trained it on 12,000 images and reached an accuracy of 91.3 % on 
         ("Patients who took the drug reported less nausea than the others.", PAIN, "direction"),
         ("Most households had insulated their roof.", ROOFS, "words"),
         ("They trained it on 91.3 % of the images.", IMAGES, "number"),
+        ("The questionnaire was answered by 480 teachers.",
+         "The questionnaire was answered by 312 of 480 teachers.", "number"),
     ],
-)
+)  # fmt: skip
 def test_what_the_source_has_of_something_else_is_told(
     claim: str, sentence: str, kind: str
 ) -> None:
@@ -33,6 +35,7 @@ def test_what_the_source_has_of_something_else_is_told(
         ("Most trees survived.", "Most urban trees survived the drought."),
         ("In 2015, prices fell.", "Prices fell, in 2015, by a third."),
         ("Sales fell by half in Norway.", "In Norway, sales fell by half."),
+        ("Of 480 teachers, 312 answered.", "It was answered by 312 of 480 teachers."),
     ],
 )
 def test_what_it_has_of_the_same_is_not(claim: str, sentence: str) -> None:

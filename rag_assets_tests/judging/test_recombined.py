@@ -9,6 +9,10 @@ DOCTORS = (
 )
 PROTEIN = "The protein is produced in the liver, stored in the spleen and burnt in the kidney."
 TENANT = "The tenant shall pay the rent in advance, and the landlord shall keep the roof in repair."
+MICE = "In mice fed fat, liver weight rose after a month; no effect was seen in mice fed oats."
+SHARES = (
+    "From 1990 to 2010 the share of wind rose from 4 % to 17 %, while coal fell from 57 to 43 %."
+)
 ROOMS = "In the ten buildings without modern insulation, rooms under sedum were cooler at night."
 
 
@@ -20,6 +24,8 @@ ROOMS = "In the ten buildings without modern insulation, rooms under sedum were 
         ("The protein is produced in the kidney.", PROTEIN),
         ("The protein is produced in the spleen and stored in the liver.", PROTEIN),
         ("The tenant shall keep the roof in repair.", TENANT),
+        ("No effect was seen in mice fed fat after a month.", MICE),
+        ("From 1990 to 2010 the share of coal rose from 4 % to 17 %.", SHARES),
         ("Jones argues that the treaty failed.",
          "Smith argues that the treaty failed, whereas Jones holds that it succeeded."),
     ],
@@ -38,6 +44,8 @@ def test_the_subject_of_one_clause_has_not_the_predicate_of_another(
         ("The protein is stored in the spleen.", PROTEIN),
         ("The protein is produced in the liver and burnt in the kidney.", PROTEIN),
         ("The landlord shall keep the roof in repair.", TENANT),
+        ("No effect was seen in mice fed oats.", MICE),
+        ("From 1990 to 2010 coal fell from 57 % to 43 %.", SHARES),
         ("The city opened two libraries.",
          "In 2019, the city, which had 40,000 inhabitants, opened two libraries."),
         ("The forest declined because of cattle ranching.",

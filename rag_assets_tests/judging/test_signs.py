@@ -239,3 +239,34 @@ def test_a_name_states_nothing() -> None:
     told = "“Edward IV of England” is a name, and states nothing."
     assert [s.text for s in find_reservations(answer("Edward IV of England", [source]))] == [told]
     assert find_reservations(answer("Edward IV was held in Middleham Castle.", [source])) == []
+    assert find_reservations(answer("Ends with two.", [source])) == []
+
+
+NIGHT = passage(
+    "At 23:00 the coated surfaces were still 1.7 °C cooler in the first summer, so that less heat "
+    "was left for the night."
+)
+
+
+def test_the_word_at_its_place_answers_and_no_other_of_its_scale() -> None:
+    found = answer("At 23:00 the coated surfaces were still 1.7 °C warmer in summer.", [NIGHT])
+    assert [(s.claim, s.source) for s in find_contradictions(found)] == [("warmer", "cooler")]
+
+
+def test_a_bound_that_is_kept_is_no_direction_of_something_else() -> None:
+    source = passage("Those who slept less than six hours were twice as likely to get headaches.")
+    claim = "Those who slept less than six hours got headaches more often."
+    assert find_contradictions(answer(claim, [source])) == []
+
+
+@pytest.mark.parametrize("time", ["22:00", "23:30"])
+def test_a_time_is_one_number(time: str) -> None:
+    claim = f"At {time} the coated surfaces were still 1.7 °C cooler in the first summer."
+    told = [sign.claim for sign in find_doubts(answer(claim, [NIGHT]))]
+    assert told == [time]
+
+
+def test_the_same_words_are_told_once() -> None:
+    found = answer("At 23:00 the coated surfaces were still 1.7 °C warmer in summer.", [NIGHT])
+    pairs = [(s.kind, s.claim, s.source) for s in signs_against(found)]
+    assert len(set(pairs)) == len(pairs)

@@ -161,6 +161,12 @@ def test_a_question_is_tried_three_times_at_most_and_that_is_said(
         finish_run(instance, run, dg.DagsterRunStatus.FAILURE)
     assert len(set(keys)) == 3
     assert f"'{key}' is not tried again: its last 3 runs failed" in refused(ask("questions"))
+    # What it failed of may be gone.
+    (workspace.root / "raw/evidence/other.md").write_text("Pumps need grease.")
+    publish_as_seen(workspace)
+    [run] = result(ask("questions")).run_requests or []
+    assert run.partition_key == key
+    assert run.run_key not in keys
 
 
 @pytest.mark.usefixtures("published")

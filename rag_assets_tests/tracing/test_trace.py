@@ -210,3 +210,27 @@ def test_lineage_is_one_view_of_sql(audited: Workspace) -> None:
     stages = ["parse_reports", "parents", "chunks", "embeddings"]
     assert [row[2] for row in rows] == [stages] * 4 + [[], []]
     assert all(row[1] for row in rows[:4])
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "was", "now"),
+    [
+        ("chapter_citations_v001#1", "audits/chapter_citations_v001.json", '"OK"', '"WEAK"'),
+        ("chapter_citations_v001#1", "audits/chapter_citations_v001.md", "bitumen", "gravel"),
+        ("evidence_pack_v001#1", "evidence_pack_v001.md", "bitumen", "gravel"),
+    ],
+)
+def test_an_output_that_was_changed_by_hand_is_seen(
+    tmp_path: Path, name: str, file: str, was: str, now: str
+) -> None:
+    workspace = make_audited(tmp_path / "library")
+    (before,) = trace(workspace, name)
+    assert before.holds
+    path = workspace.outputs / file
+    text = path.read_text(encoding="utf-8")
+    assert was in text
+    path.write_text(text.replace(was, now), encoding="utf-8")
+    (chain,) = trace(workspace, name)
+    assert not chain.holds
+    assert f"outputs/{file} is not what was written" in chain.sentence
+    assert "changed by hand" in chain.steps[0].finding

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Protocol
 
+from rag_assets.auditing.asking import stating_sentences
 from rag_assets.auditing.claims.record import FoundPassage, SuggestedQuery
 from rag_assets.auditing.result_store import ResultStore
 from rag_assets.chunking import split_sentences
@@ -15,7 +16,7 @@ from rag_assets.retrieval import Hit
 from rag_assets.workspace import Workspace
 
 # Part of the key of what is kept: raise it when the same question may be answered otherwise.
-SEARCH_VERSION = 2
+SEARCH_VERSION = 3
 # Content words of the shorter query: those that tell most.
 _TELLING_WORDS = 5
 # From this share of the assertion's words on, a passage is on the same matter.
@@ -150,7 +151,11 @@ class Searcher:
             texts = [
                 PassageText(
                     hit.text,
-                    tuple(split_sentences(hit.text)) or ((0, len(hit.text)),),
+                    stating_sentences(
+                        hit.text,
+                        split_sentences(hit.text),
+                        [hit.doc_title or "", *hit.section_path],
+                    ),
                     name_context(hit.doc_title, hit.section_path),
                 )
                 for hit in new

@@ -1,7 +1,6 @@
 """Audit the claims of a draft of the workspace and store the audit under `outputs/audits/`."""
 
 import json
-import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -102,7 +101,7 @@ def audit_claims(
         searches.save(notify)
         causes.save(notify)
     folder = workspace.outputs / "audits"
-    stem = claims_stem(draft_path)
+    stem = claims_stem(workspace, draft_path)
     key = draft_key(draft_path)
     audit_id = audit.audit_id
     for _, path in reversed(find_versions(folder, stem, ".json")):
@@ -147,7 +146,6 @@ def _choose(
     return {name: library.publications[name] for name in names}
 
 
-def claims_stem(draft: Path) -> str:
+def claims_stem(workspace: Workspace, draft: Path) -> str:
     """Return how the claim audits of a draft are called, without version and suffix."""
-    stem = re.sub(r"[^\w.\-]+", "_", draft.stem) or "draft"
-    return f"{stem}_claims"
+    return f"{workspace.draft_stem(draft)}_claims"

@@ -24,6 +24,11 @@ _OTHER = re.compile(
     r"(?:之[一二三四五六七八九十\d]+)?)+",
     re.IGNORECASE,
 )
+# The same in a text that says more.
+PAGES = re.sub(r"\?P<\w+>", "?:", _PAGES.pattern)
+PLACE = re.compile(rf"(?<!\w)(?:{PAGES}|{_OTHER.pattern})", re.IGNORECASE)
+# What LaTeX writes for a space: p.~9, pp.\,2--3.
+_TIE = re.compile(r"(?<=[A-Za-z.§])(?:~|\\[,;: ])+")
 # `p. 3ff.`: this page and those that follow; nobody means more than a few.
 _FOLLOWING_PAGES = 3
 
@@ -53,7 +58,7 @@ def read_hint(text: str, *, bare: bool) -> LocatorHint | None:
         bare: whether numbers alone are pages, as they are behind a comma.
     """
     written = " ".join(text.split()).strip("{} ")
-    normal = unicodedata.normalize("NFKC", written).strip().rstrip(".") or ""
+    normal = _TIE.sub(" ", unicodedata.normalize("NFKC", written)).strip().rstrip(".")
     match = _PAGES.fullmatch(normal)
     if match is not None:
         return LocatorHint(written, _ranges(next(group for group in match.groups() if group)))
@@ -67,7 +72,8 @@ def find_hint(text: str) -> LocatorHint | None:
 
     Numbers alone are pages there. Other words (`and passim`) name no place.
     """
-    suffix = unicodedata.normalize("NFKC", text).strip().lstrip(",").strip().lstrip("{").strip()
+    suffix = _TIE.sub(" ", unicodedata.normalize("NFKC", text))
+    suffix = suffix.strip().lstrip(",").strip().lstrip("{").strip()
     pages = _PAGES.match(suffix)
     if pages is not None:
         return LocatorHint(pages.group(), _ranges(next(group for group in pages.groups() if group)))

@@ -14,6 +14,7 @@ from rag_assets.auditing.drafts.anchors import (
     is_cross_reference,
     is_textual,
 )
+from rag_assets.auditing.drafts.hints import LocatorHint
 
 _SEPARATOR = r"\s*[;,；，、]?\s*"
 _RUN = rf"{ANCHOR}(?:{_SEPARATOR}{ANCHOR})*"
@@ -69,6 +70,7 @@ class PlainText:
         references: starts of `@fig:…` and its like, which point inside the draft.
         footnotes: (position in this text, label) of every `[^label]`.
         defines_footnote: the label, where the text begins with `[^label]:`.
+        hints: places named beside a citation, by the start of its anchor in the marked text.
     """
 
     characters: list[str] = field(default_factory=list)
@@ -78,6 +80,7 @@ class PlainText:
     references: list[int] = field(default_factory=list)
     footnotes: list[tuple[int, str]] = field(default_factory=list)
     defines_footnote: str | None = None
+    hints: dict[int, LocatorHint] = field(default_factory=dict)
 
     @property
     def text(self) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from rag_assets.model import Block, ParsedDocument, ParseFailure, UsageError
 
 OFFICE_SUFFIXES = (".docx",)
+# A zip package, or what Word makes of one with a password.
+_CONTAINERS = (b"PK\x03\x04", b"PK\x05\x06", b"\xd0\xcf\x11\xe0")
 
 # The mark before a footnote's own text, and the same mark where the text points to it.
 _NOTE_MARK = re.compile(r"\[(\d{1,4})\]\s*")
@@ -34,6 +36,13 @@ def read_office_text(name: str, data: bytes) -> str:
     from rag_assets.parsing import ParseHints, parse_document
     from rag_assets.workspace import shipped_settings
 
+    # Other bytes would be told to be text and read as a draft that cites nothing.
+    if not data.startswith(_CONTAINERS):
+        raise UsageError(
+            f"{name}: the draft cannot be read (damaged_file). It is no Word document: it begins "
+            "with other bytes than one. Save it in Word again as .docx, or give it the suffix .md "
+            "or .txt if it is text."
+        )
     try:
         document = parse_document(data, ParseHints(extension="docx"), shipped_settings().parse)
     except ParseFailure as failure:

@@ -25,6 +25,9 @@ _MARKS = re.compile(
   | «(?P<guillemet>[^«»]{{1,{_LONGEST}}})»
   | »(?P<inward>[^«»]{{1,{_LONGEST}}})«
   | (?<![{_LATIN}])‘(?P<single>(?:[^‘’“”]|’(?=[{_LATIN}])){{1,{_LONGEST}}})’(?![{_LATIN}])
+  | (?<![{_LATIN}'])'(?![\s'\d]|(?:tis|twas|em|n|til|cause|round)\b)
+    (?P<plain>(?:[^'"“”‘’]|(?<=[{_LATIN}])'(?=[{_LATIN}])|(?<=s)'(?=\s[a-z])){{1,{_LONGEST}}})
+    (?<=\S)'(?![{_LATIN}'])
     """,
     re.VERBOSE,
 )

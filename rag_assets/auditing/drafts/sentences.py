@@ -7,20 +7,16 @@ from dataclasses import dataclass, field, replace
 from rag_assets.auditing.drafts.anchors import Citation, read_citations
 from rag_assets.auditing.drafts.blocks import ProseBlock, ProseKind, find_prose
 from rag_assets.auditing.drafts.clauses import split_clauses
-from rag_assets.auditing.drafts.hints import read_hint
 from rag_assets.auditing.drafts.marks import PLACEHOLDER, PlainText, remove_marks
 from rag_assets.auditing.drafts.narrative import mark_places, name_sources, split_subjects
+from rag_assets.auditing.drafts.pointers import mark_citations, take_pointers
+from rag_assets.auditing.drafts.pointing import is_attribution, only_points, read_places
 from rag_assets.auditing.drafts.quotations import Quotation, find_quotations
 
 # Takes a text, returns half-open spans in order (`rag_assets.chunking.split_sentences`).
 SentenceSplitter = Callable[[str], Sequence[tuple[int, int]]]
 
 _EMPTY_BRACKETS = re.compile(r"\s*[(（]\s*[;,，；、.\s]*[)）]")
-# What a note says that only points: “See also {#a}, p. 3.”, “参见《劳动合同法》{#b}第24条。”
-_POINTING = re.compile(
-    r"(?i:\b(?:see|cf|compare|also|ibid|in|at|e\.g)\b\.?)|参见|参看|参阅|详见|另见|[参见载]"
-    r"|《[^》]{1,60}》|[，,;；:：]|[.。]+\s*$"
-)
 _LEADING_REST = re.compile(r"^[\s,;:，；：、]+")
 
 
@@ -63,15 +59,17 @@ class SentenceReader:
                 continue
             plain = remove_marks(block.text)
             self._note_other_braces(block, plain)
+            attributes = is_attribution(_marked(plain))
+            points = _only_points(plain)
+            take_pointers(plain, is_quotation=block.is_quotation)
             sentences = _sentences_of(block, plain, self._split)
             for sentence in sentences:
                 sentence.kind, sentence.block = block.kind, number
                 sentence.is_footnote = plain.defines_footnote is not None
-            if plain.defines_footnote is not None and _only_points(plain.text):
-                _name_place(plain.text, sentences)
+            if plain.defines_footnote is not None and points:
                 self._footnotes.setdefault(plain.defines_footnote, sentences)
                 continue
-            if not _has_words(plain.text):
+            if not _has_words(plain.text) or (attributes and points and block.kind == "paragraph"):
                 if previous is not None:
                     _join(previous, sentences)
                     continue
@@ -110,24 +108,24 @@ def _has_words(text: str) -> bool:
     return any(character.isalnum() for character in text)
 
 
-def _pointed_place(text: str) -> str:
-    return " ".join(_POINTING.sub(" ", text).split())
+def _marked(plain: PlainText) -> str:
+    return mark_citations(plain.text, [position for position, *_ in plain.anchors])
 
 
-def _only_points(text: str) -> bool:
-    """Say whether a note says no more than where to look (“See p. 3.”, “参见第24条。”)."""
-    rest = _pointed_place(text)
-    return not _has_words(rest) or read_hint(rest, bare=False) is not None
+def _only_points(plain: PlainText) -> bool:
+    """Say whether a block says no more than where to look (“See p. 3.”, “— Lee {#lee}”).
 
-
-def _name_place(text: str, sentences: list[ReadSentence]) -> None:
-    """Give the place that a note names to its citation, where there is but one."""
-    hint = read_hint(_pointed_place(text), bare=False)
-    citations = [citation for sentence in sentences for citation in sentence.citations]
-    if hint is None or len(citations) != 1 or citations[0].hint is not None:
-        return
-    for sentence in sentences:
-        sentence.citations = [replace(citation, hint=hint) for citation in sentence.citations]
+    The places that it names go to its citations.
+    """
+    text = _marked(plain)
+    if not plain.anchors:
+        return False
+    if not only_points(text) and not is_attribution(text):
+        return False
+    for (_, start, _), hint in zip(plain.anchors, read_places(text), strict=True):
+        if hint is not None:
+            plain.hints[start] = hint
+    return True
 
 
 def _join(previous: ReadSentence, sentences: list[ReadSentence]) -> None:
@@ -151,7 +149,11 @@ def _sentences_of(
     for position, start, end in plain.anchors:
         owner = _owner(spans, position)
         edges[owner] = (min(edges[owner][0], start), max(edges[owner][1], end))
-        for found in read_citations(block.text[start:end], start):
+        found_here = list(read_citations(block.text[start:end], start))
+        hint = plain.hints.get(start)
+        if hint is not None and found_here[-1].hint is None:
+            found_here[-1] = replace(found_here[-1], hint=hint)
+        for found in found_here:
             places[owner].append(position - spans[owner][0])
             citations[owner].append(
                 replace(

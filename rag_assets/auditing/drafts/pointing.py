@@ -1,0 +1,131 @@
+"""Words that only say where to look: “see”, “Chang et al., 2006”, “p. 3”, “for details”."""
+
+import re
+
+from rag_assets.auditing.drafts.hints import PLACE, LocatorHint, read_hint
+
+# Stands for a citation while its surroundings are read.
+CITED = "\ue001"
+_NAME = r"(?:(?:van|von|de|der|den|del|della|di|da|le|la)\s+){0,3}[A-Z\u00c0-\u00de][\w'’\-]*\.?"
+_NAMES = rf"{_NAME}(?:(?:,\s+and|,\s*&|,|\s+and|\s*&)?\s+{_NAME}){{0,8}}"
+_OTHERS = r"(?:,?\s+et\s+al\b\.?|,?\s+and\s+(?:others|colleagues)\b)"
+_YEAR = r"[(（]?\b(?:1[5-9]\d\d|20\d\d)[a-z]?\b[)）]?|\bn\.d\.|\b(?:forthcoming|in press)\b"
+_QUOTED = r"(?:“[^“”]{1,200}”|\"[^\"]{1,200}\"|‘[^‘’]{1,200}’|《[^》]{1,60}》)"
+# In a title the words that count are written large.
+_TITLE = (
+    r"[A-Z\u00c0-\u00de][\w'’\-]*:?(?:\s+(?:[A-Z\u00c0-\u00de][\w'’\-]*|of|the|a|an|and|in|on|for|"
+    r"to|with|from|at|by|as|or):?){0,20}"
+)
+_REFERENCES = (
+    re.compile(rf"{_NAMES}{_OTHERS}?,?\s+(?:{_QUOTED}|{_TITLE})?[,.]?\s*(?:{_YEAR})"),
+    re.compile(rf"{_NAMES}{_OTHERS}(?:,\s+(?:{_QUOTED}|{_TITLE}))?"),
+    re.compile(rf"{_NAMES},\s+{_QUOTED}"),
+    re.compile(r"[\u3400-\u9fff·]{2,12}(?:等人?)?[,，]?\s*(?:[(（]\s*)?(?:1[5-9]|20)\d\d年?[)）]?"),
+    re.compile(rf"(?:{_YEAR})|《[^》]{{1,60}}》"),
+)
+_TOPIC = r"(?:overview|review|details?|discussion|survey|summary|introduction|account|example|"
+_TOPIC += r"instance|treatment|analysis|background|information|evidence|reference|more)s?"
+_WORDS = re.compile(
+    rf"""
+    \b(?:
+      (?:for|on)\b[^.;:{CITED}]{{0,80}}?\b(?:see|cf|compare|consult)\b
+    | for\s+(?:(?:an?|the|more|further|other|full|fuller|recent|brief|general)\s+)*{_TOPIC}
+    | as\s+(?:is\s+)?(?:shown|described|reported|noted|discussed|argued|stated|seen|explained|
+        documented|cited|quoted|demonstrated|given|defined|set\s+out)\s+(?:in|by|at)
+    | (?:quoted|cited|adapted|taken|reproduced|translated|reprinted|drawn)\s+(?:in|from|after|by)
+    | (?:based\s+)?on | (?:according\s+)?to
+    | see|cf|compare|also|ibid(?:em)?|id|idem|op|loc|cit|passim|in|at|by|from|of|after|e\.?g|i\.?e
+    | but|and|or|again|too|further|esp(?:ecially)?|in\s+particular|particularly|there(?:in)?|here
+    | above|below|sources?|reference|ref|viz|both|the\s+same|et\s+seqq?|consult
+    | (?:my|our|own|author['’]s)\s+(?:emphas[ie]s|italics|translation)
+    | (?:emphas[ie]s|italics|translation)\s+(?:(?:is|are)\s+)?(?:added|mine|ours|supplied|
+        in\s+(?:the\s+)?original)
+    )\b\.?
+    | 参见|参看|参阅|参考|详见|另见|又见|亦见|引自|转引自|来源|如|同上|同前|以及
+    | (?:关于|有关)[^。；]{{0,40}}?(?=参见|详见|见)
+    | [见载和与及]
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_BARE = re.compile(
+    r"(?:(?<=[,，])|(?<=\.))\s*(?P<pages>\d{1,4}(?:\s*[-–—]{1,2}\s*\d{1,4})?)\b(?!\s*[\w(])"
+)
+_YEAR_ALONE = re.compile(r"(?:1[5-9]|20)\d\d")
+_DASH = re.compile(r"^\s*(?:[—–―-]{1,3}|——)\s*")
+_SMALL_WORDS = re.compile(
+    r"\b(?:of|the|a|an|and|in|on|for|to|van|von|de|der|et|al)\b", re.IGNORECASE
+)
+_LARGE_WORD = re.compile(r"[A-Z\u00c0-\u00de][\w'’.\-]*")
+_HAN_NAME = re.compile(r"[\u3400-\u9fff·]{2,15}")
+_LONGEST_ATTRIBUTION = 200
+# What a writer says of a quotation, inside of it.
+EDITORS_NOTE = re.compile(
+    r"\s*[\[(（［](?:(?:my|our|own|the author['’]s)\s+(?:emphas[ie]s|italics|translation)|"
+    r"(?:emphas[ie]s|italics|translation|bold|underlining)\s+(?:(?:is|are)\s+)?"
+    r"(?:added|mine|ours|supplied|in (?:the )?original)|sic!?|"
+    r"着重号(?:为笔者|系笔者|由笔者)?(?:所)?加|(?:粗体|下划线|重点)(?:为|系|由)?(?:笔者|作者|引者)(?:所)?加)"
+    r"[\])）］]",
+    re.IGNORECASE,
+)
+
+
+def only_points(text: str, *, bare: bool = True) -> bool:
+    """Say whether a text says no more than where to look.
+
+    Args:
+        text: with `CITED` at its citations.
+        bare: whether a number behind a comma is a page.
+    """
+    return not _has_words(_rest(text, bare=bare))
+
+
+def is_attribution(text: str) -> bool:
+    """Say whether a text only names whose words stand before it: “— Chang et al., p. 1”."""
+    dash = _DASH.match(text)
+    if dash is None or len(text) > _LONGEST_ATTRIBUTION:
+        return False
+    rest = _rest(text[dash.end() :], bare=True)
+    rest = _SMALL_WORDS.sub(" ", _LARGE_WORD.sub(" ", rest))
+    return not _has_words(_HAN_NAME.sub(" ", rest, count=1))
+
+
+def read_places(text: str) -> list[LocatorHint | None]:
+    """Return the place that a text which only points names for each of its citations.
+
+    It stands behind the citation; where none does, before it.
+    """
+    parts = text.split(CITED)
+    used = [False] * len(parts)
+    hints: list[LocatorHint | None] = []
+    for number in range(1, len(parts)):
+        found = find_place(parts[number], first=True)
+        used[number] = found is not None
+        if found is None and not used[number - 1]:
+            found = find_place(parts[number - 1], first=False)
+        hints.append(found)
+    return hints
+
+
+def find_place(text: str, *, first: bool) -> LocatorHint | None:
+    """Return the first or last place named in a text that only points."""
+    found = [*PLACE.finditer(text)]
+    for match in found if first else reversed(found):
+        hint = read_hint(match.group(), bare=False)
+        if hint is not None:
+            return hint
+    numbers = [m["pages"] for m in _BARE.finditer(text) if not _YEAR_ALONE.fullmatch(m["pages"])]
+    return read_hint(numbers[0 if first else -1], bare=True) if numbers else None
+
+
+def _rest(text: str, *, bare: bool) -> str:
+    rest = text
+    for reference in _REFERENCES:
+        rest = reference.sub(" ", rest)
+    rest = PLACE.sub(" ", rest)
+    if bare:
+        rest = _BARE.sub(" ", rest)
+    return _WORDS.sub(" ", rest)
+
+
+def _has_words(text: str) -> bool:
+    return any(character.isalnum() for character in text)
