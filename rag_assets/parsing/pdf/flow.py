@@ -9,8 +9,8 @@ from rag_assets.model import Block, PageSpan, SourceLine
 from rag_assets.parsing.cleaning import (
     close_line,
     ends_sentence,
-    has_unspaced,
     is_unspaced,
+    is_unspaced_prose,
     join_texts,
 )
 from rag_assets.parsing.pdf.list_marks import begins_with_mark
@@ -96,7 +96,7 @@ def _continues(before: Paragraph, after: Paragraph) -> bool:
         return False
     # A line of Chinese may end or begin with a number or a Latin word.
     return is_unspaced(before.text[-1]) == is_unspaced(after.text[0]) or (
-        has_unspaced(before.text) and has_unspaced(after.text)
+        is_unspaced_prose(before.text) and is_unspaced_prose(after.text)
     )
 
 
@@ -111,8 +111,8 @@ def _is_next_line(before: Paragraph, after: Paragraph) -> bool:
     return (
         before.page == after.page
         and len(before.text) >= _MIN_FULL_LINE
-        and has_unspaced(before.text)
-        and has_unspaced(after.text)
+        and is_unspaced_prose(before.text)
+        and is_unspaced_prose(after.text)
         and left - _MAX_INDENT_EMS * height <= after.box[0] <= left + height / 2
         and right >= after.box[2] - height
         and -height <= after.box[1] - bottom <= height

@@ -8,7 +8,7 @@ is a cell or a label more often than a part of a paragraph.
 
 from collections.abc import Sequence
 
-from rag_assets.parsing.cleaning import ends_sentence, has_unspaced
+from rag_assets.parsing.cleaning import ends_sentence, is_unspaced_prose
 from rag_assets.parsing.pdf.list_marks import begins_with_mark
 from rag_assets.parsing.pdf.paragraphs import Paragraph, make_paragraph
 
@@ -47,7 +47,7 @@ def _is_same(before: Paragraph, after: Paragraph) -> bool:
         return False
     if abs(before.size - after.size) > _SAME_SIZE_POINTS or before.bold != after.bold:
         return False
-    if not (has_unspaced(before.text) and has_unspaced(after.text)):
+    if not (is_unspaced_prose(before.lines[-1].text) and is_unspaced_prose(after.lines[0].text)):
         return False
     if after.is_continuation or begins_with_mark(after.text):
         return False
