@@ -56,9 +56,20 @@ def clean_source(text: str) -> str:
     return replace_surrogates(text.removeprefix("\ufeff"))
 
 
+_UNSPACED_MARK = re.compile("[，。；：！？、]")
+
+
 def is_unspaced(character: str) -> bool:
     """Tell whether a character belongs to a script that is set without blanks (CJK)."""
     return _IS_UNSPACED.match(character) is not None
+
+
+def is_unspaced_prose(text: str) -> bool:
+    """Tell whether `text` is prose of a script that is set without blanks, whatever Latin words and
+    numbers stand in it; a row of a table has few of its characters and none of its marks.
+    """
+    count = len(_IS_UNSPACED.findall(text))
+    return 2 * count >= len("".join(text.split())) or bool(count and _UNSPACED_MARK.search(text))
 
 
 def close_gaps(text: str) -> str:

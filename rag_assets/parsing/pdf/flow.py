@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rag_assets.model import Block, PageSpan, SourceLine
-from rag_assets.parsing.cleaning import close_line, ends_sentence, is_unspaced, join_texts
+from rag_assets.parsing.cleaning import (
+    close_line,
+    ends_sentence,
+    is_unspaced,
+    is_unspaced_prose,
+    join_texts,
+)
+from rag_assets.parsing.pdf.list_marks import begins_with_mark
 from rag_assets.parsing.pdf.paragraphs import Paragraph, is_drop_cap
 
 PARAGRAPH_BREAK = "\n\n"
@@ -28,9 +35,6 @@ _IN_SENTENCES = ("formula", "heading", "title", "list")
 _MIN_FULL_LINE = 20
 # A short run that ends otherwise (a number, a dash) is a row of a table.
 _PROSE_ENDS = ",;:)]-\u2010\"'\u2019\u201d"
-_LIST_MARK = re.compile(
-    r"(?:[•●▪◦‣∙■□◆➢*–—-]\s|[(\[]?\w{1,3}[)\].、]|\d+(?:\.\d+)*\s|(?:Fig|Tab|图|表)\w*\.?\s*\d)"
-)
 _LOWER_CASE_WORD = re.compile(r"[^\W\d_]{2,}|[a-zà-ÿ]\s")
 
 
@@ -86,11 +90,14 @@ def _continues(before: Paragraph, after: Paragraph) -> bool:
             (is_prose or len(before.text) >= _MIN_SENTENCE_PART)
             and _LOWER_CASE_WORD.match(after.text)
         )
-    if _LIST_MARK.match(after.text):
+    if begins_with_mark(after.text):
         return False
     if not (before.fills_last_line and after.starts_at_edge) and not _is_next_line(before, after):
         return False
-    return is_unspaced(before.text[-1]) == is_unspaced(after.text[0])
+    # A line of Chinese may end or begin with a number or a Latin word.
+    return is_unspaced(before.text[-1]) == is_unspaced(after.text[0]) or (
+        is_unspaced_prose(before.text) and is_unspaced_prose(after.text)
+    )
 
 
 def _is_next_line(before: Paragraph, after: Paragraph) -> bool:
@@ -104,7 +111,8 @@ def _is_next_line(before: Paragraph, after: Paragraph) -> bool:
     return (
         before.page == after.page
         and len(before.text) >= _MIN_FULL_LINE
-        and is_unspaced(before.text[-1])
+        and is_unspaced_prose(before.text)
+        and is_unspaced_prose(after.text)
         and left - _MAX_INDENT_EMS * height <= after.box[0] <= left + height / 2
         and right >= after.box[2] - height
         and -height <= after.box[1] - bottom <= height

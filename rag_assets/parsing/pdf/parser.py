@@ -36,9 +36,10 @@ from rag_assets.parsing.pdf.outline import read_bookmarks
 from rag_assets.parsing.pdf.paragraphs import page_paragraphs
 from rag_assets.parsing.pdf.references import split_references
 from rag_assets.parsing.pdf.styles import find_body_style
+from rag_assets.parsing.pdf.wide_lines import merge_wide_lines
 from rag_assets.workspace.settings import ParseSettings
 
-PARSER_VERSION = "3"
+PARSER_VERSION = "4"
 
 _MEDIA_TYPE = "application/pdf"
 _METADATA_KEYS = ("author", "subject", "keywords", "creator", "producer", "creationDate", "modDate")
@@ -116,7 +117,7 @@ def _build(pages: list[Page], source: _Source, settings: ParseSettings) -> Parse
     paragraphs = merge_formulas(paragraphs)
     mark_footnotes(paragraphs, {page.number: page.height for page in pages})
     paragraphs = mark_headings(paragraphs, source.bookmarks, body, front.title)
-    paragraphs = split_lists(split_references(paragraphs))
+    paragraphs = merge_wide_lines(split_lists(split_references(paragraphs)))
     abstract = find_abstract(paragraphs)
     flow = flow_text(paragraphs, [page.number for page in pages])
     return ParsedDocument(
