@@ -44,6 +44,11 @@ def test_unknown_uid_names_the_nearest(citation: str, nearest: str) -> None:
     assert f"Did you mean {{#{nearest}}}?" in row.reason
 
 
+def test_what_must_not_be_cited_is_not_offered() -> None:
+    assert only("{#rubrik}").nearest_uids == ()
+    assert only("{#survay}").nearest_uids == ("survey",)
+
+
 def test_unknown_uid_that_resembles_nothing_says_so() -> None:
     row = only("{#qqqq}")
     assert (row.reason_code, row.nearest_uids) == ("unknown_uid", ())
