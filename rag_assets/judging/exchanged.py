@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from rag_assets.judging.contract import Sign
 from rag_assets.judging.folding import fold
+from rag_assets.judging.term_weights import stem
 from rag_assets.judging.terms import read_terms
 
 _TOKEN = re.compile(r"[\u3400-\u9fff]|[^\W_]+(?:['’][^\W_]+)?|[^\s\w]")
@@ -18,6 +19,11 @@ _HAN = re.compile(r"[\u3400-\u9fff]")
 _JOINS = frozenset(
     [*"和与及或、,，同跟是为/&", "and", "or", "versus", "vs", "is", "are", "was", "were", "be",
      "the"]
+)  # fmt: skip
+# What they begin may stand before the rest or behind it: “in the model, … if rates rise”.
+_ADVERBIAL = frozenset(
+    ["in", "on", "at", "during", "after", "before", "when", "if", "while", "because", "since",
+     "although", "under", "within"]
 )  # fmt: skip
 _COMMAS = frozenset(",，")
 _MUTUAL = re.compile(
@@ -66,8 +72,10 @@ def find_replaced(claim: str, sentence: str) -> tuple[Replaced, ...]:
 def find_exchanged(claim: str, sentence: str) -> Iterator[Sign]:
     """Yield two pieces of the sentence that stand in each other's place."""
     own = tokens_of(claim)
+    # “Often leads” is “often lead” of others.
+    moved = _moved_swaps(_stems(own), _stems(tokens_of(sentence)))
     seen = set()
-    for swap in [*_replaced_swaps(claim, sentence), *_moved_swaps(own, tokens_of(sentence))]:
+    for swap in [*_replaced_swaps(claim, sentence), *moved]:
         called = _called_alike(own, swap)
         pieces = [own[start : end + called] for start, end in swap]
         if _is_the_same(own, swap, called) or not all(map(_is_telling, pieces)):
@@ -77,6 +85,10 @@ def find_exchanged(claim: str, sentence: str) -> Iterator[Sign]:
             seen.add(frozenset(shown))
             text = f"“{shown[0]}” and “{shown[1]}” have changed places."
             yield Sign("words", *shown, text)
+
+
+def _stems(tokens: Sequence[str]) -> list[str]:
+    return [stem(token) if token.isascii() and token.isalpha() else token for token in tokens]
 
 
 def _replaced_swaps(claim: str, sentence: str) -> Iterator[_Swap]:
@@ -132,7 +144,7 @@ def _called_alike(own: Sequence[str], swap: _Swap) -> int:
 
 def _is_the_same(own: Sequence[str], swap: _Swap, called: int) -> bool:
     """Say whether a sentence says the same either way."""
-    if _are_clauses(own, *swap):
+    if _are_clauses(own, *swap) or all(own[start] in _ADVERBIAL for start, _ in swap):
         return True
     (_, end), (start, last) = swap
     between = own[end + called : start]

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from rag_assets.judging.borrowed import find_borrowed, takes_whole
 from rag_assets.judging.clauses import PRONOUN, split_clauses
 from rag_assets.judging.comparing import MODAL, number_context, overlap
 from rag_assets.judging.contract import Sign
@@ -97,6 +98,7 @@ def find_changes(found: Answer) -> Iterator[Sign]:
         yield from find_exchanged(claim, sentence)
         yield from find_moved(claim, sentence)
         yield from find_recombined(claim, sentence)
+        yield from find_borrowed(claim, window)
         yield from find_another_subject(claim, found.sentences)
     yield from find_substitutes(claim, sentence, window)
     yield from _names(claim, window, found.title)
@@ -113,7 +115,8 @@ def _numbers(claim: str, window: str) -> Iterator[Sign]:
         # Elsewhere a bare number may answer one with a unit; here the unit was there to be copied.
         unit = quantity.unit.kind
         alike = _ALIKE.get(unit, {unit})
-        equal = find_equal(quantity, [q for q in left if not unit or q.unit.kind in alike])
+        is_open = not unit and not quantity.bound
+        equal = find_equal(quantity, [q for q in left if is_open or q.unit.kind in alike])
         if equal is not None:
             left.remove(equal)
             continue
@@ -140,6 +143,8 @@ def _moved_numbers(claim: str, window: str) -> Iterator[Sign]:
 def _better_place(claim: str, quantity: Quantity, window: str) -> Quantity | None:
     """Return the number of the source that stands where the claim has one of another place."""
     around = number_context(claim, quantity)
+    kinds = [q.unit.kind for q in read_quantities(claim)]
+    is_only = kinds.count(quantity.unit.kind) == 1
     near: dict[bool, float] = {}
     here: dict[bool, Quantity] = {}
     for other in read_quantities(window):
@@ -152,6 +157,8 @@ def _better_place(claim: str, quantity: Quantity, window: str) -> Quantity | Non
         ):
             continue
         is_same = is_equal(quantity, other)
+        if is_same and is_only and takes_whole(claim, window, other.start, other.end):
+            return None
         theirs = number_context(window, other)
         # Of the shorter clause: the other one may have been joined with its neighbour.
         share = max(overlap(around, theirs), overlap(theirs, around))

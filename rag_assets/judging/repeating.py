@@ -15,6 +15,7 @@ from rag_assets.judging.contract import PassageText
 from rag_assets.judging.cues import read_cues
 from rag_assets.judging.folding import fold
 from rag_assets.judging.lexicon import lexicon
+from rag_assets.judging.restricted import EXCEPT_FOR
 from rag_assets.judging.statement import state
 
 # A fragment states nothing: "Maithripala Sirisena" stands in many texts.
@@ -197,6 +198,8 @@ def _is_stated(text: str, span: tuple[int, int], start: int, end: int) -> bool:
     if "?" in tail or "？" in tail or not _ENDS.match(tail):
         return False
     if _CONDITION.search(lead) or _INTRODUCES.match(tail):
+        return False
+    if EXCEPT_FOR.search(lead):
         return False
     around = f"{lead} … {tail}"
     if any(cue.kind in _LIMITING for cue in read_cues(around)) or _limits(around):

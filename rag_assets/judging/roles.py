@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from rag_assets.judging.clauses import clause_around
 from rag_assets.judging.cues import HAN_COMPARES, of_kind, read_cues
 from rag_assets.judging.folding import fold
 from rag_assets.judging.terms import Term, read_terms
@@ -46,7 +47,8 @@ _HAN_THAN = re.compile(
     "[高低多少大小优劣好差强弱早晚快慢长短重轻]于|领先于|落后于|超过|胜过|不如|不及"
 )
 # 甲应当向乙支付; what is between them is compared by itself.
-_HAN_DOES = re.compile("应当|可以|不得|必须|有权|[向由给]")
+_HAN_DOES = re.compile("应当|可以|不得|必须|有权|导致|引起|造成|引发|[向由给]")
+_HAN_CAUSE = re.compile("原因(?:是|在于)")
 _HAN_BY = re.compile(
     HAN_COMPARES + "(?P<right>.{2,20}?)"
     "[更还要]?(?:[高低多少大小强弱好差快慢长短早晚贵冷热重轻]|便宜|增|减|下降|上升|提高|降低)"
@@ -87,6 +89,7 @@ class _Pivot:
     Args:
         joined: the words of both sides that a verb joins, the nearest first; None for a
             comparison, where what it compares by stands between.
+        is_cut: of several comparisons each has the words of its own clause alone.
     """
 
     key: str
@@ -94,6 +97,7 @@ class _Pivot:
     left: tuple[Term, ...]
     right: tuple[Term, ...]
     joined: tuple[list[str], list[str]] | None
+    is_cut: bool = False
 
 
 def find_exchange(claim: str, sentences: Sequence[str]) -> RoleFact | None:
@@ -101,18 +105,22 @@ def find_exchange(claim: str, sentences: Sequence[str]) -> RoleFact | None:
 
     A sentence that has it as the claim does outweighs one that has it otherwise.
     """
-    found: RoleFact | None = None
+    found: dict[bool, RoleFact] = {}
+    kept: set[bool] = set()
     for own in _pivots(claim):
+        is_comparison = own.joined is None
         for sentence in sentences:
             for other in _pivots(sentence):
                 if other.key != own.key:
                     continue
                 if _is_exchanged(own, other):
-                    found = found or RoleFact(_shown(claim, own.left), own.text,
-                                              _shown(claim, own.right))  # fmt: skip
+                    fact = RoleFact(_shown(claim, own.left), own.text, _shown(claim, own.right))
+                    found.setdefault(is_comparison, fact)
                 elif _is_kept(own, other):
-                    return None
-    return found
+                    kept.add(is_comparison)
+    # Who finds A better than B is the same where B is found better than A.
+    left = [is_comparison for is_comparison in found if not kept & {is_comparison, True}]
+    return found[left[0]] if left else None
 
 
 def _is_exchanged(own: _Pivot, other: _Pivot) -> bool:
@@ -122,6 +130,9 @@ def _is_exchanged(own: _Pivot, other: _Pivot) -> bool:
         if own.joined is None
         else (_present(side, other_left | other_right) for side in own.joined)
     )
+    if other.is_cut and not own.is_cut:
+        # “A thought B better than C, and C better than D”: of A the second clause says nothing.
+        left, right = (side & (other_left | other_right) for side in (left, right))
     moved_right, moved_left = left - other_left, right - other_right
     return (
         bool(moved_right and moved_left)
@@ -162,13 +173,18 @@ def _pivots(text: str) -> Iterator[_Pivot]:
     folded = fold(text)
     words = list(_WORD.finditer(folded))
     tokens = [word.group() for word in words]
+    is_cut = sum(1 for _ in _AGAINST.finditer(folded)) > 1
     by_start = {term.start: term for term in every if term.kind == "word"}
     for place, word in enumerate(words):
         left = tuple(term for term in terms if term.end <= word.start())
         right = tuple(term for term in terms if term.start >= word.end())
         shown = text[word.start() : word.end()]
         if _AGAINST.match(folded, word.start()) and left and right:
-            yield _Pivot("than", shown, left, right, None)
+            if is_cut:
+                start, end = clause_around(text, *word.span())
+                left = tuple(term for term in left if term.start >= start)
+                right = tuple(term for term in right if term.end <= end)
+            yield _Pivot("than", shown, left, right, None, is_cut)
             continue
         term = by_start.get(word.start())
         if term is None or not left or not right or _MUTUAL.match(term.unit):
@@ -198,7 +214,14 @@ def _numbered(term: Term, text: str) -> Term:
 
 
 def _han_pivots(text: str, terms: Sequence[Term]) -> Iterator[_Pivot]:
-    """Yield the Chinese comparisons of a text, each with what its clause says on both sides."""
+    """Yield the Chinese comparisons of a text, each with what its clause says on both sides; and
+    causes, with what stands before them.
+    """
+    for match in _HAN_CAUSE.finditer(text):
+        left = tuple(term for term in terms if term.end <= match.start())
+        right = tuple(term for term in terms if term.start >= match.end())
+        if left and right:
+            yield _Pivot("原因", match.group(), left, right, None)
     for clause in _CLAUSE.finditer(text):
         found = [(m, m.end(), clause.end()) for m in _HAN_THAN.finditer(text, *clause.span())]
         found += [(m, m.end(), clause.end()) for m in _HAN_DOES.finditer(text, *clause.span())]

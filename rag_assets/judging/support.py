@@ -20,6 +20,7 @@ from rag_assets.judging.lexicon import WORDS_FILE
 from rag_assets.judging.meaning import meaning_fingerprint
 from rag_assets.judging.pair_reading import PairReader
 from rag_assets.judging.repeating import Repetition, find_repetition, is_abridged
+from rag_assets.judging.reported import find_reported
 from rag_assets.judging.signs import (
     find_contradictions,
     find_doubts,
@@ -98,20 +99,30 @@ class SupportScorer:
 
     def _judge(self, sentence: str, passages: Sequence[PassageText]) -> Judgement:
         """Return the judgement of what a sentence states. Where it says who found that, and its
-        passage says it of others, another sentence may answer; else somebody has to look.
+        passage says it of others, another sentence may answer; else somebody has to look, as where
+        the passage only reports what somebody believes.
         """
         judged = self._judge_statement(state(sentence), passages)
+        if judged.status != "OK":
+            return judged
+        reported = find_reported(sentence, passages, judged)
+        if reported is not None:
+            return self._reserved(judged, reported)
         others = find_other_authors(sentence, passages, judged)
-        if others is None or judged.status != "OK":
+        if others is None:
             return judged
         rest, left = without_other_authors(sentence, passages)
         if left:
             second = self._judge_statement(state(sentence), left)
             if second.status == "OK":
                 return replace(second, passage=rest[second.passage])
+        return self._reserved(judged, others)
+
+    def _reserved(self, judged: Judgement, sign: Sign) -> Judgement:
+        """Return a judgement that is OK but for what a sign says."""
         score = round(min(judged.score, _reserved_at_most(self.thresholds)), SCORE_DECIMALS)
         status, code = self.thresholds.decide(score)
-        against = (others, *judged.speaks_against)
+        against = (sign, *judged.speaks_against)
         return replace(
             judged, score=score, status=status, reason_code=code, speaks_against=against,
             reason=_reason(status, score, self.thresholds, against),

@@ -21,6 +21,11 @@ OWN = passage(
 CLAIM = "Jones (2012) found that night shifts raised blood pressure in nurses."
 
 
+VIEWS = passage(
+    "张伟（2015）认为户籍制度限制了人口流动，而李强（2018）则认为收入差距才是主要原因。"
+)
+
+
 def _judge(sentence: str, source: PassageText) -> Judgement:
     settings = SupportSettings(threshold=None, weak_threshold=None)
     (judged,) = load_support_scorer(settings, BundledPairReader()).judge([(sentence, [source])])
@@ -67,3 +72,15 @@ def test_what_it_has_of_the_same_or_of_nobody_is_not(sentence: str) -> None:
 def test_what_the_source_says_itself_comes_first() -> None:
     judged = _judge(CLAIM, OWN)
     assert (judged.status, judged.span) == ("OK", OWN.sentences[1])
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_ok"),
+    [
+        ("张伟（2015）认为户籍制度限制了人口流动。", True),
+        ("李强（2018）认为户籍制度限制了人口流动。", False),
+        ("张伟（2015）认为收入差距才是主要原因。", False),
+    ],
+)
+def test_of_two_in_a_sentence_each_has_a_clause_of_their_own(sentence: str, is_ok: bool) -> None:
+    assert (_judge(sentence, VIEWS).status == "OK") == is_ok

@@ -24,6 +24,8 @@ def told(claim: str, sentence: str) -> list[tuple[str, str]]:
          ("新方法", "传统方法")),
         ("Compared with men, women reported less pain.",
          "Compared with women, men reported less pain.", ("men", "women")),
+        ("Poor sleep often leads to frequent headaches.",
+         "Frequent headaches often lead to poor sleep.", ("poor sleep", "frequent headaches")),
         ("货物由北京经铁路运往黑龙江。", "货物由黑龙江经铁路运往北京。", ("北京", "黑龙江")),
     ],
 )  # fmt: skip
@@ -44,6 +46,10 @@ def test_two_pieces_that_changed_places_are_told(
             "Silver birch, red maple and oak were planted.",
         ),
         ("长度与宽度相关。", "宽度与长度相关。"),
+        (
+            "In the model, prices fall if rates rise.",
+            "If rates rise, prices fall in the model.",
+        ),
         ("Complication rates fell, furthermore.", "Furthermore, complication rates fell."),
         ("After rain the roofs were cool.", "The roofs were cool after rain."),
         ("The largest city of the region is Lyon.", "Lyon is the largest city of the region."),

@@ -15,7 +15,11 @@ from rag_assets.workspace.settings import SupportSettings
 from rag_assets_tests.judging.sentences import passage
 
 PUMPS = "In our trials the rotary pump outperformed the piston pump on long routes."
+VALUES = "They considered price more important than quality, and quality more important than brand."
 EXCHANGED = [
+    ("They considered brand more important than quality.", VALUES),
+    ("药物种类多的主要原因是依从性较低。", "依从性较低，主要原因是药物种类多。"),
+    ("睡眠不足导致头痛。", "头痛导致睡眠不足。"),
     ("The piston pump outperformed the rotary pump on long routes.", PUMPS),
     ("Planted roofs were warmer than bare roofs at night.",
      "At night bare roofs were warmer than planted roofs."),
@@ -32,6 +36,8 @@ EXCHANGED = [
     ("旧方法优于新方法。", "总体而言，新方法优于旧方法。"),
 ]  # fmt: skip
 KEPT = [
+    ("They considered quality more important than brand.", VALUES),
+    ("They considered price more important than quality.", VALUES),
     ("The rotary pump outperformed the piston pump.", PUMPS),
     ("Otters chased the heron.", "The heron was chased by otters."),
     ("In March the bank sold the bonds to the city.",
