@@ -53,6 +53,21 @@ class Index(Protocol):
         ...
 
 
+class Statutes(Protocol):
+    """Knows the articles of the published documents."""
+
+    def article_of(self, hit: Hit, place: int) -> str | None:
+        """Return the article, with its clause, that a place of a found chunk belongs to.
+
+        Args:
+            place: character of the chunk's text.
+
+        Returns:
+            None outside of every article, and for what is no statute.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Findings:
     """What was found on one assertion."""
@@ -100,6 +115,7 @@ class Searcher:
     """Asks the index on assertions and judges what it finds.
 
     Args:
+        statutes: name the article that a passage stands in.
         scorers: by namespace.
         suggestions: passages shown for a query.
         opponents: passages looked at for what speaks against an assertion; 0 for none.
@@ -107,6 +123,7 @@ class Searcher:
     """
 
     index: Index
+    statutes: Statutes
     scorers: Mapping[str, Scorer]
     suggestions: int
     opponents: int
@@ -184,13 +201,15 @@ class Searcher:
         )
         if locator is None or not hit.citable:
             return None
+        article = self.statutes.article_of(hit, start)
+        where = f"{article}, {locator.text}" if article is not None else locator.text
         scorer = self.scorers[hit.namespace]
         bearing = bearing_of(judgement, scorer.thresholds, scorer.name)
         is_plain = len(self.scorers) == 1 or list(self.namespaces) == [hit.namespace]
         return FoundPassage(
             hit.doc_uid if is_plain else f"{hit.namespace}:{hit.doc_uid}",
             hit.namespace, hit.doc_uid, hit.doc_title, hit.chunk_id, hit.parent_id,
-            hit.citation_id, hit.content_hash, locator.text, locator.quality, hit.text,
+            hit.citation_id, hit.content_hash, where, locator.quality, hit.text,
             hit.text[start:end], start, end, bearing, judgement.status,
             judgement.reason_code, judgement.reason, judgement.score, judgement.speaks_for,
             judgement.speaks_against,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rag_assets.auditing.claims.asking import PublishedIndex
+from rag_assets.auditing.claims.asking import PublishedIndex, PublishedStatutes
 from rag_assets.auditing.claims.causal_model import CausalReader, open_causes
 from rag_assets.auditing.claims.making import make_claim_audit
 from rag_assets.auditing.claims.record import ClaimAudit, CounterMode, claims_to_json
@@ -79,6 +79,7 @@ def audit_claims(
         searches = open_searches(workspace)
         searcher = Searcher(
             index,
+            PublishedStatutes(library),
             {name: make_scorer(verify, encoders[name][0]) for name in index.namespaces},
             settings.suggestions_top_k,
             0 if settings.counterevidence == "off" else settings.counterevidence_top_k,

@@ -1,13 +1,14 @@
 """The audit itself: status, suggestions, counter-evidence, and no work done twice."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 
 from rag_assets.auditing import VerdictStore, parse_draft
 from rag_assets.auditing.claims import ClaimAudit, ClaimRow, claims_to_json, render_claims
+from rag_assets.auditing.claims.asking import PublishedStatutes
 from rag_assets.auditing.claims.deciding import bearing_of, explain
 from rag_assets.auditing.claims.making import make_claim_audit
 from rag_assets.auditing.claims.record import CounterMode, SuggestedQuery
@@ -96,19 +97,20 @@ class Desk:
 
     drawer: Drawer = field(default_factory=lambda: Drawer({"hill2020": ROOFS, "lane2019": WALLS}))
     referee: Referee = field(default_factory=Referee)
+    shelf: Shelf = field(default_factory=lambda: Shelf(SHELF))
     searches: SearchStore = field(default_factory=SearchStore)
     verdicts: VerdictStore = field(default_factory=VerdictStore)
 
     def audit(self, text: str, mode: CounterMode = "off") -> ClaimAudit:
         searcher = Searcher(
-            self.drawer, {"thesis": self.referee}, 3, 0 if mode == "off" else 10, (),
-            self.searches,
+            self.drawer, PublishedStatutes(self.shelf), {"thesis": self.referee}, 3,
+            0 if mode == "off" else 10, (), self.searches,
         )  # fmt: skip
         settings = AuditSettings(
             counterevidence=mode, suggestions_top_k=3, counterevidence_top_k=10
         )
         return make_claim_audit(
-            parse_draft("chapter.md", text.encode()), Shelf(SHELF), WordEncoder(), searcher,
+            parse_draft("chapter.md", text.encode()), self.shelf, WordEncoder(), searcher,
             SETTINGS.model_copy(update={"scorer": "support"}), settings, store=self.verdicts,
             make_scorer=lambda _settings, _encoder: self.referee,
         )  # fmt: skip
@@ -337,3 +339,18 @@ def test_nothing_speaks_of_it_is_not_said_beside_what_speaks_against_it() -> Non
     reason = explain("ERROR", "causal", (), (SuggestedQuery("roofs"),), row.counterevidence)
     assert "speaks against it" in reason
     assert "speaks of it" not in reason
+
+
+def test_the_locator_of_a_statute_names_article_paragraph_and_item() -> None:
+    begun = "第一条 绿化。\n第二条 维护。\n第三条 负责。\n有下列义务：\n（一）检查；"
+    goes_on = "（二）green roofs reduce the cooling load of offices；\n（三）报告。\n第四条 施行。"
+    passages = [begun, goes_on]
+    desk = Desk(Drawer({}), shelf=Shelf([make_document("roofs-act", passages)]))
+    hit = replace(
+        make_hit("roofs-act", passages[1]), chunk_id="roofs-act:1", page_start=2, page_end=2
+    )
+    desk.drawer.ask = lambda query, top_k: [hit]  # type: ignore[method-assign]
+    (row,) = desk.audit("Green roofs reduce the cooling load of offices.").rows
+    (found,) = row.suggested_queries[0].found
+    assert found.locator.startswith("第三条第二款第二项, p. ")
+    assert "第三条第二款第二项" in row.reason
