@@ -126,6 +126,15 @@ def clause_at(document: CitedDocument, key: str, passage: int, place: int) -> Cl
     )
 
 
+def show_article(document: CitedDocument, passage: int, place: int) -> str | None:
+    """Return article and clause that a place of a passage belongs to, None outside of all."""
+    part = read_articles(document).at(passage, place)
+    if part is None:
+        return None
+    clause = clause_at(document, part.key, passage, place)
+    return part.shown + (clause.shown if clause is not None else "")
+
+
 def spans_of(document: CitedDocument, named: NamedArticle) -> dict[int, tuple[int, int]]:
     """Return where the article that is named stands, by passage; of it the paragraph, where one is
     named or holds the item that is, and the article has it.

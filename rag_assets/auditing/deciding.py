@@ -9,6 +9,7 @@ from rag_assets.auditing.articles import (
     find_article,
     find_unmentioned,
     read_articles,
+    show_article,
 )
 from rag_assets.auditing.drafts.anchors import Citation
 from rag_assets.auditing.drafts.draft import CitedSentence
@@ -189,7 +190,7 @@ def _judged_verdict(
             f"`{passage.chunk_id}` has neither page nor characters, so that nobody could look it "
             "up. Run `rag ingest` to read the file again.",
         )  # fmt: skip
-    article = _show_article(subject.document, judged)
+    article = show_article(subject.document, judged.passage, judged.start)
     where = f"{article}, {locator.text}" if article is not None else locator.text
     begin, end = anchor_words(quote.text)
     return replace(
@@ -254,7 +255,7 @@ def _with_article(
     document: CitedDocument, judged: Judged, named: NamedArticle
 ) -> tuple[Status, ReasonCode, str]:
     part = read_articles(document).at(judged.passage, judged.start)
-    found = _show_article(document, judged) or "another place"
+    found = show_article(document, judged.passage, judged.start) or "another place"
     if part is not None and part.key == named.key:
         clause = clause_at(document, part.key, judged.passage, judged.start)
         if not named.is_missed_by(clause):
@@ -265,15 +266,6 @@ def _with_article(
         return "WEAK", judged.reason_code, reason
     reason = _OTHER_ARTICLE.format(found=found, named=named.shown) + judged.reason
     return "WEAK", "wrong_article", reason
-
-
-def _show_article(document: CitedDocument, judged: Judged) -> str | None:
-    """Return article and clause in which the support stands, None outside of every article."""
-    part = read_articles(document).at(judged.passage, judged.start)
-    if part is None:
-        return None
-    clause = clause_at(document, part.key, judged.passage, judged.start)
-    return part.shown + (clause.shown if clause is not None else "")
 
 
 def _note(case: Case, document: CitedDocument, judged: Judged) -> str | None:

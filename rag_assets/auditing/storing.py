@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -47,6 +47,7 @@ def audit_citations(
     workspace: Workspace,
     draft_path: Path,
     *,
+    namespaces: Sequence[str] = (),
     notify: Callable[[str], None] = lambda sentence: None,
 ) -> AuditOutcome:
     """Verify the citations of a draft and store the audit as `<draft>_citations_v###`.
@@ -54,6 +55,9 @@ def audit_citations(
     Sentences that were judged before against the same text are not judged again, in whatever
     draft they stood. The same draft with the same verdicts is the same audit: then nothing is
     written, even if files that it does not cite have changed the publication's name.
+
+    Args:
+        namespaces: in place of those that the draft's front matter names.
 
     Raises:
         UsageError: the draft cannot be read, or its front matter is wrong.
@@ -63,7 +67,7 @@ def audit_citations(
     from rag_assets.auditing.pages.citations import render_citation_html
 
     started = time.monotonic()
-    draft = read_draft(draft_path)
+    draft = read_draft(draft_path, namespaces)
     with PublishedLibrary(workspace) as library:
         if not library.publications:
             raise PublicationError(

@@ -98,9 +98,9 @@ def _require_published(draft: Draft, library: Library) -> None:
         if namespace not in library.publications:
             known = ", ".join(sorted(library.publications)) or "none yet"
             raise UsageError(
-                f"{draft.name}: its front matter names the namespace `{namespace}`, which has no "
-                f"publication (published: {known}). Correct the name, or run "
-                f"`rag ingest --namespace {namespace}`."
+                f"{draft.name}: its front matter (or --namespace) names the namespace "
+                f"`{namespace}`, which has no publication (published: {known}). Correct the name, "
+                f"or run `rag ingest --namespace {namespace}`."
             )
 
 

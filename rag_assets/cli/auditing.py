@@ -7,8 +7,8 @@ import click
 
 from rag_assets.cli.failing import DONE, FAILED, REFUSED
 from rag_assets.cli.options import (
+    draft_namespace_option,
     json_option,
-    namespace_option,
     open_workspace,
     print_json,
     shown_progress,
@@ -42,7 +42,7 @@ def _print_schema(ctx: click.Context, _param: click.Parameter, value: bool) -> N
     help="Whether other sources that speak against an assertion are listed (soft) and count "
     "(strict); else audit.counterevidence.",
 )
-@namespace_option
+@draft_namespace_option
 @json_option
 @click.option(
     "--json-schema", is_flag=True, is_eager=True, expose_value=False, callback=_print_schema,
@@ -55,7 +55,7 @@ def audit(draft: Path, counterevidence: str | None, names: tuple[str, ...], as_j
     workspace = open_workspace()
     path = draft.absolute()
     # What is wrong with the draft or the names is said before a run is started.
-    for name in (*read_draft(path).namespaces, *names):
+    for name in read_draft(path, names).namespaces:
         current_folder(workspace.namespace(name).publications, name)
     mode = cast("CounterMode | None", counterevidence)
     markdown = _make(workspace, path, mode, names)

@@ -7,6 +7,7 @@ import click
 
 from rag_assets.cli.failing import DONE, FAILED, REFUSED
 from rag_assets.cli.options import (
+    draft_namespace_option,
     json_option,
     open_workspace,
     print_json,
@@ -33,12 +34,13 @@ def _print_schema(context: click.Context, _: click.Parameter, is_wanted: bool) -
     "ambiguous or not citable.",
 )
 @click.argument("draft", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@draft_namespace_option
 @json_option
 @click.option(
     "--json-schema", is_flag=True, is_eager=True, expose_value=False, callback=_print_schema,
     help="Print the JSON Schema that every citation audit follows.",
 )  # fmt: skip
-def verify_citations(draft: Path, as_json: bool) -> None:
+def verify_citations(draft: Path, names: tuple[str, ...], as_json: bool) -> None:
     """Audit as the asset does; a draft in `drafts/` by a run, one elsewhere recorded without."""
     from rag_assets.auditing import audit_citations, draft_key, find_draft, from_json, read_draft
     from rag_assets.running import materialize_partition, record_audit
@@ -46,9 +48,10 @@ def verify_citations(draft: Path, as_json: bool) -> None:
     workspace = open_workspace()
     path = draft.absolute()
     # What is wrong with the draft is said before a run is started.
-    for name in read_draft(path).namespaces:
+    for name in read_draft(path, names).namespaces:
         current_folder(workspace.namespace(name).publications, name)
-    if path.is_relative_to(workspace.drafts.absolute()):
+    # What a run cannot be told is done without one.
+    if path.is_relative_to(workspace.drafts.absolute()) and not names:
         key = draft_key(path)
         find_draft(workspace, key)  # a file that is no draft is refused before a run
         with shown_progress() as progress:
@@ -59,7 +62,7 @@ def verify_citations(draft: Path, as_json: bool) -> None:
             click.get_current_context().exit(FAILED)
         markdown = Path(run.metadata["citation_audits"][key]["file"])
     else:
-        outcome = audit_citations(workspace, path)
+        outcome = audit_citations(workspace, path, namespaces=names)
         record_audit(workspace, outcome)
         markdown = outcome.markdown
     stored = read_json(markdown.with_suffix(".json"), "citation audit")

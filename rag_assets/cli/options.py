@@ -21,6 +21,11 @@ namespace_option = click.option(
     "--namespace", "-n", "names", multiple=True, metavar="NAME",
     help="Only this namespace; may be repeated. Without it: all of them.",
 )  # fmt: skip
+draft_namespace_option = click.option(
+    "--namespace", "-n", "names", multiple=True, metavar="NAME",
+    help="Only this namespace, for what is cited and what is searched; may be repeated. Without "
+    "it: those that the front matter of the draft names, else all.",
+)  # fmt: skip
 
 
 def open_workspace() -> Workspace:

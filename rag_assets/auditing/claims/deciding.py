@@ -3,16 +3,26 @@
 from collections.abc import Sequence
 
 from rag_assets.auditing.claims.record import (
+    Bearing,
     ClaimStatus,
     CounterMode,
     FoundPassage,
     LinkedEvidence,
     SuggestedQuery,
 )
+from rag_assets.judging import Judgement, ScorerName, Sign, Thresholds
 
 # They say how alike two texts are, not whether one supports the other.
 LIKENESS_SCORERS = frozenset({"similarity", "coverage"})
+# Of the way from WEAK to OK: from there on a passage that nothing speaks against says part of it.
+# Below, a calibrated probability is nearer to that of passages which only share the subject.
+_IN_PART_FROM = 0.5
 
+_WORTH_CITING: dict[Bearing, str] = {
+    "supports": "{0} supports it ({1}): read it and cite it.",
+    "supports_in_part": "{0} says part of it ({1}): read it, and say no more than it does.",
+    "close": "{0} comes close to it ({1}): cite it if it says so.",
+}
 _KINDS = {
     "causal": "a claim of cause and effect",
     "comparative": "a comparison",
@@ -53,13 +63,34 @@ def dispute(status: ClaimStatus, against: Sequence[FoundPassage], mode: CounterM
     return status
 
 
+def bearing_of(judgement: Judgement, thresholds: Thresholds, scorer: ScorerName) -> Bearing:
+    """Return what may be said of a passage that was found; a likeness promises no support."""
+    if judgement.reason_code == "contradicted":
+        return "contradicts"
+    if judgement.status == "MISSING":
+        return "on_the_matter"
+    if scorer in LIKENESS_SCORERS:
+        return "close" if judgement.status == "OK" else "near"
+    if judgement.status == "OK":
+        return "supports"
+    least = thresholds.weak + _IN_PART_FROM * (thresholds.ok - thresholds.weak)
+    is_opposed = any(map(_opposes, judgement.speaks_against))
+    return "on_the_matter" if judgement.score < least or is_opposed else "supports_in_part"
+
+
+def _opposes(sign: Sign) -> bool:
+    """Say whether a sign is more than that words of the assertion are not there: that is what “in
+    part” means.
+    """
+    return sign.kind != "words" or bool(sign.source)
+
+
 def explain(
     status: ClaimStatus,
     claim_type: str,
     evidence: Sequence[LinkedEvidence],
     queries: Sequence[SuggestedQuery],
     against: Sequence[FoundPassage],
-    scorer: str,
 ) -> str:
     """Return a sentence or two for the writer: what is the matter and what to do."""
     parts = [_what(status, claim_type, evidence)]
@@ -67,18 +98,15 @@ def explain(
         parts.append("The citation at the end of the paragraph does not support it.")
     elif evidence and all(item.linkage == "paragraph" for item in evidence):
         parts.append("This rests on the citation at the end of the paragraph.")
-    supporting = [found for query in queries for found in query.found if found.judged == "OK"]
-    if supporting:
-        best = supporting[0]
-        parts.append(
-            f"{{#{best.cite}}} comes close to it ({best.locator}): cite it if it says so."
-            if scorer in LIKENESS_SCORERS
-            else f"{{#{best.cite}}} supports it ({best.locator}): read it and cite it."
-        )
-    elif queries and not any(query.found for query in queries):
+    every = [found for query in queries for found in query.found]
+    best = next((found for found in every if found.bearing in _WORTH_CITING), None)
+    if best is not None:
+        parts.append(_WORTH_CITING[best.bearing].format(f"{{#{best.cite}}}", best.locator))
+    elif queries and not every:
         # What it cites itself is not suggested once more.
         what = "No other document in the index" if evidence else "Nothing citable in the index"
-        parts.append(f"{what} speaks of it: add a source to raw/evidence, or say less.")
+        if not against:
+            parts.append(f"{what} speaks of it: add a source to raw/evidence, or say less.")
     elif queries:
         parts.append("The index has passages on the matter, none that plainly says it.")
     if against:
@@ -102,7 +130,7 @@ def _what(status: ClaimStatus, claim_type: str, evidence: Sequence[LinkedEvidenc
         "CONTRADICTED": f"What it cites says otherwise: {opposed}. Correct the sentence or the "
         "citation.",
         "UNSUPPORTED": f"It is {kind}, and what it cites does not support it.",
-        "WEAK": "What it cites supports it in part only.",
+        "WEAK": "What it cites speaks of it, but does not plainly support it.",
         "ERROR": "Its citation cannot be judged: "
         + "".join(item.verdict.reason for item in evidence[:1]),
         "DISPUTED": "What it cites supports it, other sources do not.",

@@ -115,7 +115,34 @@ _UNIT = (
     r"deaths|studies|countries|cities|firms|companies|students|respondents|households|samples|"
     r"thousand|million|billion|trillion|dollars?|euros?|USD|EUR|RMB|yuan|pounds?|kcal|calories)"
 )
+_TEENS_AND_TENS = (
+    "eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|"
+    "forty|fifty|sixty|seventy|eighty|ninety"
+)
+_ONES = "one|two|three|four|five|six|seven|eight|nine|ten"
+# From eleven on: “two sisters” is hardly a figure.
+_IN_WORDS = (
+    rf"(?:(?:(?:{_ONES}|{_TEENS_AND_TENS})[\s-]+)?(?:hundred|thousand)(?:\s+and\s+[a-z]+)?|"
+    rf"(?:{_TEENS_AND_TENS})(?:-(?:{_ONES}))?)"
+)
+# What is counted: a plural, after an adjective or two. Names are written with capitals.
+_COUNTED = (
+    r"(?-i:(?:(?!(?:is|are|was|were|has|had|have|the|an?|of|in|on|at|to|and|or|for|by|with|from|as|"
+    r"that|which|when|who|it|he|she|they|we)\b)[a-z][a-z-]+\s+){0,2}?"
+    r"(?:sheep|cattle|fish|mice|feet|teeth|staff|aircraft|(?!(?:has|was|its|this|does|thus|plus|minus|"
+    r"versus|always|perhaps|across|towards|besides|times)\b)[a-z-]{2,}(?<![su])s)\b)"
+)
+# Of a measure few are as good as said: “a few tenths of a degree”.
+MEASURE = (
+    r"(?:tenths|hundredths|thousandths|percent|per\s?cent|percentage|degrees|(?:kilo|centi|milli|"
+    r"micro|nano)?(?:met(?:re|er)s|grams|grammes|lit(?:re|er)s|watts|volts|seconds)|kelvins?|"
+    r"tonnes|hectares|acres|miles|inches)\b"
+)
 QUANTITATIVE = _compiled(
+    # A number behind capitals is a name's: “USB 3 ports”.
+    rf"(?<![\w.,/–-])(?<!(?-i:[A-Z]{{2}}) )\d(?:[\d,]*\d)?\s+{_COUNTED}",
+    rf"\b{_IN_WORDS}\s+{_COUNTED}",
+    rf"\b(?:few|several|some|{_ONES})\s+{MEASURE}",
     r"\d[\d.,]*\s?(?:%|‰)",
     rf"\b\d[\d.,]*(?:\s?(?:–|-|to)\s?\d[\d.,]*)?[\s-]?{_UNIT}\b",
     r"[$€£¥]\s?\d",
@@ -134,7 +161,8 @@ QUANTITATIVE = _compiled(
 # Numbers that count nothing: years, dates, references to parts of the text, names.
 NO_QUANTITY = re.compile(
     r"\b(?:fig(?:ure|s|\.)?|table|tab\.|section|sect?\.|chapter|chap\.|eq(?:uation|s|n|\.)?|"
-    r"appendix|version|v\.?|page|pp?\.|no\.|step|part|phase|type|grade|level|stage|python|windows)"
+    r"appendix|version|v\.?|page|pp?\.|no\.|number|group|class|article|"
+    r"art\.|paragraph|clause|question|volume|vol\.|issue|route|room|day|chromosome|omega|clone|step|part|phase|type|grade|level|stage|python|windows)"
     r"\s?\(?[A-Z]?\d+(?:\.\d+)*[a-z]?\)?|\b(?:19|20)\d\d(?:s\b|[-–/](?:19|20)?\d\d)?|"
     r"\[\d[\d,;–\- ]*\]|^\s*\(?\d+(?:\.\d+)*[.)]?\s",
     re.IGNORECASE,
@@ -161,21 +189,30 @@ HEDGE = _compiled(
     r"\b(?:often|usually|typically|sometimes|occasionally|generally|in\s+general|mostly|frequently|"
     r"commonly|normally|largely|mainly|primarily|roughly\s+speaking|to\s+some\s+(?:extent|degree)|"
     r"in\s+(?:some|many|most|certain|several)\s+(?:cases|instances|situations|contexts|ways)|"
-    r"(?:in|at|on|by|with|among|for)\s+(?:some|several|certain|various)\s+[a-z]+|"
+    r"(?:in|at|on|by|with|among|for)\s+(?:some|several|certain|various)\s+"
+    rf"(?!{MEASURE})[a-z]+|"
     r"more\s+or\s+less|relatively\s+speaking|as\s+a\s+rule)\b",
     r"(?:^|[,;:]\s+|\b(?:and|but|that|even)\s+)(?:some|several|certain|various|many|numerous|"
-    r"few)\s+(?!studies|papers|works|articles|experiments|trials|of\b|\d)[a-z]+",
-    r"\b(?:some|several|certain|various|few|a\s+number\s+of|many|numerous)\s+(?:\w+\s+){0,2}?"
+    rf"few)\s+(?!{MEASURE})(?!studies|papers|works|articles|experiments|trials|of\b|\d)[a-z]+",
+    r"\b(?:some|several|certain|various|few|a\s+number\s+of|many|numerous)\s+"
+    rf"(?!{MEASURE})(?:\w+\s+){{0,2}}?"
     r"(?:scholars|authors|people|critics|historians|researchers|experts|sources|observers|"
     r"scientists|commentators|of)\b",
 )
 # Words behind which numbers, ranks and totals are the writer's impression, not a measurement.
 VAGUE = _compiled(
-    r"\b(?:some|several|certain|various|many|numerous|a\s+few|a\s+number\s+of|a\s+variety\s+of|"
+    rf"\b(?:some|several|many|a\s+few)\b(?!\s+{MEASURE})|"
+    r"\b(?:certain|various|numerous|a\s+number\s+of|a\s+variety\s+of|"
     r"widely|one\s+of\s+the|among\s+the|considered|regarded|famous|popular|notable|important|"
     r"significant(?!ly\b))\b",
 )
 
+# What all of a kind bring forth is what they are like, and no effect: “all mammals produce milk”.
+BRINGS_FORTH = re.compile(
+    r"^((?:[\w\s]+,\s+)?(?:all|every|each)\s+(?:[\w'’-]+\s+){1,6}?)"
+    r"(?:produces?|generates?|yields?|creates?|makes?|gives?|bears?)\b(?!\s+(?:up|way|rise)\b)",
+    re.IGNORECASE,
+)
 QUESTION = re.compile(r"[?？]\s*[\"'”’)\]]*\s*$")
 DEFINITION = _compiled(
     r"\b(?:is|are)\s+(?:commonly\s+|often\s+|usually\s+|formally\s+)?(?:defined|denoted|abbreviated|"

@@ -62,8 +62,7 @@ def make_claim_audit(
         by_start.setdefault(verdict.sentence_start, []).append(verdict)
     seen: Counter[str] = Counter()
     rows = tuple(
-        _make_row(assertion, by_start, searcher, settings, seen, verdicts.scorer)
-        for assertion in claims.assertions
+        _make_row(assertion, by_start, searcher, settings, seen) for assertion in claims.assertions
     )
     return ClaimAudit(
         draft_name=draft.name,
@@ -90,7 +89,6 @@ def _make_row(
     searcher: Searcher,
     settings: AuditSettings,
     seen: Counter[str],
-    scorer: str,
 ) -> ClaimRow:
     sentence, wording = assertion.sentence, assertion.wording
     linkages = {citation.label: linkage for linkage, citation in reversed(assertion.citations)}
@@ -120,7 +118,7 @@ def _make_row(
         cue=wording.cue,
         linked_evidence=evidence,
         status=status,
-        reason=explain(status, primary, evidence, found.queries, found.counterevidence, scorer),
+        reason=explain(status, primary, evidence, found.queries, found.counterevidence),
         suggested_queries=found.queries,
         counterevidence=found.counterevidence,
     )

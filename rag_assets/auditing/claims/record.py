@@ -14,7 +14,7 @@ from rag_assets.judging import Status as Judged
 from rag_assets.model import hash_fields
 
 # Part of every audit's identity: raise it when the same inputs may come out otherwise.
-CLAIM_AUDIT_VERSION = 1
+CLAIM_AUDIT_VERSION = 2
 SCHEMA = "rag-assets/claim-audit/1"
 
 ClaimStatus = Literal[
@@ -24,6 +24,9 @@ ClaimStatus = Literal[
 # or at the end of its paragraph.
 Linkage = Literal["sentence", "footnote", "paragraph"]
 CounterMode = Literal["off", "soft", "strict"]
+# What a passage that was found is to an assertion. `close` and `near` are said of likenesses,
+# which tell no support.
+Bearing = Literal["supports", "supports_in_part", "close", "near", "on_the_matter", "contradicts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,7 @@ class FoundPassage:
         cite: how it would be cited here, `doc_uid` or `namespace:doc_uid`.
         text: the chunk, verbatim; `quote` is its best sentence, at [quote_start, quote_end) of
             `text`.
-        judged: OK: it supports the assertion; WEAK: partly; MISSING: it is on the same matter.
+        judged: what the scorer makes of it, as of a citation; `bearing` what may be said of it.
     """
 
     cite: str
@@ -59,6 +62,7 @@ class FoundPassage:
     quote: str
     quote_start: int
     quote_end: int
+    bearing: Bearing
     judged: Judged
     reason_code: ReasonCode
     reason: str

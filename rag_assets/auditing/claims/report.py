@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from rag_assets.auditing.claims.deciding import LIKENESS_SCORERS
 from rag_assets.auditing.claims.record import (
+    Bearing,
     ClaimAudit,
     ClaimRow,
     ClaimStatus,
@@ -23,7 +23,7 @@ _MEANINGS: dict[ClaimStatus, str] = {
     "UNSUPPORTED": "what it cites does not support it",
     "EVIDENCE_NEEDED": "it cites nothing",
     "DISPUTED": "other sources speak against it",
-    "WEAK": "what it cites supports it in part",
+    "WEAK": "what it cites speaks of it, but does not plainly support it",
     "ERROR": "its citation cannot be judged",
     "SUPPORTED": "what it cites supports it",
 }
@@ -31,6 +31,14 @@ _LINKAGES = {
     "sentence": "",
     "footnote": ", in its footnote",
     "paragraph": ", at the paragraph's end",
+}
+BEARINGS: dict[Bearing, str] = {
+    "supports": "supports it",
+    "supports_in_part": "supports it in part",
+    "close": "close to it",
+    "near": "near it",
+    "on_the_matter": "on the matter",
+    "contradicts": "says otherwise",
 }
 _EXEMPT: dict[Exemption, str] = {
     "hedged": "hedged",
@@ -137,12 +145,12 @@ def _details(audit: ClaimAudit) -> Iterator[str]:
             yield f"Search for: {_line(query.query)}"
             yield ""
             for found in query.found:
-                yield from _found(found, audit.scorer)
+                yield from _found(found)
         if row.counterevidence:
             yield "Speaks against it:"
             yield ""
             for found in row.counterevidence:
-                yield from _found(found, audit.scorer)
+                yield from _found(found)
 
 
 def _cited(item: LinkedEvidence) -> Iterator[str]:
@@ -155,25 +163,14 @@ def _cited(item: LinkedEvidence) -> Iterator[str]:
     yield ""
 
 
-def _found(found: FoundPassage, scorer: str) -> Iterator[str]:
-    word = name_judgement(found, scorer)
+def _found(found: FoundPassage) -> Iterator[str]:
     title = f" {_line(found.title)}," if found.title else ""
+    word = BEARINGS[found.bearing]
     yield f"- {_code('{#' + found.cite + '}')}{title} {_line(found.locator)}: **{word}**"
     yield f"  “{_line(shorten(found.quote, _PASSAGE_WIDTH))}”"
-    if found.reason_code == "contradicted":
+    if found.bearing == "contradicts":
         yield from (f"  - {_line(sign.text)}" for sign in found.speaks_against)
     yield ""
-
-
-def name_judgement(found: FoundPassage, scorer: str) -> str:
-    """Return what a judgement says of a passage; a score of likeness promises no support."""
-    if found.reason_code == "contradicted":
-        return "says otherwise"
-    if found.judged == "MISSING":
-        return "on the matter"
-    if scorer in LIKENESS_SCORERS:
-        return "close to it" if found.judged == "OK" else "near it"
-    return "supports it" if found.judged == "OK" else "supports it in part"
 
 
 def _sources(audit: ClaimAudit) -> Iterator[str]:

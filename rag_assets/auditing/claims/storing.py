@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rag_assets.auditing.claims.asking import PublishedIndex
+from rag_assets.auditing.claims.asking import PublishedIndex, PublishedStatutes
 from rag_assets.auditing.claims.causal_model import CausalReader, open_causes
 from rag_assets.auditing.claims.making import make_claim_audit
 from rag_assets.auditing.claims.record import ClaimAudit, CounterMode, claims_to_json
@@ -51,8 +51,8 @@ def audit_claims(
 
     Args:
         counterevidence: off, soft or strict; else `audit.counterevidence` of the settings.
-        namespaces: that are asked for suggestions and counter-evidence; else those of the draft's
-            front matter, else all.
+        namespaces: in place of those that the draft's front matter names: citations mean their
+            documents, and they are asked for suggestions and counter-evidence.
 
     Raises:
         UsageError: the draft cannot be read, its front matter is wrong, or there is no such
@@ -63,13 +63,13 @@ def audit_claims(
     from rag_assets.auditing.pages.claims import render_claims_html
 
     started = time.monotonic()
-    draft = read_draft(draft_path)
+    draft = read_draft(draft_path, namespaces)
     settings = workspace.settings.audit
     if counterevidence is not None:
         settings = settings.model_copy(update={"counterevidence": counterevidence})
     with (
         PublishedLibrary(workspace) as library,
-        PublishedIndex(workspace, _choose(workspace, library, namespaces, draft)) as index,
+        PublishedIndex(workspace, _choose(workspace, library, draft)) as index,
     ):
         encoders = {
             name: tuple(map(RememberingEncoder, models))
@@ -79,6 +79,7 @@ def audit_claims(
         searches = open_searches(workspace)
         searcher = Searcher(
             index,
+            PublishedStatutes(library),
             {name: make_scorer(verify, encoders[name][0]) for name in index.namespaces},
             settings.suggestions_top_k,
             0 if settings.counterevidence == "off" else settings.counterevidence_top_k,
@@ -130,11 +131,9 @@ def audit_claims(
     )
 
 
-def _choose(
-    workspace: Workspace, library: PublishedLibrary, named: Sequence[str], draft: Draft
-) -> dict[str, str]:
+def _choose(workspace: Workspace, library: PublishedLibrary, draft: Draft) -> dict[str, str]:
     """Return the publications that are asked, by namespace: those that the library has open."""
-    names = tuple(named) or draft.namespaces or tuple(library.publications)
+    names = draft.namespaces or tuple(library.publications)
     missing = [name for name in names if name not in library.publications]
     for name in missing:
         workspace.namespace(name)  # says so where there is no such namespace

@@ -78,7 +78,9 @@ def _find_types(
 ) -> tuple[tuple[AssertionType, ...], dict[AssertionType, str]]:
     cues: dict[AssertionType, str] = {}
     if rules is english:
-        if causes.is_causal(sentence):
+        # Where something else names a cause, it still does with “has” in the verb's place.
+        asked = english.BRINGS_FORTH.sub(r"\1has", sentence)
+        if causes.is_causal(sentence) and (asked == sentence or causes.is_causal(asked)):
             cues["causal"] = ""
     elif found := chinese.CAUSAL.search(sentence):
         cues["causal"] = found.group()

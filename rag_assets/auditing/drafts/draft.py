@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import yaml
@@ -108,11 +108,14 @@ def default_splitter() -> SentenceSplitter:
     return split_sentences
 
 
-def read_draft(path: Path, split: SentenceSplitter | None = None) -> Draft:
+def read_draft(
+    path: Path, namespaces: Sequence[str] = (), split: SentenceSplitter | None = None
+) -> Draft:
     """Read a draft in Markdown or, for `.txt`, plain text.
 
     Args:
         path: a UTF-8 file.
+        namespaces: in place of those that its front matter names, where any are given.
         split: finds sentences; the one of `rag_assets.chunking` where None.
 
     Raises:
@@ -121,7 +124,8 @@ def read_draft(path: Path, split: SentenceSplitter | None = None) -> Draft:
     if not path.is_file():
         found = "is a folder" if path.is_dir() else "does not exist"
         raise UsageError(f"{path}: the draft {found}. Give the path of a Markdown or text file.")
-    return parse_draft(path.name, path.read_bytes(), split)
+    draft = parse_draft(path.name, path.read_bytes(), split)
+    return replace(draft, namespaces=tuple(dict.fromkeys(namespaces))) if namespaces else draft
 
 
 def parse_draft(name: str, data: bytes, split: SentenceSplitter | None = None) -> Draft:

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 
 from rag_assets.auditing.claims.record import (
+    Bearing,
     ClaimAudit,
     ClaimRow,
     ClaimStatus,
     FoundPassage,
     SuggestedQuery,
 )
-from rag_assets.auditing.claims.report import name_judgement, provenance, summarize
+from rag_assets.auditing.claims.report import BEARINGS, provenance, summarize
 from rag_assets.auditing.drafts.draft import Draft
 from rag_assets.auditing.pages.citations import show_verdict
 from rag_assets.auditing.pages.page import Note, PageHead, Passage, Suggestion, Tone, render_page
@@ -24,7 +25,14 @@ TONES: dict[ClaimStatus, Tone] = {
     "ERROR": "error",
     "SUPPORTED": "good",
 }
-_TONES_FOUND: dict[str, Tone | None] = {"OK": "good", "WEAK": "weak", "MISSING": None}
+_TONES_FOUND: dict[Bearing, Tone | None] = {
+    "supports": "good",
+    "supports_in_part": "weak",
+    "close": "good",
+    "near": "weak",
+    "on_the_matter": None,
+    "contradicts": "bad",
+}
 
 
 def render_claims_html(draft: Draft, audit: ClaimAudit, audit_id: str) -> str:
@@ -42,10 +50,10 @@ def render_claims_html(draft: Draft, audit: ClaimAudit, audit_id: str) -> str:
         sources=tuple(f"{cite} {title}".strip() for cite, title in audit.sources_used),
         provenance=provenance(audit, audit_id),
     )
-    return render_page(draft, [_note(row, audit.scorer) for row in audit.rows], head)
+    return render_page(draft, [_note(row) for row in audit.rows], head)
 
 
-def _note(row: ClaimRow, scorer: str) -> Note:
+def _note(row: ClaimRow) -> Note:
     return Note(
         start=row.start,
         end=row.end,
@@ -56,21 +64,20 @@ def _note(row: ClaimRow, scorer: str) -> Note:
         claim=row.claim_text,
         reasons=(row.reason,),
         cited=tuple(show_verdict(item.verdict) for item in row.linked_evidence),
-        against=tuple(_passage(found, scorer) for found in row.counterevidence),
+        against=tuple(_passage(found) for found in row.counterevidence),
         suggestions=tuple(
-            _suggestion(query, scorer, cites=bool(row.linked_evidence))
-            for query in row.suggested_queries
+            _suggestion(query, cites=bool(row.linked_evidence)) for query in row.suggested_queries
         ),
     )
 
 
-def _suggestion(query: SuggestedQuery, scorer: str, *, cites: bool) -> Suggestion:
+def _suggestion(query: SuggestedQuery, *, cites: bool) -> Suggestion:
     what = "No other document in the index" if cites else "Nothing citable in the index"
     remark = "" if query.found else f"{what} speaks of it."
-    return Suggestion(query.query, tuple(_passage(found, scorer) for found in query.found), remark)
+    return Suggestion(query.query, tuple(_passage(found) for found in query.found), remark)
 
 
-def _passage(found: FoundPassage, scorer: str) -> Passage:
+def _passage(found: FoundPassage) -> Passage:
     return Passage(
         source=f"{{#{found.cite}}}",
         title=found.title or "",
@@ -78,8 +85,8 @@ def _passage(found: FoundPassage, scorer: str) -> Passage:
         text=found.text,
         mark_start=found.quote_start,
         mark_end=found.quote_end,
-        label=name_judgement(found, scorer),
-        tone="bad" if found.reason_code == "contradicted" else _TONES_FOUND[found.judged],
+        label=BEARINGS[found.bearing],
+        tone=_TONES_FOUND[found.bearing],
         speaks_for=texts_of(found.speaks_for),
         speaks_against=texts_of(found.speaks_against),
     )

@@ -1,15 +1,17 @@
 """The audit itself: status, suggestions, counter-evidence, and no work done twice."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 
 from rag_assets.auditing import VerdictStore, parse_draft
 from rag_assets.auditing.claims import ClaimAudit, ClaimRow, claims_to_json, render_claims
+from rag_assets.auditing.claims.asking import PublishedStatutes
+from rag_assets.auditing.claims.deciding import bearing_of, explain
 from rag_assets.auditing.claims.making import make_claim_audit
-from rag_assets.auditing.claims.record import CounterMode
+from rag_assets.auditing.claims.record import CounterMode, SuggestedQuery
 from rag_assets.auditing.claims.searching import Searcher, SearchStore, suggest_queries
 from rag_assets.judging import Judgement, PassageText, ScorerName, Sign, Thresholds
 from rag_assets.retrieval import Hit
@@ -95,19 +97,20 @@ class Desk:
 
     drawer: Drawer = field(default_factory=lambda: Drawer({"hill2020": ROOFS, "lane2019": WALLS}))
     referee: Referee = field(default_factory=Referee)
+    shelf: Shelf = field(default_factory=lambda: Shelf(SHELF))
     searches: SearchStore = field(default_factory=SearchStore)
     verdicts: VerdictStore = field(default_factory=VerdictStore)
 
     def audit(self, text: str, mode: CounterMode = "off") -> ClaimAudit:
         searcher = Searcher(
-            self.drawer, {"thesis": self.referee}, 3, 0 if mode == "off" else 10, (),
-            self.searches,
+            self.drawer, PublishedStatutes(self.shelf), {"thesis": self.referee}, 3,
+            0 if mode == "off" else 10, (), self.searches,
         )  # fmt: skip
         settings = AuditSettings(
             counterevidence=mode, suggestions_top_k=3, counterevidence_top_k=10
         )
         return make_claim_audit(
-            parse_draft("chapter.md", text.encode()), Shelf(SHELF), WordEncoder(), searcher,
+            parse_draft("chapter.md", text.encode()), self.shelf, WordEncoder(), searcher,
             SETTINGS.model_copy(update={"scorer": "support"}), settings, store=self.verdicts,
             make_scorer=lambda _settings, _encoder: self.referee,
         )  # fmt: skip
@@ -254,3 +257,100 @@ def test_the_shorter_query_keeps_the_words_that_tell_most() -> None:
     assert len(short.split()) == 5 < len(whole.split())
     assert "evaporation" in short
     assert suggest_queries("?!") == ()
+
+
+@pytest.mark.parametrize(
+    ("score", "against", "bearing"),
+    [
+        (0.46, (), "supports_in_part"),
+        (0.44, (), "on_the_matter"),
+        (0.59, (Sign("words", "rent", "", "Not in the passage: “rent”."),), "supports_in_part"),
+        (0.59, (Sign("number", "5 %", "", "“5 %” is not there."),), "on_the_matter"),
+        (0.59, (Sign("words", "", "Do roofs cool?", "It asks it."),), "on_the_matter"),
+    ],
+)
+def test_only_what_is_near_to_ok_and_unopposed_supports_in_part(
+    score: float, against: tuple[Sign, ...], bearing: str
+) -> None:
+    limits = Thresholds(0.6, 0.3, "made up", "made up")
+    weak = Judgement(score, "WEAK", "weakly_supported", "", 0, (0, 1), (), against)
+    assert bearing_of(weak, limits, "support") == bearing
+    assert bearing_of(weak, limits, "similarity") == "near"
+
+
+def test_a_weak_passage_on_the_subject_is_not_said_to_support() -> None:
+    # 4 of the claim's 9 words: WEAK by a little.
+    drawer = Drawer({"hill2020": "Green roofs reduce the rainwater."})
+    audit = Desk(drawer).audit("Green roofs always reduce the noise heard inside by half.")
+    (row,) = audit.rows
+    (found,) = row.suggested_queries[0].found
+    assert (found.judged, found.bearing) == ("WEAK", "on_the_matter")
+    assert "none that plainly says it" in row.reason
+    page = render_claims(audit, audit.audit_id)
+    assert "**on the matter**" in page
+    assert "in part" not in page
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Figure 3. Green roofs and the cooling load of offices in summer.",
+        "Table 2: Green roofs, cooling load, offices",
+        "Green roofs and the cooling load of offices",
+        "Green Roofs Versus the Cooling Load of Offices.",
+        "# Green roofs reduce the cooling load of offices",
+        "Department of Green Roofs, Cooling Street 12, Offices 4410. jane@hull.ac.uk",
+    ],
+)
+def test_headings_captions_and_addresses_are_not_suggested(text: str) -> None:
+    (row,) = Desk(Drawer({"hill2020": text})).audit("Green roofs reduce the cooling load.").rows
+    assert all(query.found == () for query in row.suggested_queries)
+
+
+def test_a_contradiction_is_quoted_in_the_sentence_that_says_otherwise() -> None:
+    near = "Green roofs and the cooling load of offices were studied."
+    denying = "They did not reduce the cooling load of offices."
+    drawer = Drawer({"moor2001": f"{near} {denying}"})
+    text = "Green roofs reduce the cooling load of offices {#hill2020}."
+    (row,) = Desk(drawer).audit(text, "strict").rows
+    (found,) = row.counterevidence
+    assert found.quote == denying
+    assert found.text[found.quote_start : found.quote_end] == denying
+    assert (found.bearing, row.status) == ("contradicts", "DISPUTED")
+
+
+def test_what_no_sentence_contradicts_by_itself_is_no_contradiction() -> None:
+    # Half of the claim's words, and the “not”, stand in different sentences.
+    drawer = Drawer({"moor2001": "Green roofs reduce it. The load was not measured."})
+    text = "Green roofs reduce the cooling load of offices {#hill2020}."
+    desk = Desk(drawer)
+    (row,) = desk.audit(text, "strict").rows
+    assert row.counterevidence == ()
+    assert (row.status, "speak" in row.reason) == ("SUPPORTED", False)
+    (other,) = desk.audit("Green roofs reduce the cooling load of offices.", "soft").rows
+    (found,) = other.suggested_queries[0].found
+    assert (found.bearing, found.reason_code) == ("on_the_matter", "not_found")
+
+
+def test_nothing_speaks_of_it_is_not_said_beside_what_speaks_against_it() -> None:
+    drawer = Drawer({"moor2001": "Green roofs do not reduce the cooling load of offices."})
+    text = "Green roofs reduce the cooling load of offices {#nobody}."
+    (row,) = Desk(drawer).audit(text, "soft").rows
+    reason = explain("ERROR", "causal", (), (SuggestedQuery("roofs"),), row.counterevidence)
+    assert "speaks against it" in reason
+    assert "speaks of it" not in reason
+
+
+def test_the_locator_of_a_statute_names_article_paragraph_and_item() -> None:
+    begun = "第一条 绿化。\n第二条 维护。\n第三条 负责。\n有下列义务：\n（一）检查；"
+    goes_on = "（二）green roofs reduce the cooling load of offices；\n（三）报告。\n第四条 施行。"
+    passages = [begun, goes_on]
+    desk = Desk(Drawer({}), shelf=Shelf([make_document("roofs-act", passages)]))
+    hit = replace(
+        make_hit("roofs-act", passages[1]), chunk_id="roofs-act:1", page_start=2, page_end=2
+    )
+    desk.drawer.ask = lambda query, top_k: [hit]  # type: ignore[method-assign]
+    (row,) = desk.audit("Green roofs reduce the cooling load of offices.").rows
+    (found,) = row.suggested_queries[0].found
+    assert found.locator.startswith("第三条第二款第二项, p. ")
+    assert "第三条第二款第二项" in row.reason

@@ -204,3 +204,23 @@ def test_the_published_schema_is_that_of_the_types() -> None:
     """`rag audit --json-schema > docs/schemas/claim_audit.schema.json` writes it."""
     published = Path(__file__).parents[3] / "docs/schemas/claim_audit.schema.json"
     assert json.loads(published.read_text(encoding="utf-8")) == claims_schema()
+
+
+def test_named_namespaces_take_the_place_of_the_front_matter(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path / "w", FILES, SETTINGS)
+    law = workspace.root / "law" / "evidence"
+    law.mkdir(parents=True)
+    (law / "roofs-act.md").write_text("# Act\n\nAll flat roofs shall be planted.\n", "utf-8")
+    (workspace.root / "namespaces" / "law.yaml").write_text("raw: [law]\n", "utf-8")
+    workspace = Workspace.open(workspace.root)
+    for name in ("thesis", "law"):
+        build(workspace.namespace(name))
+    draft = workspace.drafts / "act.md"
+    draft.write_text(
+        "---\nnamespaces: [thesis]\n---\nAll flat roofs shall be planted {#roofs-act}.\n", "utf-8"
+    )
+    for names, status in (((), "ERROR"), (("law",), "OK"), (("law", "thesis"), "OK")):
+        (claim,) = audit_claims(workspace, draft, namespaces=names).audit.rows
+        (citation,) = audit_citations(workspace, draft, namespaces=names).audit.rows
+        assert [item.verdict.status for item in claim.linked_evidence] == [status]
+        assert citation.status == status
