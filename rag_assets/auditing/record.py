@@ -10,7 +10,7 @@ from rag_assets.auditing.verdict import CitationVerdict, Status
 from rag_assets.model import UsageError, hash_fields
 
 # Part of every audit's identity: raise it when the same inputs may be judged otherwise.
-VERIFICATION_VERSION = 2
+VERIFICATION_VERSION = 3
 SCHEMA = "rag-assets/citation-audit/2"
 
 NamedPairs = tuple[tuple[str, str], ...]
@@ -68,10 +68,20 @@ class CitationAudit:
         )
 
 
-def identify_audit(draft_digest: str, scorer: str, k: int, rows: Sequence[CitationVerdict]) -> str:
-    """Return the audit's id: SHA-256 of the draft and what was found, and of no clock."""
+def identify_audit(
+    draft_digest: str,
+    scorer: str,
+    k: int,
+    rows: Sequence[CitationVerdict],
+    unread: Sequence[str] = (),
+) -> str:
+    """Return the audit's id: SHA-256 of the draft and what was found, and of no clock.
+
+    Args:
+        unread: what was told of words that look like citations; it depends on the library.
+    """
     found = [_row_to_json(row) for row in rows]
-    return hash_fields(VERIFICATION_VERSION, draft_digest, scorer, k, found)
+    return hash_fields(VERIFICATION_VERSION, draft_digest, scorer, k, found, list(unread))
 
 
 def to_json(audit: CitationAudit) -> dict[str, Any]:

@@ -39,7 +39,7 @@ def resolve_citation(
             citation itself comes before them. Of several documents that can be meant, one that
             alone may be cited is.
     """
-    found = _lookup(citation, library, namespaces)
+    found = look_up(citation, library, namespaces)
     if not found:
         return _unknown(citation, library, namespaces)
     # A file may lie in the folders of two namespaces, and be evidence in one of them only.
@@ -62,7 +62,7 @@ def resolve_citation(
     return ref
 
 
-def _lookup(
+def look_up(
     citation: Citation, library: Library, namespaces: Sequence[str]
 ) -> list[CitedDocumentRef]:
     """Return what is meant: a uid first, then a key of the bibliography, whole before split."""

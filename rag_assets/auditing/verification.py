@@ -11,6 +11,7 @@ from rag_assets.auditing.library import CitedDocumentRef, Library
 from rag_assets.auditing.ranking import Encoder, RememberingEncoder
 from rag_assets.auditing.record import CitationAudit, identify_audit
 from rag_assets.auditing.resolving import FaultyCitation, resolve_citation
+from rag_assets.auditing.unread import warn_of_unread
 from rag_assets.auditing.verdict import CitationVerdict
 from rag_assets.auditing.verdict_store import VerdictStore
 from rag_assets.judging import Scorer, find_abbreviations, load_scorer
@@ -72,11 +73,12 @@ def verify_citations(
         find_abbreviations(sentence.claim for sentence in draft.all_sentences),
     )
     rows = _judge(cases, court)
+    unread = tuple(warn_of_unread(draft, library))
     shown = next(iter(benches.values())).scorer.thresholds
     return CitationAudit(
         draft_name=draft.name,
         draft_digest=draft.digest,
-        audit_id=identify_audit(draft.digest, settings.scorer, settings.k, rows),
+        audit_id=identify_audit(draft.digest, settings.scorer, settings.k, rows, unread),
         publications=tuple((name, library.publications[name]) for name in consulted),
         encoders=tuple(
             (name, ", ".join(model.fingerprint for model in encoders[name])) for name in consulted
@@ -88,7 +90,7 @@ def verify_citations(
         weak_threshold=shown.weak,
         weak_threshold_origin=shown.weak_origin,
         rows=rows,
-        warnings=(*draft.warnings, *_warn(rows)),
+        warnings=(*draft.warnings, *unread, *_warn(rows)),
         judged_now=court.judged_now,
     )
 

@@ -77,6 +77,21 @@ class DraftSentence:
 
 
 @dataclass(frozen=True, slots=True)
+class UnreadCitation:
+    """What may have been meant as a citation, and was not read as one.
+
+    Args:
+        line: of the draft, from 1.
+        written: as it stands: `{smith2020}`, `(#smith2020)`, `@工资研究发现`.
+        name: the uid or key that it may hold; of a mention all up to the next mark.
+    """
+
+    line: int
+    written: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
     """A draft as it was read.
 
@@ -89,6 +104,7 @@ class Draft:
         warnings: sentences a person can act on.
         all_sentences: every one, headings and rows of tables among them, in order.
         is_markdown: whether `text` was read as Markdown.
+        unread: what looks like a citation; only the library knows whether it names a document.
     """
 
     name: str
@@ -99,6 +115,7 @@ class Draft:
     warnings: tuple[str, ...] = ()
     all_sentences: tuple[DraftSentence, ...] = ()
     is_markdown: bool = True
+    unread: tuple[UnreadCitation, ...] = ()
 
 
 def default_splitter() -> SentenceSplitter:
@@ -170,7 +187,13 @@ def parse_draft(name: str, data: bytes, split: SentenceSplitter | None = None) -
         )
         for sentence in reader.sentences
     )  # fmt: skip
-    return Draft(name, hash_bytes(data), text, namespaces, sentences, warnings, every, is_markdown)
+    unread = tuple(
+        UnreadCitation(_line_of(line_starts, start), written, held)
+        for start, written, held in reader.unread
+    )
+    return Draft(
+        name, hash_bytes(data), text, namespaces, sentences, warnings, every, is_markdown, unread
+    )
 
 
 def _decode(name: str, data: bytes) -> str:
@@ -249,6 +272,6 @@ def _warnings(
     unread = {start for start, _ in find_anchors(reader.body)} - reader.seen
     if unread:
         yield (
-            f"{name}, {lines(sorted(unread))}: {{#…}} in code, a comment or outside of any "
-            "sentence was not read as a citation."
+            f"{name}, {lines(sorted(unread))}: {{#…}} or {{@…}} in code, a comment or outside of "
+            "any sentence was not read as a citation."
         )
