@@ -157,4 +157,5 @@ def _sources(verdicts: CitationAudit) -> tuple[tuple[str, str], ...]:
         for row in verdicts.rows
         if row.status != "ERROR"
     }
+    titles |= {f"{one.namespace}:{one.doc_uid}": one.title or "" for one in verdicts.listed}
     return tuple((cite, titles.get(cite, "")) for cite in verdicts.sources_used)

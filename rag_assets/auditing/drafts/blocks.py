@@ -30,12 +30,14 @@ class ProseBlock:
         text: its lines, joined by newlines.
         offsets: of each character of `text` in the draft, strictly increasing.
         is_quotation: it stands in a block quotation.
+        level: of a heading, from 1; 0 for other blocks.
     """
 
     kind: ProseKind
     text: str
     offsets: tuple[int, ...]
     is_quotation: bool = False
+    level: int = 0
 
 
 @cache
@@ -126,9 +128,11 @@ def find_prose(text: str, is_markdown: bool) -> Iterator[ProseBlock | None]:
         elif token.type in {"blockquote_open", "blockquote_close"}:
             quoted += 1 if token.type == "blockquote_open" else -1
         elif token.type == "inline" and not is_in_table:
-            is_heading = tokens[position - 1].type == "heading_open"
+            opens = tokens[position - 1]
+            is_heading = opens.type == "heading_open"
             block = _inline_block("heading" if is_heading else "paragraph", token, text, spans)
-            yield from _apart_from_notes(replace(block, is_quotation=quoted > 0))
+            level = int(opens.tag[1:]) if is_heading else 0
+            yield from _apart_from_notes(replace(block, is_quotation=quoted > 0, level=level))
 
 
 def _apart_from_notes(block: ProseBlock) -> Iterator[ProseBlock]:

@@ -17,6 +17,11 @@ from rag_assets.auditing.drafts.quotations import Quotation, find_quotations
 SentenceSplitter = Callable[[str], Sequence[tuple[int, int]]]
 
 _EMPTY_BRACKETS = re.compile(r"\s*[(（]\s*[;,，；、.\s]*[)）]")
+_LIST_OF_SOURCES = re.compile(
+    r"^\W*(?:\d[\d.]*\W*)?(?:references|bibliography|works cited|literature cited|list of sources|"
+    r"sources|参考文献|引用文献|文献目录)\W*$",
+    re.IGNORECASE,
+)
 _LEADING_REST = re.compile(r"^[\s,;:，；：、]+")
 
 
@@ -34,6 +39,7 @@ class ReadSentence:
     kind: ProseKind = "paragraph"
     block: int = 0
     is_footnote: bool = False
+    is_listed: bool = False
     noted: list[Citation] = field(default_factory=list)
 
 
@@ -54,6 +60,8 @@ class SentenceReader:
     def read(self, is_markdown: bool) -> None:
         """Read every block of the body, in order."""
         previous: ReadSentence | None = None
+        # Level of the heading of a list of sources, below which no claims stand.
+        listing: int | None = None
         for number, block in enumerate(find_prose(self.body, is_markdown)):
             if block is None:
                 previous = None
@@ -62,11 +70,16 @@ class SentenceReader:
             self._note_other_braces(block, plain)
             attributes = is_attribution(_marked(plain))
             points = _only_points(plain)
+            if block.kind == "heading" and block.level <= (listing or block.level):
+                listing = None
+            if _begins_list_of_sources(block, plain):
+                listing = block.level
             take_pointers(plain, is_quotation=block.is_quotation)
             sentences = _sentences_of(block, plain, self._split)
             for sentence in sentences:
                 sentence.kind, sentence.block = block.kind, number
                 sentence.is_footnote = plain.defines_footnote is not None
+                sentence.is_listed = listing is not None and not sentence.is_footnote
             if plain.defines_footnote is not None and points:
                 self._footnotes.setdefault(plain.defines_footnote, sentences)
                 continue
@@ -106,6 +119,14 @@ class SentenceReader:
         )
         self.seen.update(block.offsets[start] for start in plain.attributes)
         self.seen.update(block.offsets[start] for _, start, _ in plain.anchors)
+
+
+def _begins_list_of_sources(block: ProseBlock, plain: PlainText) -> bool:
+    if block.kind == "row" or not _LIST_OF_SOURCES.search(plain.text):
+        return False
+    # In plain text a heading is a paragraph; “Sources:” may be the note below a table.
+    is_note = "sources" in plain.text.lower().split() or plain.text.rstrip().endswith((":", "："))
+    return block.kind == "heading" or not (is_note or plain.anchors)
 
 
 def _has_words(text: str) -> bool:
