@@ -12,6 +12,7 @@ from rag_assets.auditing.drafts.narrative import mark_places, name_sources, spli
 from rag_assets.auditing.drafts.pointers import mark_citations, take_pointers
 from rag_assets.auditing.drafts.pointing import is_attribution, only_points, read_places
 from rag_assets.auditing.drafts.quotations import Quotation, find_quotations
+from rag_assets.auditing.drafts.rows import cut_cells, state_row
 
 # Takes a text, returns half-open spans in order (`rag_assets.chunking.split_sentences`).
 SentenceSplitter = Callable[[str], Sequence[tuple[int, int]]]
@@ -54,6 +55,7 @@ class SentenceReader:
         self.unread: list[tuple[int, str, str]] = []
         self.seen: set[int] = set()
         self._split = split
+        self._head: list[str] = []
         self._footnotes: dict[str, list[ReadSentence]] = {}
         self._wordy_footnotes: dict[str, list[ReadSentence]] = {}
 
@@ -76,6 +78,8 @@ class SentenceReader:
                 listing = block.level
             take_pointers(plain, is_quotation=block.is_quotation)
             sentences = _sentences_of(block, plain, self._split)
+            if block.kind == "row":
+                self._read_row(block, plain, sentences)
             for sentence in sentences:
                 sentence.kind, sentence.block = block.kind, number
                 sentence.is_footnote = plain.defines_footnote is not None
@@ -92,6 +96,23 @@ class SentenceReader:
             self.sentences.extend(sentences)
             previous = sentences[-1] if sentences and block.kind == "paragraph" else None
         self._give_footnotes_to_their_sentences()
+
+    def _read_row(self, block: ProseBlock, plain: PlainText, sentences: list[ReadSentence]) -> None:
+        """Let a row state its cells under the heads of their columns."""
+        spans = cut_cells(block.text, block.bars)
+        cells = [_cell(plain, *span) for span in spans]
+        if block.is_head:
+            self._head = cells
+            return
+        for sentence in sentences:
+            sentence.claim = state_row(cells, self._head)
+            for number, citation in enumerate(sentence.citations):
+                at = citation.start - block.offsets[0]
+                column = next((n for n, (a, b) in enumerate(spans) if a <= at < b), 0)
+                has_value = column > 0 and _has_words(cells[column])
+                claim = state_row(cells, self._head, column) if has_value else sentence.claim
+                claim = "" if claim == sentence.claim else claim
+                sentence.citations[number] = replace(citation, claim=claim)
 
     def _give_footnotes_to_their_sentences(self) -> None:
         unused = dict(self._footnotes)
@@ -119,6 +140,16 @@ class SentenceReader:
         )
         self.seen.update(block.offsets[start] for start in plain.attributes)
         self.seen.update(block.offsets[start] for _, start, _ in plain.anchors)
+
+
+def _cell(plain: PlainText, start: int, end: int) -> str:
+    """Return the words of a cell, whose marked text is [start, end) of its row."""
+    held = [
+        character
+        for character, source in zip(plain.characters, plain.sources, strict=True)
+        if start <= source < end
+    ]
+    return _claim("".join(held)).strip()
 
 
 def _begins_list_of_sources(block: ProseBlock, plain: PlainText) -> bool:
