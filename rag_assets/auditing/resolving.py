@@ -172,11 +172,18 @@ def _nearest(
     spread: dict[str, set[str]] = {}
     for namespace, name in (*library.uids(), *library.keys()):
         spread.setdefault(name, set()).add(namespace)
+
+    def may_be_meant(name: str, namespace: str) -> bool:
+        # What must not be cited would be the next error; what is withheld says what to do.
+        found = library.find(name, namespace) or library.find_key(name, namespace)
+        return any(ref.citable or ref.withheld_reason is not None for ref in found)
+
     scored: list[tuple[float, bool, str]] = []
-    for doc_uid, homes in spread.items():
+    for doc_uid, held in spread.items():
         score = fuzz.WRatio(citation.doc_uid.lower(), doc_uid.lower())
         if score < _SIMILAR_NAME:
             continue
+        homes = {home for home in held if may_be_meant(doc_uid, home)}
         near = homes if not namespaces else homes & set(namespaces)
         # The bare uid is enough where the draft's namespaces hold it once.
         forms = [doc_uid] if len(near) == 1 else [f"{home}:{doc_uid}" for home in near or homes]

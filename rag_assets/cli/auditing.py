@@ -62,11 +62,10 @@ def audit(draft: Path, counterevidence: str | None, names: tuple[str, ...], as_j
     stored = read_json(markdown.with_suffix(".json"), "claim audit")
     warn_of_changes(workspace, cast("dict[str, str]", stored["publications"]))
     if as_json:
-        print_json({"file": str(markdown), **stored})
+        print_json(stored)
     else:
         click.echo(markdown.read_text(encoding="utf-8"))
-        click.echo(f"saved: {markdown}", err=True)
-        click.echo(f"page: {markdown.with_suffix('.html')}", err=True)
+    click.echo(f"saved: {markdown}\npage:  {markdown.with_suffix('.html')}", err=True)
     click.get_current_context().exit(REFUSED if _has_errors(stored) else DONE)
 
 

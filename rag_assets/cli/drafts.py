@@ -62,13 +62,12 @@ def verify_citations(draft: Path, as_json: bool) -> None:
         outcome = audit_citations(workspace, path)
         record_audit(workspace, outcome)
         markdown = outcome.markdown
-    page = markdown.with_suffix(".html")
     stored = read_json(markdown.with_suffix(".json"), "citation audit")
     warn_of_changes(workspace, cast("dict[str, str]", stored["publications"]))
     if as_json:
-        print_json({"file": str(markdown), "page": str(page), **stored})
+        print_json(stored)
     else:
         click.echo(markdown.read_text(encoding="utf-8"))
-        click.echo(f"saved: {markdown}\npage:  {page}", err=True)
+    click.echo(f"saved: {markdown}\npage:  {markdown.with_suffix('.html')}", err=True)
     has_errors = from_json(stored).has_errors
     click.get_current_context().exit(REFUSED if has_errors else DONE)

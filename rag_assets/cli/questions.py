@@ -106,13 +106,13 @@ def query(
     )
     warn_of_changes(workspace, outcome.pack.publications)
     if as_json:
-        print_json({"file": str(outcome.markdown), **pack_to_json(outcome.pack)})
+        print_json(pack_to_json(outcome.pack))
     else:
         click.echo(outcome.markdown.read_text(encoding="utf-8"))
         if explains:
             click.echo(_explained(outcome.pack))
-        files = [outcome.markdown, *([outcome.html] if outcome.html else [])]
-        click.echo(f"saved: {', '.join(map(str, files))}", err=True)
+    files = [outcome.markdown, *([outcome.html] if outcome.html else [])]
+    click.echo(f"saved: {', '.join(map(str, files))}", err=True)
     # The pack is on the screen by now: Dagster's import is paid for after the answer.
     from rag_assets.running import record_pack
 

@@ -5,7 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.evidence.locating import anchor_words, locate
-from rag_assets.evidence.pack import EvidenceItem, EvidencePack, PackRequest, PackSource
+from rag_assets.evidence.pack import (
+    LAYOUT_VERSION,
+    EvidenceItem,
+    EvidencePack,
+    PackRequest,
+    PackSource,
+)
 from rag_assets.evidence.question import Question
 from rag_assets.evidence.quoting import QuoteFinder
 from rag_assets.model import UsageError, hash_fields
@@ -18,7 +24,7 @@ if TYPE_CHECKING:
     from rag_assets.workspace.settings import RetrieveSettings
 
 # Counts as code: raise it when the same publications answer otherwise.
-ASKING_VERSION = 7
+ASKING_VERSION = 8
 # Last bits of a score depend on the processor.
 _DECIMALS = 6
 
@@ -63,7 +69,7 @@ def make_pack(
             _require_citable(parent, found)
         documents = _fetch_documents(retriever, found)
     quotes = QuoteFinder(workspace.root / "data")
-    made = [_item(parent, question.question, documents, quotes, found) for parent in found.parents]
+    made = [_item(parent, question, documents, quotes, found) for parent in found.parents]
     items = tuple(item for item in made if item is not None)
     published = {name: manifest["publication"] for name, manifest in found.manifests.items()}
     encoders = {
@@ -77,6 +83,7 @@ def make_pack(
         query_id=query_id_of(
             question.question, texts, found.filters, published, encoders, found.settings
         ),
+        layout=LAYOUT_VERSION,
         mode=question.mode,
         question=question.question,
         queries=texts,
@@ -150,17 +157,28 @@ def _require_citable(hit: "ParentHit", found: "Retrieved") -> None:
 
 
 def _fetch_documents(retriever: "Retriever", found: "Retrieved") -> _Documents:
-    documents = {}
-    for reader in retriever.readers:
-        uids = {hit.best.doc_uid for hit in found.parents if hit.best.namespace == reader.namespace}
-        for row in reader.fetch_documents(uids).to_pylist() if uids else ():
-            documents[reader.namespace, row["doc_uid"]] = row
-    return documents
+    """Return the documents of the uids that were found, of every namespace that was asked."""
+    uids = {hit.best.doc_uid for hit in found.parents}
+    return {
+        (reader.namespace, row["doc_uid"]): row
+        for reader in (retriever.readers if uids else ())
+        for row in reader.fetch_documents(uids).to_pylist()
+    }
+
+
+def _cite_as(namespace: str, doc_uid: str, question: Question, documents: _Documents) -> str:
+    """Return what names a document in a draft, also beside the other namespaces.
+
+    A draft is judged against all of them: where some alone were asked, those of others are not
+    known here, and the namespace is named to be sure.
+    """
+    homes = [name for (name, uid), row in documents.items() if uid == doc_uid and row["citable"]]
+    return f"{namespace}:{doc_uid}" if question.namespaces or len(homes) > 1 else doc_uid
 
 
 def _item(
     hit: "ParentHit",
-    question: str,
+    question: Question,
     documents: _Documents,
     quotes: QuoteFinder,
     found: "Retrieved",
@@ -175,8 +193,8 @@ def _item(
             "`rag index` and ask again; if it stays, please report it."
         )
     quote = quotes.find(
-        document["content_ref"], best.chunk_key, best.text, best.char_start, question,
-        best.explanation.get("named_article"),
+        document["content_ref"], best.chunk_key, best.text, best.char_start,
+        question.question, best.explanation.get("named_article"),
     )  # fmt: skip
     if quote is None:
         return None
@@ -194,6 +212,7 @@ def _item(
         rank=hit.rank,
         namespace=best.namespace,
         doc_uid=best.doc_uid,
+        cite_as=_cite_as(best.namespace, best.doc_uid, question, documents),
         title=best.doc_title,
         citation_key=best.citation_key,
         source_type=best.source_type,
@@ -233,6 +252,7 @@ def _sources(items: Sequence[EvidenceItem], documents: _Documents) -> Iterator[P
         yield PackSource(
             namespace=key[0],
             doc_uid=key[1],
+            cite_as=own[0].cite_as,
             authors=tuple(row["authors"] or ()),
             hits=sum(1 + len(item.other_chunk_ids) for item in own),
             ranks=tuple(item.rank for item in own),

@@ -11,7 +11,11 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from rag_assets.evidence.locating import LocatorQuality
 from rag_assets.model import DamagedFileError, PageBox
 
-SCHEMA = "rag-assets/evidence-pack/3"
+SCHEMA = "rag-assets/evidence-pack/4"
+
+# Of rendering.py: raise it when the same pack is laid out otherwise, so that a replay can tell a
+# file of an older version from one that was edited.
+LAYOUT_VERSION = 2
 
 Mode = Literal["evidence", "papers"]
 QuoteCheck = Literal["printed", "clean_text"]
@@ -25,6 +29,8 @@ class EvidenceItem:
 
     Args:
         rank: from 1.
+        cite_as: what names the document between `{#` and `}` of a draft: its uid, with its
+            namespace where other namespaces may have a document of that uid.
         retrieval_score: of the fusion, to six decimals; compares items of one pack only.
         ranks: position in each searcher, from 1; `scores` its own score there.
         page_index: of the quote's first page, from 0, null without pages.
@@ -48,6 +54,7 @@ class EvidenceItem:
     rank: int
     namespace: str
     doc_uid: str
+    cite_as: str
     title: str | None
     citation_key: str | None
     source_type: str
@@ -86,6 +93,7 @@ class PackSource:
     """One document that items are from: what a reader needs to name it, as it was published.
 
     Args:
+        cite_as: as in EvidenceItem.
         title: the sidecar's or an override's, else as the document prints it; so are the others.
         authors: in order, as printed.
         content_hash: SHA-256 of the raw bytes that were read.
@@ -95,6 +103,7 @@ class PackSource:
 
     namespace: str
     doc_uid: str
+    cite_as: str
     citation_key: str | None
     title: str | None
     authors: tuple[str, ...]
@@ -130,6 +139,7 @@ class EvidencePack:
 
     Args:
         query_id: digest of question, filters, publications, models and settings; no clock in it.
+        layout: version of the Markdown's layout that the pack was written with.
         mode: `evidence` lists passages; `papers` groups the same hits by document.
         queries: what was searched: `q_zh`, `q_en`, or `q` in another language.
         request: namespaces, filters and number of items as they were asked for.
@@ -146,6 +156,7 @@ class EvidencePack:
     """
 
     query_id: str
+    layout: int
     mode: Mode
     question: str
     queries: Mapping[str, str]

@@ -8,7 +8,12 @@ from html import escape
 
 from rag_assets.evidence.pack import EvidenceItem, EvidencePack, PackSource
 from rag_assets.evidence.pictures import PagePictures, Picture
-from rag_assets.evidence.rendering import describe_search, describe_source, shown_authors
+from rag_assets.evidence.rendering import (
+    describe_search,
+    describe_source,
+    shown_authors,
+    without_heading_marks,
+)
 from rag_assets.workspace import Workspace
 
 _STYLE = """
@@ -157,10 +162,10 @@ def _figure(picture: Picture, item: EvidenceItem) -> str:
 
 
 def _marked(text: str, quote: str) -> str:
-    before, found, after = text.partition(quote)
+    before, found, after = (without_heading_marks(part) for part in text.partition(quote))
     if not found:
-        return escape(text)  # a quote that runs over the end of its parent
-    return f"{escape(before)}<mark>{escape(quote)}</mark>{escape(after)}"
+        return escape(before)  # a quote that runs over the end of its parent
+    return f"{escape(before)}<mark>{escape(found)}</mark>{escape(after)}"
 
 
 def _facts(item: EvidenceItem) -> str:
@@ -184,4 +189,4 @@ def _list(rows: list[tuple[str, str]]) -> str:
 
 
 def _mark(source: PackSource) -> str:
-    return escape(f"{{#{source.doc_uid}}}")
+    return escape(f"{{#{source.cite_as}}}")

@@ -9,6 +9,8 @@ _SHOWN_AUTHORS = 3
 # What would be read as Markdown; a bracket or an underscore inside a word would not.
 _MARKS = re.compile(r"[\\`*<]|(?<!\w)_|_(?!\w)|\](?=[(:\[])")
 _FIGURE = re.compile(r"!\[([^\]]*)\]\(attachment:[^)]*\)")
+# A heading inside a passage must not be one of the pack.
+_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(?=\S)", re.MULTILINE)
 
 
 def render_pack(pack: EvidencePack) -> str:
@@ -51,7 +53,7 @@ def _summary(pack: EvidencePack) -> Iterator[str]:
     yield "|---|---|---|"
     for source in pack.sources:
         where = ", ".join(f"{i.rank} ({i.locator})" for i in _items_of(source, pack))
-        yield f"| {_cell(describe_source(source))} | `{{#{source.doc_uid}}}` | {_cell(where)} |"
+        yield f"| {_cell(describe_source(source))} | `{{#{source.cite_as}}}` | {_cell(where)} |"
     yield ""
 
 
@@ -93,14 +95,16 @@ def _item(item: EvidenceItem) -> Iterator[str]:
     yield ""
     yield f"> **{_line(item.exact_quote)}**"
     yield ""
-    yield f"Cite as `{{#{item.doc_uid}}}`" + (
+    yield f"Cite as `{{#{item.cite_as}}}`" + (
         f" (`{item.citation_key}`)" if item.citation_key else ""
     )
     yield ""
     yield from _passage(item)
-    place = f"`{item.parent_id}`, characters {item.char_start}–{item.char_end}"
-    if item.section_path:
-        place += f", section {_line(' › '.join(item.section_path))}"
+    place = f"`{item.parent_id}`"
+    if item.locator_quality != "char_anchor":  # whose locator names both
+        place += f", characters {item.char_start}–{item.char_end}"
+        if item.section_path:
+            place += f", section {_line(' › '.join(item.section_path))}"
     yield f"- Where: {_line(item.locator)} ({place}); locator_quality `{item.locator_quality}`"
     yield f"- Find it: from “{_line(item.anchor_begin)}” to “{_line(item.anchor_end)}”"
     yield f"- Quote checked against {_checked(item)}"
@@ -124,8 +128,14 @@ def _passage(item: EvidenceItem) -> Iterator[str]:
         text = text.replace(quote, f"**{quote}**", 1)
     yield "In its passage:"
     yield ""
-    yield from (f"> {line}".rstrip() for line in _FIGURE.sub(r"[\1]", text).splitlines())
+    text = without_heading_marks(_FIGURE.sub(r"[\1]", text))
+    yield from (f"> {line}".rstrip() for line in text.splitlines())
     yield ""
+
+
+def without_heading_marks(text: str) -> str:
+    """Return a passage whose headings are lines as all others."""
+    return _HEADING.sub("", text)
 
 
 def _paper(number: int, source: PackSource, pack: EvidencePack) -> Iterator[str]:
@@ -142,7 +152,7 @@ def _paper(number: int, source: PackSource, pack: EvidencePack) -> Iterator[str]
         yield f"{said}."
         yield ""
     key = f" (`{source.citation_key}`)" if source.citation_key else ""
-    yield f"Cite as `{{#{source.doc_uid}}}`{key}. {_count(source)}:"
+    yield f"Cite as `{{#{source.cite_as}}}`{key}. {_count(source)}:"
     yield ""
     for item in _items_of(source, pack):
         yield (

@@ -2,13 +2,19 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from rag_assets.evidence.making import make_pack, query_id_of
-from rag_assets.evidence.pack import EvidencePack, pack_from_json, pack_to_json, write_pack
+from rag_assets.evidence.pack import (
+    LAYOUT_VERSION,
+    EvidencePack,
+    pack_from_json,
+    pack_to_json,
+    write_pack,
+)
 from rag_assets.evidence.query_runs import asked_settings
 from rag_assets.evidence.question import Question
 from rag_assets.evidence.rendering import render_pack
@@ -136,12 +142,21 @@ def _differences(
             f"publications, models and settings (that would be {belongs}): the file was edited by "
             "hand, or another version of rag-assets made it"
         )
+    # How the Markdown is laid out does not belong to what was found.
+    made = replace(made, layout=pack.layout)
     fields = list(compare(loaded, json.loads(json.dumps(pack_to_json(made)))))
     yield from (f"{data.name}: {sentence}" for sentence in fields)
     if not fields and stored_text != write_pack(made):
         yield f"{data.name}: the values are the same, the file was written otherwise (white space)"
     if not markdown.is_file():
         yield f"{markdown.name} is missing"
+        return
+    if pack.layout != LAYOUT_VERSION:
+        yield (
+            f"{markdown.name} is laid out by another version of rag-assets (layout {pack.layout}; "
+            f"this one writes {LAYOUT_VERSION}): it cannot be compared. {data.name} "
+            + ("differs too" if fields else "holds the same")
+        )
         return
     shown = markdown.read_bytes().decode("utf-8", "replace")
     if shown != render_pack(pack):

@@ -21,6 +21,9 @@ FINITE = re.compile(
     r"contains|covers|leads|makes|gives|takes|uses|needs|requires|allows|keeps|depends|differs|"
     r"increases|decreases|rises|falls|reduces|lowers|raises|[a-z]{2,}ed)\b"
 )
+# Weight of the words that a claim shares with one clause alone, from which on they say of which
+# clause it is.
+TELLING_WEIGHT = 0.4
 # What may stand for something that another clause or sentence names.
 PRONOUN = re.compile(
     r"(?i)\b(?:they|them|their|it|its|he|him|his|she|her|this|these|those)\b|[他她它其]"

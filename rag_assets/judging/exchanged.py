@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 from itertools import permutations, takewhile
 from typing import NamedTuple
 
@@ -50,14 +51,16 @@ def tokens_of(text: str) -> list[str]:
     return _TOKEN.findall(fold(text))
 
 
-def find_replaced(claim: str, sentence: str) -> list[Replaced]:
+# Several rules ask it of the same two texts, one after the other.
+@lru_cache(maxsize=64)
+def find_replaced(claim: str, sentence: str) -> tuple[Replaced, ...]:
     """Return the pieces of a claim that stand where the sentence has others."""
     own, theirs = tokens_of(claim), tokens_of(sentence)
-    return [
+    return tuple(
         Replaced(theirs[a:b], own[c:d], c, d)
         for kind, a, b, c, d in SequenceMatcher(None, theirs, own, autojunk=False).get_opcodes()
         if kind == "replace"
-    ]
+    )
 
 
 def find_exchanged(claim: str, sentence: str) -> Iterator[Sign]:

@@ -18,6 +18,8 @@ _LATIN = re.compile(rf"[{_LETTERS}][{_LETTERS}0-9'’]*(?:[-–/][{_LETTERS}0-9]
 _AUTHORS = re.compile(rf"(?:[A-Z][\w'’-]+\s)?{NAMES}{OTHERS}")
 _MOST_ABBREVIATED = 8  # words
 _SENTENCE_END = re.compile(r"[.!?。！？:：;；“\"(\[]\s*$")
+# “In” is part of a name in “Made In Oslo” alone; elsewhere it began a sentence.
+_NAME_BEFORE = re.compile(rf"[A-ZÀ-Þ][{_LETTERS}]*\s$")
 # At the beginning of a sentence a capital says nothing; there only rare words count as names.
 _RARE = 0.8
 _HAN = r"[\u4e00-\u9fff]"
@@ -93,6 +95,9 @@ def _latin_names(text: str) -> list[Name]:
             continue
         inner = any(c.isupper() for c in word[1:]) or any(c.isdigit() for c in word)
         starts = match.start() == 0 or bool(_SENTENCE_END.search(text[: match.start()]))
+        is_small = len(word) > 1 and not content_units(key)
+        if is_small and not _NAME_BEFORE.search(text[: match.start()]):
+            starts = True
         if inner or (word[0].isupper() and not starts and not is_headline):
             # Single letters and months are no names that anyone would miss.
             is_sure = len(key) > 1 and not _is_introduced(text, match)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import dropwhile
 
-from rag_assets.judging.clauses import FINITE, group_pieces
+from rag_assets.judging.clauses import FINITE, TELLING_WEIGHT, group_pieces
 from rag_assets.judging.contract import Sign
 from rag_assets.judging.lexicon import lexicon
 from rag_assets.judging.selecting import claim_weights
@@ -20,8 +20,6 @@ from rag_assets.judging.terms import is_chinese, read_terms
 
 # Share of a piece's weight that makes it one that is taken over whole.
 _WHOLE = 0.85
-# Weight of what is taken from a clause from where on it says of which clause it is.
-TELLING = 0.4
 
 
 def find_recombined(claim: str, sentence: str) -> Iterator[Sign]:
@@ -39,7 +37,7 @@ def find_recombined(claim: str, sentence: str) -> Iterator[Sign]:
         for clause in clauses:
             every = _weights(" ".join(clause))
             telling = {u: w for u, w in every.items() if times[u] == 1 and u in wanted}
-            if sum(telling.values()) >= TELLING:
+            if sum(telling.values()) >= TELLING_WEIGHT:
                 taken.append((clause, telling))
         if len(taken) < 2 or any(
             _is_whole(piece, wanted, telling)

@@ -7,12 +7,11 @@ that stands in the sentence before.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from rag_assets.judging.clauses import FINITE, PRONOUN
+from rag_assets.judging.clauses import FINITE, PRONOUN, TELLING_WEIGHT
 from rag_assets.judging.contract import Sign
 from rag_assets.judging.folding import fold
 from rag_assets.judging.names import Name, read_names
 from rag_assets.judging.naming import read_named
-from rag_assets.judging.recombined import TELLING
 from rag_assets.judging.terms import is_chinese, read_terms
 
 # Few verbs in the present tense are listed, since plural nouns look like them; behind a name
@@ -69,7 +68,8 @@ def _takes(claim: str, sentence: str, others: Sequence[str]) -> bool:
     held = read_terms(sentence).weights.keys()
     beside = frozenset().union(*(read_terms(other).weights for other in others))
     wanted = read_terms(claim).weights
-    return sum(w for unit, w in wanted.items() if unit in held and unit not in beside) >= TELLING
+    shared = sum(w for unit, w in wanted.items() if unit in held and unit not in beside)
+    return shared >= TELLING_WEIGHT
 
 
 def _are_others(

@@ -39,7 +39,7 @@ from rag_assets.workspace.settings import ScorerName, SupportSettings
 SUPPORT_FILE = "support.json"
 _TABLES = (WEIGHTS_FILE, WORDS_FILE, ANTONYMS_FILE)
 # Counts as code: raise it when the same texts and file come to another judgement.
-SUPPORT_VERSION = 10
+SUPPORT_VERSION = 11
 # Of a statement that stands in its source word for word: 20 of 21 such rows of the sets, one of
 # which is one of two references for what the other says (docs/judging.md).
 REPEATED = 0.95

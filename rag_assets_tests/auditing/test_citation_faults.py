@@ -79,6 +79,11 @@ def test_name_as_it_is_written_comes_before_its_folded_form() -> None:
     assert [row.doc_uid for row in rows] == ["c", "a-b"]
 
 
+def test_what_must_not_be_cited_is_not_offered() -> None:
+    assert only("{#rubrik}").nearest_uids == ()
+    assert only("{#survay}").nearest_uids == ("survey",)
+
+
 def test_unknown_uid_that_resembles_nothing_says_so() -> None:
     row = only("{#qqqq}")
     assert (row.reason_code, row.nearest_uids) == ("unknown_uid", ())

@@ -318,3 +318,30 @@ def test_what_is_no_statute_has_to_speak_of_the_article(passage: str, status: st
 def test_of_several_articles_none_is_the_one_that_is_named() -> None:
     assert find_article("《劳动合同法》第三十九条和第四十条规定") is None
     assert find_article("《劳动合同法》第三十九条规定") == NamedArticle("39", "第三十九条")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Chicks need vitamin C {#a}. Wages rose by three percent.",
+        "The signal is sent to O [@a]. Wages rose by three percent.",
+        "The price was low {#a}. wages rose by three percent.",
+        r"The scale is that of Fig. 3 \cite{a}. Wages rose by three percent.",
+    ],
+)
+def test_full_stop_behind_a_citation_ends_the_sentence(text: str) -> None:
+    first, second = [sentence.claim for sentence in read(text).all_sentences]
+    assert first.endswith((" C.", " O.", " low.", " 3."))
+    assert second.lower() == "wages rose by three percent."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Wages rose {#a}, p. 3, and fell {#b}.",
+        "As Lee {#a} vs. Kim {#b} shows, wages rose.",
+        "Wages rose by {#a} 3.5 percent.",
+    ],
+)
+def test_other_stops_near_a_citation_do_not(text: str) -> None:
+    assert len([sentence.claim for sentence in read(text).all_sentences]) == 1

@@ -20,7 +20,7 @@ from rag_assets.model import UsageError
 from rag_assets.retrieval import Retriever
 from rag_assets.storage import current_folder, find_versions, read_manifest
 from rag_assets.workspace import Workspace, shipped_settings
-from rag_assets_tests.e2e.workspaces import NOTES, SETTINGS
+from rag_assets_tests.e2e.workspaces import NOTES, SETTINGS, saved_by
 from rag_assets_tests.libraries import make_workspace, write_raw
 from rag_assets_tests.parsing.made_up_pdfs import make_pdf, paragraph
 
@@ -49,9 +49,19 @@ def run(workspace: Workspace, *arguments: object) -> Result:
 
 
 def answer(workspace: Workspace, *arguments: object) -> Any:
+    return _answered(workspace, *arguments)[0]
+
+
+def answer_and_text(workspace: Workspace, *arguments: object) -> tuple[Any, str]:
+    """Return what a command prints for programs, and what it wrote for a reader."""
+    value, ran = _answered(workspace, *arguments)
+    return value, saved_by(ran).read_text(encoding="utf-8")
+
+
+def _answered(workspace: Workspace, *arguments: object) -> tuple[Any, Result]:
     ran = run(workspace, *arguments, "--json")
     assert ran.exit_code == 0, ran.output
-    return json.loads(ran.stdout)
+    return json.loads(ran.stdout), ran
 
 
 @pytest.fixture(scope="module")
@@ -64,11 +74,11 @@ def thesis(tmp_path_factory: pytest.TempPathFactory, parse_in_process: None) -> 
 
 
 def test_1_packs_hold_only_citable_evidence(thesis: Workspace) -> None:
-    pack = answer(thesis, "query", "green roof 7 degrees cooler than bitumen, cite a source")
+    question = "green roof 7 degrees cooler than bitumen, cite a source"
+    pack, shown = answer_and_text(thesis, "query", question)
     assert {item["doc_uid"] for item in pack["items"]} >= {"roofs"}
     assert all(item["citable"] and item["source_type"] == "evidence" for item in pack["items"])
     # What was read from raw/instruction/ says so of itself, and stands in no pack.
-    shown = Path(pack["file"]).read_text(encoding="utf-8")
     for name in ("instruction_brief.md", "style_brief.md"):
         brief = (thesis.meta / name).read_text(encoding="utf-8")
         assert brief.startswith("---\ncitable: false\n---\n")
@@ -112,8 +122,7 @@ def test_2_every_item_has_a_place_and_nothing_without_uid_or_parent_passes(
 
 
 def test_3_every_output_of_a_draft_lists_its_sources(thesis: Workspace) -> None:
-    made = answer(thesis, "verify-citations", thesis.drafts / "chapter.md")
-    shown = Path(made["file"]).read_text(encoding="utf-8")
+    _, shown = answer_and_text(thesis, "verify-citations", thesis.drafts / "chapter.md")
     listed = shown.split("## Sources used", 1)[1].split("\n## ", 1)[0]
     for uid in ("roofs", "streets", "walls"):
         assert f"thesis:{uid}" in listed
@@ -167,7 +176,8 @@ def test_5_every_build_has_a_manifest(thesis: Workspace) -> None:
 
 def test_6_every_query_is_recorded(thesis: Workspace) -> None:
     question = "Which streets are cooler?"
-    pack = answer(thesis, "query", question, "--top-k", "2", "--filter", "language=en")
+    asked = ("query", question, "--top-k", "2", "--filter", "language=en")
+    pack, shown = answer_and_text(thesis, *asked)
     record = json.loads(
         (thesis.meta / "query_runs" / f"{pack['query_id']}.json").read_text(encoding="utf-8")
     )
@@ -178,7 +188,7 @@ def test_6_every_query_is_recorded(thesis: Workspace) -> None:
         item["doc_uid"] for item in pack["items"]
     ]
     assert record["build_ids"] == pack["build_ids"]
-    assert pack["query_id"] in Path(pack["file"]).read_text(encoding="utf-8")
+    assert pack["query_id"] in shown
 
 
 def test_7_parsing_writes_a_quality_report(thesis: Workspace) -> None:

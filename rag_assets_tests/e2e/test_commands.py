@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 from click.testing import Result
+from jsonschema import Draft202012Validator
 
 from rag_assets.cli.main import COMMANDS
+from rag_assets.evidence import pack_schema
 from rag_assets.workspace import Workspace, create_workspace, stale_environment
 from rag_assets_tests.e2e.workspaces import (
     NOTES,
@@ -17,6 +19,7 @@ from rag_assets_tests.e2e.workspaces import (
     all_bytes,
     published_state,
     run_rag,
+    saved_by,
     whole_publication,
 )
 from rag_assets_tests.libraries import build, make_workspace, write_raw
@@ -154,11 +157,13 @@ def test_a_question_gets_a_pack_that_can_be_cited(library: Path, rag: Rag) -> No
     assert ran.exit_code == 0, ran.output
     pack = document_of(ran)
     assert pack["items"][0]["doc_uid"] == "树荫"
-    assert Path(pack["file"]).is_file()
+    assert list(Draft202012Validator(pack_schema()).iter_errors(pack)) == []
+    saved = saved_by(ran)
+    assert json.loads(saved.with_suffix(".json").read_text(encoding="utf-8")) == pack
     again = rag("--workspace", library, "query", question, "--top-k", "2")
     assert again.exit_code == 0
     assert again.stdout.startswith("# Evidence: 正午")
-    assert f"saved: {pack['file']}" in again.stderr
+    assert saved_by(again) == saved
 
 
 def test_a_draft_gets_a_verdict_and_the_exit_code_says_whether_a_uid_was_wrong(
@@ -360,7 +365,7 @@ def test_a_moved_workspace_goes_on_where_it_is(
     assert f"RAG_WORKSPACE={moved}" in told.stdout
     asked = rag("--workspace", moved, "query", "Which roof was cooler at noon?", "--json")
     assert asked.exit_code == 0, asked.output
-    assert document_of(asked)["file"].startswith(str(moved))
+    assert saved_by(asked).is_relative_to(moved)
     audited = rag("--workspace", moved, "verify-citations", moved / "drafts/chapter.md")
     assert audited.exit_code == 0, audited.output
     assert not build(Workspace.open(moved).namespace("thesis")).is_new

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+from click.testing import Result
 
 from rag_assets.publishing.catalogue import catalogue_name, open_catalogue
 from rag_assets.retrieval import Reader
@@ -32,6 +33,12 @@ NOTES = {
 # Marks the processes of one test in their environment.
 MARK = "RAG_TEST_MARK"
 _TIMEOUT_SECONDS = 300
+
+
+def saved_by(ran: Result) -> Path:
+    """Return the file that a command says on standard error it wrote."""
+    (line,) = [one for one in ran.stderr.splitlines() if one.startswith("saved: ")]
+    return Path(line.removeprefix("saved: "))
 
 
 def outside_environment(**more: str) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag_assets.evidence import EvidencePack, Question, make_pack
+from rag_assets.evidence import EvidencePack, Question, make_pack, render_pack
 from rag_assets.workspace import Workspace
 from rag_assets_tests.libraries import build, make_workspace
 
@@ -88,3 +88,16 @@ def test_what_is_no_statute_has_no_articles(statutes: Workspace) -> None:
 def test_a_law_that_is_not_there_is_a_warning(statutes: Workspace) -> None:
     warnings = pack(statutes, "《航空法》第三条").warnings
     assert any("《航空法》 is not the name of a document searched" in text for text in warnings)
+
+
+def test_place_in_a_statute_stands_once_and_headings_are_no_headings_of_the_pack(
+    statutes: Workspace,
+) -> None:
+    asked = pack(statutes, "渡船应当每年检验一次，检验由谁负责？")
+    shown = render_pack(asked)
+    best = asked.items[0]
+    (where,) = [line for line in shown.splitlines() if best.parent_id in line]
+    assert where.count("characters") == 1
+    assert where.count("第一章 总则") == 1
+    assert "## 第一章" in best.snippet
+    assert not [line for line in shown.splitlines() if line.startswith("> #")]

@@ -76,6 +76,7 @@ NASTY = Reference(
     key="müller_2019, {x}",
     namespace="thesis",
     doc_uid="roofs",
+    cite_as="roofs",
     kind="article",
     title="50 % of R&D: $x_1$ & #3 \\ ~ über COVID-19 — 中文（七） α-pinene",
     authors=(

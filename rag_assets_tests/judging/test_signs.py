@@ -270,3 +270,9 @@ def test_the_same_words_are_told_once() -> None:
     found = answer("At 23:00 the coated surfaces were still 1.7 °C warmer in summer.", [NIGHT])
     pairs = [(s.kind, s.claim, s.source) for s in signs_against(found)]
     assert len(set(pairs)) == len(pairs)
+
+
+def test_small_word_with_a_capital_is_no_name() -> None:
+    """As where a sentence is joined to the next: “…, In particular”."""
+    names = read_names("It lies north of Oslo, In particular, and The IT.")
+    assert [name.text for name in names] == ["Oslo", "IT"]

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from rag_assets.auditing.drafts.anchors import Citation, read_citations
 from rag_assets.auditing.drafts.blocks import ProseBlock, ProseKind, find_prose
@@ -23,6 +24,9 @@ _LIST_OF_SOURCES = re.compile(
     r"sources|参考文献|引用文献|文献目录)\W*$",
     re.IGNORECASE,
 )
+# Behind a citation it ends the sentence, also where the next one begins with a small letter or the
+# word before looks like an initial (“vitamin C {#lee}. The …”).
+_FULL_STOP = re.compile(r"\s*[.!?](?=\s+[^\W\d_])")
 _LEADING_REST = re.compile(r"^[\s,;:，；：、]+")
 
 
@@ -196,7 +200,8 @@ def _sentences_of(
     block: ProseBlock, plain: PlainText, split: SentenceSplitter
 ) -> list[ReadSentence]:
     text = plain.text
-    spans = [(0, len(text))] if block.kind == "row" else list(split(text))
+    cited_at = [position for position, *_ in plain.anchors]
+    spans = [(0, len(text))] if block.kind == "row" else _cut(split(text), text, cited_at)
     spans = [span for span in spans if text[slice(*span)].strip()] or [(0, len(text))]
     citations: list[list[Citation]] = [[] for _ in spans]
     places: list[list[int]] = [[] for _ in spans]
@@ -242,6 +247,18 @@ def _sentences_of(
             )
         )
     return sentences
+
+
+def _cut(
+    spans: Sequence[tuple[int, int]], text: str, cited_at: Sequence[int]
+) -> list[tuple[int, int]]:
+    """Return the sentences, cut where a full stop follows a citation."""
+    stops = {match.end() for place in cited_at if (match := _FULL_STOP.match(text, place))}
+    cut = []
+    for start, end in spans:
+        edges = [start, *sorted(stop for stop in stops if start < stop < end), end]
+        cut += list(pairwise(edges))
+    return cut
 
 
 def _with_clauses(text: str, citations: list[Citation], places: list[int]) -> list[Citation]:

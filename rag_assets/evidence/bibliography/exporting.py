@@ -205,6 +205,9 @@ def _rows(
                 f"{data.name} uses '{uid}', which no current publication holds. `rag documents` "
                 "lists what is there; `rag ingest` publishes what is in raw/."
             )
+        homes = [row["namespace"] for row in anywhere if row["citable"]]
+        own = rows[key]["namespace"]
+        rows[key] = {**rows[key], "cite_as": f"{own}:{uid}" if set(homes) - {own} else uid}
     return rows, tuple(notes)
 
 

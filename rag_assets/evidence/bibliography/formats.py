@@ -189,7 +189,7 @@ def _markdown(references: Sequence[Reference], title: str, notes: Sequence[str])
         )
         if one.doi or one.url:
             yield f"   {f'https://doi.org/{one.doi}' if one.doi else one.url}"
-        yield f"   - cite as `{{#{one.doc_uid}}}`, key `{one.key}`"
+        yield f"   - cite as `{{#{one.cite_as}}}`, key `{one.key}`"
         if one.where:
             yield f"   - used: {', '.join(one.where)}"
         if one.missing:

@@ -22,6 +22,8 @@ class Reference:
 
     Args:
         key: what a draft cites it by: its citation key, else its uid.
+        cite_as: what names it between `{#` and `}`: its uid, with its namespace where another one
+            has a citable document of that uid.
         kind: an article where it has a DOI, a web page where it has only an address; what the
             file does not say is not guessed.
         issued: year, month and day as far as known.
@@ -33,6 +35,7 @@ class Reference:
     key: str
     namespace: str
     doc_uid: str
+    cite_as: str
     kind: Kind
     title: str
     authors: tuple[PersonName, ...] = ()
@@ -50,7 +53,8 @@ def make_reference(row: Mapping[str, Any], where: tuple[str, ...]) -> Reference:
     """Return the reference of a row of the published table `documents`, or of a pack's source.
 
     Args:
-        row: with `namespace`, `doc_uid`, `citation_key`, `title`, `authors`, `year`, dates, ….
+        row: with `namespace`, `doc_uid`, `cite_as`, `citation_key`, `title`, `authors`,
+            `year`, dates, ….
         where: locators of the passages that are used.
     """
     plain = {name: " ".join(str(row[name] or "").split()) for name in _PLAIN}
@@ -64,6 +68,7 @@ def make_reference(row: Mapping[str, Any], where: tuple[str, ...]) -> Reference:
         key=row["citation_key"] or row["doc_uid"],
         namespace=row["namespace"],
         doc_uid=row["doc_uid"],
+        cite_as=row["cite_as"],
         kind=_kind(plain["doi"], plain["url"]),
         title=plain.pop("title") or row["doc_uid"],
         authors=authors,
