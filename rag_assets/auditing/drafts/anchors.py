@@ -42,7 +42,11 @@ _END_OF_KEY = r"\s,，、;；:：.。!！?？()（）\[\]［］【】〔〕{}｛
 _KEY_IN_TEXT = (
     rf"(?:\{{[^{{}}\n]+\}}|[{_LETTERS}]+(?:[:.\#$%&\-\u2010\u2011\u00ad+?<>~/][{_LETTERS}]+)*)"
 )
-_PLACE = r"(?:\s\[(?=(?i:pp?\b|pages?\b|ch|sec|art|§|第|\d))[^\[\]]{0,80}\](?![(\[]))?"
+# Of digits alone without a blank before them it cannot be told whether they are a page.
+_PLACE = (
+    r"(?:(?:\s?[\[［](?=(?i:pp?\b|pages?\b|ch|sec|art|§|第))|\s[\[［](?=\d))"
+    r"[^\[\]［］]{0,80}[\]］](?![(\[]))?"
+)
 _NUMBERED = (
     r"第\s*[〇零一二三四五六七八九十百千\d]+(?:\s*[-\u2010-\u2015~～至到]\s*\d+)?"
     r"\s*[页頁条條款項项章节節]"
