@@ -27,7 +27,7 @@ def warn_of_unread(draft: Draft, library: Library) -> Iterator[str]:
         numbers = ", ".join(map(str, dict.fromkeys(where)))
         line = f"{draft.name}, {'line' if len(set(where)) == 1 else 'lines'} {numbers}"
         shown = written if len(written) <= _SHOWN else f"{written[:_SHOWN]}…"
-        told = f"{line}: `{shown}` was not read as a citation"
+        told = f"{line}: “{shown}” was not read as a citation"
         if known is None:
             yield (
                 f"{told}: in running text a name in Chinese letters has no end, and no document "

@@ -47,13 +47,13 @@ def told(text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "written", "advice"),
     [
-        ("@工资研究发现，工资上涨了。", "`@工资研究发现`", "Write @{工资研究} or {#工资研究}"),
-        ("据＠工资研究，工资上涨了。", "`＠工资研究`", "Write @{工资研究} or {#工资研究}"),
-        ("据@工资硏究，工资上涨了。", "`@工资硏究`", "@{key} or {#key}"),
-        ("工资上涨了{工资研究}。", "`{工资研究}`", "Write {#工资研究}"),
-        ("Wages rose {smith2020, p. 3}.", "`{smith2020, p. 3}`", "Write {#smith2020}"),
-        ("Wages rose (#smith2020).", "`(#smith2020)`", "Write {#smith2020}"),
-        ("工资上涨了［#thesis:工资研究］。", "`［#thesis:工资研究］`", "Write {#thesis:工资研究}"),
+        ("@工资研究发现，工资上涨了。", "“@工资研究发现”", "Write @{工资研究} or {#工资研究}"),
+        ("据＠工资研究，工资上涨了。", "“＠工资研究”", "Write @{工资研究} or {#工资研究}"),
+        ("据@工资硏究，工资上涨了。", "“@工资硏究”", "@{key} or {#key}"),
+        ("工资上涨了{工资研究}。", "“{工资研究}”", "Write {#工资研究}"),
+        ("Wages rose {smith2020, p. 3}.", "“{smith2020, p. 3}”", "Write {#smith2020}"),
+        ("Wages rose (#smith2020).", "“(#smith2020)”", "Write {#smith2020}"),
+        ("工资上涨了［#thesis:工资研究］。", "“［#thesis:工资研究］”", "Write {#thesis:工资研究}"),
     ],
 )
 def test_what_looks_like_a_citation_is_told_with_the_right_form(
