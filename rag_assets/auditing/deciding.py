@@ -16,7 +16,7 @@ from rag_assets.auditing.drafts.draft import CitedSentence
 from rag_assets.auditing.judged import Judged
 from rag_assets.auditing.library import CitedDocument, CitedDocumentRef
 from rag_assets.auditing.locating import cut_quote, locate_quote
-from rag_assets.auditing.quoting import QuotationCheck
+from rag_assets.auditing.quoting import OMISSION, REORDERED, QuotationCheck
 from rag_assets.auditing.ranking import Trouble
 from rag_assets.auditing.resolving import FaultyCitation
 from rag_assets.auditing.verdict import CitationVerdict, ReasonCode, Status
@@ -326,6 +326,8 @@ def _beginning(quotation: str) -> str:
 
 
 def _show_change(before: str, after: str) -> str:
+    if before == OMISSION and after != REORDERED:
+        return f"“{OMISSION}” leaves out “{after}”"
     if not before:
         return f"“{after}” is left out"
     if not after:

@@ -38,7 +38,7 @@ from rag_assets.judging import (
 )
 
 # Part of a judgement's key: raise it when the same inputs may be judged otherwise.
-JUDGING_VERSION = 7
+JUDGING_VERSION = 8
 
 Outcome = Judged | Trouble | None
 

@@ -8,7 +8,13 @@ from itertools import pairwise
 from typing import Literal
 
 from rag_assets.auditing.library import Passage
-from rag_assets.auditing.misquoting import NEGATION, changes_meaning
+from rag_assets.auditing.misquoting import (
+    NEGATION,
+    changes_meaning,
+    find_denial,
+    find_exception,
+    rest_of_sentence,
+)
 from rag_assets.auditing.printed import PrintedText, read_letters
 from rag_assets.auditing.segments import (
     REFERENCE_MARK,
@@ -49,6 +55,9 @@ _SCRIPT_SHARE = 0.01
 _FEWEST_LETTERS = 8
 # Share of a sentence's content words from which its quotations are what it claims.
 _CARRIED = 0.75
+# As a change shows it.
+OMISSION = "[…]"
+REORDERED = "words in another order"
 # What the source itself prints of dots, and of brackets.
 _DOTS = re.compile(r"[\s,;]*(?:\.\s?\.\s?\.|…|⋯)")
 _BRACKETS = re.compile(r"\s*\[(?P<inside>[^\[\]]{1,200})\]")
@@ -77,7 +86,7 @@ class QuotationCheck:
 
     @property
     def changes_meaning(self) -> bool:
-        """Say whether a number or a negation is among the changes: 九十八天 is 98天."""
+        """Say whether a number, a negation or an exception was changed; 九十八天 is 98天."""
         return changes_meaning(self.text, self.source or "", self.changes)
 
 
@@ -102,7 +111,7 @@ def check_quotation(quotation: str, printed: PrintedText) -> QuotationCheck:
 
     Line breaks, hyphenation, ligatures, kinds of quotation marks, full-width forms and punctuation
     do not count; the first letter may change its case. Omissions `[…]` and insertions `[of his]`
-    are allowed, but not one that hides a negation.
+    are allowed, but not one that hides a negation or an exception.
 
     Args:
         quotation: without its marks.
@@ -112,13 +121,18 @@ def check_quotation(quotation: str, printed: PrintedText) -> QuotationCheck:
     segments = [piece for piece in pieces if piece.letters.text]
     if not segments:
         return QuotationCheck(quotation, "not_found")
-    found = _find_exactly(segments, printed)
-    if found is not None:
+    exact: QuotationCheck | None = None
+    for found in _find_exactly(segments, printed):
         spans = [printed.span(*span) for span in found]
         hidden = _hidden_changes(spans, segments, printed)
         if not last.letters.text:
-            hidden += _changed_mark(last.inside, printed.text[spans[-1][1] :])
-        return _located(quotation, "altered" if hidden else "exact", spans, hidden, printed)
+            hidden += _changed_end(last, printed.text[spans[-1][1] :])
+        check = _located(quotation, "altered" if hidden else "exact", spans, hidden, printed)
+        if not hidden:
+            return check
+        exact = exact or check
+    if exact is not None:
+        return exact
     if not _is_written_in(quotation, printed.text):
         return QuotationCheck(quotation, "other_language")
     return _compare(quotation, segments, printed)
@@ -134,8 +148,8 @@ def _is_written_in(quotation: str, source: str) -> bool:
 
 def _find_exactly(
     segments: Sequence[Segment], printed: PrintedText
-) -> list[tuple[int, int]] | None:
-    """Return the spans of letters where all segments stand one after another."""
+) -> Iterator[list[tuple[int, int]]]:
+    """Yield the spans of letters where all segments stand one after another."""
     for first in _occurrences(segments[0], printed, 0, len(printed.folded)):
         chain = [first]
         for segment in segments[1:]:
@@ -146,8 +160,7 @@ def _find_exactly(
                 break
             chain.append(following)
         if len(chain) == len(segments):
-            return chain
-    return None
+            yield chain
 
 
 def _occurrences(
@@ -187,20 +200,31 @@ def _joins(left: str, right: str) -> bool:
 def _hidden_changes(
     spans: Sequence[tuple[int, int]], segments: Sequence[Segment], printed: PrintedText
 ) -> tuple[tuple[str, str], ...]:
-    """Return what omissions and insertions of a few words hide: a negation, another reference."""
+    """Return what omissions and insertions hide: a negation, an exception, another reference."""
     hidden = []
     for segment, (_, end), (start, _) in zip(segments[1:], spans, spans[1:], strict=False):
         between = printed.text[end:start]
         gap = " ".join(between.split()).strip(" ,;:.")
-        negates = NEGATION.search(gap) and not NEGATION.search(segment.inside)
+        denial = find_denial(between, printed.text[start : start + 1], segment.inside)
         same = read_letters(gap).text == read_letters(segment.inside).text
         # What the source itself has in brackets is quoted, not put in by the writer.
         is_changed = bool(segment.inside) and gap.startswith("[") and not same
         # Nor do dots that it prints itself leave anything out.
         skips = segment.is_bare and _DOTS.match(between) and not same
-        if len(gap) <= REPLACED_LETTERS and (negates or is_changed or skips):
-            hidden.append((segment.inside or "[…]", gap))
+        if len(gap) <= REPLACED_LETTERS and (is_changed or skips):
+            hidden.append((segment.inside or OMISSION, gap))
+        elif denial is not None:
+            hidden.append((segment.inside or OMISSION, denial))
     return tuple(hidden)
+
+
+def _changed_end(last: Segment, following: str) -> tuple[tuple[str, str], ...]:
+    """Return what an omission or insertion behind the last quoted word changes."""
+    if last.inside:
+        return _changed_mark(last.inside, following)
+    # Marked as left out: the rest of the sentence, of which an exception takes back what is quoted.
+    exception = find_exception(rest_of_sentence(following))
+    return () if exception is None else ((OMISSION, exception),)
 
 
 def _changed_mark(inside: str, following: str) -> tuple[tuple[str, str], ...]:
@@ -261,7 +285,7 @@ def _compare(quotation: str, segments: Sequence[Segment], printed: PrintedText) 
     state: QuotationState = "exact" if not changes and in_order else "altered"
     spans.sort()
     if not changes and not in_order:
-        changes.append(("[…]", "words in another order"))
+        changes.append((OMISSION, REORDERED))
     return _located(quotation, state, spans, tuple(changes), printed)
 
 

@@ -10,10 +10,24 @@ from rag_assets.auditing.verdict import CitationVerdict, Status
 from rag_assets.model import UsageError, hash_fields
 
 # Part of every audit's identity: raise it when the same inputs may be judged otherwise.
-VERIFICATION_VERSION = 2
-SCHEMA = "rag-assets/citation-audit/2"
+VERIFICATION_VERSION = 3
+SCHEMA = "rag-assets/citation-audit/3"
 
 NamedPairs = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ListedSource:
+    """A document that the draft's list of sources cites; no claim rests on it there.
+
+    Args:
+        line: of the draft, from 1.
+    """
+
+    line: int
+    namespace: str
+    doc_uid: str
+    title: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +43,8 @@ class CitationAudit:
         threshold: from which a score is OK; `weak_threshold` WEAK; each with its origin.
         rows: one for each sentence and document cited in it, in the order of the draft.
         warnings: sentences a person can act on.
+        listed: the documents of its list of sources, in its order; what is wrong with a citation
+            there is a row.
         judged_now: how many judgements were made for it; the others were kept from before. Not
             stored: it says how the audit came to be, not what it found.
     """
@@ -46,6 +62,7 @@ class CitationAudit:
     weak_threshold_origin: str
     rows: tuple[CitationVerdict, ...]
     warnings: tuple[str, ...]
+    listed: tuple[ListedSource, ...] = ()
     judged_now: int = field(default=0, compare=False)
 
     @property
@@ -62,16 +79,35 @@ class CitationAudit:
 
     @property
     def sources_used(self) -> tuple[str, ...]:
-        """Return the documents that were judged, as `namespace:doc_uid`, sorted."""
-        return tuple(
-            sorted({f"{row.namespace}:{row.doc_uid}" for row in self.rows if row.status != "ERROR"})
-        )
+        """Return the documents that were judged or listed, as `namespace:doc_uid`, sorted."""
+        judged = {f"{row.namespace}:{row.doc_uid}" for row in self.rows if row.status != "ERROR"}
+        return tuple(sorted(judged | {f"{one.namespace}:{one.doc_uid}" for one in self.listed}))
 
 
-def identify_audit(draft_digest: str, scorer: str, k: int, rows: Sequence[CitationVerdict]) -> str:
-    """Return the audit's id: SHA-256 of the draft and what was found, and of no clock."""
+def identify_audit(
+    draft_digest: str,
+    scorer: str,
+    k: int,
+    rows: Sequence[CitationVerdict],
+    unread: Sequence[str] = (),
+    listed: Sequence[ListedSource] = (),
+) -> str:
+    """Return the audit's id: SHA-256 of the draft and what was found, and of no clock.
+
+    Args:
+        unread: what was told of words that look like citations; it depends on the library, as
+            `listed` does.
+    """
     found = [_row_to_json(row) for row in rows]
-    return hash_fields(VERIFICATION_VERSION, draft_digest, scorer, k, found)
+    return hash_fields(
+        VERIFICATION_VERSION,
+        draft_digest,
+        scorer,
+        k,
+        found,
+        list(unread),
+        [asdict(each) for each in listed],
+    )
 
 
 def to_json(audit: CitationAudit) -> dict[str, Any]:
@@ -94,6 +130,7 @@ def to_json(audit: CitationAudit) -> dict[str, Any]:
         "counts": dict(audit.counts),
         "rows": [_row_to_json(row) for row in audit.rows],
         "warnings": list(audit.warnings),
+        "listed": [asdict(each) for each in audit.listed],
     }
 
 
@@ -124,6 +161,7 @@ def from_json(data: Mapping[str, Any]) -> CitationAudit:
             "encoders": tuple(sorted(content["encoders"].items())),
             "rows": tuple(_row_from_json(row) for row in content["rows"]),
             "warnings": tuple(content["warnings"]),
+            "listed": tuple(ListedSource(**each) for each in content["listed"]),
         }
     )
     if data.get("counts") != audit.counts:

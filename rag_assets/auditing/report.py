@@ -65,7 +65,8 @@ def _head(audit: CitationAudit) -> Iterator[str]:
         yield ""
         yield (
             "Words in quotation marks are compared with the print: invented, or altered in a "
-            "number or a negation, they make a citation MISSING; otherwise altered, at best WEAK."
+            "number, a negation or an exception, they make a citation MISSING; otherwise altered, "
+            "at best WEAK."
         )
     else:
         yield "**No citations were found.**"

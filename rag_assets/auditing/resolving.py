@@ -1,6 +1,7 @@
 """Which document a citation means, or what is wrong with it."""
 
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -8,6 +9,10 @@ from rag_assets.auditing.drafts.anchors import Citation
 from rag_assets.auditing.library import CitedDocumentRef, Library
 
 CitationFault = Literal["unknown_uid", "ambiguous_uid", "not_citable", "withheld"]
+
+# What word processors make of a hyphen, and letters without width that come with copied text.
+_HYPHENS = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2212\ufe58\ufe63\uff0d", "-"))
+_SOFT_HYPHEN = "\u00ad"
 
 # Below it a name has nothing in common with another that a person would see (rapidfuzz WRatio,
 # 0 to 100; its documentation calls 60 the usual lower bound of "similar").
@@ -39,7 +44,7 @@ def resolve_citation(
             citation itself comes before them. Of several documents that can be meant, one that
             alone may be cited is.
     """
-    found = _lookup(citation, library, namespaces)
+    found = look_up(citation, library, namespaces)
     if not found:
         return _unknown(citation, library, namespaces)
     # A file may lie in the folders of two namespaces, and be evidence in one of them only.
@@ -62,22 +67,57 @@ def resolve_citation(
     return ref
 
 
-def _lookup(
+def look_up(
     citation: Citation, library: Library, namespaces: Sequence[str]
 ) -> list[CitedDocumentRef]:
-    """Return what is meant: a uid first, then a key of the bibliography, whole before split."""
+    """Return what is meant: a uid first, then a key of the bibliography, whole before split.
+
+    As it is written before hyphens of other kinds, and marks that nobody sees, are made alike.
+    """
     asked = [(citation.doc_uid, citation.namespace)]
     if citation.namespace is not None:
         # Keys of a bibliography may hold a colon themselves.
         asked.insert(0, (citation.label, None))
     for name, namespace in asked:
-        for find in (library.find, library.find_key):
-            found = find(name, namespace)
-            if namespace is None and namespaces:
-                found = [ref for ref in found if ref.namespace in namespaces]
-            if found:
-                return found
+        if found := _find(name, namespace, library, namespaces):
+            return found
+    for name, namespace in asked:
+        home = namespace and next(_foldings(namespace))
+        for folded in _foldings(name):
+            for known in _alike(folded, library):
+                if found := _find(known, home, library, namespaces):
+                    return found
     return []
+
+
+def _find(
+    name: str, namespace: str | None, library: Library, namespaces: Sequence[str]
+) -> list[CitedDocumentRef]:
+    for find in (library.find, library.find_key):
+        found = find(name, namespace)
+        if namespace is None and namespaces:
+            found = [ref for ref in found if ref.namespace in namespaces]
+        if found:
+            return found
+    return []
+
+
+def _foldings(name: str) -> Iterator[str]:
+    """Yield a name with plain hyphens and without invisible marks.
+
+    A soft hyphen is one that is not seen, or what somebody took for a hyphen.
+    """
+    plain = unicodedata.normalize("NFKC", name).translate(_HYPHENS)
+    for hyphen in dict.fromkeys(("", "-") if _SOFT_HYPHEN in plain else ("",)):
+        folded = plain.replace(_SOFT_HYPHEN, hyphen)
+        yield "".join(c for c in folded if unicodedata.category(c) != "Cf")
+
+
+def _alike(folded: str, library: Library) -> Iterator[str]:
+    """Yield the names of the library that are this one when they are folded too."""
+    for _, name in (*library.uids(), *library.keys()):
+        if name == folded or (not name.isascii() and folded in _foldings(name)):
+            yield name
 
 
 def _ambiguous(citation: Citation, found: Sequence[CitedDocumentRef]) -> FaultyCitation:

@@ -1,6 +1,7 @@
 """Verification of a draft's citations (spec 000 §4.8)."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from rag_assets.auditing.deciding import Case, decide
 from rag_assets.auditing.drafts.draft import Draft, default_splitter
@@ -9,8 +10,9 @@ from rag_assets.auditing.judged import Judged
 from rag_assets.auditing.judging_cases import Bench, Court, Outcome
 from rag_assets.auditing.library import CitedDocumentRef, Library
 from rag_assets.auditing.ranking import Encoder, RememberingEncoder
-from rag_assets.auditing.record import CitationAudit, identify_audit
+from rag_assets.auditing.record import CitationAudit, ListedSource, identify_audit
 from rag_assets.auditing.resolving import FaultyCitation, resolve_citation
+from rag_assets.auditing.unread import warn_of_unread
 from rag_assets.auditing.verdict import CitationVerdict
 from rag_assets.auditing.verdict_store import VerdictStore
 from rag_assets.judging import Scorer, find_abbreviations, load_scorer
@@ -50,8 +52,8 @@ def verify_citations(
             the model returned vectors that cannot be compared.
     """
     _require_published(draft, library)
-    cases = _make_cases(draft, library)
-    consulted = _consulted(draft, cases, library)
+    cases, listed = _make_cases(draft, library)
+    consulted = _consulted(draft, cases, listed, library)
     encoders = _remembering({name: _encoders_of(encoder, name) for name in consulted})
     judged_namespaces = {
         case.target.namespace for case in cases if isinstance(case.target, CitedDocumentRef)
@@ -72,11 +74,12 @@ def verify_citations(
         find_abbreviations(sentence.claim for sentence in draft.all_sentences),
     )
     rows = _judge(cases, court)
+    unread = tuple(warn_of_unread(draft, library))
     shown = next(iter(benches.values())).scorer.thresholds
     return CitationAudit(
         draft_name=draft.name,
         draft_digest=draft.digest,
-        audit_id=identify_audit(draft.digest, settings.scorer, settings.k, rows),
+        audit_id=identify_audit(draft.digest, settings.scorer, settings.k, rows, unread, listed),
         publications=tuple((name, library.publications[name]) for name in consulted),
         encoders=tuple(
             (name, ", ".join(model.fingerprint for model in encoders[name])) for name in consulted
@@ -88,7 +91,8 @@ def verify_citations(
         weak_threshold=shown.weak,
         weak_threshold_origin=shown.weak_origin,
         rows=rows,
-        warnings=(*draft.warnings, *_warn(rows)),
+        warnings=(*draft.warnings, *unread, *_warn(rows)),
+        listed=listed,
         judged_now=court.judged_now,
     )
 
@@ -104,8 +108,14 @@ def _require_published(draft: Draft, library: Library) -> None:
             )
 
 
-def _make_cases(draft: Draft, library: Library) -> list[Case]:
+def _make_cases(draft: Draft, library: Library) -> tuple[list[Case], tuple[ListedSource, ...]]:
+    """Return what is to be judged, and what the draft's list of sources holds.
+
+    An entry of that list is no claim; one that cannot be resolved is a case all the same, so that
+    a wrong uid is seen.
+    """
     cases: list[Case] = []
+    listed: dict[tuple[str, str], ListedSource] = {}
     targets: dict[str, CitedDocumentRef | FaultyCitation] = {}
     for sentence in draft.sentences:
         # A document cited twice for the same words is asked once.
@@ -114,7 +124,19 @@ def _make_cases(draft: Draft, library: Library) -> list[Case]:
             if label not in targets:
                 targets[label] = resolve_citation(citation, library, draft.namespaces)
             cases.append(Case(len(cases) + 1, sentence, citation, targets[label]))
-    return cases
+    for entry in draft.listed:
+        for label, citation in {c.label: c for c in entry.citations}.items():
+            if label not in targets:
+                targets[label] = resolve_citation(citation, library, draft.namespaces)
+            target = targets[label]
+            if isinstance(target, FaultyCitation):
+                number = len(draft.sentences) + entry.index
+                sentence = replace(entry, index=number)
+                cases.append(Case(len(cases) + 1, sentence, citation, target))
+                continue
+            found = ListedSource(entry.line, target.namespace, target.doc_uid, target.title)
+            listed.setdefault((target.namespace, target.doc_uid), found)
+    return cases, tuple(listed.values())
 
 
 def _encoders_of(encoder: Encoder | Mapping[str, Encoders], namespace: str) -> tuple[Encoder, ...]:
@@ -182,11 +204,14 @@ def _quoted_elsewhere(
     )
 
 
-def _consulted(draft: Draft, cases: Iterable[Case], library: Library) -> list[str]:
+def _consulted(
+    draft: Draft, cases: Iterable[Case], listed: Iterable[ListedSource], library: Library
+) -> list[str]:
     """Return the namespaces that were looked at: one without a name could be in any of them."""
     named = {case.citation.namespace for case in cases if case.citation.namespace}
     consulted = (set(draft.namespaces) or set(library.publications)) | named
     found = {c.target.namespace for c in cases if isinstance(c.target, CitedDocumentRef)}
+    found |= {source.namespace for source in listed}
     return sorted((consulted | found) & set(library.publications))
 
 

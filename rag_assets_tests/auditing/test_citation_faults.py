@@ -44,6 +44,41 @@ def test_unknown_uid_names_the_nearest(citation: str, nearest: str) -> None:
     assert f"Did you mean {{#{nearest}}}?" in row.reason
 
 
+@pytest.mark.parametrize(
+    ("citation", "uid"),
+    [
+        ("{#act\u20111999}", "act-1999"),
+        ("{#act\u20101999, p. 1}", "act-1999"),
+        ("{#act\u20131999}", "act-1999"),
+        ("{#act\u22121999}", "act-1999"),
+        ("{#act\u00ad-1999}", "act-1999"),
+        ("{#act\u00ad1999}", "act-1999"),
+        ("{#smith\u00ad2020}", "smith2020"),
+        ("{#\u200bsmith2020\ufeff}", "smith2020"),
+        ("｛＃ｓｍｉｔｈ２０２０｝", "smith2020"),
+        ("｛＃ｌａｗ：ａｃｔ－１９９９｝", "act-1999"),
+        ("{#law:act\u20111999}", "act-1999"),
+        ("[@act\u20111999]", "act-1999"),
+        ("(@act\u20111999)", "act-1999"),
+        ("{#工资\u200b研究}", "工资研究"),
+    ],
+)
+def test_hyphens_of_a_word_processor_and_marks_without_width_are_folded(
+    citation: str, uid: str
+) -> None:
+    row = only(citation)
+    assert (row.status, row.doc_uid) == ("OK", uid)
+
+
+def test_name_as_it_is_written_comes_before_its_folded_form() -> None:
+    shelf = Shelf(
+        [make_document("a-b", [TEXT]), make_document("c", [TEXT])],
+        keys={"a\u2010b": ("thesis", "c")},
+    )
+    rows = audit_of("Wages rose {#a\u2010b}. Wages rose {#a-b}.", shelf).rows
+    assert [row.doc_uid for row in rows] == ["c", "a-b"]
+
+
 def test_what_must_not_be_cited_is_not_offered() -> None:
     assert only("{#rubrik}").nearest_uids == ()
     assert only("{#survay}").nearest_uids == ("survey",)

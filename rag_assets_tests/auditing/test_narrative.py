@@ -75,3 +75,32 @@ def test_no_placeholder_is_left(words: list[str]) -> None:
     for sentence in parse_draft("draft.md", (" ".join(words) + ".").encode()).sentences:
         shown = sentence.claim + "".join(c.claim for c in sentence.citations)
         assert not any("\ue000" <= character <= "\uf8ff" for character in shown)
+
+
+@pytest.mark.parametrize(
+    ("text", "claim", "place"),
+    [
+        ("@u [p. 2] say that wages rose.", "The cited work say that wages rose.", "p. 2"),
+        ("@u [pp. 2-3] says that wages rose.", "The cited work says that wages rose.", "pp. 2-3"),
+        ("@u[p. 2] found that wages rose.", "The cited work found that wages rose.", "p. 2"),
+        ("As @u [2] says, wages rose.", "As the cited work says, wages rose.", "2"),
+        (
+            "Lee (2006: 12) {#u} found that wages rose.",
+            "The cited work found that wages rose.",
+            "12",
+        ),
+        ("@{甲}［第3页］认为，工资上涨。", "该文献认为，工资上涨。", "第3页"),
+    ],
+)
+def test_the_page_beside_a_subject_is_its_place(text: str, claim: str, place: str) -> None:
+    (sentence,) = parse_draft("chapter.md", text.encode()).sentences
+    (citation,) = sentence.citations
+    assert sentence.claim == claim
+    assert citation.hint is not None
+    assert citation.hint.text == place
+
+
+def test_what_somebody_says_is_judged_without_who_says_it() -> None:
+    said = "wages rose by three percent in all towns."
+    for verb in ("say that", "says that", "said"):
+        assert state(f"The cited work {verb} {said}") == said.capitalize()

@@ -33,6 +33,13 @@ def read(text: str) -> list[tuple[str, Found, tuple[str, ...]]]:
         (" (@u, p. 2)", [("u", "p. 2")]),
         (" ({#u}; see also {#m})", [("u", None), ("m", None)]),
         (" (as shown in {#u})", [("u", None)]),
+        (" (Smith & Jones 2006: 12, {#u})", [("u", "12")]),
+        (" (Smith & Jones, 2006:12–15 {#u})", [("u", "12–15")]),
+        (" (Smith 2006a: 12, 15; {#u})", [("u", "12, 15")]),
+        (" (Lee 2006, p. 12, {#u}; Lee 2007: 3, {#m})", [("u", "p. 12"), ("m", "3")]),
+        (" (Smith 2006: 12) {#u}", [("u", "12")]),
+        (" (Smith et al., 2006, p. 12) [@u]", [("u", "p. 12")]),
+        ("（张三，2006：12，{#u}）", [("u", "12")]),
         ("^[See [@u, p. 2].]", [("u", "p. 2")]),
         (r"\footnote{See \cite[2]{u}.}", [("u", "2")]),
         (r" \cite[p.~9]{u}", [("u", "p. 9")]),
@@ -45,7 +52,14 @@ def test_references_around_a_citation_are_no_claim(written: str, found: Found) -
 
 @pytest.mark.parametrize(
     "text",
-    ["Wages rose (prices fell {#a}).", "Wages rose {#a}, Table 2 says.", "As (2006) {#a} goes on."],
+    [
+        "Wages rose (prices fell {#a}).",
+        "Wages rose {#a}, Table 2 says.",
+        "As (2006) {#a} goes on.",
+        "Wages rose (in 2006: 12 percent) {#a}.",
+        "Wages rose (Table 2) {#a}.",
+        "Wages rose (Smith 2006) {#a}.",
+    ],
 )
 def test_words_in_brackets_stay(text: str) -> None:
     (claim, _, _), = read(text)  # fmt: skip

@@ -121,6 +121,64 @@ def test_long_brackets_of_the_source_are_quoted_and_not_put_in() -> None:
     assert ("water" in said, "toluene" in found) == (True, True)
 
 
+RULES = (
+    "A minimum wage does not, as the tables of the second chapter show for every county "
+    "of both states, reduce employment. An employer may dismiss a worker, except during "
+    "pregnancy, with a month's notice. Wages rose in the north, which had not been "
+    "foreseen in any of the earlier reports on the matter, by four percent. Prices held. "
+    "Rents did not. Fares were not raised either. Taxes fell, unless a town objected."
+)
+RULES_ZH = (
+    "用人单位不可以随意解除劳动合同。劳动者可以解除劳动合同，但服务期另有约定的除外。"
+    "试用期包含在劳动合同期限内。除涉及国家秘密外，判决书应当在作出后七日内公布。"
+    "企业在非常困难的情况下仍然增加了工资。"
+)
+LEAVING_OUT = PrintedText(make_document("d", [RULES, RULES_ZH]))
+
+
+@pytest.mark.parametrize(
+    ("quotation", "left_out"),
+    [
+        ("A minimum wage does […] reduce employment", "not"),
+        ("A minimum wage does [...] reduce employment", "not"),
+        ("A minimum wage does … reduce employment", "not"),
+        ("may dismiss a worker […] with a month's notice", "except during pregnancy"),
+        ("Prices held. Rents […] were not raised", "did not"),
+        ("Taxes fell [...]", "unless a town objected"),
+        ("用人单位［……］可以随意解除劳动合同", "不"),
+        ("用人单位……可以随意解除劳动合同", "不"),
+        ("劳动者可以解除劳动合同……试用期包含在劳动合同期限内", "但服务期另有约定的除外"),
+        ("试用期包含在劳动合同期限内。……判决书应当在作出后七日内公布", "除涉及国家秘密外"),
+        ("劳动者可以解除劳动合同[……]", "但服务期另有约定的除外"),
+    ],
+)
+def test_what_an_omission_denies_or_excepts_is_shown(quotation: str, left_out: str) -> None:
+    check = check_quotation(quotation, LEAVING_OUT)
+    assert (check.state, check.changes) == ("altered", (("[…]", left_out),))
+    assert check.changes_meaning
+
+
+@pytest.mark.parametrize(
+    "quotation",
+    [
+        "Wages rose in the north […] by four percent",
+        "Prices held. […] Taxes fell",
+        "Wages rose […] by four percent. Prices held. […] Taxes fell",
+        "A minimum wage does not […] reduce employment",
+        "企业……仍然增加了工资",
+    ],
+)
+def test_an_omission_that_denies_nothing_of_what_is_quoted_is_exact(quotation: str) -> None:
+    assert check_quotation(quotation, LEAVING_OUT).changes == ()
+
+
+def test_what_was_left_out_stands_in_the_reason() -> None:
+    source = make_document("d", ["A minimum wage does not reduce employment in any town."])
+    row = only("“A minimum wage does […] reduce employment in any town” {#d}.", source)
+    assert (row.status, row.reason_code) == ("MISSING", "misquoted")
+    assert "“[…]” leaves out “not”" in row.reason
+
+
 def test_invented_quotation_is_not_found() -> None:
     assert check_quotation("Nothing of the kind was ever said", PRINTED).state == "not_found"
 

@@ -57,7 +57,7 @@ VERDICT_REASONS = {
     "wrong_article": ("WEAK", ("Supported, but by another article than the citation names, "
     "or by a passage that does not speak of it.")),
     "misquoted": ("WEAK or MISSING", ("Words in quotation marks differ from the print; MISSING "
-    "where a number or a negation does.")),
+    "where a number, a negation or an exception does.")),
     "quote_not_found": ("MISSING", "Words in quotation marks stand nowhere in the document."),
     "contradicted": ("MISSING", "The source says otherwise: a number, a direction, a negation."),
     "not_found": ("MISSING", ("No passage reaches the lower threshold: cite another source, or "

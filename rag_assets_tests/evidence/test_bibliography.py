@@ -207,8 +207,15 @@ def test_document_that_is_gone_is_named_by_what_the_pack_knew(own: Workspace) ->
 def audit(own: Workspace, *rows: dict[str, object]) -> Path:
     path = own.outputs / "audits" / "draft_citations_v001.json"
     path.parent.mkdir(parents=True)
-    path.write_text(json.dumps({"schema": "rag-assets/citation-audit/2", "rows": rows}), "utf-8")
+    path.write_text(json.dumps({"schema": "rag-assets/citation-audit/3", "rows": rows}), "utf-8")
     return path
+
+
+def test_what_only_the_list_of_sources_of_a_draft_cites_is_used(own: Workspace) -> None:
+    listed = [{"line": 3, "namespace": "thesis", "doc_uid": "roofs", "title": None}]
+    path = audit(own)
+    path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), "listed": listed}), "utf-8")
+    assert [one.doc_uid for one in export_used_sources(own, path).references] == ["roofs"]
 
 
 def test_audit_names_the_sources_that_its_sentences_cite(own: Workspace) -> None:

@@ -1,6 +1,5 @@
 """Which citations of a draft belong to which of its assertions."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -10,12 +9,6 @@ from rag_assets.auditing.claims.record import Linkage
 from rag_assets.auditing.claims.wording import Wording, read_wording
 from rag_assets.auditing.drafts.anchors import Citation
 from rag_assets.auditing.drafts.draft import CitedSentence, Draft, DraftSentence
-
-_LIST_OF_SOURCES = re.compile(
-    r"^\W*(?:\d[\d.]*\W*)?(?:references|bibliography|works cited|literature cited|list of sources|"
-    r"sources|参考文献|引用文献|文献目录)\W*$",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +46,12 @@ def find_claims(draft: Draft, causes: CausalReader | None = None) -> DraftClaims
     assertions: list[Assertion] = []
     read: list[Wording] = []
     section = ""
-    is_list_of_sources = False
     for _, group in groupby(draft.all_sentences, key=lambda sentence: sentence.block):
         sentences = list(group)
         if sentences[0].kind == "heading":
             section = " ".join(sentence.claim for sentence in sentences)
-            is_list_of_sources = _LIST_OF_SOURCES.search(section) is not None
             continue
-        if is_list_of_sources:
+        if sentences[0].is_listed:
             continue
         covering = _covering(sentences)
         for number, sentence in enumerate(sentences):

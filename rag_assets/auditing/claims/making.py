@@ -16,6 +16,7 @@ from rag_assets.auditing.drafts.draft import Draft
 from rag_assets.auditing.library import Library
 from rag_assets.auditing.ranking import Encoder
 from rag_assets.auditing.record import CitationAudit
+from rag_assets.auditing.unread import warn_of_unread
 from rag_assets.auditing.verdict import CitationVerdict
 from rag_assets.auditing.verdict_store import VerdictStore
 from rag_assets.auditing.verification import Encoders, verify_citations
@@ -77,7 +78,7 @@ def make_claim_audit(
         counterevidence=settings.counterevidence,
         rows=rows,
         sources_used=_sources(verdicts),
-        warnings=tuple(_warn(draft, verdicts)),
+        warnings=tuple(_warn(draft, library, verdicts)),
         searched_now=searcher.searched_now,
         judged_now=verdicts.judged_now,
     )
@@ -136,9 +137,10 @@ def _count_exempt(read: Sequence[Wording]) -> tuple[tuple[Exemption, int], ...]:
     return tuple((reason, counted[reason]) for reason in reasons if counted[reason])
 
 
-def _warn(draft: Draft, verdicts: CitationAudit) -> Iterator[str]:
+def _warn(draft: Draft, library: Library, verdicts: CitationAudit) -> Iterator[str]:
     # That nothing is cited is what the audit is about.
     yield from (warning for warning in draft.warnings if not warning.startswith(draft.name + " c"))
+    yield from warn_of_unread(draft, library)
     if verdicts.scorer in LIKENESS_SCORERS:
         yield (
             f"The scorer {verdicts.scorer} says how alike two texts are, not whether one supports "
@@ -153,4 +155,5 @@ def _sources(verdicts: CitationAudit) -> tuple[tuple[str, str], ...]:
         for row in verdicts.rows
         if row.status != "ERROR"
     }
+    titles |= {f"{one.namespace}:{one.doc_uid}": one.title or "" for one in verdicts.listed}
     return tuple((cite, titles.get(cite, "")) for cite in verdicts.sources_used)

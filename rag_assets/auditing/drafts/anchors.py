@@ -10,12 +10,15 @@ from rag_assets.auditing.drafts.hints import LocatorHint, find_hint, read_hint
 
 CitationForm = Literal["anchor", "pandoc", "mention", "latex"]
 
-# Full-width braces and signs are what a Chinese input method types; they mean the same.
+# Full-width braces and signs are what a Chinese input method types; they mean the same. So does the
+# sign of the other form between the braces.
 # The length is bounded so that an unclosed brace cannot swallow a chapter.
-ANCHOR = r"[{｛][^\S\n]*[#＃][^{}｛｝]{0,400}[}｝]"
+_SIGNS = "#＃@＠"
+ANCHOR = rf"[{{｛][^\S\n]*[{_SIGNS}][^{{}}｛｝]{{0,400}}[}}｝]"
 _ANCHOR = re.compile(ANCHOR)
-_ITEM = re.compile(r"(?:(?!\s+[#＃])[^;,；，、])+")
+_ITEM = re.compile(rf"(?:(?!\s+[{_SIGNS}])[^;,；，、])+")
 _ATTRIBUTE = re.compile(r"(?:^|\s)(?:\.[^\W\d]|[\w-]+=)")
+_ENTRY_END = re.compile("[;；]")
 _LAST_PART = re.compile(r"\s+(?=\S)")
 
 # LaTeX: the starred and capitalised forms of natbib and biblatex too, up to two optional notes.
@@ -29,14 +32,51 @@ _LATEX_NOTE = re.compile(r"\[([^\[\]]*)\]")
 _TEXTUAL = re.compile(r"(?:[cC]itet|[tT]extcite|[cC]iteauthor|[cC]itealt)")
 
 # https://pandoc.org/MANUAL.html#citation-syntax; a key in running text is read no further than
-# Latin letters go, since Chinese goes on without a space.
+# Latin letters go, since Chinese goes on without a space. Between round brackets it has an end.
 _LETTERS = r"A-Za-z0-9_\u00c0-\u024f"
-_KEY_IN_TEXT = rf"(?:\{{[^{{}}\n]+\}}|[{_LETTERS}]+(?:[:.\#$%&\-+?<>~/][{_LETTERS}]+)*)"
-_PLACE = r"(?:\s\[(?=(?i:pp?\b|pages?\b|ch|sec|art|§|第|\d))[^\[\]]{0,80}\](?![(\[]))?"
-MENTION = rf"(?<![{_LETTERS}@./:=&?\#%+\\~\-])-?@{_KEY_IN_TEXT}{_PLACE}"
-PANDOC = r"\[(?:[^\[\]@]{0,120}[\s\-])?@[^\[\]]{1,400}\](?![(\[])"
-_KEY = re.compile(r"(?<![^\s\-\[;])-?@(?P<key>\{[^{}\n]+\}|[^\s;,，；\[\]{}]+)")
-_MENTION = re.compile(MENTION)
+HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_AT = "[@＠]"
+_OPEN = r"\[［【〔"
+_CLOSE = r"\]］】〕"
+_END_OF_KEY = r"\s,，、;；:：.。!！?？()（）\[\]［］【】〔〕{}｛｝<>《》“”\"@＠"
+_KEY_IN_TEXT = (
+    rf"(?:\{{[^{{}}\n]+\}}|[{_LETTERS}]+(?:[:.\#$%&\-\u2010\u2011\u00ad+?<>~/][{_LETTERS}]+)*)"
+)
+# Of digits alone without a blank before them it cannot be told whether they are a page.
+_PLACE = (
+    r"(?:(?:\s?[\[［](?=(?i:pp?\b|pages?\b|ch|sec|art|§|第))|\s[\[［](?=\d))"
+    r"[^\[\]［］]{0,80}[\]］](?![(\[]))?"
+)
+_NUMBERED = (
+    r"第\s*[〇零一二三四五六七八九十百千\d]+(?:\s*[-\u2010-\u2015~～至到]\s*\d+)?"
+    r"\s*[页頁条條款項项章节節]"
+)
+_TO_BRACKET = (
+    rf"(?=\s*(?:(?:[;；]|[,，、]?\s*(?:-?{_AT}|{_NUMBERED})|[\s,，、]\s*(?:\d|pp?\b|§|[页頁]))"
+    r"[^()（）\n]{0,200})?[)）])"
+)
+_KEY_IN_BRACKETS = rf"(?=[^{_END_OF_KEY}]{{0,120}}[{HAN}])[^{_END_OF_KEY}]{{1,120}}?{_TO_BRACKET}"
+MENTION = (
+    rf"(?<![{_LETTERS}@＠./:=&?\#%+\\~\-])-?{_AT}(?:{_KEY_IN_BRACKETS}|{_KEY_IN_TEXT}{_PLACE})"
+)
+_INSIDE = rf"[^{_OPEN}{_CLOSE}]"
+PANDOC = (
+    rf"[{_OPEN}](?:[^{_OPEN}{_CLOSE}@＠]{{0,120}}[\s\-;；,，{HAN}])?{_AT}{_INSIDE}{{1,400}}"
+    rf"[{_CLOSE}](?![(\[])"
+)
+_KEY = re.compile(
+    rf"(?:(?<![^\s\-;；,，、(（{_OPEN}])|(?<=[{HAN}]))-?{_AT}"
+    rf"(?P<key>\{{[^{{}}\n]+\}}|[^\s;,；，、{_OPEN}{_CLOSE}{{}}]+)"
+)
+# What a person may have meant as a citation: a mention without an end, a name between braces or
+# behind a sign in brackets.
+UNREAD = (
+    rf"(?<![{_LETTERS}@＠./:=&?\#%+\\~\-]){_AT}(?=[^{_END_OF_KEY}]{{0,120}}[{HAN}])"
+    r"|[{｛](?=[^{}｛｝#＃@＠\n]{1,120}[}｝])"
+    rf"|[{_OPEN}(（](?=[#＃][^{_OPEN}{_CLOSE}()（）{{}}｛｝\n]{{1,120}}[{_CLOSE})）])"
+)
+_UNREAD_NAME = re.compile(rf"[^{_OPEN}{_CLOSE}()（）{{}}｛｝\n]+")
+_MENTIONED = re.compile(rf"[^{_END_OF_KEY}]+")
 # pandoc-crossref and Quarto point at figures and sections in the same way.
 _CROSS_REFERENCE = re.compile(r"(?:fig|tbl|tab|sec|eq|lst|thm|lem|def|cor|prp|exm|exr|cnj)[:\-]")
 
@@ -94,7 +134,19 @@ def is_textual(written: str) -> bool:
     """Say whether a citation stands for words of its sentence: `@key found that …`."""
     if written.startswith("\\"):
         return _TEXTUAL.match(written, 1) is not None
-    return _MENTION.fullmatch(written) is not None
+    return written.startswith(("@", "＠", "-"))
+
+
+def read_unread(text: str, start: int) -> tuple[str, str]:
+    """Return what `UNREAD` found at `start`: as it is written, and the name that it holds."""
+    if text[start] in "@＠":
+        match = _MENTIONED.match(text, start + 1)
+        name = match.group() if match else ""
+        return text[start] + name, name
+    match = _UNREAD_NAME.match(text, start + 1)
+    held = match.group() if match else ""
+    end = start + 1 + len(held)
+    return text[start : end + 1], re.split(r"[,，;；]", held.strip().lstrip("#＃"))[0].strip()
 
 
 def is_cross_reference(written: str) -> bool:
@@ -112,13 +164,13 @@ def read_citations(written: str, offset: int) -> tuple[Citation, ...]:
     """
     if written.startswith("\\"):
         return _read_latex(written, offset)
-    if "@" in written and not written.startswith(("{", "｛")):
-        return _read_pandoc(written, offset)
-    return _read_anchor(written, offset)
+    if written.startswith(("{", "｛")):
+        return _read_anchor(written, offset)
+    return _read_pandoc(written, offset)
 
 
 def _read_anchor(anchor: str, offset: int) -> tuple[Citation, ...]:
-    """Read `{#…}`. Whatever stands between the braces is taken as a uid, spaces included.
+    """Read `{#…}`, `{@…}`. Whatever stands between the braces is taken as a uid, spaces included.
 
     A uid that does not exist becomes an error that the writer sees, where an anchor passed over
     would not be seen.
@@ -127,17 +179,17 @@ def _read_anchor(anchor: str, offset: int) -> tuple[Citation, ...]:
     for match in _ITEM.finditer(anchor, 1, len(anchor) - 1):
         written = match.group()
         item = written.strip()
-        if not item.lstrip("#＃").strip():
+        if not item.lstrip(_SIGNS).strip():
             continue
-        if citations and not item.startswith(("#", "＃")):
+        if citations and not item.startswith(tuple(_SIGNS)):
             hint = _more_pages(citations[-1].hint, item) or read_hint(item, bare=True)
             if hint is not None:
                 end = offset + match.start() + len(written.rstrip())
                 citations[-1] = replace(citations[-1], hint=hint, end=end)
                 continue
         start = offset + match.start() + len(written) - len(written.lstrip())
-        name, hint = _split_hint(item.lstrip("#＃").strip())
-        namespace, doc_uid = _split_namespace(name)
+        name, hint = _split_hint(item.lstrip(_SIGNS).strip())
+        namespace, doc_uid = split_namespace(name)
         citations.append(
             Citation(namespace, doc_uid, start, start + len(written.strip()), "anchor", hint)
         )
@@ -162,7 +214,8 @@ def _split_hint(item: str) -> tuple[str, LocatorHint | None]:
     return item, None
 
 
-def _split_namespace(name: str) -> tuple[str | None, str]:
+def split_namespace(name: str) -> tuple[str | None, str]:
+    """Return the namespace of a citation, None where none is written, and its uid or key."""
     namespace, colon, doc_uid = unicodedata.normalize("NFKC", name).partition(":")
     if not colon:
         return None, namespace
@@ -170,16 +223,16 @@ def _split_namespace(name: str) -> tuple[str | None, str]:
 
 
 def _read_pandoc(written: str, offset: int) -> tuple[Citation, ...]:
-    form: CitationForm = "pandoc" if written.startswith("[") else "mention"
+    form: CitationForm = "mention" if is_textual(written) else "pandoc"
     keys = [m for m in _KEY.finditer(written) if not _CROSS_REFERENCE.match(m["key"].strip("{}"))]
     citations = []
     for position, match in enumerate(keys):
         key = match["key"].strip("{}").rstrip(".:?!") if form == "pandoc" else match["key"]
         following = keys[position + 1].start() if position + 1 < len(keys) else len(written)
         suffix = written[match.start("key") + len(match["key"]) : following]
-        namespace, doc_uid = _split_namespace(key.strip("{}"))
+        namespace, doc_uid = split_namespace(key.strip("{}"))
         # In `@key [p. 3]` the place stands in brackets of its own.
-        hint = find_hint(suffix.partition(";")[0].strip().lstrip("[").rstrip("]"))
+        hint = find_hint(_ENTRY_END.split(suffix)[0].strip().strip("[]［］【】〔〕"))
         start = offset + match.start()
         citations.append(Citation(namespace, doc_uid, start, offset + match.end(), form, hint))
     return tuple(citations) or (Citation(None, "", offset, offset + len(written), form),)
@@ -193,7 +246,7 @@ def _read_latex(written: str, offset: int) -> tuple[Citation, ...]:
     citations = []
     for match in re.finditer(r"[^,\s][^,]*", written[keys_start:-1]):
         key = match.group().rstrip()
-        namespace, doc_uid = _split_namespace(key)
+        namespace, doc_uid = split_namespace(key)
         start = offset + keys_start + match.start()
         citations.append(Citation(namespace, doc_uid, start, start + len(key), "latex"))
     if citations and hint is not None:

@@ -30,12 +30,18 @@ class ProseBlock:
         text: its lines, joined by newlines.
         offsets: of each character of `text` in the draft, strictly increasing.
         is_quotation: it stands in a block quotation.
+        level: of a heading, from 1; 0 for other blocks.
+        bars: where the columns of a row are parted, in `text`.
+        is_head: it is the head of its table.
     """
 
     kind: ProseKind
     text: str
     offsets: tuple[int, ...]
     is_quotation: bool = False
+    level: int = 0
+    bars: tuple[int, ...] = ()
+    is_head: bool = False
 
 
 @cache
@@ -90,6 +96,15 @@ def _inline_block(
     return _assemble(kind, pieces)
 
 
+def _row_block(
+    token: "Token", text: str, spans: list[tuple[int, int]], *, is_head: bool
+) -> ProseBlock:
+    block = _lines_block("paragraph", token, text, spans)
+    bars = tuple(match.start() for match in _COLUMN.finditer(block.text))
+    words = _COLUMN.sub(" ", block.text)
+    return replace(block, kind="row", text=words, bars=bars, is_head=is_head)
+
+
 def _lines_block(
     kind: ProseKind, token: "Token", text: str, spans: list[tuple[int, int]]
 ) -> ProseBlock:
@@ -99,7 +114,7 @@ def _lines_block(
         content_start = marks.end() if marks else start
         line = text[content_start:end].rstrip()
         if line:
-            pieces.append((content_start, _COLUMN.sub(" ", line) if kind == "row" else line))
+            pieces.append((content_start, line))
     return _assemble(kind, pieces)
 
 
@@ -118,7 +133,8 @@ def find_prose(text: str, is_markdown: bool) -> Iterator[ProseBlock | None]:
         if token.type in {"table_open", "table_close"}:
             is_in_table = token.type == "table_open"
         elif token.type == "tr_open":
-            yield _lines_block("row", token, text, spans)
+            is_head = tokens[position - 1].type == "thead_open"
+            yield _row_block(token, text, spans, is_head=is_head)
         elif token.type == "html_block":
             yield _lines_block("paragraph", token, text, spans)
         elif token.type in {"fence", "code_block"}:
@@ -126,9 +142,11 @@ def find_prose(text: str, is_markdown: bool) -> Iterator[ProseBlock | None]:
         elif token.type in {"blockquote_open", "blockquote_close"}:
             quoted += 1 if token.type == "blockquote_open" else -1
         elif token.type == "inline" and not is_in_table:
-            is_heading = tokens[position - 1].type == "heading_open"
+            opens = tokens[position - 1]
+            is_heading = opens.type == "heading_open"
             block = _inline_block("heading" if is_heading else "paragraph", token, text, spans)
-            yield from _apart_from_notes(replace(block, is_quotation=quoted > 0))
+            level = int(opens.tag[1:]) if is_heading else 0
+            yield from _apart_from_notes(replace(block, is_quotation=quoted > 0, level=level))
 
 
 def _apart_from_notes(block: ProseBlock) -> Iterator[ProseBlock]:

@@ -62,6 +62,7 @@ class DraftSentence:
         block: number of its block among those of the draft, from 0.
         is_footnote: it stands in the definition of a footnote.
         noted: citations of footnotes that it points to and that have words of their own.
+        is_listed: it is an entry of a list of sources, and claims nothing.
     """
 
     line: int
@@ -74,6 +75,22 @@ class DraftSentence:
     block: int
     is_footnote: bool
     noted: tuple[Citation, ...] = ()
+    is_listed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadCitation:
+    """What may have been meant as a citation, and was not read as one.
+
+    Args:
+        line: of the draft, from 1.
+        written: as it stands: `{smith2020}`, `(#smith2020)`, `@工资研究发现`.
+        name: the uid or key that it may hold; of a mention all up to the next mark.
+    """
+
+    line: int
+    written: str
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +102,12 @@ class Draft:
         digest: SHA-256 of its bytes.
         text: decoded; offsets refer to it.
         namespaces: of its front matter, in order; empty where it names none.
-        sentences: those with citations, in order.
+        sentences: those with citations, in order, entries of a list of sources left out.
+        listed: those entries.
         warnings: sentences a person can act on.
         all_sentences: every one, headings and rows of tables among them, in order.
         is_markdown: whether `text` was read as Markdown.
+        unread: what looks like a citation; only the library knows whether it names a document.
     """
 
     name: str
@@ -99,6 +118,8 @@ class Draft:
     warnings: tuple[str, ...] = ()
     all_sentences: tuple[DraftSentence, ...] = ()
     is_markdown: bool = True
+    unread: tuple[UnreadCitation, ...] = ()
+    listed: tuple[CitedSentence, ...] = ()
 
 
 def default_splitter() -> SentenceSplitter:
@@ -152,7 +173,32 @@ def parse_draft(name: str, data: bytes, split: SentenceSplitter | None = None) -
     reader = SentenceReader(body, split or default_splitter())
     reader.read(is_markdown)
     line_starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
-    sentences = tuple(
+    sentences = _cited(reader, line_starts, is_listed=False)
+    listed = _cited(reader, line_starts, is_listed=True)
+    warnings = tuple(_warnings(name, sentences, reader, line_starts))
+    every = tuple(
+        DraftSentence(
+            _line_of(line_starts, sentence.start), sentence.start, sentence.end, sentence.text,
+            sentence.claim, tuple(sentence.citations), sentence.kind, sentence.block,
+            sentence.is_footnote, tuple(sentence.noted), sentence.is_listed,
+        )
+        for sentence in reader.sentences
+    )  # fmt: skip
+    unread = tuple(
+        UnreadCitation(_line_of(line_starts, start), written, held)
+        for start, written, held in reader.unread
+    )
+    return Draft(
+        name, hash_bytes(data), text, namespaces, sentences, warnings, every, is_markdown, unread,
+        listed,
+    )  # fmt: skip
+
+
+def _cited(
+    reader: SentenceReader, line_starts: list[int], *, is_listed: bool
+) -> tuple[CitedSentence, ...]:
+    cited = [s for s in reader.sentences if s.citations and s.is_listed == is_listed]
+    return tuple(
         CitedSentence(
             index,
             _line_of(line_starts, sentence.start),
@@ -163,18 +209,8 @@ def parse_draft(name: str, data: bytes, split: SentenceSplitter | None = None) -
             tuple(sentence.citations),
             tuple(quotation.text for quotation in sentence.quotations),
         )
-        for index, sentence in enumerate(s for s in reader.sentences if s.citations)
+        for index, sentence in enumerate(cited)
     )
-    warnings = tuple(_warnings(name, sentences, reader, line_starts))
-    every = tuple(
-        DraftSentence(
-            _line_of(line_starts, sentence.start), sentence.start, sentence.end, sentence.text,
-            sentence.claim, tuple(sentence.citations), sentence.kind, sentence.block,
-            sentence.is_footnote, tuple(sentence.noted),
-        )
-        for sentence in reader.sentences
-    )  # fmt: skip
-    return Draft(name, hash_bytes(data), text, namespaces, sentences, warnings, every, is_markdown)
 
 
 def _decode(name: str, data: bytes) -> str:
@@ -235,10 +271,16 @@ def _warnings(
         more = f" and {len(numbers) - _MAX_LINES_NAMED} more" * (len(numbers) > _MAX_LINES_NAMED)
         return f"{'line' if len(numbers) == 1 else 'lines'} {named}{more}"
 
-    if not sentences:
+    if not sentences and not any(s.citations for s in reader.sentences):
         yield (
             f"{name} cites nothing, so there is nothing to verify. Put {{#doc_uid}} behind a "
             "sentence; `rag documents` lists the uids."
+        )
+    listed = [s.start for s in reader.sentences if s.citations and s.is_listed]
+    if listed:
+        yield (
+            f"{name}, {lines(listed)}: entries of the list of sources; they count as used and are "
+            "not judged as claims."
         )
     if reader.references:
         yield (
@@ -253,6 +295,6 @@ def _warnings(
     unread = {start for start, _ in find_anchors(reader.body)} - reader.seen
     if unread:
         yield (
-            f"{name}, {lines(sorted(unread))}: {{#…}} in code, a comment or outside of any "
-            "sentence was not read as a citation."
+            f"{name}, {lines(sorted(unread))}: {{#…}} or {{@…}} in code, a comment or outside of "
+            "any sentence was not read as a citation."
         )

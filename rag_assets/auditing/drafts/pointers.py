@@ -51,6 +51,7 @@ def take_pointers(plain: PlainText, *, is_quotation: bool) -> None:
         return
     for pattern in (_NOTE, _BRACKETED):
         _delete(plain, list(_pointing(plain, pattern)))
+    _delete(plain, list(_pages_before(plain)))
     _delete(plain, list(_places_behind(plain)))
     _delete(plain, list(_separators(plain)))
     tail = _attribution(plain, is_quotation=is_quotation)
@@ -86,6 +87,20 @@ def _pointing(plain: PlainText, pattern: re.Pattern[str]) -> Iterator[tuple[int,
         text, starts = _inside(plain, match.start(), match.end() - 1)
         if starts and only_points(_NOTE_MARKS.sub(" ", text)):
             _note_places(plain, text, starts)
+            yield match.span()
+
+
+def _pages_before(plain: PlainText) -> Iterator[tuple[int, int]]:
+    """Yield the brackets before a citation that name its page: “(Smith 2006: 12) {#smith}”."""
+    by_position = {position: start for position, start, _ in reversed(plain.anchors)}
+    for match in _BRACKETED.finditer(plain.text):
+        start = by_position.get(match.end())
+        if start is None or start in plain.hints:
+            continue
+        inside = match.group()[1:-1]
+        hint = find_place(inside, first=False)
+        if hint is not None and hint.pages and only_points(inside, bare=False):
+            plain.hints[start] = hint
             yield match.span()
 
 

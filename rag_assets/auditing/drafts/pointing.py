@@ -50,6 +50,13 @@ _WORDS = re.compile(
 _BARE = re.compile(
     r"(?:(?<=[,，])|(?<=\.))\s*(?P<pages>\d{1,4}(?:\s*[-–—]{1,2}\s*\d{1,4})?)\b(?!\s*[\w(])"
 )
+# The page of an author-year reference: “Smith and Jones 2006: 12, 15”.
+_PAGE_NUMBERS = r"\d{1,4}(?:\s*[-\u2010-\u2015]{1,2}\s*\d{1,4})?(?:\s*ff?\b\.?)?"
+_BEHIND_YEAR = re.compile(
+    r"(?<!\d)(?P<year>(?:1[5-9]|20)\d\d[a-z]?)\s*[:：]\s*"
+    rf"(?P<pages>{_PAGE_NUMBERS}(?:\s*[,，、]\s*{_PAGE_NUMBERS})*)(?!\s*[\w%(])"
+)
+_ENTRY_END = re.compile("[;；]")
 _YEAR_ALONE = re.compile(r"(?:1[5-9]|20)\d\d")
 _DASH = re.compile(r"^\s*(?:[—–―-]{1,3}|——)\s*")
 _SMALL_WORDS = re.compile(
@@ -92,16 +99,20 @@ def is_attribution(text: str) -> bool:
 def read_places(text: str) -> list[LocatorHint | None]:
     """Return the place that a text which only points names for each of its citations.
 
-    It stands behind the citation; where none does, before it.
+    It stands behind the citation; where none does, before it. A semicolon parts the place of one
+    citation from the reference of the next: “Smith 2006: 12, {#a}; Lee 2007: 3, {#b}”.
     """
     parts = text.split(CITED)
     used = [False] * len(parts)
     hints: list[LocatorHint | None] = []
     for number in range(1, len(parts)):
-        found = find_place(parts[number], first=True)
+        is_last = number == len(parts) - 1
+        behind = parts[number] if is_last else _ENTRY_END.split(parts[number])[0]
+        found = find_place(behind, first=True)
         used[number] = found is not None
-        if found is None and not used[number - 1]:
-            found = find_place(parts[number - 1], first=False)
+        before = _ENTRY_END.split(parts[number - 1].rstrip(" ;；"))
+        if found is None and (len(before) > 1 or not used[number - 1]):
+            found = find_place(before[-1], first=False)
         hints.append(found)
     return hints
 
@@ -113,12 +124,15 @@ def find_place(text: str, *, first: bool) -> LocatorHint | None:
         hint = read_hint(match.group(), bare=False)
         if hint is not None:
             return hint
+    behind_year = [match["pages"] for match in _BEHIND_YEAR.finditer(text)]
+    if behind_year:
+        return read_hint(behind_year[0 if first else -1], bare=True)
     numbers = [m["pages"] for m in _BARE.finditer(text) if not _YEAR_ALONE.fullmatch(m["pages"])]
     return read_hint(numbers[0 if first else -1], bare=True) if numbers else None
 
 
 def _rest(text: str, *, bare: bool) -> str:
-    rest = text
+    rest = _BEHIND_YEAR.sub(r"\g<year>", text)
     for reference in _REFERENCES:
         rest = reference.sub(" ", rest)
     rest = PLACE.sub(" ", rest)

@@ -13,11 +13,17 @@ from rag_assets.auditing.drafts.narrative import mark_places, name_sources, spli
 from rag_assets.auditing.drafts.pointers import mark_citations, take_pointers
 from rag_assets.auditing.drafts.pointing import is_attribution, only_points, read_places
 from rag_assets.auditing.drafts.quotations import Quotation, find_quotations
+from rag_assets.auditing.drafts.rows import cut_cells, state_row
 
 # Takes a text, returns half-open spans in order (`rag_assets.chunking.split_sentences`).
 SentenceSplitter = Callable[[str], Sequence[tuple[int, int]]]
 
 _EMPTY_BRACKETS = re.compile(r"\s*[(（]\s*[;,，；、.\s]*[)）]")
+_LIST_OF_SOURCES = re.compile(
+    r"^\W*(?:\d[\d.]*\W*)?(?:references|bibliography|works cited|literature cited|list of sources|"
+    r"sources|参考文献|引用文献|文献目录)\W*$",
+    re.IGNORECASE,
+)
 # Behind a citation it ends the sentence, also where the next one begins with a small letter or the
 # word before looks like an initial (“vitamin C {#lee}. The …”).
 _FULL_STOP = re.compile(r"\s*[.!?](?=\s+[^\W\d_])")
@@ -38,6 +44,7 @@ class ReadSentence:
     kind: ProseKind = "paragraph"
     block: int = 0
     is_footnote: bool = False
+    is_listed: bool = False
     noted: list[Citation] = field(default_factory=list)
 
 
@@ -49,14 +56,18 @@ class SentenceReader:
         self.sentences: list[ReadSentence] = []
         self.attributes: list[int] = []
         self.references: list[int] = []
+        self.unread: list[tuple[int, str, str]] = []
         self.seen: set[int] = set()
         self._split = split
+        self._head: list[str] = []
         self._footnotes: dict[str, list[ReadSentence]] = {}
         self._wordy_footnotes: dict[str, list[ReadSentence]] = {}
 
     def read(self, is_markdown: bool) -> None:
         """Read every block of the body, in order."""
         previous: ReadSentence | None = None
+        # Level of the heading of a list of sources, below which no claims stand.
+        listing: int | None = None
         for number, block in enumerate(find_prose(self.body, is_markdown)):
             if block is None:
                 previous = None
@@ -65,11 +76,18 @@ class SentenceReader:
             self._note_other_braces(block, plain)
             attributes = is_attribution(_marked(plain))
             points = _only_points(plain)
+            if block.kind == "heading" and block.level <= (listing or block.level):
+                listing = None
+            if _begins_list_of_sources(block, plain):
+                listing = block.level
             take_pointers(plain, is_quotation=block.is_quotation)
             sentences = _sentences_of(block, plain, self._split)
+            if block.kind == "row":
+                self._read_row(block, plain, sentences)
             for sentence in sentences:
                 sentence.kind, sentence.block = block.kind, number
                 sentence.is_footnote = plain.defines_footnote is not None
+                sentence.is_listed = listing is not None and not sentence.is_footnote
             if plain.defines_footnote is not None and points:
                 self._footnotes.setdefault(plain.defines_footnote, sentences)
                 continue
@@ -82,6 +100,23 @@ class SentenceReader:
             self.sentences.extend(sentences)
             previous = sentences[-1] if sentences and block.kind == "paragraph" else None
         self._give_footnotes_to_their_sentences()
+
+    def _read_row(self, block: ProseBlock, plain: PlainText, sentences: list[ReadSentence]) -> None:
+        """Let a row state its cells under the heads of their columns."""
+        spans = cut_cells(block.text, block.bars)
+        cells = [_cell(plain, *span) for span in spans]
+        if block.is_head:
+            self._head = cells
+            return
+        for sentence in sentences:
+            sentence.claim = state_row(cells, self._head)
+            for number, citation in enumerate(sentence.citations):
+                at = citation.start - block.offsets[0]
+                column = next((n for n, (a, b) in enumerate(spans) if a <= at < b), 0)
+                has_value = column > 0 and _has_words(cells[column])
+                claim = state_row(cells, self._head, column) if has_value else sentence.claim
+                claim = "" if claim == sentence.claim else claim
+                sentence.citations[number] = replace(citation, claim=claim)
 
     def _give_footnotes_to_their_sentences(self) -> None:
         unused = dict(self._footnotes)
@@ -104,8 +139,29 @@ class SentenceReader:
                 plain.anchors.pop()
         self.attributes.extend(block.offsets[start] for start in plain.attributes)
         self.references.extend(block.offsets[start] for start in plain.references)
+        self.unread.extend(
+            (block.offsets[start], written, name) for start, written, name in plain.unread
+        )
         self.seen.update(block.offsets[start] for start in plain.attributes)
         self.seen.update(block.offsets[start] for _, start, _ in plain.anchors)
+
+
+def _cell(plain: PlainText, start: int, end: int) -> str:
+    """Return the words of a cell, whose marked text is [start, end) of its row."""
+    held = [
+        character
+        for character, source in zip(plain.characters, plain.sources, strict=True)
+        if start <= source < end
+    ]
+    return _claim("".join(held)).strip()
+
+
+def _begins_list_of_sources(block: ProseBlock, plain: PlainText) -> bool:
+    if block.kind == "row" or not _LIST_OF_SOURCES.search(plain.text):
+        return False
+    # In plain text a heading is a paragraph; “Sources:” may be the note below a table.
+    is_note = "sources" in plain.text.lower().split() or plain.text.rstrip().endswith((":", "："))
+    return block.kind == "heading" or not (is_note or plain.anchors)
 
 
 def _has_words(text: str) -> bool:

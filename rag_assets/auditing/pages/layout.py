@@ -16,7 +16,7 @@ _BULLET = re.compile(r"(?:^|[>\s])([-*+]|\d{1,9}[.)])[ \t]+$")
 _QUOTED = re.compile(r"^\s*>")
 # Shown smaller than the words: anchors, keys of Pandoc and LaTeX.
 _CITATION = re.compile(
-    rf"{ANCHOR}|\[-?@[^\]\n]*\]|\\[a-z]*cite[a-z]*\*?(?:\[[^\]\n]*\])*\{{[^{{}}]*\}}"
+    rf"{ANCHOR}|[\[［【]-?[@＠][^\[\]［］【】\n]*[\]］】]|\\[a-z]*cite[a-z]*\*?(?:\[[^\]\n]*\])*\{{[^{{}}]*\}}"
 )
 _MARK = re.compile(r"\*\*\*?|(?<!\w)__?(?=\S)|(?<=\S)__?(?!\w)|(?<![\d\s])\*(?!\d)|(?<!\d)\*(?=\S)")
 _MOST_LEVELS = 6
