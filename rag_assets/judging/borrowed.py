@@ -74,8 +74,8 @@ def find_borrowed(claim: str, window: str) -> Iterator[Sign]:
     held = _content(claim)
     here = max(pieces, key=lambda piece: len(held & _content(piece.text)))
     others = [piece for piece in pieces if piece is not here]
-    keys = [[token.key for token in tokens] for tokens in (here.tokens, own)]
-    matcher = SequenceMatcher(None, *keys, autojunk=False)
+    theirs, ours = ([token.key for token in tokens] for tokens in (here.tokens, own))
+    matcher = SequenceMatcher(None, theirs, ours, autojunk=False)
     if sum(block.size for block in matcher.get_matching_blocks()) < _FEWEST_SHARED:
         return
     for kind, a, b, c, d in matcher.get_opcodes():
@@ -93,10 +93,10 @@ def find_borrowed(claim: str, window: str) -> Iterator[Sign]:
                 _refers(here, a, piece) or _is_whole(piece, claim, here.text) for piece in homes
             ):
                 continue
-            theirs = _shown(here.text, old)
-            where = f"here has “{theirs}”, and “{mine}”" if theirs else f"has “{mine}”"
+            other = _shown(here.text, old)
+            where = f"here has “{other}”, and “{mine}”" if other else f"has “{mine}”"
             text = f"The source {where} elsewhere; see which goes with which."
-            yield Sign("words", mine, theirs, text)
+            yield Sign("words", mine, other, text)
             return
 
 

@@ -218,10 +218,12 @@ def _han_pivots(text: str, terms: Sequence[Term]) -> Iterator[_Pivot]:
     causes, with what stands before them.
     """
     for match in _HAN_CAUSE.finditer(text):
-        left = tuple(term for term in terms if term.end <= match.start())
-        right = tuple(term for term in terms if term.start >= match.end())
-        if left and right:
-            yield _Pivot("原因", match.group(), left, right, None)
+        sides = (
+            tuple(term for term in terms if term.end <= match.start()),
+            tuple(term for term in terms if term.start >= match.end()),
+        )
+        if all(sides):
+            yield _Pivot("原因", match.group(), *sides, None)
     for clause in _CLAUSE.finditer(text):
         found = [(m, m.end(), clause.end()) for m in _HAN_THAN.finditer(text, *clause.span())]
         found += [(m, m.end(), clause.end()) for m in _HAN_DOES.finditer(text, *clause.span())]
