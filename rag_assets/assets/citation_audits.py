@@ -60,9 +60,18 @@ def audit_metadata(workspace: Workspace, outcome: AuditOutcome) -> Metadata:
         "file": dg.MetadataValue.path(str(outcome.markdown)),
         "page": dg.MetadataValue.path(str(outcome.html)),
         "table": table(
-            ("sentence", "cites", "verdict", "where", "reason"),
+            ("row", "line", "sentence", "cites", "verdict", "score", "where", "reason"),
             (
-                (row.claim[:200], row.doc_uid, row.status, row.locator or "", row.reason)
+                (
+                    row.number,
+                    row.line,
+                    row.claim[:200],
+                    row.doc_uid,
+                    row.status,
+                    "" if row.score is None else f"{row.score:.2f}",
+                    row.locator or "",
+                    row.reason,
+                )
                 for row in audit.rows
             ),
         ),

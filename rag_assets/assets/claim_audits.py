@@ -59,8 +59,18 @@ def claims_metadata(workspace: Workspace, outcome: ClaimOutcome) -> Metadata:
         "file": dg.MetadataValue.path(str(outcome.markdown)),
         "page": dg.MetadataValue.path(str(outcome.html)),
         "table": table(
-            ("claim", "type", "status", "reason"),
-            ((row.claim_text[:200], row.claim_type, row.status, row.reason) for row in audit.rows),
+            ("claim_id", "line", "claim", "type", "status", "reason"),
+            (
+                (
+                    row.claim_id,
+                    row.line,
+                    row.claim_text[:200],
+                    row.claim_type,
+                    row.status,
+                    row.reason,
+                )
+                for row in audit.rows
+            ),
         ),
         **lineage_metadata(
             workspace,
