@@ -9,6 +9,7 @@ from rag_assets.auditing.report import render_markdown
 from rag_assets.auditing.storing import (
     AuditOutcome,
     audit_citations,
+    check_draft,
     draft_key,
     find_draft,
     list_drafts,
@@ -32,6 +33,7 @@ __all__ = [
     "Passage",
     "VerdictStore",
     "audit_citations",
+    "check_draft",
     "draft_key",
     "find_draft",
     "from_json",

@@ -17,7 +17,7 @@ from rag_assets.auditing.verification import verify_citations
 from rag_assets.evidence import partition_key
 from rag_assets.judging import Scorer, load_scorer
 from rag_assets.model import PublicationError, UsageError
-from rag_assets.storage import find_versions, read_json, write_version
+from rag_assets.storage import current_folder, find_versions, read_json, write_version
 from rag_assets.workspace import Workspace
 from rag_assets.workspace.settings import VerifySettings
 
@@ -119,6 +119,17 @@ def scorer_maker(workspace: Workspace) -> Callable[[VerifySettings, Encoder], Sc
 def draft_key(path: Path) -> str:
     """Return the partition key of a draft's present content: `<slug>-<hash12>`."""
     return partition_key(path.stem, path.read_bytes())
+
+
+def check_draft(workspace: Workspace, path: Path) -> None:
+    """Look whether a draft can be audited, without auditing it.
+
+    Raises:
+        UsageError: it cannot be read, its front matter is wrong or names an unknown namespace.
+        PublicationError: a namespace that it names is not published.
+    """
+    for name in read_draft(path).namespaces:
+        current_folder(workspace.namespace(name).publications, name)
 
 
 def list_drafts(workspace: Workspace) -> list[Path]:

@@ -13,7 +13,7 @@ from rag_assets.cli.options import (
     shown_progress,
     warn_of_changes,
 )
-from rag_assets.storage import current_folder, read_json
+from rag_assets.storage import read_json
 
 
 def _print_schema(context: click.Context, _: click.Parameter, is_wanted: bool) -> None:
@@ -40,14 +40,13 @@ def _print_schema(context: click.Context, _: click.Parameter, is_wanted: bool) -
 )  # fmt: skip
 def verify_citations(draft: Path, as_json: bool) -> None:
     """Audit as the asset does; a draft in `drafts/` by a run, one elsewhere recorded without."""
-    from rag_assets.auditing import audit_citations, draft_key, find_draft, from_json, read_draft
+    from rag_assets.auditing import audit_citations, check_draft, draft_key, find_draft, from_json
     from rag_assets.running import materialize_partition, record_audit
 
     workspace = open_workspace()
     path = draft.absolute()
     # What is wrong with the draft is said before a run is started.
-    for name in read_draft(path).namespaces:
-        current_folder(workspace.namespace(name).publications, name)
+    check_draft(workspace, path)
     if path.is_relative_to(workspace.drafts.absolute()):
         key = draft_key(path)
         find_draft(workspace, key)  # a file that is no draft is refused before a run
