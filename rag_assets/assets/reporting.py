@@ -2,11 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
 
 from rag_assets.model import DocumentStatus, StageOutcome
+from rag_assets.workspace import Workspace
 
 # Rows of a table in the UI; more make its pages slow, and `rag documents` lists them all.
 _MOST_ROWS = 500
@@ -70,6 +72,14 @@ def warnings_metadata(warnings: Sequence[str]) -> Metadata:
 def document_list(documents: Iterable[DocumentStatus]) -> str:
     """Return documents with their reasons as a Markdown list."""
     return bullet_list(f"**{d.name}** — {d.status}: {d.reason}" for d in documents)
+
+
+def copies_metadata(workspace: Workspace, files: Mapping[Path, Path]) -> Metadata:
+    """Return the audit's file of each of several equal drafts; nothing for a single one."""
+    if len(files) < 2:
+        return {}
+    named = {path.relative_to(workspace.root).as_posix(): str(f) for path, f in files.items()}
+    return {"copies": dg.MetadataValue.json(named)}
 
 
 def bullet_list(sentences: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ from rag_assets.auditing.storing import (
     audit_citations,
     check_draft,
     draft_key,
-    find_draft,
+    find_drafts,
     list_drafts,
 )
 from rag_assets.auditing.verdict import CitationVerdict
@@ -35,7 +35,7 @@ __all__ = [
     "audit_citations",
     "check_draft",
     "draft_key",
-    "find_draft",
+    "find_drafts",
     "from_json",
     "list_drafts",
     "parse_draft",

@@ -145,15 +145,17 @@ def list_drafts(workspace: Workspace) -> list[Path]:
     )
 
 
-def find_draft(workspace: Workspace, key: str) -> Path:
-    """Return the draft whose present content has this partition key.
+def find_drafts(workspace: Workspace, key: str) -> list[Path]:
+    """Return the drafts whose present content has this partition key, sorted.
+
+    There are several where equal copies of one name lie in several folders.
 
     Raises:
         UsageError: no draft has it: it was edited or removed since.
     """
-    for path in list_drafts(workspace):
-        if draft_key(path) == key:
-            return path
+    found = [path for path in list_drafts(workspace) if draft_key(path) == key]
+    if found:
+        return found
     others = [path for path in workspace.drafts.rglob("*") if path.is_file()]
     for path in others:
         if draft_key(path) == key:

@@ -74,20 +74,20 @@ def _make(
     workspace: "Workspace", path: Path, mode: "CounterMode | None", names: tuple[str, ...]
 ) -> Path:
     """Return the Markdown of the audit. What a run cannot be told is done without one."""
-    from rag_assets.auditing import draft_key, find_draft
+    from rag_assets.auditing import draft_key, find_drafts
     from rag_assets.auditing.claims import audit_claims
-    from rag_assets.running import materialize_partition, record_claims
+    from rag_assets.running import audit_file, materialize_partition, record_claims
 
     if path.is_relative_to(workspace.drafts.absolute()) and mode is None and not names:
         key = draft_key(path)
-        find_draft(workspace, key)  # a file that is no draft is refused before a run
+        find_drafts(workspace, key)  # a file that is no draft is refused before a run
         with shown_progress() as progress:
             run = materialize_partition(workspace, "claim_audits", key, on_progress=progress)
         if not run.is_success:
             for error in run.errors:
                 click.echo(f"error: {error}", err=True)
             click.get_current_context().exit(FAILED)
-        return Path(run.metadata["claim_audits"][key]["file"])
+        return audit_file(workspace, run, "claim_audits", key, path)
     outcome = audit_claims(workspace, path, counterevidence=mode, namespaces=names)
     record_claims(workspace, outcome)
     return outcome.markdown

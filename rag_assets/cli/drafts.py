@@ -40,8 +40,8 @@ def _print_schema(context: click.Context, _: click.Parameter, is_wanted: bool) -
 )  # fmt: skip
 def verify_citations(draft: Path, as_json: bool) -> None:
     """Audit as the asset does; a draft in `drafts/` by a run, one elsewhere recorded without."""
-    from rag_assets.auditing import audit_citations, check_draft, draft_key, find_draft, from_json
-    from rag_assets.running import materialize_partition, record_audit
+    from rag_assets.auditing import audit_citations, check_draft, draft_key, find_drafts, from_json
+    from rag_assets.running import audit_file, materialize_partition, record_audit
 
     workspace = open_workspace()
     path = draft.absolute()
@@ -49,14 +49,14 @@ def verify_citations(draft: Path, as_json: bool) -> None:
     check_draft(workspace, path)
     if path.is_relative_to(workspace.drafts.absolute()):
         key = draft_key(path)
-        find_draft(workspace, key)  # a file that is no draft is refused before a run
+        find_drafts(workspace, key)  # a file that is no draft is refused before a run
         with shown_progress() as progress:
             run = materialize_partition(workspace, "citation_audits", key, on_progress=progress)
         if not run.is_success:
             for error in run.errors:
                 click.echo(f"error: {error}", err=True)
             click.get_current_context().exit(FAILED)
-        markdown = Path(run.metadata["citation_audits"][key]["file"])
+        markdown = audit_file(workspace, run, "citation_audits", key, path)
     else:
         outcome = audit_citations(workspace, path)
         record_audit(workspace, outcome)

@@ -258,7 +258,10 @@ class _Look:
         return is_busy(self._instance, "dagster/partition", key)
 
     def _state(self, key: str) -> str:
-        return f"{key}@{self._memory.circumstances}"
+        # A copy that was added to a draft is made by a run of its own.
+        copies = len(self._files.by_key[key])
+        count = f"x{copies}" if copies > 1 else ""
+        return f"{key}@{self._memory.circumstances}{count}"
 
     def _refusal(self, key: str) -> str | None:
         """Return why no run is asked for; a file is read once, and its trouble logged once."""

@@ -80,6 +80,20 @@ def test_a_verdict_is_traced_to_the_run_that_parsed_its_source(library: Workspac
     assert call(library, "trace", "nothing").exit_code == 3
 
 
+@pytest.mark.parametrize(
+    ("command", "what"), [("verify-citations", "citations"), ("audit", "claims")]
+)
+def test_equal_drafts_in_two_folders_have_audits_of_their_own(
+    library: Workspace, command: str, what: str
+) -> None:
+    for folder in ("first", "second"):
+        (library.drafts / folder).mkdir(exist_ok=True)
+        (library.drafts / folder / "intro.md").write_text("Roofs cool {#roofs}.\n", "utf-8")
+    ran = call(library, command, library.drafts / "second" / "intro.md", "--json")
+    assert Path(document(ran)["file"]).name == f"second--intro_{what}_v001.md"
+    assert (library.outputs / "audits" / f"first--intro_{what}_v001.md").is_file()
+
+
 def test_reports_are_written_where_the_specification_says(library: Workspace) -> None:
     made = document(call(library, "manifest", "--json"))
     assert (library.meta / "builds" / made[0]["build_id"] / "build_manifest.json").is_file()

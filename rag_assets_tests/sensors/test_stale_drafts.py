@@ -98,3 +98,19 @@ def test_stale_verdicts_are_tried_three_times_at_most(
     last = ask("drafts")
     assert isinstance(last, dg.SkipReason)
     assert "is not tried again: its last 3 runs failed" in (last.skip_message or "")
+
+
+@pytest.mark.usefixtures("resting")
+def test_a_copy_of_an_audited_draft_gets_an_audit_too(
+    ask: Ask, workspace: Workspace, instance: dg.DagsterInstance
+) -> None:
+    key = record_audits(workspace, instance)
+    copy = workspace.drafts / "older" / "chapter.md"
+    copy.parent.mkdir()
+    copy.write_bytes(draft_of(workspace).read_bytes())
+    answer = ask("drafts")
+    assert isinstance(answer, dg.SensorResult)
+    [run] = answer.run_requests or []
+    assert run.partition_key == key
+    audit_citations(workspace, copy)
+    assert is_nothing_new(ask("drafts"))
