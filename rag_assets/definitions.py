@@ -11,6 +11,7 @@ from rag_assets.assets import (
     QUESTIONS,
     build_citation_audits_asset,
     build_claim_audits_asset,
+    build_evaluation_sets_asset,
     build_evidence_packs_asset,
     build_namespace_assets,
     build_retrieval_evaluations_asset,
@@ -58,6 +59,7 @@ def _build(workspace: Workspace) -> dg.Definitions:
     packs = build_evidence_packs_asset(workspace, indexes)
     audits = build_citation_audits_asset(workspace, indexes)
     claims = build_claim_audits_asset(workspace, indexes)
+    evaluation_sets = build_evaluation_sets_asset(workspace)
     evaluations = build_retrieval_evaluations_asset(workspace)
     questions_job = dg.define_asset_job(
         "answer_question", selection=[packs], description="One evidence pack for one question."
@@ -71,7 +73,7 @@ def _build(workspace: Workspace) -> dg.Definitions:
         "evaluate_retrieval", selection=[evaluations], description="One report on one set."
     )
     return dg.Definitions(
-        assets=[*assets, packs, audits, claims, evaluations],
+        assets=[*assets, packs, audits, claims, evaluation_sets, evaluations],
         asset_checks=[*checks, *build_workspace_checks(workspace)],
         sensors=[
             *sensors,

@@ -7,6 +7,7 @@ from rag_assets.assets.chunks import build_chunks_asset
 from rag_assets.assets.citation_audits import DRAFTS, audit_metadata, build_citation_audits_asset
 from rag_assets.assets.claim_audits import build_claim_audits_asset, claims_metadata
 from rag_assets.assets.embeddings import build_embeddings_asset
+from rag_assets.assets.evaluation_sets import EVALUATION_SETS, build_evaluation_sets_asset
 from rag_assets.assets.evidence_packs import (
     QUESTIONS,
     build_evidence_packs_asset,
@@ -23,10 +24,7 @@ from rag_assets.assets.options import (
 from rag_assets.assets.parents import build_parents_asset
 from rag_assets.assets.parse_reports import build_parse_reports_asset
 from rag_assets.assets.raw_files import build_raw_files_asset
-from rag_assets.assets.retrieval_evaluations import (
-    EVALUATION_SETS,
-    build_retrieval_evaluations_asset,
-)
+from rag_assets.assets.retrieval_evaluations import build_retrieval_evaluations_asset
 from rag_assets.assets.search_index import build_search_index_asset
 
 if TYPE_CHECKING:
@@ -61,6 +59,7 @@ __all__ = [
     "audit_metadata",
     "build_citation_audits_asset",
     "build_claim_audits_asset",
+    "build_evaluation_sets_asset",
     "build_evidence_packs_asset",
     "build_namespace_assets",
     "build_retrieval_evaluations_asset",

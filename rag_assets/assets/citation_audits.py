@@ -6,8 +6,8 @@ import dagster as dg
 
 from rag_assets.assets.lineage_links import lineage_metadata
 from rag_assets.assets.options import OWNERS, signed_work
-from rag_assets.assets.reporting import Metadata, table
-from rag_assets.auditing import AuditOutcome, audit_citations, find_draft
+from rag_assets.assets.reporting import Metadata, copies_metadata, table
+from rag_assets.auditing import AuditOutcome, audit_citations, find_drafts
 from rag_assets.workspace import Workspace
 
 CODE_VERSION = "2"
@@ -37,8 +37,17 @@ def build_citation_audits_asset(
         fresh = Workspace.open(workspace.root)
         for key in context.partition_keys:
             with signed_work(context, fresh, CODE_VERSION):
-                outcome = audit_citations(fresh, find_draft(fresh, key), notify=context.log.info)
-            context.add_asset_metadata(audit_metadata(fresh, outcome), partition_key=key)
+                outcomes = {
+                    path: audit_citations(fresh, path, notify=context.log.info)
+                    for path in find_drafts(fresh, key)
+                }
+            # Equal copies have equal rows; each has files of its own.
+            outcome = next(iter(outcomes.values()))
+            files = {path: each.markdown for path, each in outcomes.items()}
+            context.add_asset_metadata(
+                {**audit_metadata(fresh, outcome), **copies_metadata(fresh, files)},
+                partition_key=key,
+            )
             for row in outcome.audit.rows:
                 if row.status == "ERROR":
                     context.log.error(f"{outcome.audit.draft_name}: {row.reason}")
@@ -60,9 +69,18 @@ def audit_metadata(workspace: Workspace, outcome: AuditOutcome) -> Metadata:
         "file": dg.MetadataValue.path(str(outcome.markdown)),
         "page": dg.MetadataValue.path(str(outcome.html)),
         "table": table(
-            ("sentence", "cites", "verdict", "where", "reason"),
+            ("row", "line", "sentence", "cites", "verdict", "score", "where", "reason"),
             (
-                (row.claim[:200], row.doc_uid, row.status, row.locator or "", row.reason)
+                (
+                    row.number,
+                    row.line,
+                    row.claim[:200],
+                    row.doc_uid,
+                    row.status,
+                    "" if row.score is None else f"{row.score:.2f}",
+                    row.locator or "",
+                    row.reason,
+                )
                 for row in audit.rows
             ),
         ),

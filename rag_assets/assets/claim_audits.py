@@ -7,8 +7,8 @@ import dagster as dg
 from rag_assets.assets.citation_audits import DRAFTS
 from rag_assets.assets.lineage_links import lineage_metadata
 from rag_assets.assets.options import OWNERS, signed_work
-from rag_assets.assets.reporting import Metadata, table
-from rag_assets.auditing import find_draft
+from rag_assets.assets.reporting import Metadata, copies_metadata, table
+from rag_assets.auditing import find_drafts
 from rag_assets.auditing.claims import ClaimOutcome, audit_claims
 from rag_assets.workspace import Workspace
 
@@ -38,8 +38,17 @@ def build_claim_audits_asset(
         fresh = Workspace.open(workspace.root)
         for key in context.partition_keys:
             with signed_work(context, fresh, CODE_VERSION):
-                outcome = audit_claims(fresh, find_draft(fresh, key), notify=context.log.info)
-            context.add_asset_metadata(claims_metadata(fresh, outcome), partition_key=key)
+                outcomes = {
+                    path: audit_claims(fresh, path, notify=context.log.info)
+                    for path in find_drafts(fresh, key)
+                }
+            # Equal copies have equal rows; each has files of its own.
+            outcome = next(iter(outcomes.values()))
+            files = {path: each.markdown for path, each in outcomes.items()}
+            context.add_asset_metadata(
+                {**claims_metadata(fresh, outcome), **copies_metadata(fresh, files)},
+                partition_key=key,
+            )
 
     return claim_audits
 
@@ -59,8 +68,18 @@ def claims_metadata(workspace: Workspace, outcome: ClaimOutcome) -> Metadata:
         "file": dg.MetadataValue.path(str(outcome.markdown)),
         "page": dg.MetadataValue.path(str(outcome.html)),
         "table": table(
-            ("claim", "type", "status", "reason"),
-            ((row.claim_text[:200], row.claim_type, row.status, row.reason) for row in audit.rows),
+            ("claim_id", "line", "claim", "type", "status", "reason"),
+            (
+                (
+                    row.claim_id,
+                    row.line,
+                    row.claim_text[:200],
+                    row.claim_type,
+                    row.status,
+                    row.reason,
+                )
+                for row in audit.rows
+            ),
         ),
         **lineage_metadata(
             workspace,

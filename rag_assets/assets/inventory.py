@@ -66,6 +66,7 @@ def _documents(outcome: InventoryOutcome) -> list[DocumentStatus]:
             "doc_uid": uid,
             "citable": str(source.citable),
             "bytes": source.size,
+            "SHA-256": source.content_hash,
         }
         rows.append(DocumentStatus(source.source_uri, status, reason, figures))
     return rows

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import dagster as dg
 
 from rag_assets.assets.reporting import Metadata, bullet_list
-from rag_assets.workspace import Workspace
+from rag_assets.workspace import Inventory, Workspace, read_inventory
 
 # From what is searched down to the file; the first and the last have no partitions.
 _STAGES = ("chunks", "parents", "parse_reports", "raw_files")
@@ -18,7 +18,7 @@ where a citation could not be resolved."""
 
 
 def lineage_metadata(workspace: Workspace, cited: Iterable[Cited]) -> Metadata:
-    """Return the metadata `lineage`: each cited document with links to its stages' partitions."""
+    """Return the metadata `lineage`: each cited document, links to its stages, and its files."""
     rows: dict[tuple[str, str, str], list[str]] = {}
     for namespace, uid, content, row in cited:
         if namespace is not None and content is not None:
@@ -26,14 +26,25 @@ def lineage_metadata(workspace: Workspace, cited: Iterable[Cited]) -> Metadata:
     if not rows:
         return {}
     shown = list(rows.items())[:_MOST_DOCUMENTS]
+    inventories = {
+        name: read_inventory(workspace.namespace(name))
+        for name in {name for (name, *_), _ in shown}
+    }
     lines = [
-        f"`{uid}` (rows {', '.join(labels)}): {_links(workspace, namespace, content)}, "
-        f"SHA-256 `{content[:16]}`"
+        f"`{uid}` (rows {', '.join(labels)}): {_links(workspace, namespace, content)} ← "
+        f"{_files(inventories[namespace], content)}, SHA-256 `{content[:16]}`"
         for (namespace, uid, content), labels in shown
     ]
     if len(rows) > len(shown):
         lines.append(f"… and {len(rows) - len(shown)} more documents: `rag trace`")
     return {"lineage": dg.MetadataValue.md(bullet_list(lines))}
+
+
+def _files(inventory: Inventory | None, content: str) -> str:
+    found = inventory.contents.get(content) if inventory else None
+    if found is None:
+        return "bytes that raw/ does not hold any more"
+    return ", ".join(f"`{source.source_uri}`" for source in found.sources)
 
 
 def _links(workspace: Workspace, namespace: str, content: str) -> str:

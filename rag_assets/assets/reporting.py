@@ -1,14 +1,19 @@
 """What every asset shows in the UI: digest, counts, seconds, a table by name, a preview."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
 
 from rag_assets.model import DocumentStatus, StageOutcome
+from rag_assets.workspace import Workspace
 
 # Rows of a table in the UI; more make its pages slow, and `rag documents` lists them all.
 _MOST_ROWS = 500
+# Documents in trouble that every partition of a run names; its own stand under "not ok" as well.
+_MOST_FAILED = 20
 
 Metadata = dict[str, Any]
 
@@ -69,17 +74,52 @@ def document_list(documents: Iterable[DocumentStatus]) -> str:
     return bullet_list(f"**{d.name}** — {d.status}: {d.reason}" for d in documents)
 
 
+def copies_metadata(workspace: Workspace, files: Mapping[Path, Path]) -> Metadata:
+    """Return the audit's file of each of several equal drafts; nothing for a single one."""
+    if len(files) < 2:
+        return {}
+    named = {path.relative_to(workspace.root).as_posix(): str(f) for path, f in files.items()}
+    return {"copies": dg.MetadataValue.json(named)}
+
+
 def bullet_list(sentences: Iterable[str]) -> str:
     """Return sentences as a Markdown list."""
     return "\n".join(f"- {sentence}" for sentence in sentences)
 
 
+def run_metadata(outcomes: Mapping[str, StageOutcome]) -> Metadata:
+    """Return the totals of a run over several partitions; nothing for a single one.
+
+    An asset's overview shows one partition's metadata, whichever was stored last, and with few
+    documents most partitions are empty: without the totals it looks as if nothing was there.
+    """
+    if len(outcomes) < 2:
+        return {}
+    totals = Counter[str]()
+    for outcome in outcomes.values():
+        totals.update(outcome.counts)
+        totals["computed"] += outcome.computed
+    keys = list(outcomes)
+    listed = ", ".join(f"{total} {name}" for name, total in totals.items())
+    failed = [d for outcome in outcomes.values() for d in outcome.documents if d.status != "ok"]
+    told = f"{len(outcomes)} partitions, {keys[0]} to {keys[-1]}: {listed}."
+    if failed:
+        more = len(failed) - _MOST_FAILED
+        told += f"\n\n{document_list(failed[:_MOST_FAILED])}"
+        told += f"\n- … and {more} more" if more > 0 else ""
+    return {"whole run": dg.MetadataValue.md(told)}
+
+
 def report_partitions(
     context: dg.AssetExecutionContext, outcomes: Mapping[str, StageOutcome]
 ) -> None:
-    """Give each partition of a range run its own metadata, and say in the log what changed."""
+    """Give each partition of a range run its own metadata, and say in the log what changed.
+
+    The totals of the run come first in each.
+    """
+    whole = run_metadata(outcomes)
     for partition, outcome in outcomes.items():
-        context.add_asset_metadata(outcome_metadata(outcome), partition_key=partition)
+        context.add_asset_metadata({**whole, **outcome_metadata(outcome)}, partition_key=partition)
         for warning in outcome.warnings:
             context.log.warning(warning)
         for document in outcome.documents:

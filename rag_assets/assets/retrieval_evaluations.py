@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
+from rag_assets.assets.evaluation_sets import EVALUATION_SETS
 from rag_assets.assets.options import OWNERS, progress_reporter
 from rag_assets.assets.reporting import Metadata
 from rag_assets.workspace import Workspace
@@ -11,14 +12,13 @@ from rag_assets.workspace import Workspace
 if TYPE_CHECKING:
     from rag_assets.evaluation.workspace_sets import StoredEvaluation
 
-EVALUATION_SETS = dg.DynamicPartitionsDefinition(name="evaluation_sets")
-
 
 def build_retrieval_evaluations_asset(workspace: Workspace) -> dg.AssetsDefinition:
     """Return the asset of a workspace; its sets bring their own documents."""
 
     @dg.asset(
         key="retrieval_evaluations",
+        deps=["evaluation_sets"],
         group_name="workspace",
         description="Each set in evaluations/ goes through parse, chunk, embed, index and retrieve "
         "with the workspace's settings, in a library of its own: figures, intervals, plots and "

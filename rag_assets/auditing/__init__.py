@@ -9,8 +9,9 @@ from rag_assets.auditing.report import render_markdown
 from rag_assets.auditing.storing import (
     AuditOutcome,
     audit_citations,
+    check_draft,
     draft_key,
-    find_draft,
+    find_drafts,
     list_drafts,
 )
 from rag_assets.auditing.verdict import CitationVerdict
@@ -32,8 +33,9 @@ __all__ = [
     "Passage",
     "VerdictStore",
     "audit_citations",
+    "check_draft",
     "draft_key",
-    "find_draft",
+    "find_drafts",
     "from_json",
     "list_drafts",
     "parse_draft",

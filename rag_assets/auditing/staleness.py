@@ -1,6 +1,6 @@
 """Verdicts outlive the text that they judged, and then say so."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,9 @@ from rag_assets.model import UsageError, hash_bytes
 from rag_assets.storage import find_versions, read_json
 from rag_assets.workspace import Workspace
 
+# (namespace, doc_uid) → digest of the document as published; None where it is not.
+_Digests = dict[tuple[str, str], str | None]
+
 _MEND = "`rag verify-citations {draft}` judges it again, and no other."
 
 
@@ -23,7 +26,7 @@ def stale_verdicts(workspace: Workspace) -> Iterator[str]:
     never audited have no verdicts.
     """
     with PublishedLibrary(workspace) as library:
-        digests: dict[tuple[str, str], str | None] = {}
+        digests: _Digests = {}
         for draft in list_drafts(workspace):
             audit = newest_audit(workspace, draft)
             for row in audit.rows if audit is not None else ():
@@ -31,6 +34,23 @@ def stale_verdicts(workspace: Workspace) -> Iterator[str]:
                 if told is not None:
                     mend = _MEND.format(draft=draft.relative_to(workspace.root).as_posix())
                     yield f"{draft.name}, line {row.line}: {told} {mend}"
+
+
+def look_for_stale(workspace: Workspace, drafts: Iterable[Path]) -> Generator[tuple[Path, bool]]:
+    """Yield each draft and whether its present content is to be judged again.
+
+    It is where a verdict is stale, or no audit of it is stored. One at a time, so that who asks
+    may stop: every cited document is read.
+    """
+    with PublishedLibrary(workspace) as library:
+        digests: _Digests = {}
+        for draft in drafts:
+            audit = newest_audit(workspace, draft)
+            yield (
+                draft,
+                audit is None
+                or any(_why_stale(row, library, digests) is not None for row in audit.rows),
+            )
 
 
 def newest_audit(workspace: Workspace, draft: Path) -> CitationAudit | None:
@@ -49,9 +69,7 @@ def newest_audit(workspace: Workspace, draft: Path) -> CitationAudit | None:
     return None
 
 
-def _why_stale(
-    row: CitationVerdict, library: PublishedLibrary, digests: dict[tuple[str, str], str | None]
-) -> str | None:
+def _why_stale(row: CitationVerdict, library: PublishedLibrary, digests: _Digests) -> str | None:
     if row.status == "ERROR":
         found = library.find(row.doc_uid, row.namespace)
         found = found or library.find_key(row.doc_uid, row.namespace)

@@ -17,7 +17,7 @@ from rag_assets.auditing.verification import verify_citations
 from rag_assets.evidence import partition_key
 from rag_assets.judging import Scorer, load_scorer
 from rag_assets.model import PublicationError, UsageError
-from rag_assets.storage import find_versions, read_json, write_version
+from rag_assets.storage import current_folder, find_versions, read_json, write_version
 from rag_assets.workspace import Workspace
 from rag_assets.workspace.settings import VerifySettings
 
@@ -125,6 +125,20 @@ def draft_key(path: Path) -> str:
     return partition_key(path.stem, path.read_bytes())
 
 
+def check_draft(workspace: Workspace, path: Path, namespaces: Sequence[str] = ()) -> None:
+    """Look whether a draft can be audited, without auditing it.
+
+    Args:
+        namespaces: in place of those that its front matter names, where any are given.
+
+    Raises:
+        UsageError: it cannot be read, its front matter is wrong or names an unknown namespace.
+        PublicationError: a namespace that it names is not published.
+    """
+    for name in read_draft(path, namespaces).namespaces:
+        current_folder(workspace.namespace(name).publications, name)
+
+
 def list_drafts(workspace: Workspace) -> list[Path]:
     """Return the drafts of a workspace, sorted."""
     if not workspace.drafts.is_dir():
@@ -138,15 +152,17 @@ def list_drafts(workspace: Workspace) -> list[Path]:
     )
 
 
-def find_draft(workspace: Workspace, key: str) -> Path:
-    """Return the draft whose present content has this partition key.
+def find_drafts(workspace: Workspace, key: str) -> list[Path]:
+    """Return the drafts whose present content has this partition key, sorted.
+
+    There are several where equal copies of one name lie in several folders.
 
     Raises:
         UsageError: no draft has it: it was edited or removed since.
     """
-    for path in list_drafts(workspace):
-        if draft_key(path) == key:
-            return path
+    found = [path for path in list_drafts(workspace) if draft_key(path) == key]
+    if found:
+        return found
     others = [path for path in workspace.drafts.rglob("*") if path.is_file()]
     for path in others:
         if draft_key(path) == key:

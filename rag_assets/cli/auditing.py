@@ -14,7 +14,7 @@ from rag_assets.cli.options import (
     shown_progress,
     warn_of_changes,
 )
-from rag_assets.storage import current_folder, read_json
+from rag_assets.storage import read_json
 
 if TYPE_CHECKING:
     from rag_assets.auditing.claims.record import CounterMode
@@ -50,13 +50,12 @@ def _print_schema(ctx: click.Context, _param: click.Parameter, value: bool) -> N
 )  # fmt: skip
 def audit(draft: Path, counterevidence: str | None, names: tuple[str, ...], as_json: bool) -> None:
     """Audit as the asset does; a draft in `drafts/` by a run, one elsewhere recorded without."""
-    from rag_assets.auditing import read_draft
+    from rag_assets.auditing import check_draft
 
     workspace = open_workspace()
     path = draft.absolute()
     # What is wrong with the draft or the names is said before a run is started.
-    for name in read_draft(path, names).namespaces:
-        current_folder(workspace.namespace(name).publications, name)
+    check_draft(workspace, path, names)
     mode = cast("CounterMode | None", counterevidence)
     markdown = _make(workspace, path, mode, names)
     stored = read_json(markdown.with_suffix(".json"), "claim audit")
@@ -73,20 +72,20 @@ def _make(
     workspace: "Workspace", path: Path, mode: "CounterMode | None", names: tuple[str, ...]
 ) -> Path:
     """Return the Markdown of the audit. What a run cannot be told is done without one."""
-    from rag_assets.auditing import draft_key, find_draft
+    from rag_assets.auditing import draft_key, find_drafts
     from rag_assets.auditing.claims import audit_claims
-    from rag_assets.running import materialize_partition, record_claims
+    from rag_assets.running import audit_file, materialize_partition, record_claims
 
     if path.is_relative_to(workspace.drafts.absolute()) and mode is None and not names:
         key = draft_key(path)
-        find_draft(workspace, key)  # a file that is no draft is refused before a run
+        find_drafts(workspace, key)  # a file that is no draft is refused before a run
         with shown_progress() as progress:
             run = materialize_partition(workspace, "claim_audits", key, on_progress=progress)
         if not run.is_success:
             for error in run.errors:
                 click.echo(f"error: {error}", err=True)
             click.get_current_context().exit(FAILED)
-        return Path(run.metadata["claim_audits"][key]["file"])
+        return audit_file(workspace, run, "claim_audits", key, path)
     outcome = audit_claims(workspace, path, counterevidence=mode, namespaces=names)
     record_claims(workspace, outcome)
     return outcome.markdown

@@ -14,7 +14,7 @@ from rag_assets.cli.options import (
     shown_progress,
     warn_of_changes,
 )
-from rag_assets.storage import current_folder, read_json
+from rag_assets.storage import read_json
 
 
 def _print_schema(context: click.Context, _: click.Parameter, is_wanted: bool) -> None:
@@ -42,25 +42,24 @@ def _print_schema(context: click.Context, _: click.Parameter, is_wanted: bool) -
 )  # fmt: skip
 def verify_citations(draft: Path, names: tuple[str, ...], as_json: bool) -> None:
     """Audit as the asset does; a draft in `drafts/` by a run, one elsewhere recorded without."""
-    from rag_assets.auditing import audit_citations, draft_key, find_draft, from_json, read_draft
-    from rag_assets.running import materialize_partition, record_audit
+    from rag_assets.auditing import audit_citations, check_draft, draft_key, find_drafts, from_json
+    from rag_assets.running import audit_file, materialize_partition, record_audit
 
     workspace = open_workspace()
     path = draft.absolute()
     # What is wrong with the draft is said before a run is started.
-    for name in read_draft(path, names).namespaces:
-        current_folder(workspace.namespace(name).publications, name)
+    check_draft(workspace, path, names)
     # What a run cannot be told is done without one.
     if path.is_relative_to(workspace.drafts.absolute()) and not names:
         key = draft_key(path)
-        find_draft(workspace, key)  # a file that is no draft is refused before a run
+        find_drafts(workspace, key)  # a file that is no draft is refused before a run
         with shown_progress() as progress:
             run = materialize_partition(workspace, "citation_audits", key, on_progress=progress)
         if not run.is_success:
             for error in run.errors:
                 click.echo(f"error: {error}", err=True)
             click.get_current_context().exit(FAILED)
-        markdown = Path(run.metadata["citation_audits"][key]["file"])
+        markdown = audit_file(workspace, run, "citation_audits", key, path)
     else:
         outcome = audit_citations(workspace, path, namespaces=names)
         record_audit(workspace, outcome)

@@ -83,6 +83,11 @@ def list_evaluation_sets(workspace: Workspace) -> dict[str, Path]:
     return sets
 
 
+def baseline_of(workspace: Workspace, name: str) -> Path:
+    """Return where the pinned baseline of a set stands, if it has one."""
+    return workspace.root / FOLDER / f"{name}{_BASELINE}"
+
+
 def run_evaluation(
     workspace: Workspace,
     name: str,
@@ -147,7 +152,7 @@ def compare(workspace: Workspace, name: str, values: Mapping[str, Any]) -> Compa
     Raises:
         UsageError: the baseline is no report of these questions.
     """
-    file = workspace.root / FOLDER / f"{name}{_BASELINE}"
+    file = baseline_of(workspace, name)
     if not file.is_file():
         return None
     pinned = read_json(file, "evaluation").get(BY_QUESTION)

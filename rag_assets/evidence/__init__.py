@@ -1,7 +1,7 @@
 """Evidence packs: what may be cited to answer a question, and where it stands."""
 
 from rag_assets.evidence.asking import AskOutcome, ask
-from rag_assets.evidence.making import make_pack
+from rag_assets.evidence.making import check_question, make_pack
 from rag_assets.evidence.pack import (
     EvidenceItem,
     EvidencePack,
@@ -35,6 +35,7 @@ __all__ = [
     "Replay",
     "SavedQuestion",
     "ask",
+    "check_question",
     "list_questions",
     "make_pack",
     "mark_retired",

@@ -16,6 +16,7 @@ from rag_assets.evidence.question import Question
 from rag_assets.evidence.quoting import QuoteFinder
 from rag_assets.model import UsageError, hash_fields
 from rag_assets.publishing import build_id_of
+from rag_assets.storage import current_folder
 from rag_assets.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -99,6 +100,19 @@ def make_pack(
         warnings=(*moment, *search_warnings, *_warnings(items, len(made) - len(items))),
         circumstances=moment,
     )
+
+
+def check_question(workspace: Workspace, question: Question) -> None:
+    """Look whether a question can be asked, without asking it.
+
+    Raises:
+        UsageError: an unknown namespace or a wrong filter.
+        PublicationError: a namespace that it names is not published.
+    """
+    for name in question.namespaces:
+        current_folder(workspace.namespace(name).publications, name)
+    if question.filters:  # they import what searches
+        _filters(question)
 
 
 def query_id_of(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.model import Progress, RagError
@@ -93,6 +94,15 @@ def materialize_partition(
     with open_instance(workspace) as instance:
         instance.add_dynamic_partitions(DYNAMIC_PARTITIONS[asset], [partition])
     return _run(workspace, [[asset]], {"dagster/partition": partition, **(tags or {})}, on_progress)
+
+
+def audit_file(
+    workspace: Workspace, run: RunOutcome, asset: str, partition: str, draft: Path
+) -> Path:
+    """Return the audit that a run has stored for a draft, of which there may be equal copies."""
+    metadata = run.metadata[asset][partition]
+    name = draft.relative_to(workspace.root.absolute()).as_posix()
+    return Path(metadata.get("copies", {}).get(name) or metadata["file"])
 
 
 def _run(

@@ -1,15 +1,17 @@
 """Sensors of the workspace: questions in queries/, drafts in drafts/."""
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import dagster as dg
 
 from rag_assets import __version__
-from rag_assets.auditing import draft_key, list_drafts
-from rag_assets.evidence import list_questions, read_question
+from rag_assets.auditing import check_draft, draft_key, list_drafts
+from rag_assets.auditing.staleness import look_for_stale
+from rag_assets.evidence import check_question, list_questions, read_question
 from rag_assets.model import RagError, hash_fields
 from rag_assets.sensors.attempts import attempts_of, is_busy
 from rag_assets.storage import read_pointer
@@ -17,6 +19,53 @@ from rag_assets.workspace import Workspace, config_hash
 
 _KEY_TAG = "rag/partition"
 _STATE_TAG = "rag/state"
+# A tick is ended after 60 s; who looks at many drafts goes on at the next.
+_LOOK_SECONDS = 20
+
+StaleLook = Callable[[Workspace, Iterable[Path]], Generator[tuple[Path, bool]]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Watched:
+    """A folder of the workspace, and the assets that are made of its files.
+
+    Args:
+        list_files: of the folder.
+        key_of: the partition key of a file's content; raises RagError where there is none.
+        check: raises RagError where a run could only fail of the file.
+        look_for_stale: yields each file with whether what was made of it is out of date;
+            None where nothing made of it ever is.
+    """
+
+    assets: Sequence[dg.AssetKey]
+    partitions: dg.DynamicPartitionsDefinition
+    job_name: str
+    list_files: Callable[[Workspace], Sequence[Path]]
+    key_of: Callable[[Path], str]
+    check: Callable[[Workspace, Path], None]
+    look_for_stale: StaleLook | None = None
+
+
+@dataclass(slots=True)
+class _Memory:
+    """What the looks of this process found, as long as the circumstances are the same.
+
+    Args:
+        refusals: state → why no run can succeed with its file; None where nothing is known against
+            it.
+        current: (state, file) of which nothing is out of date.
+    """
+
+    circumstances: str = ""
+    refusals: dict[str, str | None] = field(default_factory=dict)
+    current: set[tuple[str, Path]] = field(default_factory=set)
+
+    def enter(self, circumstances: str) -> None:
+        """Forget what was found under others."""
+        if circumstances != self.circumstances:
+            self.circumstances = circumstances
+            self.refusals.clear()
+            self.current.clear()
 
 
 def build_workspace_sensors(
@@ -27,18 +76,12 @@ def build_workspace_sensors(
     """Return the sensors that answer new questions and audit new revisions of drafts."""
     interval = workspace.settings.sensors.interval_seconds
 
-    def build(
-        name: str,
-        description: str,
-        assets: Sequence[dg.AssetKey],
-        partitions: dg.DynamicPartitionsDefinition,
-        job_name: str,
-        list_files: Callable[[Workspace], Sequence[Path]],
-        key_of: Callable[[Path], str],
-    ) -> dg.SensorDefinition:
+    def build(name: str, description: str, watched: _Watched) -> dg.SensorDefinition:
+        memory = _Memory()
+
         @dg.sensor(
             name=name,
-            job_name=job_name,
+            job_name=watched.job_name,
             minimum_interval_seconds=interval,
             default_status=dg.DefaultSensorStatus.RUNNING,
             description=description,
@@ -46,21 +89,25 @@ def build_workspace_sensors(
         def watch(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
             try:
                 fresh = Workspace.open(workspace.root)
-                files = _read_files(fresh, list_files(fresh), key_of)
-                return _answer(fresh, context.instance, assets, partitions, files)
+                memory.enter(_circumstances(fresh))
+                files = _read_files(fresh, watched.list_files(fresh), watched.key_of)
+                return _Look(fresh, context, watched, files, memory).answer()
             except RagError as error:
                 return dg.SkipReason(str(error))
 
         return watch
 
     return [
-        build("questions", "Makes an evidence pack for every new question in queries/.",
-              [dg.AssetKey("evidence_packs")],
-              questions[0], questions[1], list_questions, lambda path: read_question(path).key),
+        build("questions", "Makes an evidence pack for every new question in queries/. A file that "
+              "cannot be asked is named and gets no run.",
+              _Watched([dg.AssetKey("evidence_packs")], questions[0], questions[1],
+                       list_questions, lambda path: read_question(path).key,
+                       lambda fresh, path: check_question(fresh, read_question(path).question))),
         build("drafts", "Verifies the citations of every new revision of a draft in drafts/, and "
-              "audits its claims.",
-              [dg.AssetKey("citation_audits"), dg.AssetKey("claim_audits")],
-              drafts[0], drafts[1], list_drafts, draft_key),
+              "audits its claims; again where a changed source made a verdict stale. A draft that "
+              "cannot be read is named and gets no run.",
+              _Watched([dg.AssetKey("citation_audits"), dg.AssetKey("claim_audits")],
+                       drafts[0], drafts[1], list_drafts, draft_key, check_draft, look_for_stale)),
     ]  # fmt: skip
 
 
@@ -69,12 +116,12 @@ class _Files:
     """What one look at queries/ or drafts/ found.
 
     Args:
-        keys: of the files that rest.
+        by_key: the files that rest, by their key; equal copies of one name share it.
         moving: names of files that were changed a moment ago; their keys are not known.
         troubles: what is wrong with the others.
     """
 
-    keys: tuple[str, ...]
+    by_key: Mapping[str, tuple[Path, ...]]
     moving: tuple[str, ...]
     troubles: tuple[str, ...]
 
@@ -82,51 +129,20 @@ class _Files:
 def _read_files(
     workspace: Workspace, paths: Sequence[Path], key_of: Callable[[Path], str]
 ) -> _Files:
-    keys, moving, troubles = list[str](), list[str](), list[str]()
+    by_key, moving, troubles = dict[str, tuple[Path, ...]](), list[str](), list[str]()
     rest = workspace.settings.sensors.rest_seconds
     for path in paths:
         try:
             if abs(time.time() - path.stat().st_ctime) < rest:
                 moving.append(path.name)
             else:
-                keys.append(key_of(path))
+                key = key_of(path)
+                by_key[key] = (*by_key.get(key, ()), path)
         except FileNotFoundError:
             continue  # removed since it was listed
         except RagError as error:
             troubles.append(str(error))
-    return _Files(tuple(dict.fromkeys(keys)), tuple(moving), tuple(troubles))
-
-
-def _answer(
-    workspace: Workspace,
-    instance: dg.DagsterInstance,
-    assets: Sequence[dg.AssetKey],
-    partitions: dg.DynamicPartitionsDefinition,
-    files: _Files,
-) -> dg.SensorResult | dg.SkipReason:
-    name = str(partitions.name)
-    known = set(instance.get_dynamic_partitions(name))
-    is_published = any(
-        read_pointer(workspace.namespace(n).publications) for n in workspace.namespace_names
-    )
-    requests: list[dg.AddDynamicPartitionsRequest | dg.DeleteDynamicPartitionsRequest] = []
-    new = [key for key in files.keys if key not in known]
-    # A file that is not still may be one whose key is known (it was touched, not changed).
-    dead = [] if files.moving else sorted(known.difference(files.keys))
-    if new:
-        requests.append(partitions.build_add_request(new))
-    if dead:
-        requests.append(partitions.build_delete_request(dead))
-    run, given_up = None, list[str]()
-    if is_published:
-        run, given_up = _next_run(instance, assets, files.keys, _circumstances(workspace))
-    if not requests and run is None:
-        waiting = [f"{name} is still being written" for name in files.moving]
-        said = [*files.troubles, *given_up, *waiting]
-        if not said:
-            said = ["nothing new" if is_published else "nothing is published yet"]
-        return dg.SkipReason("; ".join(said))
-    return dg.SensorResult(run_requests=[run] if run else [], dynamic_partitions_requests=requests)
+    return _Files(by_key, tuple(moving), tuple(troubles))
 
 
 def _circumstances(workspace: Workspace) -> str:
@@ -137,37 +153,154 @@ def _circumstances(workspace: Workspace) -> str:
     return hash_fields(__version__, config_hash(workspace), list(names), published)[:8]
 
 
-def _next_run(
-    instance: dg.DagsterInstance,
-    assets: Sequence[dg.AssetKey],
-    keys: Sequence[str],
-    circumstances: str,
-) -> tuple[dg.RunRequest | None, list[str]]:
-    """Return a request for what nobody materialized of the first key that lacks something.
+class _Look:
+    """One tick: what is new, what is to be made, and what is not tried, in sentences."""
 
-    Also returns what is not tried again, in sentences.
-    """
-    given_up = []
-    done = {asset: set[object](instance.get_materialized_partitions(asset)) for asset in assets}
-    for key in sorted(set(keys) - set.intersection(*done.values())):
-        # A run by hand may have made one asset of several; only this sensor's runs make all.
-        state = f"{key}@{circumstances}"
-        attempts = attempts_of(instance, _STATE_TAG, state)
-        is_made = attempts_of(instance, _KEY_TAG, key).succeeded
-        if is_made or is_busy(instance, "dagster/partition", key):
-            continue
+    def __init__(
+        self,
+        workspace: Workspace,
+        context: dg.SensorEvaluationContext,
+        watched: _Watched,
+        files: _Files,
+        memory: _Memory,
+    ) -> None:
+        self._workspace = workspace
+        self._context = context
+        self._instance = context.instance
+        self._watched = watched
+        self._files = files
+        self._memory = memory
+        self._given_up: list[str] = []
+
+    def answer(self) -> dg.SensorResult | dg.SkipReason:
+        """Register new keys, take away dead ones, and ask for one run at most."""
+        files, partitions = self._files, self._watched.partitions
+        known = set(self._instance.get_dynamic_partitions(str(partitions.name)))
+        is_published = any(
+            read_pointer(self._workspace.namespace(n).publications)
+            for n in self._workspace.namespace_names
+        )
+        requests: list[dg.AddDynamicPartitionsRequest | dg.DeleteDynamicPartitionsRequest] = []
+        new = [key for key in files.by_key if key not in known]
+        # A file that is not still may be one whose key is known (it was touched, not changed).
+        dead = [] if files.moving else sorted(known.difference(files.by_key))
+        if new:
+            requests.append(partitions.build_add_request(new))
+        if dead:
+            requests.append(partitions.build_delete_request(dead))
+        run = self._next_run() if is_published else None
+        if not requests and run is None:
+            waiting = [f"{name} is still being written" for name in files.moving]
+            said = [*files.troubles, *self._given_up, *waiting]
+            if not said:
+                said = ["nothing new" if is_published else "nothing is published yet"]
+            return dg.SkipReason("; ".join(said))
+        return dg.SensorResult(
+            run_requests=[run] if run else [], dynamic_partitions_requests=requests
+        )
+
+    def _next_run(self) -> dg.RunRequest | None:
+        """Return a request for the first key that lacks something or is out of date."""
+        done = {
+            asset: set[object](self._instance.get_materialized_partitions(asset))
+            for asset in self._watched.assets
+        }
+        made = set.intersection(*done.values())
+        for key in sorted(set(self._files.by_key) - made):
+            # A run by hand may have made one asset of several; only this sensor's runs make all.
+            if attempts_of(self._instance, _KEY_TAG, key).succeeded or self._is_busy(key):
+                continue
+            refusal = self._refusal(key)
+            if refusal is not None:
+                self._given_up.append(refusal)
+                continue
+            lacking = [asset for asset in self._watched.assets if key not in done[asset]]
+            request = self._request(key, lacking, "not made yet")
+            if request is not None:
+                return request
+        return self._stale_run(sorted(set(self._files.by_key).intersection(made)))
+
+    def _stale_run(self, keys: Sequence[str]) -> dg.RunRequest | None:
+        """Return a request for the first of the made `keys` that is out of date."""
+        if self._watched.look_for_stale is None:
+            return None
+        to_look_at = {
+            path: key
+            for key in keys
+            for path in self._files.by_key[key]
+            if (self._state(key), path) not in self._memory.current
+        }
+        for key in {key for key in to_look_at.values() if self._was_made_now(key)}:
+            for path in self._files.by_key[key]:
+                to_look_at.pop(path, None)
+        if not to_look_at:
+            return None
+        until = time.monotonic() + _LOOK_SECONDS
+        with closing(self._watched.look_for_stale(self._workspace, to_look_at)) as looked:
+            for path, is_stale in looked:
+                key = to_look_at[path]
+                if is_stale:
+                    request = self._request(key, self._watched.assets, "its audit is out of date")
+                    if request is not None:
+                        return request
+                else:
+                    self._memory.current.add((self._state(key), path))
+                if time.monotonic() > until:
+                    break
+        return None
+
+    def _was_made_now(self, key: str) -> bool:
+        """Say whether a run under the present circumstances has made it, or is about to."""
+        state = self._state(key)
+        return attempts_of(self._instance, _STATE_TAG, state).succeeded > 0 or self._is_busy(key)
+
+    def _is_busy(self, key: str) -> bool:
+        return is_busy(self._instance, "dagster/partition", key)
+
+    def _state(self, key: str) -> str:
+        # A copy that was added to a draft is made by a run of its own.
+        copies = len(self._files.by_key[key])
+        count = f"x{copies}" if copies > 1 else ""
+        return f"{key}@{self._memory.circumstances}{count}"
+
+    def _refusal(self, key: str) -> str | None:
+        """Return why no run is asked for; a file is read once, and its trouble logged once."""
+        state, refusals = self._state(key), self._memory.refusals
+        if state not in refusals:
+            refusals[state] = None
+            for path in self._files.by_key[key]:
+                try:
+                    self._watched.check(self._workspace, path)
+                except RagError as error:
+                    refusals[state] = f"no run for {self._named(path)}: {error}"
+                    self._context.log.warning(refusals[state])
+                    break
+        return refusals[state]
+
+    def _named(self, path: Path) -> str:
+        return path.relative_to(self._workspace.root).as_posix()
+
+    def _request(
+        self, key: str, assets: Sequence[dg.AssetKey], reason: str
+    ) -> dg.RunRequest | None:
+        state = self._state(key)
+        attempts = attempts_of(self._instance, _STATE_TAG, state)
         if attempts.is_exhausted:
-            given_up.append(
+            self._given_up.append(
                 f"'{key}' is not tried again: its last {attempts.failed} runs failed (run "
                 f"{attempts.last_run_id}). Mend what it names, then edit the file or materialize "
                 "the partition by hand."
             )
-            continue
-        tags = {_KEY_TAG: key, _STATE_TAG: state, "rag/attempt": str(attempts.number)}
+            return None
+        tags = {
+            _KEY_TAG: key,
+            _STATE_TAG: state,
+            "rag/reason": reason,
+            "rag/attempt": str(attempts.number),
+        }
         return dg.RunRequest(
             run_key=f"{state}-{attempts.number}",
             partition_key=key,
             tags=tags,
-            asset_selection=[asset for asset in assets if key not in done[asset]],
-        ), given_up
-    return None, given_up
+            asset_selection=list(assets),
+        )

@@ -19,6 +19,7 @@ RESERVED_NAMES = frozenset(
         "evidence_packs",
         "citation_audits",
         "claim_audits",
+        "evaluation_sets",
         "retrieval_evaluations",
         "default",
         "temp",

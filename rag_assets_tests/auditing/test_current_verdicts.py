@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rag_assets.auditing import CitationVerdict, audit_citations, draft_key, find_draft
+from rag_assets.auditing import CitationVerdict, audit_citations, draft_key, find_drafts
 from rag_assets.auditing.staleness import stale_verdicts
 from rag_assets.embedding import HashingEmbedder
 from rag_assets.model import UsageError
@@ -274,4 +274,4 @@ def test_a_file_of_another_type_among_the_drafts_is_told_what_a_draft_is(
     path = workspace.drafts / "thesis.rst"
     path.write_text("Roofs stay cooler {#roofs}.\n", encoding="utf-8")
     with pytest.raises(UsageError, match=r"thesis\.rst is no draft: .*\.md, .*\.docx"):
-        find_draft(workspace, draft_key(path))
+        find_drafts(workspace, draft_key(path))

@@ -46,6 +46,37 @@ def test_static_and_dynamic_partitions_never_share_a_job(tmp_path: Path) -> None
         assert not ({"dynamic"} < kinds), keys
 
 
+def test_no_root_is_partitioned_so_the_ui_asks_for_no_partition_of_all(tmp_path: Path) -> None:
+    # With one partitioned root "Materialize all" runs that root's partitions and nothing else.
+    assets = describe_graph(make_workspace(tmp_path / "library"))["assets"]
+    roots = {key for key, asset in assets.items() if not asset["deps"]}
+    assert roots == {"thesis/inventory", "evaluation_sets"}
+    assert not any(assets[root]["partitions"] for root in roots)
+
+
+def test_materializing_the_sets_makes_each_a_partition_and_forgets_those_that_went(
+    tmp_path: Path,
+) -> None:
+    workspace = make_workspace(tmp_path / "library")
+    folder = workspace.root / "evaluations"
+    folder.mkdir()
+    (folder / "heat.json").write_text("{}")
+    (folder / "heat.baseline.json").write_text("{}")
+    with dg.DagsterInstance.ephemeral() as instance:
+        instance.add_dynamic_partitions("evaluation_sets", ["gone"])
+        job = build_definitions(workspace).resolve_implicit_global_asset_job_def()
+        run = job.execute_in_process(
+            asset_selection=[dg.AssetKey("evaluation_sets")], instance=instance
+        )
+        assert instance.get_dynamic_partitions("evaluation_sets") == ["heat"]
+    [event] = run.asset_materializations_for_node("evaluation_sets")
+    found = event.metadata["table"]
+    assert isinstance(found, dg.TableMetadataValue)
+    assert [record.data for record in found.records] == [
+        {"set": "heat", "layout": "JSON", "pinned baseline": "yes"}
+    ]
+
+
 def test_what_a_failed_check_says_stands_in_its_own_line() -> None:
     from rag_assets.checks.namespace import judge
 

@@ -57,15 +57,41 @@ def test_a_verdict_is_traced_to_the_run_that_parsed_its_source(library: Workspac
         for each in (run, judged):
             assert instance.get_run_by_id(each) is not None
         event = instance.get_latest_materialization_event(dg.AssetKey("citation_audits"))
+        files = instance.get_latest_materialization_event(dg.AssetKey(["thesis", "inventory"]))
     assert event is not None
     assert event.asset_materialization is not None
     # In the UI: links from the audit to the partitions that its source came through.
     walked = str(event.asset_materialization.metadata["lineage"].value)
     for stage in ("chunks", "parents", "parse_reports", "raw_files"):
         assert f"/assets/thesis/{stage}?view=partitions&partition={sha256[0]}" in walked
+    assert f"`raw/evidence/roofs.md`, SHA-256 `{sha256[:16]}`" in walked
+    assert files is not None
+    assert files.asset_materialization is not None
+    listed = files.asset_materialization.metadata["table"]
+    assert isinstance(listed, dg.TableMetadataValue)
+    assert sha256 in [record.data["SHA-256"] for record in listed.records]
+    rows = event.asset_materialization.metadata["table"]
+    assert isinstance(rows, dg.TableMetadataValue)
+    (row,) = (record.data for record in rows.records)
+    assert (row["row"], row["line"]) == (1, 1)
+    assert 0 <= float(str(row["score"])) <= 1
     shown = call(library, "trace", "chapter_citations_v001#1")
     assert run in shown.stdout
     assert call(library, "trace", "nothing").exit_code == 3
+
+
+@pytest.mark.parametrize(
+    ("command", "what"), [("verify-citations", "citations"), ("audit", "claims")]
+)
+def test_equal_drafts_in_two_folders_have_audits_of_their_own(
+    library: Workspace, command: str, what: str
+) -> None:
+    for folder in ("first", "second"):
+        (library.drafts / folder).mkdir(exist_ok=True)
+        (library.drafts / folder / "intro.md").write_text("Roofs cool {#roofs}.\n", "utf-8")
+    ran = call(library, command, library.drafts / "second" / "intro.md", "--json")
+    assert Path(document(ran)["file"]).name == f"second--intro_{what}_v001.md"
+    assert (library.outputs / "audits" / f"first--intro_{what}_v001.md").is_file()
 
 
 def test_reports_are_written_where_the_specification_says(library: Workspace) -> None:

@@ -110,6 +110,13 @@ def test_failed_documents_are_told_on_the_checks_tab(page: Page, server: Server)
     expect(page.get_by_text("Every file of raw/ could be read, parsed and named.")).to_be_visible()
 
 
+def test_all_assets_of_all_groups_can_be_materialized_at_once(page: Page, server: Server) -> None:
+    page.goto(f"{server.url}/asset-groups")
+    page.get_by_role("button", name=re.compile("Materialize all")).click()
+    launch = page.get_by_role("dialog").get_by_role("button", name="Launch backfill")
+    expect(launch).to_be_enabled()
+
+
 def test_every_sensor_runs_and_has_an_off_switch(page: Page, server: Server) -> None:
     page.goto(f"{server.url}/automation")
     for name in ("thesis_raw_files", "thesis_configuration", "questions", "drafts"):

@@ -202,3 +202,54 @@ def test_answers_leave_a_place_in_the_queue_for_new_evidence(
     write_question(workspace, "q.yaml", "Do leaves cool?")
     [run] = result(ask("questions")).run_requests or []
     assert limit["key"] in run.tags
+
+
+@pytest.mark.usefixtures("published")
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "the draft has no text"),
+        ("Le café refroidit. {#note}\n".encode("latin-1"), "UTF-8"),
+        (b"---\nnamespaces: {a: [}\n---\nLeaves cool. {#note}\n", "front matter"),
+        (b"---\nnamespaces: [gone]\n---\nLeaves cool. {#note}\n", "unknown namespace 'gone'"),
+    ],
+)
+def test_a_draft_that_cannot_be_read_gets_no_run_and_is_named_until_it_is_edited(
+    ask: Ask, workspace: Workspace, instance: dg.DagsterInstance, content: bytes, said: str
+) -> None:
+    draft = workspace.drafts / "chapter.md"
+    draft.write_bytes(content)
+    answer = result(ask("drafts"))
+    assert not answer.run_requests
+    apply(instance, answer)
+    told = refused(ask("drafts"))
+    assert told.startswith("no run for drafts/chapter.md: ")
+    assert said in told
+    assert refused(ask("drafts")) == told
+    draft.write_text("Leaves cool. {#note}\n")
+    [run] = result(ask("drafts")).run_requests or []
+    assert run.partition_key == draft_key(draft)
+
+
+@pytest.mark.usefixtures("published")
+def test_an_unreadable_draft_keeps_no_other_from_its_audit(ask: Ask, workspace: Workspace) -> None:
+    (workspace.drafts / "a.md").write_bytes(b"")
+    good = workspace.drafts / "b.md"
+    good.write_text("Leaves cool. {#note}\n")
+    [run] = result(ask("drafts")).run_requests or []
+    assert run.partition_key == draft_key(good)
+
+
+@pytest.mark.usefixtures("published")
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [("filters: ['yer>=2020']", "'yer' is no filter"), ("namespaces: [gone]", "unknown namespace")],
+)
+def test_a_question_that_could_only_fail_gets_no_run(
+    ask: Ask, workspace: Workspace, instance: dg.DagsterInstance, more: str, said: str
+) -> None:
+    (workspace.queries / "q.yaml").write_text(f"question: Do leaves cool?\n{more}\n")
+    answer = result(ask("questions"))
+    assert not answer.run_requests
+    apply(instance, answer)
+    assert said in refused(ask("questions"))

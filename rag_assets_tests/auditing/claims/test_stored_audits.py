@@ -8,7 +8,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from rag_assets.auditing import audit_citations, draft_key, find_draft, list_drafts, read_draft
+from rag_assets.auditing import audit_citations, draft_key, find_drafts, list_drafts, read_draft
 from rag_assets.auditing.claims import ClaimOutcome, audit_claims, claims_schema
 from rag_assets.model import PublicationError, UsageError
 from rag_assets.workspace import Workspace
@@ -173,7 +173,8 @@ def test_a_draft_from_word_is_audited_with_its_footnotes_and_tables(thesis: Work
     assert [item.linkage for item in leak.linked_evidence] == ["footnote"]
     assert any("45 %" in text for text in found)
     assert thesis.drafts / "kapitel.docx" in list_drafts(thesis)
-    assert find_draft(thesis, draft_key(thesis.drafts / "kapitel.docx")).name == "kapitel.docx"
+    [found] = find_drafts(thesis, draft_key(thesis.drafts / "kapitel.docx"))
+    assert found.name == "kapitel.docx"
 
 
 def test_marks_that_a_writer_typed_in_word_are_not_read_as_markdown(tmp_path: Path) -> None:
