@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rag_assets.chunking import split_sentences
-from rag_assets.evidence.locating import first_words
 from rag_assets.evidence.pack import QuoteCheck
+from rag_assets.evidence.shortening import shorten
 from rag_assets.evidence.wording import content_stems
 from rag_assets.law import (
     ARTICLE_AND_CLAUSE,
@@ -28,7 +28,6 @@ QUOTE_WORDS = 60
 _STOPS = (".", "!", "?", "。", "！", "？", ";", "；")
 _CLOSING = "\"'”’」』)）] "
 _ROW = re.compile(r"(?m)^\|.*\|$")
-_CLAUSE_END = re.compile(r"[，；：、](?=.)|[,;:](?=\s)", re.DOTALL)
 _NAMED = re.compile(ARTICLE_AND_CLAUSE)
 _HEADINGS = ("title", "heading", "unplaced_heading")
 # Where a figure stands; nothing of it is printed.
@@ -223,7 +222,7 @@ def quote_span(
         whole or spans,
         key=lambda span: (len(asked & content_stems(text[span[0] : span[1]])), -span[0]),
     )
-    return start, start + len(_shortened(text[start:end]))
+    return start, start + len(shorten(text[start:end], QUOTE_WORDS))
 
 
 def _article_span(text: str, article: str, question: str) -> tuple[int, int] | None:
@@ -237,7 +236,9 @@ def _article_span(text: str, article: str, question: str) -> tuple[int, int] | N
             own = text[begin.start : following.start if following else None].rstrip()
             clause = _named_clause(wanted, own, question)
             start, end = (clause.start, clause.end) if clause is not None else (0, len(own))
-            return begin.start + start, begin.start + start + len(_shortened(own[start:end]))
+            return begin.start + start, begin.start + start + len(
+                shorten(own[start:end], QUOTE_WORDS)
+            )
     return None
 
 
@@ -253,14 +254,6 @@ def _clause_shown(begin: ArticleBegin, article: str, place: int) -> str:
         return ""
     clauses = find_clauses(article)
     return next((one.shown for one in clauses if one.start <= place < one.end), "")
-
-
-def _shortened(sentence: str) -> str:
-    kept = first_words(sentence, QUOTE_WORDS)
-    if len(kept) == len(sentence):
-        return kept
-    clauses = [end.end() for end in _CLAUSE_END.finditer(kept)]
-    return kept[: clauses[-1]] if clauses and clauses[-1] >= len(kept) / 2 else kept
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:

@@ -79,7 +79,31 @@ def test_long_sentence_ends_with_a_clause() -> None:
     )
     quote = quoted(long, "公民个人信息")
     assert quote is not None
-    assert quote.endswith("，")
+    assert quote.endswith("情节严重的")
+
+
+def test_long_sentence_is_not_cut_behind_a_conjunction() -> None:
+    before = "行道树的树冠覆盖率每提高百分之十街道午后的气温便会下降约零点三度"
+    text = f"{before}，其效果在夏季最为明显，但是，{'冬季的差别很小且随街道走向而不同' * 3}。"
+    quote = quoted(text, "行道树")
+    assert quote == f"{before}，其效果在夏季最为明显"
+    assert quote in text
+    english = f"{'roofs were cooler ' * 17}in July, however, {'they warmed up later ' * 9}again."
+    assert quoted(english, "roofs") == f"{'roofs were cooler ' * 17}in July"
+
+
+def test_sentence_without_clauses_is_not_broken_off_behind_a_preposition() -> None:
+    text = f"{'cool roofs ' * 29}are of {'the same kind ' * 9}again."
+    assert quoted(text, "roofs") == f"{'cool roofs ' * 29}".strip()
+
+
+def test_an_enumeration_is_cut_only_where_no_clause_ends() -> None:
+    kinds = "、".join(["乔木", "灌木", "草坪", "屋顶绿化"] * 6)
+    assert quoted(f"城市绿化的种类很多，包括{kinds}。", "绿化") is not None
+    quote = quoted(f"城市绿化包括{kinds}。", "绿化")
+    assert quote is not None
+    assert quote[-1] not in "、，"
+    assert kinds[len(quote) - 6] == "、"
 
 
 @pytest.fixture(scope="module")
