@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rag_assets.chunking import split_sentences
+from rag_assets.evidence.answering import Asked, is_notice
 from rag_assets.evidence.pack import QuoteCheck
 from rag_assets.evidence.shortening import shorten
-from rag_assets.evidence.wording import content_stems
 from rag_assets.law import (
     ARTICLE_AND_CLAUSE,
     ArticleBegin,
@@ -196,10 +196,12 @@ def _read(text: str) -> str:
 def quote_span(
     text: str, question: str, headings: Sequence[tuple[int, int]] = ()
 ) -> tuple[int, int] | None:
-    """Return the sentence that shares most with the question, at most QUOTE_WORDS words of it.
+    """Return the sentence that answers the question best, at most QUOTE_WORDS words of it.
 
-    The first of equals. Of a table a row counts as a sentence. A heading, and a question, is taken
-    only where nothing else is there. What is too long is cut behind a clause where one ends.
+    That is the one that shares most with it, the first of equals; where a number is asked for, one
+    counts as a word. Of a table a row counts as a sentence. A heading, a question, and a notice of
+    copyright or licence is taken only where nothing else is there. What is too long is cut
+    behind a clause where one ends.
 
     Args:
         text: of the passage.
@@ -209,19 +211,18 @@ def quote_span(
     Returns:
         (start, end) in `text`, trimmed; None where there is not a letter or digit to quote.
     """
-    asked = content_stems(question)
+    asked = Asked(question)
     spans = [span for span in _sentences(text) if any(map(str.isalnum, text[slice(*span)]))]
     if not spans:
         return None
     # A heading shares words with every question about its section, but says nothing.
     spans = [s for s in spans if not any(a <= s[0] and s[1] <= b for a, b in headings)] or spans
+    if not asked.asks_notice:
+        spans = [s for s in spans if not is_notice(text[slice(*s)])] or spans
     whole = [span for span in spans if text[: span[1]].rstrip(_CLOSING).endswith(_STOPS)]
     # Nor does a question answer one, as that of a pair of question and answer.
     whole = [s for s in whole if not text[: s[1]].rstrip(_CLOSING).endswith(("?", "？"))] or whole
-    start, end = max(
-        whole or spans,
-        key=lambda span: (len(asked & content_stems(text[span[0] : span[1]])), -span[0]),
-    )
+    start, end = max(whole or spans, key=lambda s: (asked.fit(text[slice(*s)]), -s[0]))
     return start, start + len(shorten(text[start:end], QUOTE_WORDS))
 
 

@@ -106,6 +106,40 @@ def test_an_enumeration_is_cut_only_where_no_clause_ends() -> None:
     assert kinds[len(quote) - 6] == "、"
 
 
+def test_words_that_only_ask_are_no_answer() -> None:
+    text = "Many plots were planted before the trial. In all, 46 plots were measured."
+    assert quoted(text, "How many plots were there?") == "In all, 46 plots were measured."
+    text = "树木很多，多少受到影响。调查的街道共有46条。"
+    assert quoted(text, "调查了多少条街道？") == "调查的街道共有46条。"
+
+
+def test_number_of_a_reference_is_not_the_number_asked_for() -> None:
+    text = "Plots were measured before [12] (Lee, 2019). Here fifty plots were used."
+    assert quoted(text, "How many plots?") == "Here fifty plots were used."
+
+
+@pytest.mark.parametrize(
+    "notice",
+    [
+        "Copyright 2019 by the cool roof council, sedum roofs section.",
+        "© The Authors of cool sedum roofs.",
+        "Permission to make digital copies of cool sedum roofs is granted.",
+        "Cool sedum roofs is distributed under the terms of the Creative Commons Attribution.",
+        "版权所有 cool sedum roofs。",
+    ],
+)
+def test_notice_of_copyright_or_licence_is_not_quoted_beside_text(notice: str) -> None:
+    text = f"{notice} Roofs were measured in July."
+    assert quoted(text, "cool sedum roofs") == "Roofs were measured in July."
+    assert quoted(notice, "cool sedum roofs") == notice
+    assert quoted(text, "the licence or copyright of cool sedum roofs") == notice
+
+
+def test_sentence_about_copyright_is_quoted() -> None:
+    text = "Copyright subsists in original works. Patents protect what was invented."
+    assert quoted(text, "original works").startswith("Copyright subsists")  # type: ignore[union-attr]
+
+
 @pytest.fixture(scope="module")
 def document() -> ParsedDocument:
     return parse_document(ROOFS, ParseHints(extension=".pdf"), make_settings())
