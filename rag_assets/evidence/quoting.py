@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 from rag_assets.chunking import split_sentences
@@ -232,7 +233,7 @@ def _article_span(text: str, article: str, question: str) -> tuple[int, int] | N
     """
     wanted = find_begins(article)[0].key
     begins = find_begins(text)
-    for begin, following in zip(begins, [*begins[1:], None], strict=True):
+    for begin, following in zip_longest(begins, begins[1:]):
         if begin.key == wanted:
             own = text[begin.start : following.start if following else None].rstrip()
             clause = _named_clause(wanted, own, question)

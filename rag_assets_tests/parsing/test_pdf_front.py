@@ -215,6 +215,7 @@ def test_accents_set_beside_their_letter_are_put_on_it(printed: str, mended: str
         (["BMJ Open 2020;10:e040969"], 2020),
         (["arXiv:1504.06236v2 [cs.SI] 24 Apr 2015"], 2015),
         (["VOL. 7, NO. 5, OCTOBER 1997"], 1997),
+        (["To appear in OSDI 2006", "Worms have been counted since 1881."], 2006),
         (["收稿日期：2017-03-16；定稿日期：2017-04-13"], 2017),
         (["Worms have been counted since 1881 in many fields."], None),
     ],
