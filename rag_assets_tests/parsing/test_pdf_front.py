@@ -201,8 +201,16 @@ def test_raised_letters_are_marks_and_no_part_of_a_name() -> None:
 
 @pytest.mark.parametrize(
     ("printed", "mended"),
-    [("Go´mez", "Gómez"), ("Pf¨ulb", "Pfülb"), ("Zolt´an", "Zoltán"), ("De`gnon", "Dègnon")],
-)
+    [
+        ("Go´mez", "Gómez"), ("Pf¨ulb", "Pfülb"), ("Zolt´an", "Zoltán"), ("De`gnon", "Dègnon"),
+        ("Gy¨ongyi", "Gyöngyi"), ("Gy ¨ ongyi", "Gyöngyi"), ("Gyo¨ngyi", "Gyöngyi"),
+        ("Jos´e Garc´ıa", "José García"), ("Jose´ Ana Rau´l", "José Ana Raúl"),
+        ("Ana ´Alvarez", "Ana Álvarez"), ("Beneˇs", "Beneš"), ("Cˇapek", "Čapek"),
+        ("Zdenˇek Dvoˇra´k", "Zdeněk Dvořák"), ("Novy´", "Nový"), ("¨Ozg¨ur", "Özgür"),
+        ("Fran¸cois", "François"), ("Franc¸ois", "François"), ("Mu˜noz", "Muñoz"),
+        ("Mun˜oz", "Muñoz"), ("Jo˜ao Guimara˜es", "João Guimarães"),
+    ],
+)  # fmt: skip
 def test_accents_set_beside_their_letter_are_put_on_it(printed: str, mended: str) -> None:
     assert mend_accents(printed) == mended
 
