@@ -1,7 +1,7 @@
 """`rag init`, `rag namespace`, `rag meta`, `rag decide`: set a workspace up."""
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ import click
 
 from rag_assets.cli.options import json_option, open_workspace, print_json
 from rag_assets.model import UsageError
-from rag_assets.workspace import OVERRIDABLE, Namespace
+from rag_assets.workspace import LISTS, OVERRIDABLE, Namespace
 
 
 @click.command(
@@ -106,8 +106,13 @@ def _field_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add `--accessed-at DATE` and the like, also as `--accessed_at`, for each field."""
     for name in reversed(OVERRIDABLE):
         spelled = {f"--{name.replace('_', '-')}": None, f"--{name}": None}
+        several = " Several divided by ';', or the option again for each." if name in LISTS else ""
         command = click.option(
-            *spelled, name, metavar=name.upper(), help=f"Set {name}; '' takes it back."
+            *spelled,
+            name,
+            metavar=name.upper(),
+            multiple=name in LISTS,
+            help=f"Set {name}; '' takes it back.{several}",
         )(command)
     return command
 
@@ -141,7 +146,7 @@ def meta_set(
     name: str | None,
     reason: str,
     as_json: bool,
-    **fields: str | None,
+    **fields: str | tuple[str, ...] | None,
 ) -> None:
     """Append overrides to the identity journal and the version log."""
     from rag_assets.workspace import override_metadata
@@ -155,10 +160,10 @@ def meta_set(
     if wrong := next((each for each in assignments if "=" not in each), None):
         raise UsageError(f"write FIELD=VALUE, got {wrong!r}.")
     values: dict[str, str | None] = {}
-    for assignment in assignments:
-        field, _, value = assignment.partition("=")
-        values[field] = value or None
-    values |= {field: value or None for field, value in fields.items() if value is not None}
+    for field, value in _assigned(assignments, fields):
+        # Of one value the last counts, of a list each.
+        before = values.get(field) if field in LISTS else None
+        values[field] = "; ".join(part for part in (before, value) if part) or None
     if not values:
         raise UsageError(f"say what to set of '{doc_uid}': FIELD=VALUE, or --accessed-at DATE.")
     chosen = _namespace_of(doc_uid, name)
@@ -167,6 +172,18 @@ def meta_set(
         print_json({"doc_uid": doc_uid, "namespace": chosen.name, "set": values})
         return
     click.echo(f"noted for '{doc_uid}'. `rag index --namespace {chosen.name}` publishes it.")
+
+
+def _assigned(
+    assignments: Sequence[str], options: Mapping[str, str | tuple[str, ...] | None]
+) -> Iterator[tuple[str, str]]:
+    for assignment in assignments:
+        field, _, value = assignment.partition("=")
+        yield field, value
+    for field, given in options.items():
+        yield from (
+            (field, value) for value in ([given] if isinstance(given, str) else given or ())
+        )
 
 
 def _namespace_of(doc_uid: str, name: str | None) -> Namespace:

@@ -4,12 +4,13 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 from rag_assets.chunking import split_sentences
-from rag_assets.evidence.locating import first_words
+from rag_assets.evidence.answering import Asked, is_notice
 from rag_assets.evidence.pack import QuoteCheck
-from rag_assets.evidence.wording import content_stems
+from rag_assets.evidence.shortening import shorten
 from rag_assets.law import (
     ARTICLE_AND_CLAUSE,
     ArticleBegin,
@@ -28,7 +29,6 @@ QUOTE_WORDS = 60
 _STOPS = (".", "!", "?", "。", "！", "？", ";", "；")
 _CLOSING = "\"'”’」』)）] "
 _ROW = re.compile(r"(?m)^\|.*\|$")
-_CLAUSE_END = re.compile(r"[，；：、](?=.)|[,;:](?=\s)", re.DOTALL)
 _NAMED = re.compile(ARTICLE_AND_CLAUSE)
 _HEADINGS = ("title", "heading", "unplaced_heading")
 # Where a figure stands; nothing of it is printed.
@@ -197,10 +197,12 @@ def _read(text: str) -> str:
 def quote_span(
     text: str, question: str, headings: Sequence[tuple[int, int]] = ()
 ) -> tuple[int, int] | None:
-    """Return the sentence that shares most with the question, at most QUOTE_WORDS words of it.
+    """Return the sentence that answers the question best, at most QUOTE_WORDS words of it.
 
-    The first of equals. Of a table a row counts as a sentence. A heading, and a question, is taken
-    only where nothing else is there. What is too long is cut behind a clause where one ends.
+    That is the one that shares most with it, the first of equals; where a number is asked for, one
+    counts as a word. Of a table a row counts as a sentence. A heading, a question, and a notice of
+    copyright or licence is taken only where nothing else is there. What is too long is cut
+    behind a clause where one ends.
 
     Args:
         text: of the passage.
@@ -210,20 +212,19 @@ def quote_span(
     Returns:
         (start, end) in `text`, trimmed; None where there is not a letter or digit to quote.
     """
-    asked = content_stems(question)
+    asked = Asked(question)
     spans = [span for span in _sentences(text) if any(map(str.isalnum, text[slice(*span)]))]
     if not spans:
         return None
     # A heading shares words with every question about its section, but says nothing.
     spans = [s for s in spans if not any(a <= s[0] and s[1] <= b for a, b in headings)] or spans
+    if not asked.asks_notice:
+        spans = [s for s in spans if not is_notice(text[slice(*s)])] or spans
     whole = [span for span in spans if text[: span[1]].rstrip(_CLOSING).endswith(_STOPS)]
     # Nor does a question answer one, as that of a pair of question and answer.
     whole = [s for s in whole if not text[: s[1]].rstrip(_CLOSING).endswith(("?", "？"))] or whole
-    start, end = max(
-        whole or spans,
-        key=lambda span: (len(asked & content_stems(text[span[0] : span[1]])), -span[0]),
-    )
-    return start, start + len(_shortened(text[start:end]))
+    start, end = max(whole or spans, key=lambda s: (asked.fit(text[slice(*s)]), -s[0]))
+    return start, start + len(shorten(text[start:end], QUOTE_WORDS))
 
 
 def _article_span(text: str, article: str, question: str) -> tuple[int, int] | None:
@@ -232,12 +233,14 @@ def _article_span(text: str, article: str, question: str) -> tuple[int, int] | N
     """
     wanted = find_begins(article)[0].key
     begins = find_begins(text)
-    for begin, following in zip(begins, [*begins[1:], None], strict=True):
+    for begin, following in zip_longest(begins, begins[1:]):
         if begin.key == wanted:
             own = text[begin.start : following.start if following else None].rstrip()
             clause = _named_clause(wanted, own, question)
             start, end = (clause.start, clause.end) if clause is not None else (0, len(own))
-            return begin.start + start, begin.start + start + len(_shortened(own[start:end]))
+            return begin.start + start, begin.start + start + len(
+                shorten(own[start:end], QUOTE_WORDS)
+            )
     return None
 
 
@@ -253,14 +256,6 @@ def _clause_shown(begin: ArticleBegin, article: str, place: int) -> str:
         return ""
     clauses = find_clauses(article)
     return next((one.shown for one in clauses if one.start <= place < one.end), "")
-
-
-def _shortened(sentence: str) -> str:
-    kept = first_words(sentence, QUOTE_WORDS)
-    if len(kept) == len(sentence):
-        return kept
-    clauses = [end.end() for end in _CLAUSE_END.finditer(kept)]
-    return kept[: clauses[-1]] if clauses and clauses[-1] >= len(kept) / 2 else kept
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:

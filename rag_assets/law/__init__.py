@@ -15,6 +15,7 @@ from rag_assets.law.clauses import (
     pick_clause,
     read_clause,
 )
+from rag_assets.law.dates import find_statute_year
 from rag_assets.law.english_articles import ENGLISH_ADDRESS
 from rag_assets.law.english_names import LAW_NOUNS
 from rag_assets.law.english_references import find_english_references
@@ -37,6 +38,7 @@ __all__ = [
     "find_clauses",
     "find_english_references",
     "find_references",
+    "find_statute_year",
     "has_articles",
     "mark_name",
     "names_articles",

@@ -3,6 +3,7 @@
 import dataclasses
 import re
 
+from rag_assets.law import find_statute_year
 from rag_assets.model import ParsedDocument, ParseFailure, hash_bytes
 from rag_assets.parsing.contract import ParseHints, Parser
 from rag_assets.parsing.plain.markdown_syntax import plain_title
@@ -101,7 +102,7 @@ def parse_document(data: bytes, hints: ParseHints, settings: ParseSettings) -> P
 
 
 def finish_document(document: ParsedDocument, parser: Parser) -> ParsedDocument:
-    """Return `document` checked, with its section tree and the hashes of its attachments.
+    """Return `document` checked, with section tree, year and the hashes of its attachments.
 
     Raises:
         ValueError: page spans do not partition the text, a block or line lies outside it, blocks
@@ -123,7 +124,20 @@ def finish_document(document: ParsedDocument, parser: Parser) -> ParsedDocument:
         title_of=title_of,
         document_title=document.title,
     )
-    return dataclasses.replace(document, attachments=attachments, sections=sections)
+    return dataclasses.replace(
+        document, attachments=attachments, sections=sections, year=_year_of(document)
+    )
+
+
+def _year_of(document: ParsedDocument) -> int | None:
+    """Return the year of a document; that of a statute is said by its head.
+
+    A page only prints years, and of several dates a statute's head says which is which; what front
+    matter or metadata state is taken.
+    """
+    if document.year is not None and not document.pages:
+        return document.year
+    return find_statute_year(document.text) or document.year
 
 
 def _check_document(document: ParsedDocument, parser: Parser) -> None:

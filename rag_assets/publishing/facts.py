@@ -15,6 +15,7 @@ from rag_assets.workspace import (
     LivingContent,
     Namespace,
     SourceFile,
+    overridden_fields,
 )
 
 # Fields of a sidecar, or of `rag meta set`, that have a column of their own.
@@ -86,7 +87,7 @@ def gather_facts(
         uid = identities.uids.get(content)
         report = reports.get(content)
         status, reason, message = _status(living, content, identities, report, complete)
-        fields = {**living.sidecar, **(overrides.get(uid, {}) if uid else {})}
+        fields = {**living.sidecar, **overridden_fields(overrides.get(uid or "", {}))}
         facts.append(
             DocumentFacts(
                 content,

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from rag_assets.model import PublicationError, UsageError
+from rag_assets.retrieval.filter_values import check_filter_values
 from rag_assets.retrieval.filters import SearchFilters
 from rag_assets.retrieval.hits import Hit, ParentHit
 from rag_assets.retrieval.parents import backfill_parents
@@ -184,7 +185,7 @@ class Retriever:
 
         Raises:
             UsageError: the retriever is not open, no text, `top_k` below 1, a document that no
-                publication holds.
+                publication holds, a source type that there is not.
         """
         if not self.readers:
             raise UsageError("the retriever is not open: use it as `with Retriever(…) as …`.")
@@ -202,6 +203,7 @@ class Retriever:
             if chosen.doc_uids is not None:
                 uids = tuple(uid for uid in uids if uid in chosen.doc_uids)
             chosen = replace(chosen, doc_uids=uids)
+        unknown = self._unknown_values(chosen) if filters is not None else []
         query = make_query(text, self.readers, settings, self._llm, wordings)
         ranking = rank_chunks(self.readers, query, settings, chosen)
         hits = ranking.hits[: settings.top_k]
@@ -221,6 +223,7 @@ class Retriever:
             manifests=self.manifests,
             warnings=(
                 *circumstances,
+                *unknown,
                 *query.warnings,
                 *ranking.warnings,
                 *_narrow(settings),
@@ -243,6 +246,19 @@ class Retriever:
                 "lists them."
             )
         return tuple(sorted({uid for uids in found.values() for uid in uids}))
+
+    def _unknown_values(self, filters: SearchFilters) -> list[str]:
+        places = [
+            place
+            for reader in self.readers
+            for place in self._workspace.namespace(reader.namespace).settings.places.values()
+        ]
+        declared = {
+            "source_type": [place.source_type for place in places],
+            "source_subtype": [place.source_subtype for place in places if place.source_subtype],
+        }
+        tables = [reader.documents() for reader in self.readers]
+        return check_filter_values(filters, tables, declared)
 
     def _applied(self, settings: RetrieveSettings) -> dict[str, Any]:
         """Return the settings as values that JSON knows, with what they stand for."""

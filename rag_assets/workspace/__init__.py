@@ -31,7 +31,13 @@ from rag_assets.workspace.inventory import (
 )
 from rag_assets.workspace.journal import Binding, Journal, Override, read_journal
 from rag_assets.workspace.layout import Namespace, Workspace
-from rag_assets.workspace.overriding import OVERRIDABLE, override_metadata, set_metadata
+from rag_assets.workspace.overriding import (
+    LISTS,
+    OVERRIDABLE,
+    overridden_fields,
+    override_metadata,
+    set_metadata,
+)
 from rag_assets.workspace.policy import (
     Decision,
     changes_since_decision,
@@ -55,6 +61,7 @@ from rag_assets.workspace.watching import (
 
 __all__ = [
     "ENVIRONMENT_FILE",
+    "LISTS",
     "OVERRIDABLE",
     "Binding",
     "Claim",
@@ -91,6 +98,7 @@ __all__ = [
     "look_at_raw",
     "newest_expired",
     "overlapping_folders",
+    "overridden_fields",
     "override_metadata",
     "read_decisions",
     "read_inventory",

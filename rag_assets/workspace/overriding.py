@@ -7,6 +7,7 @@ is entered in `meta/version_log.jsonl` too, with what held before.
 import re
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
+from typing import Any
 
 from rag_assets.model import UsageError
 from rag_assets.storage import append_log, hold_lock
@@ -21,8 +22,12 @@ from rag_assets.workspace.journal import (
 from rag_assets.workspace.layout import Namespace
 
 # What `rag meta set` may change: the descriptive fields of a sidecar.
-OVERRIDABLE = ("citation_key", "title", "publisher", "url", "doi", "captured_at", "accessed_at",
-               "published_date", "year", "language", "citable")  # fmt: skip
+OVERRIDABLE = ("citation_key", "title", "authors", "publisher", "url", "doi", "captured_at",
+               "accessed_at", "published_date", "year", "language", "tags", "citable")  # fmt: skip
+# Lists in a sidecar; in the journal, as in every command, one text. What divides them: a name may
+# hold a comma (`Family, Given`), a tag that a filter can ask for may not.
+_BETWEEN = {"authors": re.compile("[;；\n]"), "tags": re.compile("[;；,，\n]")}
+LISTS = tuple(_BETWEEN)
 _DATES = ("accessed_at", "captured_at")
 # A source may print no more than the year, or year and month, of its publication.
 _PARTIAL_DATE = re.compile(r"[1-9]\d{3}(-(0[1-9]|1[0-2]))?")
@@ -69,6 +74,23 @@ def override_metadata(
     _log(namespace, doc_uid, before, values, reason)
 
 
+def overridden_fields(overrides: Mapping[str, str]) -> dict[str, Any]:
+    """Return overrides in the form of a sidecar's fields: authors and tags as lists.
+
+    Args:
+        overrides: of one document, as the journal has them.
+    """
+    return {
+        field: _listed(field, value) if field in _BETWEEN else value
+        for field, value in overrides.items()
+    }
+
+
+def _listed(field: str, value: str) -> list[str]:
+    parts = (" ".join(part.split()) for part in _BETWEEN[field].split(value))
+    return list(dict.fromkeys(part for part in parts if part))
+
+
 def _check(field: str, value: str | None) -> None:
     if field not in OVERRIDABLE:
         raise UsageError(f"'{field}' cannot be set (known: {', '.join(OVERRIDABLE)}).")
@@ -79,6 +101,10 @@ def _check(field: str, value: str | None) -> None:
     form, meant = _FORMS.get(field, (r"(?s).*\S.*", "some text"))
     if not re.fullmatch(form, value):
         raise UsageError(f"'{field}' must be {meant}, got {value!r}.")
+    if field in _BETWEEN and not _listed(field, value):
+        raise UsageError(
+            f"'{field}' must name at least one, several divided by semicolons, got {value!r}."
+        )
     if field in _DATES and not _is_date(value):
         raise UsageError(
             f"'{field}' must be a day such as 2026-03-01 that there is, got {value!r}."

@@ -2,10 +2,25 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic_core import PydanticCustomError
+from rapidfuzz import fuzz, process
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=1)]
+
+# What the shipped places are called (`places` in configs/rag.yaml).
+_PLACE_NAMES = (
+    "evidence",
+    "instruction",
+    "unsorted",
+    "guidance",
+    "feedback",
+    "slides",
+    "exemplars",
+)
+# From here, on rapidfuzz's scale to 100, a name is taken for a typo: evidenz for evidence is 80.
+_TYPO = 80
 
 
 class _Section(BaseModel):
@@ -18,6 +33,21 @@ class PlaceSettings(_Section):
     source_type: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     source_subtype: str | None = Field(default=None, pattern=r"^[a-z][a-z0-9_]*$")
     citable: bool
+
+    @field_validator("source_type", "source_subtype")
+    @classmethod
+    def _refuse_near_names(cls, value: str | None) -> str | None:
+        """A type of one's own is taken; one that is all but a shipped name is a typo of it, which
+        filters and briefs would pass over.
+        """
+        alike = process.extractOne(value or "", _PLACE_NAMES, score_cutoff=_TYPO, scorer=fuzz.ratio)
+        if value in _PLACE_NAMES or alike is None:
+            return value
+        raise PydanticCustomError(
+            "near_name",
+            "did you mean '{meant}'? ({names}; a type of your own must not look like one of them)",
+            {"meant": alike[0], "names": ", ".join(_PLACE_NAMES)},
+        )
 
 
 class MineruSettings(_Section):

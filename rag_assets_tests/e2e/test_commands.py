@@ -199,12 +199,20 @@ def test_metadata_is_set_published_and_taken_back(tmp_path: Path, rag: Rag) -> N
     build(workspace.namespace("thesis"))
     at = ("--workspace", workspace.root)
     ran = rag(*at, "meta", "set", "roofs", "title=Green roofs", "citable=false",
+              "--authors", "Müller, Anna", "--authors", "王小明", "tags=roofs;heat",
               "--reason", "a draft", "--json")  # fmt: skip
     assert (ran.exit_code, document_of(ran)["set"]["citable"]) == (0, "false")
     build(Workspace.open(workspace.root).namespace("thesis"))
-    asked = "SELECT title, citable FROM documents WHERE doc_uid = 'roofs'"
+    asked = "SELECT title, citable, authors, tags FROM documents WHERE doc_uid = 'roofs'"
     shown = rag(*at, "sql", asked, "--json")
-    assert document_of(shown) == [{"title": "Green roofs", "citable": False}]
+    assert document_of(shown) == [
+        {
+            "title": "Green roofs",
+            "citable": False,
+            "authors": ["Müller, Anna", "王小明"],
+            "tags": ["roofs", "heat"],
+        }
+    ]
     for wrong in (("rooves", "title=x"), ("roofs", "size=3"), ("roofs", "citable=true")):
         refused = rag(*at, "meta", "set", *wrong, "--reason", "none")
         assert refused.exit_code == 3, refused.output

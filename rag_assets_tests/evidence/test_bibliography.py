@@ -23,8 +23,10 @@ from rag_assets.evidence.bibliography import (
     render_csl,
     render_ris,
     split_name,
+    split_names,
 )
-from rag_assets.evidence.bibliography.reference import read_date
+from rag_assets.evidence.bibliography.keys import with_distinct_keys
+from rag_assets.evidence.bibliography.reference import make_reference, read_date
 from rag_assets.model import UsageError
 from rag_assets.workspace import Workspace, set_metadata
 from rag_assets_tests.libraries import build
@@ -62,6 +64,25 @@ TEXT = "How much cooler are sedum roofs in the street? 树冠"
 )
 def test_name_is_taken_apart(printed: str, parts: PersonName) -> None:
     assert split_name(printed) == parts
+
+
+@pytest.mark.parametrize(
+    ("printed", "names"),
+    [
+        ("王, 小明", ["王小明"]),
+        ("欧阳，修文", ["欧阳修文"]),
+        ("王小明，李华", ["王小明", "李华"]),
+        ("王小明、李华、欧阳修文", ["王小明", "李华", "欧阳修文"]),
+        ("李白, 杜甫", ["李白", "杜甫"]),
+        ("卡尔·马克思", ["卡尔·马克思"]),
+        ("教育部, 财政部", ["教育部", "财政部"]),
+        ("Müller, Anna", ["Müller, Anna"]),
+    ],
+)
+def test_chinese_names_are_written_whole_and_a_comma_parts_people(
+    printed: str, names: list[str]
+) -> None:
+    assert [name.inverted for name in split_names(printed)] == names
 
 
 @given(st.text(max_size=40))
@@ -109,7 +130,7 @@ def test_bibtex_is_read_back_by_its_library() -> None:
     )
     names = SplitNameParts().transform(SeparateCoAuthors().transform(library)).entries[0]["author"]
     assert [" ".join([*name.first, *name.von, *name.last]) for name in names] == [
-        "Anna Müller", "Ludwig van Beethoven", "修文 欧阳", "{Bank of R&D and Roofs}",
+        "Anna Müller", "Ludwig van Beethoven", "欧阳修文", "{Bank of R&D and Roofs}",
     ]  # fmt: skip
 
 
@@ -132,7 +153,7 @@ def test_ris_is_read_back_by_its_library() -> None:
     assert entry["type_of_reference"] == "JOUR"
     assert entry["title"] == NASTY.title
     assert entry["authors"] == [
-        "Müller, Anna", "van Beethoven, Ludwig", "欧阳, 修文", "Bank of R&D and Roofs",
+        "Müller, Anna", "van Beethoven, Ludwig", "欧阳修文", "Bank of R&D and Roofs",
     ]  # fmt: skip
     assert (entry["year"], entry["date"]) == ("2019", "2019/03/07/")
     assert (entry["doi"], entry["urls"]) == (NASTY.doi, [NASTY.url])
@@ -170,7 +191,7 @@ def test_sources_of_the_latest_pack_are_written_in_four_formats_and_logged(own: 
         "used_sources_v001.ris",
     ]  # fmt: skip
     markdown = done.files[".md"].read_text("utf-8")
-    assert "Müller, Anna; 欧阳, 修文 (2019). *Cool roofs in warm cities*." in markdown
+    assert "Müller, Anna; 欧阳修文 (2019). *Cool roofs in warm cities*." in markdown
     assert "https://doi.org/10.1000/roofs_1%2" in markdown
     assert "Sources used (doc_uid list): " in markdown
     assert "not found in the document: author, year, DOI or URL" in markdown
@@ -254,3 +275,66 @@ def test_command_writes_one_format_where_one_is_asked_for(own: Workspace) -> Non
     assert done.exit_code == 0, done.output
     assert [path.name for path in own.outputs.glob("used_sources*")] == ["used_sources_v001.bib"]
     assert "not found: author, year" in done.output
+
+
+def row(**given: object) -> dict[str, object]:
+    names = ("citation_key", "title", "publisher", "url", "doi", "published_date", "accessed_at")
+    empty = dict.fromkeys((*names, "language", "year", "authors"))
+    return empty | {"namespace": "law", "doc_uid": "civil", "title": "民法典"} | given
+
+
+@pytest.mark.parametrize(
+    ("title", "where", "kind"),
+    [
+        ("劳动合同法", ("第三十九条, characters 4–9",), "statute"),
+        ("中华人民共和国劳动合同法", ("characters 4–9",), "statute"),
+        ("General Data Protection Regulation", ("Article 17, p. 3",), "statute"),
+        ("Clean Air Act 1993", ("p. 1",), "statute"),
+        ("求特征值的数值算法", ("p. 1",), "document"),
+        ("On roofs", ("Article 3, characters 4–9",), "document"),
+    ],
+)
+def test_statute_is_known_by_its_articles_or_its_title(
+    title: str, where: tuple[str, ...], kind: str
+) -> None:
+    assert make_reference(row(title=title), where).kind == kind
+
+
+def test_statute_is_exported_as_one_and_wants_no_author() -> None:
+    one = make_reference(row(title="民法典", year=2020, language="zh", url="https://a.org/x"), ())
+    assert (one.kind, one.missing) == ("statute", ())
+    assert json.loads(render_csl([one]))[0]["type"] == "legislation"
+    assert render_ris([one]).startswith("TY  - STAT")
+    assert "@misc" in render_bibtex([one])
+    assert "howpublished = {法律法规}" in render_bibtex([one])
+
+
+def test_places_of_a_source_are_sorted() -> None:
+    pages = make_reference(row(), ("p. 12", "Methods, p. 3", "pp. 3–4", "p. 1"))
+    assert pages.where == ("p. 1", "Methods, p. 3", "pp. 3–4", "p. 12")
+    places = make_reference(row(), ("B, characters 120–130", "A, characters 20–30"))
+    assert places.where == ("A, characters 20–30", "B, characters 120–130")
+
+
+def test_documents_of_one_citation_key_are_told_apart_and_named() -> None:
+    shared = [
+        replace(NASTY, key=key, doc_uid=uid)
+        for key, uid in (("lee2020", "one"), ("Lee2020", "two"), ("lee2020a", "three"))
+    ]
+    references, (note,) = with_distinct_keys(shared)
+    assert [one.key for one in references] == ["lee2020b", "lee2020c", "lee2020a"]
+    assert "citation key of 2 documents" in note
+    assert "`thesis:two` is `lee2020c`" in note
+    assert with_distinct_keys(shared[1:])[1] == ()
+    spaces = [replace(NASTY, key="a", doc_uid="a", namespace=name) for name in ("x", "y")]
+    references, notes = with_distinct_keys(spaces)
+    assert ([one.key for one in references], notes) == (["x-a", "y-a"], ())
+
+
+def test_shared_citation_key_is_said_in_the_exported_list(own: Workspace) -> None:
+    set_metadata(own.namespace("thesis"), "asked", "citation_key", "mueller2019", "a slip")
+    build(own.namespace("thesis"))
+    ask(own, TEXT)
+    done = export_used_sources(own)
+    assert {"mueller2019a", "mueller2019b"} <= {one.key for one in done.references}
+    assert "WARN: `mueller2019` is the citation key of 2" in done.files[".md"].read_text("utf-8")

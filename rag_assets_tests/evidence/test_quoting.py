@@ -79,7 +79,65 @@ def test_long_sentence_ends_with_a_clause() -> None:
     )
     quote = quoted(long, "公民个人信息")
     assert quote is not None
-    assert quote.endswith("，")
+    assert quote.endswith("情节严重的")
+
+
+def test_long_sentence_is_not_cut_behind_a_conjunction() -> None:
+    before = "行道树的树冠覆盖率每提高百分之十街道午后的气温便会下降约零点三度"
+    text = f"{before}，其效果在夏季最为明显，但是，{'冬季的差别很小且随街道走向而不同' * 3}。"
+    quote = quoted(text, "行道树")
+    assert quote == f"{before}，其效果在夏季最为明显"
+    assert quote in text
+    english = f"{'roofs were cooler ' * 17}in July, however, {'they warmed up later ' * 9}again."
+    assert quoted(english, "roofs") == f"{'roofs were cooler ' * 17}in July"
+
+
+def test_sentence_without_clauses_is_not_broken_off_behind_a_preposition() -> None:
+    text = f"{'cool roofs ' * 29}are of {'the same kind ' * 9}again."
+    assert quoted(text, "roofs") == f"{'cool roofs ' * 29}".strip()
+
+
+def test_an_enumeration_is_cut_only_where_no_clause_ends() -> None:
+    kinds = "、".join(["乔木", "灌木", "草坪", "屋顶绿化"] * 6)
+    assert quoted(f"城市绿化的种类很多，包括{kinds}。", "绿化") is not None
+    quote = quoted(f"城市绿化包括{kinds}。", "绿化")
+    assert quote is not None
+    assert quote[-1] not in "、，"
+    assert kinds[len(quote) - 6] == "、"
+
+
+def test_words_that_only_ask_are_no_answer() -> None:
+    text = "Many plots were planted before the trial. In all, 46 plots were measured."
+    assert quoted(text, "How many plots were there?") == "In all, 46 plots were measured."
+    text = "树木很多，多少受到影响。调查的街道共有46条。"
+    assert quoted(text, "调查了多少条街道？") == "调查的街道共有46条。"
+
+
+def test_number_of_a_reference_is_not_the_number_asked_for() -> None:
+    text = "Plots were measured before [12] (Lee, 2019). Here fifty plots were used."
+    assert quoted(text, "How many plots?") == "Here fifty plots were used."
+
+
+@pytest.mark.parametrize(
+    "notice",
+    [
+        "Copyright 2019 by the cool roof council, sedum roofs section.",
+        "© The Authors of cool sedum roofs.",
+        "Permission to make digital copies of cool sedum roofs is granted.",
+        "Cool sedum roofs is distributed under the terms of the Creative Commons Attribution.",
+        "版权所有 cool sedum roofs。",
+    ],
+)
+def test_notice_of_copyright_or_licence_is_not_quoted_beside_text(notice: str) -> None:
+    text = f"{notice} Roofs were measured in July."
+    assert quoted(text, "cool sedum roofs") == "Roofs were measured in July."
+    assert quoted(notice, "cool sedum roofs") == notice
+    assert quoted(text, "the licence or copyright of cool sedum roofs") == notice
+
+
+def test_sentence_about_copyright_is_quoted() -> None:
+    text = "Copyright subsists in original works. Patents protect what was invented."
+    assert quoted(text, "original works").startswith("Copyright subsists")  # type: ignore[union-attr]
 
 
 @pytest.fixture(scope="module")

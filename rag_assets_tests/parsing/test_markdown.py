@@ -225,3 +225,15 @@ def test_the_shared_markdown_has_its_headings() -> None:
         if headings(parse((DATA / "nasty" / row["path"]).read_bytes())) != row["headings"]
     ]
     assert len(wrong) <= 0.05 * len(rows), wrong
+
+
+@pytest.mark.parametrize(("front", "year"), [("", 2018), ("---\nyear: 2001\n---\n", 2001)])
+def test_statute_has_the_year_of_its_head_unless_front_matter_states_one(
+    front: str, year: int
+) -> None:
+    text = (
+        f"{front}# 屋顶绿化法\n\n（1994年7月5日通过 根据2018年12月29日决定修正）\n\n"
+        "第一条 制定本法。\n\n第二条 屋顶应当绿化。\n\n第三条 自公布之日起施行。\n"
+    )
+    document = parse_document(text.encode(), ParseHints(extension=".md"), make_settings())
+    assert document.year == year

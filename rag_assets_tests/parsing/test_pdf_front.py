@@ -201,8 +201,16 @@ def test_raised_letters_are_marks_and_no_part_of_a_name() -> None:
 
 @pytest.mark.parametrize(
     ("printed", "mended"),
-    [("Go´mez", "Gómez"), ("Pf¨ulb", "Pfülb"), ("Zolt´an", "Zoltán"), ("De`gnon", "Dègnon")],
-)
+    [
+        ("Go´mez", "Gómez"), ("Pf¨ulb", "Pfülb"), ("Zolt´an", "Zoltán"), ("De`gnon", "Dègnon"),
+        ("Gy¨ongyi", "Gyöngyi"), ("Gy ¨ ongyi", "Gyöngyi"), ("Gyo¨ngyi", "Gyöngyi"),
+        ("Jos´e Garc´ıa", "José García"), ("Jose´ Ana Rau´l", "José Ana Raúl"),
+        ("Ana ´Alvarez", "Ana Álvarez"), ("Beneˇs", "Beneš"), ("Cˇapek", "Čapek"),
+        ("Zdenˇek Dvoˇra´k", "Zdeněk Dvořák"), ("Novy´", "Nový"), ("¨Ozg¨ur", "Özgür"),
+        ("Fran¸cois", "François"), ("Franc¸ois", "François"), ("Mu˜noz", "Muñoz"),
+        ("Mun˜oz", "Muñoz"), ("Jo˜ao Guimara˜es", "João Guimarães"),
+    ],
+)  # fmt: skip
 def test_accents_set_beside_their_letter_are_put_on_it(printed: str, mended: str) -> None:
     assert mend_accents(printed) == mended
 
@@ -215,6 +223,7 @@ def test_accents_set_beside_their_letter_are_put_on_it(printed: str, mended: str
         (["BMJ Open 2020;10:e040969"], 2020),
         (["arXiv:1504.06236v2 [cs.SI] 24 Apr 2015"], 2015),
         (["VOL. 7, NO. 5, OCTOBER 1997"], 1997),
+        (["To appear in OSDI 2006", "Worms have been counted since 1881."], 2006),
         (["收稿日期：2017-03-16；定稿日期：2017-04-13"], 2017),
         (["Worms have been counted since 1881 in many fields."], None),
     ],

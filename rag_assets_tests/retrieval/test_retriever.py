@@ -78,3 +78,41 @@ def test_a_workspace_without_publications_names_the_command(
     empty = make_workspace(tmp_path_factory.mktemp("empty"), FILES)
     with pytest.raises(PublicationError, match="rag ingest"), Retriever(empty):
         pass
+
+
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        ("source_type=evidenz", "Did you mean 'evidence'.*instruction, unsorted"),
+        ("source_subtype=guidence", "Did you mean 'guidance'"),
+    ],
+)
+def test_a_source_type_that_there_is_not_is_refused_with_those_there_are(
+    workspace: Workspace, condition: str, words: str
+) -> None:
+    with Retriever(workspace) as retriever, pytest.raises(UsageError, match=words):
+        retriever.retrieve("roofs", filters=SearchFilters().with_filter(condition))
+
+
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        ("doc_uid=rofs,rubric", "'doc_uid=rofs': no document has it. Did you mean 'roofs'?"),
+        ("language=zho", "'language=zho': no document has it. Did you mean 'zh'? There is zh."),
+        ("tag=heat", "'tag=heat': no document has it. No document has any."),
+    ],
+)
+def test_a_value_that_no_document_has_is_warned_of_with_the_nearest(
+    workspace: Workspace, condition: str, words: str
+) -> None:
+    with Retriever(workspace) as retriever:
+        found = retriever.retrieve("roofs", filters=SearchFilters().with_filter(condition))
+    assert [warning for warning in found.warnings if words in warning]
+
+
+def test_values_that_documents_or_places_have_are_not_warned_of(workspace: Workspace) -> None:
+    filters = SearchFilters(doc_uids=("roofs",), source_types=("evidence", "unsorted"))
+    with Retriever(workspace) as retriever:
+        assert not [
+            w for w in retriever.retrieve("roofs", filters=filters).warnings if "filter" in w
+        ]

@@ -33,6 +33,10 @@ def test_places_of_a_namespace_replace_the_default_ones(workspace: Workspace) ->
         ("retrieve: {top_k: 0}\n", ["'retrieve.top_k'", "greater than or equal to 1", "got 0"]),
         ("retrieve: {top_k: many}\n", ["'retrieve.top_k'", "got 'many'"]),
         ("verify: {threshold: .nan}\n", ["'verify.threshold'"]),
+        (
+            'places: {"": {source_type: evidenz, citable: true}}\n',
+            ["source_type'", "did you mean 'evidence'?", "instruction, unsorted", "got 'evidenz'"],
+        ),
         ("hex_digits: 4\n", ["'hex_digits'", "got 4"]),
         ("chunk: {min_tokens: 250}\n", ["'chunk'", "min_tokens <= target_tokens <= max_tokens"]),
         ("verify: {weak_threshold: 0.9}\n", ["'verify.weak_threshold'", "verify.threshold"]),

@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 
 from rag_assets.model import UsageError
-from rag_assets.workspace import Namespace, current_overrides, override_metadata, take_inventory
+from rag_assets.workspace import (
+    Namespace,
+    current_overrides,
+    overridden_fields,
+    override_metadata,
+    take_inventory,
+)
 from rag_assets_tests.laws.driver import make_workspace, put, silent
 
 
@@ -62,6 +68,8 @@ def test_an_override_is_logged_with_what_held_before_and_why(namespace: Namespac
         ("citation_key", "a,b"),
         ("citable", "true"),
         ("title", " "),
+        ("authors", " ; "),
+        ("tags", ","),
         ("size", "3"),
     ],
 )
@@ -86,8 +94,21 @@ def test_a_value_that_cannot_be_used_changes_nothing(
         ("language", "zh-Hant"),
         ("citable", "false"),
         ("url", "https://example.org/a?b=c"),
+        ("authors", "Müller, Anna; 王小明"),
+        ("tags", "roofs; heat"),
     ],
 )
 def test_what_people_write_is_taken(namespace: Namespace, field: str, value: str) -> None:
     override_metadata(namespace, "a", {field: value}, "known")
     assert current_overrides(namespace) == {"a": {field: value}}
+
+
+def test_authors_and_tags_are_lists_in_the_form_of_a_sidecar() -> None:
+    fields = overridden_fields(
+        {"authors": "Müller, Anna; 王小明；Lee, J.", "tags": "roofs, heat;roofs", "title": "A; b"}
+    )
+    assert fields == {
+        "authors": ["Müller, Anna", "王小明", "Lee, J."],
+        "tags": ["roofs", "heat"],
+        "title": "A; b",
+    }

@@ -6,7 +6,7 @@ from rag_assets.evidence.bibliography.exporting import (
     export_used_sources,
 )
 from rag_assets.evidence.bibliography.formats import render_bibtex, render_csl, render_ris
-from rag_assets.evidence.bibliography.names import PersonName, split_name
+from rag_assets.evidence.bibliography.names import PersonName, split_name, split_names
 from rag_assets.evidence.bibliography.reference import Reference
 
 __all__ = [
@@ -19,4 +19,5 @@ __all__ = [
     "render_csl",
     "render_ris",
     "split_name",
+    "split_names",
 ]

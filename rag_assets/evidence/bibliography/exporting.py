@@ -1,7 +1,7 @@
 """Which documents a pack or an audit uses, and their references written beside it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from rag_assets.evidence.bibliography.formats import (
     render_markdown,
     render_ris,
 )
+from rag_assets.evidence.bibliography.keys import with_distinct_keys
 from rag_assets.evidence.bibliography.reference import Reference, make_reference
 from rag_assets.evidence.pack import SCHEMA, pack_from_json
 from rag_assets.model import UsageError
@@ -84,9 +85,10 @@ def export_used_sources(
     loaded = read_json(data, "evidence pack or audit")
     known, used = _used(loaded, data)
     rows, notes = _rows(workspace, known, used, data)
-    references = _with_distinct_keys(
+    references, shared = with_distinct_keys(
         [make_reference(rows[key], where) for key, where in used.items()]
     )
+    notes = (*notes, *shared)
     suffixes = [FORMATS[name] for name in formats or FORMATS]
     texts = {
         ".md": render_markdown(references, data.stem, notes),
@@ -224,15 +226,6 @@ def _published(workspace: Workspace, name: str, uids: set[str]) -> list[dict[str
     finally:
         connection.close()
     return rows
-
-
-def _with_distinct_keys(references: Sequence[Reference]) -> tuple[Reference, ...]:
-    """Return the references; keys that two of them share are told apart by the namespace."""
-    keys = [one.key for one in references]
-    return tuple(
-        one if keys.count(one.key) == 1 else replace(one, key=f"{one.namespace}-{one.doc_uid}")
-        for one in references
-    )
 
 
 def _stored(workspace: Workspace, texts: Mapping[str, str]) -> dict[str, Path] | None:

@@ -13,14 +13,16 @@ if TYPE_CHECKING:
     from pylatexenc.latexencode import UnicodeToLatexEncoder
 
 _CSL_TYPES: dict[Kind, str] = {
-    "article": "article-journal", "preprint": "article", "webpage": "webpage",
-    "document": "document",
+    "article": "article-journal", "preprint": "article", "statute": "legislation",
+    "webpage": "webpage", "document": "document",
 }  # fmt: skip
 _BIBTEX_TYPES: dict[Kind, str] = {
-    "article": "article", "preprint": "misc", "webpage": "misc", "document": "misc",
+    "article": "article", "preprint": "misc", "statute": "misc", "webpage": "misc",
+    "document": "misc",
 }  # fmt: skip
 _RIS_TYPES: dict[Kind, str] = {
-    "article": "JOUR", "preprint": "UNPB", "webpage": "ELEC", "document": "GEN",
+    "article": "JOUR", "preprint": "UNPB", "statute": "STAT", "webpage": "ELEC",
+    "document": "GEN",
 }  # fmt: skip
 # Words whose capitals a style must not lower: COVID-19, SSTables, mRNA.
 _CAPITALS = re.compile(r"(?<![\\\w{])[A-Za-z]*(?:[a-z0-9][A-Z]|[A-Z]{2})[\w-]*(?![\w}])")
@@ -84,6 +86,8 @@ def _bibtex(reference: Reference) -> Any:
         "title": _CAPITALS.sub(r"{\g<0>}", encode(reference.title)),
         "year": str(reference.issued[0]) if reference.issued else "",
         "month": month,
+        # BibTeX styles know no statutes; this is printed by all of them.
+        "howpublished": _called(reference) if reference.kind == "statute" else "",
         "publisher": encode(reference.publisher),
         "doi": reference.doi.translate(_UNSAFE_IN_BIBTEX),
         "url": reference.url.translate(_UNSAFE_IN_BIBTEX),
@@ -94,12 +98,19 @@ def _bibtex(reference: Reference) -> Any:
     return Entry(_BIBTEX_TYPES[reference.kind], _UNSAFE_IN_KEY.sub("-", reference.key), fields)
 
 
+def _called(statute: Reference) -> str:
+    return "法律法规" if statute.language.startswith("zh") else "Statute"
+
+
 def _bibtex_name(name: PersonName) -> Any:
     from bibtexparser.middlewares import NameParts
 
     encode = _encoder().unicode_to_latex
     if name.literal:
         return NameParts(last=[f"{{{encode(name.literal)}}}"])
+    if name.is_chinese:
+        # In one piece: styles would print given name and family name with a blank between.
+        return NameParts(last=[name.written])
     parts = {"first": name.given, "von": name.particle, "last": name.family, "jr": name.suffix}
     return NameParts(**{part: [encode(text)] if text else [] for part, text in parts.items()})
 

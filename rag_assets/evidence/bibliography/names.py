@@ -6,6 +6,9 @@ from dataclasses import dataclass
 _HAN = r"\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003134f"
 _HAN_NAME = re.compile(rf"[{_HAN}]{{2,4}}")
 _HAN_TEXT = re.compile(rf"[{_HAN}]")
+_HAN_PARTS = re.compile(rf"[{_HAN}·]+")
+# What stands between Chinese names in a row.
+_HAN_COMMA = re.compile(r"[,，、;；]")
 # Names from other languages in Chinese letters: 卡尔·马克思.
 _DOTS = re.compile(r"[·・•‧]")
 _LONGEST_HAN_NAME = 4
@@ -55,11 +58,51 @@ class PersonName:
 
     @property
     def inverted(self) -> str:
-        """`von Family, Suffix, Given`, as reference managers read it."""
+        """`von Family, Suffix, Given`, as reference managers read it; a Chinese name as it is
+        written, since only those that know Chinese put `Family, Given` together again.
+        """
         if self.literal:
             return self.literal
+        if self.is_chinese:
+            return self.written
         family = f"{self.particle} {self.family}".strip()
         return ", ".join(part for part in (family, self.suffix, self.given) if part)
+
+    @property
+    def is_chinese(self) -> bool:
+        """Whether both parts are in Chinese letters."""
+        return _HAN_PARTS.fullmatch(self.family + self.given) is not None
+
+    @property
+    def written(self) -> str:
+        """A Chinese name without blank: 王小明; one from another language 卡尔·马克思."""
+        if not self.given or _is_family_name(self.family):
+            return f"{self.family}{self.given}"
+        return f"{self.given}·{self.family}"
+
+
+def split_names(printed: str) -> tuple[PersonName, ...]:
+    """Return the names that one author of a title page or sidecar holds: one, or Chinese ones in a
+    row (王小明，李华).
+
+    王, 小明 is a family name and a given one: what stands before the comma is a family name.
+    """
+    parts = [part.strip() for part in _HAN_COMMA.split(printed) if part.strip()]
+    if len(parts) > 1 and all(map(_is_han_name, parts)) and not _is_parted(parts):
+        return tuple(split_name(part) for part in parts)
+    return (split_name(printed),)
+
+
+def _is_parted(parts: list[str]) -> bool:
+    return len(parts) == 2 and _is_family_name(parts[0])
+
+
+def _is_han_name(part: str) -> bool:
+    return _HAN_NAME.fullmatch(part.replace(" ", "")) is not None or _is_family_name(part)
+
+
+def _is_family_name(text: str) -> bool:
+    return len(text) == 1 or text in _DOUBLE_FAMILY_NAMES
 
 
 def split_name(printed: str) -> PersonName:

@@ -39,7 +39,7 @@ from rag_assets.parsing.pdf.styles import find_body_style
 from rag_assets.parsing.pdf.wide_lines import merge_wide_lines
 from rag_assets.workspace.settings import ParseSettings
 
-PARSER_VERSION = "4"
+PARSER_VERSION = "5"
 
 _MEDIA_TYPE = "application/pdf"
 _METADATA_KEYS = ("author", "subject", "keywords", "creator", "producer", "creationDate", "modDate")

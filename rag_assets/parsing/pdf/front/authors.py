@@ -103,8 +103,14 @@ _COMBINING = dict(
         strict=True,
     )
 )
-_LOOSE_ACCENT = re.compile(rf"(\w?)\s?([{re.escape(_ACCENTS)}])(\w?)")
+_LOOSE_ACCENT = re.compile(rf"(\w?)(\s?)([{re.escape(_ACCENTS)}])(\s?)(\w?)")
 _VOWELS = "aeiouyAEIOUYı"
+# Letters that carry an accent in names of living languages; ÿ, ẅ or ǒ can, and hardly ever do.
+_CARRIERS = {
+    "´": "aeiouycnsz", "`": "aeiou", "¨": "aeiou", "ˇ": "cszrnedt", "ˆ": "aeiou", "^": "aeiou",
+    "˜": "nao", "~": "nao", "¸": "cst", "˚": "au", "˝": "ou", "¯": "aeiou", "˘": "agiueo",
+    "˙": "zeigc",
+}  # fmt: skip
 
 
 def find_authors(lines: Sequence[Line]) -> tuple[tuple[str, ...], tuple[Line, ...]]:
@@ -222,8 +228,10 @@ def _is_name(piece: str) -> bool:
 def mend_accents(text: str) -> str:
     """Return `text` with accents that stand beside their letter put onto it (`Go´mez`, `G¨odel`).
 
-    Some fonts set the accent after its letter, TeX's old ones before; the letter is the one that
-    can carry it, a vowel rather than a consonant, else the one before.
+    Some fonts set the accent after its letter, TeX's old ones before. The letter is the one that
+    carries it in names, a vowel rather than a consonant, else the one before; a caron belongs to
+    the letter behind, since only TeX sets it apart. A blank that such a font leaves is taken out
+    within a word.
     """
     if not any(accent in text for accent in _ACCENTS):
         return text
@@ -231,12 +239,28 @@ def mend_accents(text: str) -> str:
 
 
 def _mended(match: re.Match[str]) -> str:
-    before, accent, after = match.groups()
-    left = unicodedata.normalize("NFC", before + _COMBINING[accent]) if before else ""
-    right = (
-        unicodedata.normalize("NFC", after.replace("ı", "i") + _COMBINING[accent]) if after else ""
-    )
-    fits_left, fits_right = len(left) == 1, len(right) == 1
-    if fits_left and not (fits_right and after in _VOWELS and before not in _VOWELS):
-        return left + after
-    return before + right if fits_right else match.group()
+    before, gap, accent, gap_after, after = match.groups()
+    left, right = _accented(before, accent), _accented(after.replace("ı", "i"), accent)
+    if right and gap and after.isupper():
+        return before + gap + right  # of the next word
+    if left and gap_after and not after.islower():
+        return left + gap_after + after  # of the word before
+    if right and (not left or _is_likelier(after, before, accent)):
+        return before + right
+    return left + gap_after + after if left else match.group()
+
+
+def _accented(letter: str, accent: str) -> str:
+    """Return a letter with its accent as one character; empty where there is none such."""
+    composed = unicodedata.normalize("NFC", letter + _COMBINING[accent]) if letter else ""
+    return composed if len(composed) == 1 else ""
+
+
+def _is_likelier(after: str, before: str, accent: str) -> bool:
+    carriers = _CARRIERS[accent]
+    right, left = (carriers.find(letter.lower().replace("ı", "i")) for letter in (after, before))
+    if (right < 0) != (left < 0):
+        return left < 0
+    if accent in "˜~" and right != left:
+        return right < left  # Muñoz, João: the commonest first
+    return accent == "ˇ" or (after in _VOWELS and before not in _VOWELS)

@@ -37,6 +37,7 @@ _SAYS_YEAR = tuple(
             rf"neurips|nips|acl|"
             rf"naacl|emnlp|cvpr|taln|recital)\b.{{0,90}}?\b({_YEAR})\b"
         ),
+        rf"\b(?:to appear|appear(?:s|ed|ing)|presented)\s+(?:in|at)\b.{{0,90}}?\b({_YEAR})\b",
         (rf"arxiv:\S+ .{{0,20}}\b\d{{1,2}} \w{{3}} ({_YEAR})\b"),
         (
             rf"\b(?:accepted|revised|dated|soutenue|defended|aceito)\b.{{0,30}}?\b({_YEAR})\b|"
