@@ -116,7 +116,13 @@ def _print_state(state: dict[str, Any]) -> None:
         click.echo(f"  waiting for  {path}: still being written")
     for sentence in state["stale"]:
         click.echo(f"  stale        {sentence}")
-    click.echo(f"  next         {state['mend'] or 'nothing to do'}")
+    for sentence in state["amiss"]:
+        click.echo(f"  amiss        {sentence}")
+    click.echo(f"  next         {state['mend'] or _nothing_to_build(state)}")
+
+
+def _nothing_to_build(state: dict[str, Any]) -> str:
+    return "nothing to build; look at what is amiss" if state["amiss"] else "nothing to do"
 
 
 def _print_policy() -> None:

@@ -45,6 +45,7 @@ from rag_assets.model.hashing import (
     normalise_text,
 )
 from rag_assets.model.stages import DocumentStatus, Progress, StageOutcome
+from rag_assets.model.wording import count_of
 
 __all__ = [
     "AnswerError",
@@ -83,6 +84,7 @@ __all__ = [
     "UsageError",
     "WorkspaceError",
     "combine_digests",
+    "count_of",
     "document_id",
     "hash_bytes",
     "hash_fields",

@@ -13,6 +13,8 @@ from rag_assets.workspace import (
     Workspace,
     configuration_digest,
     look_at_raw,
+    overrides_digest,
+    settings_digest,
 )
 
 # Marks the runs of a namespace's sensors, so that one waits for the other.
@@ -81,13 +83,18 @@ def _compare_configuration(namespace: Namespace, instance: dg.DagsterInstance) -
     pointer = read_pointer(namespace.publications)
     if pointer is None:
         return dg.SkipReason("nothing is published yet")
-    digest = configuration_digest(namespace)
-    if pointer.built_from.get("configuration") == digest:
+    built = pointer.built_from
+    is_built = built.get("configuration") == settings_digest(namespace)
+    if is_built and built.get("overrides") == overrides_digest(namespace):
         return dg.SkipReason("the configuration is the one that was built")
     if is_busy(instance, _SENSOR_TAG, namespace.name):
         return dg.SkipReason("a run of this namespace's sensors is under way")
     return _request(
-        namespace, instance, digest, namespace.partition_keys, "the configuration changed"
+        namespace,
+        instance,
+        configuration_digest(namespace),
+        namespace.partition_keys,
+        "metadata was overridden" if is_built else "the configuration changed",
     )
 
 

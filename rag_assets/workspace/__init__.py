@@ -51,6 +51,8 @@ from rag_assets.workspace.watching import (
     changed_files,
     configuration_digest,
     look_at_raw,
+    overrides_digest,
+    settings_digest,
 )
 
 __all__ = [
@@ -92,6 +94,7 @@ __all__ = [
     "newest_expired",
     "overlapping_folders",
     "override_metadata",
+    "overrides_digest",
     "read_decisions",
     "read_inventory",
     "read_journal",
@@ -102,6 +105,7 @@ __all__ = [
     "require_own_environment",
     "scan_raw",
     "set_metadata",
+    "settings_digest",
     "shipped_file",
     "shipped_settings",
     "slug",

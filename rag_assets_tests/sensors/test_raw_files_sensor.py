@@ -241,7 +241,9 @@ def test_an_override_asks_for_every_partition(
     from rag_assets.workspace import set_metadata
 
     set_metadata(namespace, "note", "title", "On leaves", "the file has none")
-    assert span(requested(ask("thesis_configuration"))) == ("0", "f")
+    request = requested(ask("thesis_configuration"))
+    assert span(request) == ("0", "f")
+    assert request.tags["rag/reason"] == "metadata was overridden"
 
 
 @pytest.mark.usefixtures("published")
