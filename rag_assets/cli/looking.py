@@ -51,7 +51,7 @@ def documents(names: tuple[str, ...], wanted: str | None, as_json: bool) -> None
         click.echo(f"{uid:<44} {line.status:<10} {mark:<8} {_one_line(', '.join(line.paths))}")
         if line.reason_code:
             click.echo(f"    {line.reason_code}: {line.message}")
-        for note in line.notes:
+        for note in (*line.notes, *line.warnings):
             click.echo(f"    note: {note}")
 
 

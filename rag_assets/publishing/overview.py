@@ -35,6 +35,8 @@ class DocumentLine:
     Args:
         status: `published`, `pending`, `failed`, `withheld`, `refused`, or `removed` for a uid
             that no file holds any more.
+        notes: on what it is and whether it may be cited.
+        warnings: what its parser was in doubt about, each a sentence a person can act on.
     """
 
     namespace: str
@@ -46,6 +48,7 @@ class DocumentLine:
     reason_code: str | None = None
     message: str | None = None
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 def list_documents(namespace: Namespace, models: Sequence[str]) -> list[DocumentLine]:
@@ -65,6 +68,7 @@ def list_documents(namespace: Namespace, models: Sequence[str]) -> list[Document
             namespace.name, f.doc_uid, f.status, f.citable,
             tuple(s.source_uri for s in f.living.sources), f.title, f.reason_code, f.message,
             tuple(_notes(f, identities.notes.get(f.content_hash))),
+            tuple(f.report["warnings"]) if f.report else (),
         )
         for f in facts
     ]  # fmt: skip

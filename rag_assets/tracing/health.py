@@ -105,6 +105,11 @@ def _describe(report: ReportPage, namespace: Namespace, models: Sequence[str]) -
         report.todo.append(f"{name}: {needed}.")
         report.add("\n### Conflicts and oddities\n")
         report.add_list(conflicts)
+    doubtful = [f"{_title(line)}: {each}" for line in lines for each in line.warnings]
+    if doubtful:
+        report.add("\n### Documents that were read, with something to look at\n")
+        report.add_list(doubtful)
+    report.add("\n### Places\n")
     _describe_places(report, namespace)
 
 
