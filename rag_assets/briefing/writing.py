@@ -8,6 +8,7 @@ from pathlib import Path
 from rag_assets.briefing.demands import Demand, DemandKind, find_demands
 from rag_assets.briefing.gathering import EXEMPLARS, InstructionText, gather_instructions
 from rag_assets.briefing.style import Style, measure_style
+from rag_assets.model import count_of
 from rag_assets.storage import write_text
 from rag_assets.workspace import Workspace
 
@@ -81,7 +82,7 @@ def _instruction(
         yield "## Made from\n"
         for text in texts:
             used = "measured in style_brief.md" if text.subtype == EXEMPLARS else (
-                f"{counts[text.path]} sentences taken"
+                f"{count_of(counts[text.path], 'sentence')} taken"
             )  # fmt: skip
             yield f"- `{text.path}` (SHA-256 {text.content_hash[:16]}): {used}"
         yield ""
@@ -99,7 +100,7 @@ def _style(styles: Sequence[Style]) -> Iterator[str]:
     for style in styles:
         yield f"## `{style.path}`\n"
         middle, long = style.sentence_length
-        yield f"- Length: {style.length} {style.unit} in {style.sentences} sentences."
+        yield f"- Length: {style.length} {style.unit} in {count_of(style.sentences, 'sentence')}."
         yield (
             f"- Sentences: half have at most {middle:.0f} {style.unit}, nine of ten at most "
             f"{long:.0f}; a paragraph has about {style.paragraph_length:.0f}."

@@ -15,7 +15,7 @@ from rag_assets.cli.options import (
     open_workspace,
     print_json,
 )
-from rag_assets.model import UsageError
+from rag_assets.model import UsageError, count_of
 
 
 @click.command(help="List documents: uid, status, whether they may be cited, and why not.")
@@ -109,8 +109,8 @@ def _print_state(state: dict[str, Any]) -> None:
     click.echo(f"  files        {state['files']} in raw/; documents: {shown or 'none'}")
     if state["counts"]:
         click.echo(
-            f"  searchable   {state['counts']['chunks']} chunks in "
-            f"{state['counts']['parents']} parents"
+            f"  searchable   {count_of(state['counts']['chunks'], 'chunk')} in "
+            f"{count_of(state['counts']['parents'], 'parent')}"
         )
     for path in state["being_written"]:
         click.echo(f"  waiting for  {path}: still being written")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import dagster as dg
 
 from rag_assets.assets import REST_TAG, STATE_TAG
-from rag_assets.model import RagError
+from rag_assets.model import RagError, count_of
 from rag_assets.sensors.attempts import attempts_of, is_busy
 from rag_assets.storage import read_pointer
 from rag_assets.workspace import (
@@ -72,7 +72,7 @@ def _look(namespace: Namespace, instance: dg.DagsterInstance) -> Answer:
         return dg.SkipReason("hashing goes on at the next look: the budget of this one is used up")
     if look.digest == published:
         waiting = f"; {len(look.pending)} are still being written" if look.pending else ""
-        return dg.SkipReason(f"{look.files} files, nothing changed{waiting}")
+        return dg.SkipReason(f"{count_of(look.files, 'file')}, nothing changed{waiting}")
     if not look.files and published is None:
         return dg.SkipReason("raw/ is empty")
     reason = f"files changed in partitions {look.partitions[0]} to {look.partitions[-1]}"

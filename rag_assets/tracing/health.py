@@ -88,7 +88,10 @@ def _describe(report: ReportPage, namespace: Namespace, models: Sequence[str]) -
     report.add(f"- Files in raw/: {state['files']}; documents: {shown or 'none'}")
     if state["counts"]:
         counts = state["counts"]
-        report.add(f"- Searchable: {counts['chunks']} chunks in {counts['parents']} parents")
+        report.add(
+            f"- Searchable: {count_of(counts['chunks'], 'chunk')} in "
+            f"{count_of(counts['parents'], 'parent')}"
+        )
     report.add(*_publications(namespace))
     lines = list_documents(namespace, models)
     troubled = [line for line in lines if line.status in {"failed", "withheld", "refused"}]

@@ -59,7 +59,7 @@ def test_the_first_files_ask_for_every_partition(ask: Ask) -> None:
 
 @pytest.mark.usefixtures("published")
 def test_nothing_changed_is_said(ask: Ask) -> None:
-    assert refused(ask(NAME)) == "1 files, nothing changed"
+    assert refused(ask(NAME)) == "1 file, nothing changed"
 
 
 @pytest.mark.usefixtures("published")
