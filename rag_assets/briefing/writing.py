@@ -32,13 +32,14 @@ _NOTE = (
 
 @dataclass(frozen=True, slots=True)
 class Briefs:
-    """Where the briefs lie, and what they were made of."""
+    """Where the briefs lie, what they were made of, and which texts they lack (`amiss`)."""
 
     instruction: Path
     style: Path
     texts: int
     demands: int
     exemplars: int
+    amiss: tuple[str, ...] = ()
 
 
 def write_briefs(workspace: Workspace) -> Briefs:
@@ -51,7 +52,7 @@ def write_briefs(workspace: Workspace) -> Briefs:
     style = workspace.meta / STYLE_BRIEF
     _write(instruction, "\n".join(_instruction(texts, demands, amiss)))
     _write(style, "\n".join(_style(styles)))
-    return Briefs(instruction, style, len(texts), len(demands), len(styles))
+    return Briefs(instruction, style, len(texts), len(demands), len(styles), tuple(amiss))
 
 
 def _write(path: Path, text: str) -> None:
@@ -64,12 +65,12 @@ def _instruction(
 ) -> Iterator[str]:
     yield f"{_FRONT}\n# What is asked for\n\n{_NOTE}"
     yield from (f"{_plain(sentence)}\n" for sentence in amiss)
-    if not texts:
+    if not texts and not amiss:
         yield (
             "Nothing lies below raw/instruction/ yet. Put the rubric into guidance/, the "
             "teacher's comments into feedback/, then run `rag parse` and `rag briefs`.\n"
         )
-    elif not demands:
+    elif texts and not demands:
         yield "No sentence of these texts asks for anything; look at them yourself.\n"
     for kind, heading in _HEADINGS.items():
         chosen = [demand for demand in demands if demand.kind == kind]

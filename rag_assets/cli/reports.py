@@ -55,6 +55,8 @@ def briefs(as_json: bool) -> None:
     from rag_assets.briefing import write_briefs
 
     made = write_briefs(open_workspace())
+    for sentence in made.amiss:
+        click.echo(f"warning: {sentence}", err=True)
     if as_json:
         print_json(dataclasses.asdict(made))
         return

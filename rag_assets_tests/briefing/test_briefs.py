@@ -152,3 +152,12 @@ def test_a_workspace_without_instructions_says_where_to_put_them(tmp_path: Path)
     made = write_briefs(workspace)
     assert made.texts == 0
     assert "raw/instruction/" in made.instruction.read_text(encoding="utf-8")
+
+
+def test_an_instruction_that_could_not_be_read_is_named_in_the_brief(tmp_path: Path) -> None:
+    files = {"instruction/guidance/task.md": TASK, "instruction/guidance/broken.pdf": "%PDF-1.7"}
+    workspace = make_workspace(tmp_path, files)
+    build(workspace.namespace("thesis"))
+    made = write_briefs(workspace)
+    assert made.amiss[0].startswith("raw/instruction/guidance/broken.pdf is left out")
+    assert made.amiss[0] in made.instruction.read_text(encoding="utf-8")
