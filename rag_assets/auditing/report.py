@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from rag_assets.auditing.record import CitationAudit
 from rag_assets.auditing.verdict import CitationVerdict
 from rag_assets.judging import Sign, show_score
+from rag_assets.model import count_of
 
 # Columns of a terminal or page; a wide (East Asian) character takes two.
 _SENTENCE_WIDTH = 110
@@ -41,10 +42,6 @@ def render_markdown(audit: CitationAudit) -> str:
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
 def _head(audit: CitationAudit) -> Iterator[str]:
     yield f"# Citations of {_escape(audit.draft_name)}"
     yield ""
@@ -52,7 +49,7 @@ def _head(audit: CitationAudit) -> Iterator[str]:
     if audit.rows:
         tally = " · ".join(f"{n} {status}" for status, n in audit.counts.items() if n)
         yield (
-            f"**{_plural(len(audit.rows), 'citation')} in {_plural(sentences, 'sentence')}: "
+            f"**{count_of(len(audit.rows), 'citation')} in {count_of(sentences, 'sentence')}: "
             f"{tally}**"
         )
         yield ""

@@ -42,19 +42,36 @@ class InstructionText:
 def gather_instructions(workspace: Workspace) -> tuple[list[InstructionText], list[str]]:
     """Return every instruction text that could be parsed, by subtype and path, and what is amiss.
 
-    A file that lies both here and where evidence lies is not citable, and is listed too. A
-    namespace whose configuration or records cannot be read gives a sentence: it must not keep the
-    others from being built.
+    A file that is not parsed, or could not be, is amiss too. A file that lies both here and where
+    evidence lies is not citable, and is listed too. A namespace whose configuration or records
+    cannot be read gives a sentence: it must not keep the others from being built.
     """
     found: list[InstructionText] = []
     amiss: list[str] = []
     for name in workspace.namespace_names:
         try:
-            found += _of_namespace(workspace.namespace(name))
+            namespace = workspace.namespace(name)
+            found += _of_namespace(namespace)
+            amiss += _unread(namespace)
         except RagError as error:
             amiss.append(f"The texts of '{name}' cannot be read: {error}")
     by_content = {(text.subtype, text.content_hash): text for text in reversed(found)}
     return sorted(by_content.values(), key=lambda text: (text.subtype, text.path)), amiss
+
+
+def _unread(namespace: Namespace) -> Iterator[str]:
+    inventory = read_inventory(namespace)
+    if inventory is None:
+        return
+    for partition in namespace.partition_keys:
+        parsed = parsed_contents(namespace, inventory, partition)
+        for content, living in inventory.partition(namespace, partition).items():
+            source = next((s for s in living.sources if s.source_type == INSTRUCTION), None)
+            if source is not None and content not in parsed:
+                yield (
+                    f"{source.source_uri} is left out: it is not parsed yet, or could not be read. "
+                    "`rag documents` says which; `rag parse` reads what is new."
+                )
 
 
 def _of_namespace(namespace: Namespace) -> Iterator[InstructionText]:

@@ -34,6 +34,17 @@ _CITATIONS = {
     "（作者，年份）": re.compile(r"（[^（）]{2,40}[，,]\s*(?:19|20)\d{2}）"),
 }
 _RUNNING = frozenset({"paragraph", "list"})
+# A sentence ends with its mark; what does not is an item of a list, a label, or a line of code.
+_STOP = re.compile(r"[.!?。！？…][\s\"'”’»)\]）」』*_\d\[,^]*$")
+_PAUSE = re.compile(r"[:：;；]\s*$")
+# A line of code or of an algorithm, that no sentence's mark ends.
+_CODE = re.compile(
+    r"[{}]\s*$|←|:=|[+\-*/=!<>]=|->|&&|\|\||\w\(\w*\)|^[\w.\[\]\s]{1,30}\s=\s|"
+    r"^\W*(?:\d+\W+)?(?:for\b.*\bdo\b|while\b.*(?:\bdo\b|:$)|if\b.*(?:\bthen\b|:$)|for\b.*\bin\b.*:$|else\b|"
+    r"end(?:\s+(?:for|if|while|function|procedure))?$|return\b|repeat$|until\b|def\s|function\s|"
+    r"procedure\s|import\s|(?:require|ensure|input|output)s?:)",
+    re.IGNORECASE | re.MULTILINE,
+)
 _LONG_SHARE = 0.9  # the length that nine of ten sentences keep within
 
 
@@ -44,8 +55,9 @@ class Style:
     Args:
         unit: what lengths are counted in, `words` or `characters`.
         length: of running text.
+        sentences: those that end as one; items of lists and lines of code do not.
         sentence_length: median and 90th percentile.
-        paragraph_length: median.
+        paragraph_length: median, of paragraphs that hold a sentence.
         shares: of sentences that are passive, past, present, in the first person, hedged; empty
             for Chinese.
         sections: (heading, level from 0, share of the running text).
@@ -69,10 +81,11 @@ def measure_style(text: InstructionText) -> Style | None:
     blocks = [
         (block, document.text[block.start : block.end])
         for block in document.blocks
-        if block.kind in _RUNNING
+        if block.kind in _RUNNING and not _is_code(document.text[block.start : block.end])
     ]
     running = [content for _, content in blocks]
-    sentences = [part[a:b] for part in running for a, b in split_sentences(part)]
+    found = [_sentences(part) for part in running]
+    sentences = [sentence for each in found for sentence in each]
     if not sentences:
         return None
     joined = "\n".join(running)
@@ -92,11 +105,25 @@ def measure_style(text: InstructionText) -> Style | None:
         total,
         len(sentences),
         (median(sizes), sizes[min(int(_LONG_SHARE * len(sizes)), len(sizes) - 1)]),
-        median(_size(part, is_han) for part in running),
+        median(_size(part, is_han) for part, each in zip(running, found, strict=True) if each),
         {} if is_han else _shares(sentences),
         sections,
         dict(Counter({name: count for name, count in counts.items() if count}).most_common()),
     )
+
+
+def _sentences(text: str) -> list[str]:
+    pieces = (text[start:end] for start, end in split_sentences(text))
+    return [
+        piece
+        for piece in pieces
+        if _STOP.search(piece) or (_PAUSE.search(piece) and not _CODE.search(piece))
+    ]
+
+
+def _is_code(text: str) -> bool:
+    """Say whether no part of a text is a sentence and a line of it looks like code."""
+    return not _sentences(text) and _CODE.search(text) is not None
 
 
 def _size(text: str, is_han: bool) -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 from rag_assets.briefing.demands import Demand, DemandKind, find_demands
 from rag_assets.briefing.gathering import EXEMPLARS, InstructionText, gather_instructions
 from rag_assets.briefing.style import Style, measure_style
+from rag_assets.model import count_of
 from rag_assets.storage import write_text
 from rag_assets.workspace import Workspace
 
@@ -31,13 +32,14 @@ _NOTE = (
 
 @dataclass(frozen=True, slots=True)
 class Briefs:
-    """Where the briefs lie, and what they were made of."""
+    """Where the briefs lie, what they were made of, and which texts they lack (`amiss`)."""
 
     instruction: Path
     style: Path
     texts: int
     demands: int
     exemplars: int
+    amiss: tuple[str, ...] = ()
 
 
 def write_briefs(workspace: Workspace) -> Briefs:
@@ -50,7 +52,7 @@ def write_briefs(workspace: Workspace) -> Briefs:
     style = workspace.meta / STYLE_BRIEF
     _write(instruction, "\n".join(_instruction(texts, demands, amiss)))
     _write(style, "\n".join(_style(styles)))
-    return Briefs(instruction, style, len(texts), len(demands), len(styles))
+    return Briefs(instruction, style, len(texts), len(demands), len(styles), tuple(amiss))
 
 
 def _write(path: Path, text: str) -> None:
@@ -63,12 +65,12 @@ def _instruction(
 ) -> Iterator[str]:
     yield f"{_FRONT}\n# What is asked for\n\n{_NOTE}"
     yield from (f"{_plain(sentence)}\n" for sentence in amiss)
-    if not texts:
+    if not texts and not amiss:
         yield (
             "Nothing lies below raw/instruction/ yet. Put the rubric into guidance/, the "
             "teacher's comments into feedback/, then run `rag parse` and `rag briefs`.\n"
         )
-    elif not demands:
+    elif texts and not demands:
         yield "No sentence of these texts asks for anything; look at them yourself.\n"
     for kind, heading in _HEADINGS.items():
         chosen = [demand for demand in demands if demand.kind == kind]
@@ -81,7 +83,7 @@ def _instruction(
         yield "## Made from\n"
         for text in texts:
             used = "measured in style_brief.md" if text.subtype == EXEMPLARS else (
-                f"{counts[text.path]} sentences taken"
+                f"{count_of(counts[text.path], 'sentence')} taken"
             )  # fmt: skip
             yield f"- `{text.path}` (SHA-256 {text.content_hash[:16]}): {used}"
         yield ""
@@ -99,7 +101,7 @@ def _style(styles: Sequence[Style]) -> Iterator[str]:
     for style in styles:
         yield f"## `{style.path}`\n"
         middle, long = style.sentence_length
-        yield f"- Length: {style.length} {style.unit} in {style.sentences} sentences."
+        yield f"- Length: {style.length} {style.unit} in {count_of(style.sentences, 'sentence')}."
         yield (
             f"- Sentences: half have at most {middle:.0f} {style.unit}, nine of ten at most "
             f"{long:.0f}; a paragraph has about {style.paragraph_length:.0f}."

@@ -44,9 +44,11 @@ _limit_option = click.option(
 
 @click.group(
     "eval",
-    help="Measure parsing, chunking and retrieval on data of known truth. Needs no workspace and "
-    "touches none; what retrieval builds is kept in a cache of its own. Exit code 1 when a parser "
-    "crashed or a file was lost.",
+    help="Measure how well files are read, cut, searched and judged, on data whose right answers "
+    "are known: for choosing settings and for work on the code. `sets` asks the questions that lie "
+    "in evaluations/ of your workspace; all others are given files of their own and touch no "
+    "workspace (`retrieval`, `evalset` and `qasper` keep what they build in a cache of their own). "
+    "docs/evaluation.md says what form such data has.",
 )
 def eval() -> None:  # noqa: A001 - named as the command is
     """Group of the evaluations."""
@@ -58,9 +60,10 @@ eval.add_command(locate)
 
 
 @eval.command(
+    short_help="How well headings, titles and abstracts of papers are read.",
     help="Compare the headings, title, abstract and number of references of papers with the truth "
     "in FILES: one JSON object a line with pdf (relative to its file), title, headings, abstract, "
-    "n_references, optional."
+    "n_references, optional.",
 )
 @click.argument(
     "files", nargs=-1, required=True, metavar="FILE...",
@@ -113,9 +116,10 @@ def headings(
 
 
 @eval.command(
+    short_help="Whether any file of a folder crashes a parser or is lost.",
     help="Parse every file below DIR in worker processes under the limits of the settings; count "
     "what became of them by status, reason, media type and, where a manifest.jsonl says so, kind. "
-    "Exit code 1 when a parser crashed or a file has no report."
+    "Exit code 1 when a parser crashed or a file has no report.",
 )
 @click.argument("folder", metavar="DIR", type=click.Path(
     exists=True, file_okay=False, path_type=Path))  # fmt: skip
@@ -137,9 +141,10 @@ def survival(folder: Path, out: Path | None, config: Path | None, use_passwords:
 
 
 @eval.command(
+    short_help="How well chunks hold the passages that answer questions.",
     help="Chunk the texts in DIR/corpora, search them for each question in DIR/questions.jsonl "
     "and score the characters of its references that the five best chunks hold, beside "
-    "fixed-size, recursive and word-window splitters."
+    "fixed-size, recursive and word-window splitters.",
 )
 @click.argument("folder", metavar="DIR", type=click.Path(
     exists=True, file_okay=False, path_type=Path))  # fmt: skip
@@ -159,10 +164,11 @@ def chunking(folder: Path, out: Path | None, config: Path | None, cache: Path | 
 
 
 @eval.command(
+    short_help="How well a search finds the documents of BEIR sets.",
     help="Build a library of each BEIR set in DIR (corpus.jsonl, queries.jsonl, qrels/test.tsv; or "
     "a folder of such sets) with the real stages, ask its questions, and print nDCG@10, recall, "
     "MRR and hits by document with 95 % intervals, each searcher alone beside the whole, and "
-    "latencies."
+    "latencies.",
 )
 @click.argument("folder", metavar="DIR", type=click.Path(
     exists=True, file_okay=False, path_type=Path))  # fmt: skip
@@ -192,9 +198,10 @@ def retrieval(
 
 
 @eval.command(
+    short_help="How well a search answers one set in a JSON file.",
     help="Build the documents of the evaluation set in FILE (JSON: documents, queries with "
     "expected_doc_ids, expected_chunk_ids and relevance, k_values), ask its queries, and print "
-    "Hit, Recall, MRR and nDCG at each k by document and by chunk, and how the texts are cut."
+    "Hit, Recall, MRR and nDCG at each k by document and by chunk, and how the texts are cut.",
 )
 @click.argument("file", metavar="FILE", type=click.Path(
     exists=True, dir_okay=False, path_type=Path))  # fmt: skip
@@ -218,10 +225,11 @@ def evalset(
 
 
 @eval.command(
+    short_help="How well evidence is found within a paper (QASPER).",
     help="Build a library of the papers in FILE (one JSON object a line: paper_id, title, "
     "abstract, sections, questions with evidence), put each question to its own paper, and score "
     "the paragraphs found; beside it with section filters, with heading context and by each "
-    "searcher alone."
+    "searcher alone.",
 )
 @click.argument("file", metavar="FILE", type=click.Path(
     exists=True, dir_okay=False, path_type=Path))  # fmt: skip
@@ -250,9 +258,10 @@ def qasper(
 
 
 @eval.command(
+    short_help="How well your own questions are answered, beside a baseline.",
     help="Evaluate the sets in the workspace's evaluations/ folder (all of them, or those named) "
     "with its settings, as the asset retrieval_evaluations: reports with history under "
-    "outputs/evaluations/. Exit code 1 when a set fell below its baseline by more than chance."
+    "outputs/evaluations/. Exit code 1 when a set fell below its baseline by more than chance.",
 )
 @click.argument("names", nargs=-1, metavar="[NAME...]")
 def sets(names: tuple[str, ...]) -> None:

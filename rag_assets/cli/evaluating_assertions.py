@@ -10,9 +10,10 @@ from rag_assets.cli.options import shown_progress
 
 
 @click.command(
+    short_help="How well causal and comparing sentences are told.",
     help="Type the sentences in FILES (JSON lines with sentence, label, set) and compare: F1 of "
     "causal detection (CAUSAL and CONDITIONAL_CAUSAL against the rest) and of comparisons (BETTER "
-    "and WORSE against the rest), and the share of hedged sentences that are flagged as strong."
+    "and WORSE against the rest), and the share of hedged sentences that are flagged as strong.",
 )
 @click.argument(
     "files", nargs=-1, required=True, metavar="FILE...",

@@ -9,6 +9,7 @@ from rag_assets.cli.options import shown_progress
 
 @click.command(
     "claims",
+    short_help="How well supported claims are told from others.",
     help="Judge the claims in FILES (one JSON object a line: claim, evidence as a list of texts, "
     "label; SUPPORT and ATTRIBUTABLE are supported, every other label is not) and compare with "
     "their labels, at the shipped threshold. Downloads nothing with the shipped scorers.",

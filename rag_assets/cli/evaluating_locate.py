@@ -9,6 +9,7 @@ from rag_assets.cli.options import shown_progress
 
 @click.command(
     "locate",
+    short_help="How well the passage behind a citation is found.",
     help="Rank the sentences of cited documents for citing sentences, as rag verify-citations "
     "ranks passages: share found among the first 1, 3, 5 and 10, and mean reciprocal rank. DIR "
     "holds NAME.jsonl (citing_sentence, reference_paper_id, cited_ids) and NAME_refs.jsonl.",

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from rag_assets.cli.options import namespace_option, open_namespaces, open_workspace
+from rag_assets.model import count_of
 
 _folder = click.argument("folder", required=False, type=click.Path(path_type=Path))
 
@@ -29,7 +30,7 @@ def parsed(folder: Path | None, names: tuple[str, ...]) -> None:
         count, problems = export_parsed(namespace, place / namespace.name)
         for problem in problems:
             click.echo(problem, err=True)
-        click.echo(f"{namespace.name}: {count} documents in {place / namespace.name}")
+        click.echo(f"{namespace.name}: {count_of(count, 'document')} in {place / namespace.name}")
 
 
 @export.command(
@@ -46,5 +47,6 @@ def chunks(folder: Path | None, names: tuple[str, ...]) -> None:
     for namespace in open_namespaces(names):
         parents, count = export_chunks(namespace, place / namespace.name)
         click.echo(
-            f"{namespace.name}: {parents} parents and {count} chunks in {place / namespace.name}"
+            f"{namespace.name}: {count_of(parents, 'parent')} and "
+            f"{count_of(count, 'chunk')} in {place / namespace.name}"
         )

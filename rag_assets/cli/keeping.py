@@ -13,7 +13,7 @@ from rag_assets.cli.options import (
     open_workspace,
     print_json,
 )
-from rag_assets.model import StorageError
+from rag_assets.model import StorageError, count_of
 
 
 @click.command(
@@ -51,7 +51,9 @@ def gc(names: tuple[str, ...], days: float, as_json: bool) -> None:
             )
             mark_retired(workspace, namespace.name, found.publications)
         except StorageError as error:
-            refused.append(f"{namespace.name} could not be looked through to the end: {error}")
+            refused.append(
+                f"{namespace.name} could not be looked through to the end: {error.problem}"
+            )
             continue
         report[namespace.name] = dataclasses.asdict(found)
         if found.refused:
@@ -59,7 +61,7 @@ def gc(names: tuple[str, ...], days: float, as_json: bool) -> None:
     try:
         runs = prune_runs(workspace, days)
     except StorageError as error:
-        refused.append(f"the run history could not be shortened: {error}")
+        refused.append(f"the run history could not be shortened: {error.problem}")
     if as_json:
         print_json({"namespaces": report, "runs": runs, "refused": refused})
     else:
@@ -83,12 +85,13 @@ def _print_collected(report: dict[str, dict[str, Any]], runs: int) -> None:
     for name, found_there in report.items():
         click.echo(
             f"{name}: {found_there['bytes'] / 1e6:.1f} MB freed; "
-            f"{found_there['expired_documents']} long removed documents, "
-            f"{found_there['vectors']} vectors of models no longer configured, "
-            f"{found_there['parses']} parses, {len(found_there['publications'])} publications, "
-            f"{len(found_there['unfinished'])} unfinished files"
+            f"{count_of(found_there['expired_documents'], 'long removed document')}, "
+            f"{count_of(found_there['vectors'], 'vector')} of models no longer configured, "
+            f"{count_of(found_there['parses'], 'parse')}, "
+            f"{count_of(len(found_there['publications']), 'publication')}, "
+            f"{count_of(len(found_there['unfinished']), 'unfinished file')}"
         )
-    click.echo(f"{runs} runs removed from the history")
+    click.echo(f"{count_of(runs, 'run')} removed from the history")
 
 
 @click.command(help="Open the Dagster UI on the workspace; Ctrl-C ends it.")

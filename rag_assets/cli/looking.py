@@ -15,7 +15,7 @@ from rag_assets.cli.options import (
     open_workspace,
     print_json,
 )
-from rag_assets.model import UsageError
+from rag_assets.model import UsageError, count_of
 
 
 @click.command(help="List documents: uid, status, whether they may be cited, and why not.")
@@ -51,7 +51,7 @@ def documents(names: tuple[str, ...], wanted: str | None, as_json: bool) -> None
         click.echo(f"{uid:<44} {line.status:<10} {mark:<8} {_one_line(', '.join(line.paths))}")
         if line.reason_code:
             click.echo(f"    {line.reason_code}: {line.message}")
-        for note in line.notes:
+        for note in (*line.notes, *line.warnings):
             click.echo(f"    note: {note}")
 
 
@@ -109,14 +109,20 @@ def _print_state(state: dict[str, Any]) -> None:
     click.echo(f"  files        {state['files']} in raw/; documents: {shown or 'none'}")
     if state["counts"]:
         click.echo(
-            f"  searchable   {state['counts']['chunks']} chunks in "
-            f"{state['counts']['parents']} parents"
+            f"  searchable   {count_of(state['counts']['chunks'], 'chunk')} in "
+            f"{count_of(state['counts']['parents'], 'parent')}"
         )
     for path in state["being_written"]:
         click.echo(f"  waiting for  {path}: still being written")
     for sentence in state["stale"]:
         click.echo(f"  stale        {sentence}")
-    click.echo(f"  next         {state['mend'] or 'nothing to do'}")
+    for sentence in state["amiss"]:
+        click.echo(f"  amiss        {sentence}")
+    click.echo(f"  next         {state['mend'] or _nothing_to_build(state)}")
+
+
+def _nothing_to_build(state: dict[str, Any]) -> str:
+    return "nothing to build; look at what is amiss" if state["amiss"] else "nothing to do"
 
 
 def _print_policy() -> None:

@@ -36,7 +36,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "sql": ("looking", "Ask the catalogues of all namespaces in SQL."),
     "meta": ("setup", "Override metadata of documents."),
     "decide": ("setup", "Note a decision about the settings, with its reason."),
-    "eval": ("evaluating", "Measure parsing and chunking on data of known truth."),
+    "eval": ("evaluating", "Measure reading, cutting, search and verdicts on known answers."),
     "gc": ("keeping", "Remove what nothing refers to."),
     "ui": ("keeping", "Open the Dagster UI on the workspace."),
     "parsers": ("looking", "List what can be read: media types, parsers, versions."),

@@ -7,7 +7,7 @@ import click
 
 from rag_assets.cli.failing import DONE
 from rag_assets.cli.options import json_option, open_namespaces, print_json
-from rag_assets.model import UsageError
+from rag_assets.model import UsageError, count_of
 from rag_assets.workspace import Settings, shipped_settings
 
 _file = click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
@@ -46,7 +46,7 @@ def chunks(
     preview = PreviewSource(file, password=password).chunk(settings=settings)
     if page is not None:
         page.write_text(render_html(preview, settings.chunk.max_tokens), encoding="utf-8")
-        click.echo(f"{len(preview.chunks)} chunks in {page}")
+        click.echo(f"{count_of(len(preview.chunks), 'chunk')} in {page}")
     if as_json:
         print_json(
             {
@@ -97,7 +97,9 @@ def show(
             "to list its blocks."
         )
     if number > len(document.pages):
-        raise UsageError(f"{file} has {len(document.pages)} pages; --page {number} is not there.")
+        raise UsageError(
+            f"{file} has {count_of(len(document.pages), 'page')}; --page {number} is not there."
+        )
     target = output or Path(f"{file.stem}-page-{number}.png")
     target.write_bytes(draw_page(file.read_bytes(), document, number, dpi, password))
     click.echo(f"{target}")

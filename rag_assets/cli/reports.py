@@ -12,6 +12,7 @@ from rag_assets.cli.options import (
     open_workspace,
     print_json,
 )
+from rag_assets.model import count_of
 
 
 @click.command(
@@ -32,8 +33,8 @@ def build_bm25(names: tuple[str, ...], as_json: bool) -> None:
     else:
         for index in found:
             what = "headings" if index.column == "search_heading" else "headings and text"
-            click.echo(f"{index.namespace}: {what}: {index.rows} chunks, {index.words} words, "
-                       f"{index.unindexed_rows} chunks not indexed, "
+            click.echo(f"{index.namespace}: {what}: {count_of(index.rows, 'chunk')}, "
+                       f"{count_of(index.words, 'word')}, {index.unindexed_rows} not indexed, "
                        f"{index.size_bytes / 1e6:.1f} MB")  # fmt: skip
             rules = ", ".join((f"words cut by {index.tokenizer}", *index.rules))
             click.echo(f"    publication {index.publication}; {rules}")
@@ -54,17 +55,20 @@ def briefs(as_json: bool) -> None:
     from rag_assets.briefing import write_briefs
 
     made = write_briefs(open_workspace())
+    for sentence in made.amiss:
+        click.echo(f"warning: {sentence}", err=True)
     if as_json:
         print_json(dataclasses.asdict(made))
         return
-    click.echo(f"{made.instruction}: {made.demands} sentences from {made.texts} texts")
-    click.echo(f"{made.style}: {made.exemplars} exemplars measured")
+    click.echo(f"{made.instruction}: {count_of(made.demands, 'sentence')} from "
+               f"{count_of(made.texts, 'text')}")  # fmt: skip
+    click.echo(f"{made.style}: {count_of(made.exemplars, 'exemplar')} measured")
 
 
 @click.command(
     help="Write and print meta/health_report.md: documents that failed, what is stale, conflicts, "
-    "citations that are not OK, settings changed without a decision, disk, versions. Exit code 1 "
-    "when there is something to look at."
+    "citations and strong assertions that are not supported, settings changed without a decision, "
+    "disk, versions. Exit code 1 when there is something to look at."
 )
 @json_option
 def health(as_json: bool) -> None:
@@ -107,7 +111,8 @@ def manifest(build: str | None, names: tuple[str, ...], as_json: bool) -> None:
         click.echo(f"{each.build_id}")
         click.echo(f"  namespace {content['namespace']}, created {content['created_at']}, "
                    f"run {content['run_id'] or 'not recorded'}")  # fmt: skip
-        click.echo(f"  {len(content['inputs'])} documents, {content['counts']['chunks']} chunks; "
+        click.echo(f"  {count_of(len(content['inputs']), 'document')}, "
+                   f"{count_of(content['counts']['chunks'], 'chunk')}; "
                    f"models {models}")  # fmt: skip
         click.echo(f"  config_hash {content['config_hash']}")
         click.echo(f"  {each.path}")

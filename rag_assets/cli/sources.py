@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from rag_assets.cli.options import json_option, open_workspace, print_json
+from rag_assets.model import count_of
 
 _FORMATS = ("markdown", "csl", "bibtex", "ris")
 
@@ -50,7 +51,6 @@ def export_used_sources(pack: Path | None, formats: tuple[str, ...], as_json: bo
     for one in done.references:
         if one.missing:
             click.echo(f"{one.doc_uid}: not found: {', '.join(one.missing)}", err=True)
-    count = len(done.references)
-    click.echo(f"{count} {'source' if count == 1 else 'sources'} of {done.used_by}:")
+    click.echo(f"{count_of(len(done.references), 'source')} of {done.used_by}:")
     for path in done.files.values():
         click.echo(f"  {path}")

@@ -57,7 +57,7 @@ def _run(
             ],
         }  # fmt: skip
         for stage, figures in summary.items():
-            shown = ", ".join(f"{value} {name}" for name, value in figures.items())
+            shown = ", ".join(_figure(value, name) for name, value in figures.items())
             say(f"{namespace.name}/{stage}: {shown}", quiet=as_json)
         for warning in _warnings(outcome.metadata):
             click.echo(f"warning: {warning}", err=True)
@@ -83,6 +83,13 @@ def _warnings(metadata: Any) -> list[str]:
             lines = str(part.get("warnings", "")).splitlines()
             found += [line.removeprefix("- ") for line in lines]
     return list(dict.fromkeys(found))
+
+
+def _figure(value: float | str, name: str) -> str:
+    """Return `2 textless pages` or `1 textless page`; figures have the names of several."""
+    words = name.replace("_", " ")
+    is_one = value == 1 and isinstance(value, int) and words.endswith("s")
+    return f"{value} {words.removesuffix('s') if is_one else words}"
 
 
 def _summarise(

@@ -23,6 +23,7 @@ from rag_assets.model.errors import (
     CitationError,
     ConfigurationError,
     DamagedFileError,
+    DiskFullError,
     FailureKind,
     LanguageModelError,
     LockedError,
@@ -45,6 +46,7 @@ from rag_assets.model.hashing import (
     normalise_text,
 )
 from rag_assets.model.stages import DocumentStatus, Progress, StageOutcome
+from rag_assets.model.wording import count_of
 
 __all__ = [
     "AnswerError",
@@ -58,6 +60,7 @@ __all__ = [
     "CitationError",
     "ConfigurationError",
     "DamagedFileError",
+    "DiskFullError",
     "DocumentStatus",
     "FailureKind",
     "LanguageModelError",
@@ -83,6 +86,7 @@ __all__ = [
     "UsageError",
     "WorkspaceError",
     "combine_digests",
+    "count_of",
     "document_id",
     "hash_bytes",
     "hash_fields",

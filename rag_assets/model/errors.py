@@ -8,6 +8,7 @@
     ├── ConfigurationError (ValueError)      a YAML file has a wrong key or value
     ├── WorkspaceError (FileNotFoundError)   no workspace, no namespace, no raw folder
     ├── StorageError (OSError)               the disk is full, a file cannot be written
+    │   ├── DiskFullError                    there is no room left
     │   ├── DamagedFileError                 a record, publication or journal was altered
     │   ├── LockedError                      another process holds the lock for too long
     │   └── RecordsMovedError                another run replaced a record while it was read
@@ -47,6 +48,27 @@ class WorkspaceError(RagError, FileNotFoundError):
 
 class StorageError(RagError, OSError):
     """The disk is full or refuses a write. Nothing that was published is lost."""
+
+    @property
+    def problem(self) -> str:
+        """What is wrong, without the advice, for a command that is that advice itself."""
+        return str(self)
+
+
+class DiskFullError(StorageError):
+    """There is no room left: `DiskFullError(problem)`, to which the advice is added."""
+
+    @property
+    def problem(self) -> str:
+        """What is wrong, without the advice to run `rag gc`."""
+        return str(self.args[0])
+
+    def __str__(self) -> str:
+        """Say what is wrong and what to do."""
+        return (
+            f"{self.problem} Nothing published was lost; free some space (`rag gc` removes what "
+            "nothing refers to) and run the command again."
+        )
 
 
 class DamagedFileError(StorageError):

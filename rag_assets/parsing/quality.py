@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rag_assets.model import RagError
+from rag_assets.model import RagError, count_of
 from rag_assets.parsing.reasons import PARSE_REASONS
 from rag_assets.parsing.stage import read_reports
 from rag_assets.storage import write_text
@@ -61,9 +61,12 @@ def _describe(namespace: Namespace, inventory: Inventory) -> Iterator[str]:
     pages = sum(row["pages"] for row in read)
     textless = sum(row["textless_pages"] for row in read)
     yield f"## {namespace.name}\n"
-    yield f"{len(rows)} documents: {len(read)} read, {len(rows) - len(read)} not."
+    yield f"{count_of(len(rows), 'document')}: {len(read)} read, {len(rows) - len(read)} not."
     if pages:
-        yield (f"{pages} pages, {textless} of them without text ({100 * textless / pages:.1f} %).")
+        yield (
+            f"{count_of(pages, 'page')}, {textless} of them without text "
+            f"({100 * textless / pages:.1f} %)."
+        )
     treed = sum(row["headings"] > 0 for row in read)
     if read:
         yield f"{treed} of {len(read)} have headings ({100 * treed / len(read):.0f} %).\n"

@@ -282,13 +282,20 @@ class _Partition:
                 "documents": len(documents),
                 "failed": sum(document.status == "failed" for document in documents),
                 **totals,
-                "mean_characters_a_page": totals["characters"] // max(1, totals["pages"]),
+                "mean_characters_a_page": _characters_a_page(documents),
             },
             len(self.reports),
             self.seconds,
             (self.mended,) if self.mended else (),
             preview_parse(self.namespace, self.partition, self.entries, self.living),
         )
+
+
+def _characters_a_page(documents: Sequence[DocumentStatus]) -> int:
+    """Return the mean over documents that have pages; text files and tables have none."""
+    paged = [document.figures for document in documents if int(document.figures["pages"])]
+    pages = sum(int(figures["pages"]) for figures in paged)
+    return sum(int(figures["characters"]) for figures in paged) // max(1, pages)
 
 
 def password_of(document: LivingContent) -> str | None:

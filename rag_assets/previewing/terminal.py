@@ -3,7 +3,7 @@
 import statistics
 from collections.abc import Iterator
 
-from rag_assets.model import Chunk
+from rag_assets.model import Chunk, count_of
 from rag_assets.previewing.source import ChunkPreview
 
 _SHOWN_CHARACTERS = 240
@@ -18,8 +18,9 @@ def render_lines(preview: ChunkPreview, *, whole: bool = False) -> Iterator[str]
     document, chunks = preview.document, preview.chunks
     yield f"{preview.name}: {document.title or 'no title'}"
     yield (
-        f"{len(document.text)} characters, {len(document.pages)} pages, "
-        f"{len(document.sections)} sections, {len(preview.parents)} parents, {len(chunks)} chunks"
+        f"{count_of(len(document.text), 'character')}, "
+        f"{count_of(len(document.pages), 'page')}, {count_of(len(document.sections), 'section')}, "
+        f"{count_of(len(preview.parents), 'parent')}, {count_of(len(chunks), 'chunk')}"
     )
     if chunks:
         sizes = [chunk.token_count for chunk in chunks]

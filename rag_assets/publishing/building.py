@@ -40,8 +40,10 @@ from rag_assets.workspace import (
     configuration_digest,
     current_identities,
     current_overrides,
+    overrides_digest,
     read_journal,
     require_inventory,
+    settings_digest,
 )
 from rag_assets.workspace.settings import deciding_fields
 
@@ -113,9 +115,9 @@ def publish(
             notify(mended)
         before = read_pointer(folder)
         state = _publish_settled(namespace, models, on_progress)
-        built_from = {"inventory": state.inventory.digest}
+        built_from = {"inventory": state.inventory.digest, "overrides": state.overrides}
         if is_whole:
-            built_from["configuration"] = configuration_digest(namespace)
+            built_from["configuration"] = settings_digest(namespace)
         is_new = point_at(folder, state.name, built_from)
         settings = namespace.settings.publish
         retired = retire_publications(folder, settings.keep_publications, settings.keep_hours)
@@ -139,6 +141,7 @@ class _State:
 
     name: str
     inventory: Inventory
+    overrides: str
     facts: list[DocumentFacts]
     digests: dict[str, str]
 
@@ -175,9 +178,11 @@ def _publish_settled(
 
 def _read_state(namespace: Namespace, models: Sequence[EmbeddingModel]) -> _State:
     inventory = require_inventory(namespace)
+    # Before they are read: one that is set meanwhile must look unpublished rather than published.
+    overrides = overrides_digest(namespace)
     facts, digests = collect(namespace, inventory, [model.fingerprint for model in models])
     name = _name(namespace, inventory, facts, digests, models)
-    return _State(name, inventory, facts, digests)
+    return _State(name, inventory, overrides, facts, digests)
 
 
 def collect(

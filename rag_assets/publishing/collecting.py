@@ -98,7 +98,7 @@ def collect_garbage(namespace: Namespace, models: Collection[str], notify: Notif
             vectors += prune_vectors(namespace, partition, models, notify)
             parses += _remove_parses(namespace, partition, notify)
     except StorageError as error:  # the rest was done; the caller says what was not
-        refused = str(error)
+        refused = error.problem
     # And what the records do not name any more, now that they are shorter.
     _remove_attachments(namespace)
     _remove_answers(namespace)

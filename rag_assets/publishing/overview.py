@@ -1,22 +1,31 @@
 """What a person asks about a namespace: which documents, what is built, what is missing."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rag_assets.model import PublicationError
+from rag_assets.model import PublicationError, count_of
 from rag_assets.publishing.building import collect
 from rag_assets.publishing.facts import DocumentFacts
-from rag_assets.storage import read_manifest, read_pointer
+from rag_assets.storage import Pointer, read_manifest, read_pointer
 from rag_assets.workspace import (
+    Look,
     Namespace,
-    configuration_digest,
     look_at_raw,
+    overrides_digest,
     read_inventory,
     read_journal,
     reconcile,
+    settings_digest,
 )
+
+# Documents that nobody finds until a person does something, and what became of them.
+_UNUSED = {
+    "failed": "could not be read",
+    "withheld": "withheld",
+    "refused": "refused",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +35,8 @@ class DocumentLine:
     Args:
         status: `published`, `pending`, `failed`, `withheld`, `refused`, or `removed` for a uid
             that no file holds any more.
+        notes: on what it is and whether it may be cited.
+        warnings: what its parser was in doubt about, each a sentence a person can act on.
     """
 
     namespace: str
@@ -37,6 +48,7 @@ class DocumentLine:
     reason_code: str | None = None
     message: str | None = None
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 def list_documents(namespace: Namespace, models: Sequence[str]) -> list[DocumentLine]:
@@ -56,6 +68,7 @@ def list_documents(namespace: Namespace, models: Sequence[str]) -> list[Document
             namespace.name, f.doc_uid, f.status, f.citable,
             tuple(s.source_uri for s in f.living.sources), f.title, f.reason_code, f.message,
             tuple(_notes(f, identities.notes.get(f.content_hash))),
+            tuple(f.report["warnings"]) if f.report else (),
         )
         for f in facts
     ]  # fmt: skip
@@ -98,6 +111,9 @@ def _notes(facts: DocumentFacts, note: str | None) -> list[str]:
 def describe_namespace(namespace: Namespace, models: Sequence[str]) -> dict[str, Any]:
     """Return what `rag status` says of a namespace, as plain values.
 
+    `stale` are sentences on what a build would bring up to date, `mend` is the command that does;
+    `amiss` are sentences on documents that no build mends, with the command that lists them.
+
     Args:
         models: fingerprints of the configured models.
 
@@ -113,17 +129,16 @@ def describe_namespace(namespace: Namespace, models: Sequence[str]) -> dict[str,
         facts, _ = collect(namespace, inventory, models)
         statuses.update(fact.status for fact in facts)
         statuses["refused"] = sum(source.status != "ok" for source in inventory.sources)
-    stale = []
-    if pointer is None:
-        stale.append("nothing is published yet")
-    elif look.digest != published:
-        stale.append("raw/ has changed since the publication")
-    if pointer and pointer.built_from.get("configuration") != configuration_digest(namespace):
-        stale.append("the configuration has changed since the last whole build")
-    if statuses["pending"]:
-        stale.append(f"{statuses['pending']} documents are not built yet")
-    if not look.is_complete:
-        stale.append("not all changed files are hashed yet")
+    stale = _stale(namespace, pointer, look, statuses["pending"])
+    is_overridden = pointer is not None and pointer.built_from.get("overrides") != overrides_digest(
+        namespace
+    )
+    mend = "index" if is_overridden and not stale else "ingest"
+    if is_overridden:
+        stale.append(
+            "metadata was overridden (`rag meta set`) since the publication; the next one "
+            "applies it"
+        )
     return {
         "namespace": namespace.name,
         "publication": pointer.current if pointer else None,
@@ -133,8 +148,35 @@ def describe_namespace(namespace: Namespace, models: Sequence[str]) -> dict[str,
         "being_written": list(look.pending),
         "counts": _counts(namespace),
         "stale": stale,
-        "mend": f"rag ingest --namespace {namespace.name}" if stale else None,
+        "mend": f"rag {mend} --namespace {namespace.name}" if stale else None,
+        "amiss": _amiss(namespace, statuses),
     }
+
+
+def _stale(namespace: Namespace, pointer: Pointer | None, look: Look, pending: int) -> list[str]:
+    """Return what only a build of every stage brings up to date."""
+    stale = []
+    if pointer is None:
+        stale.append("nothing is published yet")
+    elif look.digest != pointer.built_from.get("inventory"):
+        stale.append("raw/ has changed since the publication")
+    if pointer and pointer.built_from.get("configuration") != settings_digest(namespace):
+        stale.append("the configuration has changed since the last whole build")
+    if pending:
+        verb = "is" if pending == 1 else "are"
+        stale.append(f"{count_of(pending, 'document')} {verb} not built yet")
+    if not look.is_complete:
+        stale.append("not all changed files are hashed yet")
+    return stale
+
+
+def _amiss(namespace: Namespace, statuses: Mapping[str, int]) -> list[str]:
+    return [
+        f"{count_of(statuses[status], 'file' if status == 'refused' else 'document')} {what}: "
+        f"`rag documents --namespace {namespace.name} --status {status}` says which and why"
+        for status, what in _UNUSED.items()
+        if statuses[status]
+    ]
 
 
 def _counts(namespace: Namespace) -> dict[str, int]:

@@ -6,7 +6,7 @@ import platform
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rag_assets.model import RagError, StorageError
+from rag_assets.model import RagError, StorageError, count_of
 from rag_assets.storage import read_pointer, require_writable
 from rag_assets.workspace import (
     ENVIRONMENT_FILE,
@@ -117,7 +117,7 @@ def _examine_namespace(namespace: Namespace) -> Iterator[Finding]:
                       f"{model.dimension} places, "
                       f"fingerprint {model.fingerprint[:12]}")  # fmt: skip
     journal = read_journal(namespace.journal)
-    yield Finding(f"{name}: journal", f"{len(journal.bindings)} bindings")
+    yield Finding(f"{name}: journal", count_of(len(journal.bindings), "binding"))
     inventory, pointer = read_inventory(namespace), read_pointer(namespace.publications)
     mend = f"rag ingest --namespace {name}"
     if inventory is None or pointer is None:

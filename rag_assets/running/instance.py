@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING
 
-from rag_assets.model import StorageError
+from rag_assets.model import DiskFullError, StorageError
 from rag_assets.storage import explained_errors, hold_lock
 from rag_assets.workspace import (
     ENVIRONMENT_FILE,
@@ -60,10 +60,8 @@ def open_instance(workspace: Workspace) -> "Iterator[dg.DagsterInstance]":
                 "write permission on that folder and its files, or mount its disk for writing, "
                 "and run the command again."
             ) from error
-        raise StorageError(
-            f"{home}: Dagster's run history cannot be written ({error.orig}). Is the disk full? "
-            "Nothing published was lost; free some space (`rag gc` removes what nothing refers "
-            "to) and run the command again."
+        raise DiskFullError(
+            f"{home}: Dagster's run history cannot be written ({error.orig}). Is the disk full?"
         ) from error
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import dagster as dg
 
 from rag_assets.assets import REST_TAG, STATE_TAG
-from rag_assets.model import RagError
+from rag_assets.model import RagError, count_of
 from rag_assets.sensors.attempts import attempts_of, is_busy
 from rag_assets.storage import read_pointer
 from rag_assets.workspace import (
@@ -13,6 +13,8 @@ from rag_assets.workspace import (
     Workspace,
     configuration_digest,
     look_at_raw,
+    overrides_digest,
+    settings_digest,
 )
 
 # Marks the runs of a namespace's sensors, so that one waits for the other.
@@ -70,7 +72,7 @@ def _look(namespace: Namespace, instance: dg.DagsterInstance) -> Answer:
         return dg.SkipReason("hashing goes on at the next look: the budget of this one is used up")
     if look.digest == published:
         waiting = f"; {len(look.pending)} are still being written" if look.pending else ""
-        return dg.SkipReason(f"{look.files} files, nothing changed{waiting}")
+        return dg.SkipReason(f"{count_of(look.files, 'file')}, nothing changed{waiting}")
     if not look.files and published is None:
         return dg.SkipReason("raw/ is empty")
     reason = f"files changed in partitions {look.partitions[0]} to {look.partitions[-1]}"
@@ -81,13 +83,18 @@ def _compare_configuration(namespace: Namespace, instance: dg.DagsterInstance) -
     pointer = read_pointer(namespace.publications)
     if pointer is None:
         return dg.SkipReason("nothing is published yet")
-    digest = configuration_digest(namespace)
-    if pointer.built_from.get("configuration") == digest:
+    built = pointer.built_from
+    is_built = built.get("configuration") == settings_digest(namespace)
+    if is_built and built.get("overrides") == overrides_digest(namespace):
         return dg.SkipReason("the configuration is the one that was built")
     if is_busy(instance, _SENSOR_TAG, namespace.name):
         return dg.SkipReason("a run of this namespace's sensors is under way")
     return _request(
-        namespace, instance, digest, namespace.partition_keys, "the configuration changed"
+        namespace,
+        instance,
+        configuration_digest(namespace),
+        namespace.partition_keys,
+        "metadata was overridden" if is_built else "the configuration changed",
     )
 
 

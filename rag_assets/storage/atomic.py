@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from rag_assets.model import StorageError
+from rag_assets.model import DiskFullError, StorageError
 
 # A name that starts so is unfinished work; `rag gc` removes those whose process is gone.
 TEMPORARY_PREFIX = ".tmp-"
@@ -41,10 +41,7 @@ def explained_errors(target: Path) -> Iterator[None]:
 def explain(error: OSError, target: Path | str) -> StorageError | None:
     """Say what is wrong with a disk and what to do; None where the error is of another kind."""
     if error.errno in {errno.ENOSPC, errno.EDQUOT} or "No space left" in str(error):
-        return StorageError(
-            f"{target}: the disk is full. Nothing published was lost; free some space "
-            "(`rag gc` removes what nothing refers to) and run the command again."
-        )
+        return DiskFullError(f"{target}: the disk is full.")
     if error.errno == errno.EROFS:
         return StorageError(
             f"{target}: cannot be written: its disk is read-only. Mount it for writing, or copy "

@@ -2,17 +2,17 @@
 
 import importlib.metadata
 import platform
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from rag_assets import __version__
-from rag_assets.model import PublicationError, RagError
+from rag_assets.model import RagError, count_of
 from rag_assets.publishing import DocumentLine, describe_namespace, list_documents
 from rag_assets.storage import MANIFEST, read_manifest, read_pointer, write_text
+from rag_assets.tracing.health_outputs import describe_outputs
+from rag_assets.tracing.page import ReportPage
 from rag_assets.tracing.querying import open_sql
 from rag_assets.tracing.stored import read_named_rows
 from rag_assets.workspace import (
@@ -26,42 +26,12 @@ from rag_assets.workspace import (
 HEALTH_REPORT = "health_report.md"
 _FOLDERS = ("raw", "data", "index", "meta", "outputs")
 _PACKAGES = ("dagster", "duckdb", "pylance", "pyarrow", "pymupdf", "torch")
-# What a person reads of a list on a page; the commands named list all.
-_MOST_SHOWN = 30
 
 _PLACES = """
     SELECT namespace, count(*) AS chunks, count(*) FILTER (page_start IS NULL) AS pageless,
         count(*) FILTER (page_start IS NULL AND char_end <= char_start) AS placeless
     FROM chunks WHERE citable GROUP BY namespace
 """
-# The newest audit of each draft: what was judged before has been judged again.
-_VERDICTS = """
-    SELECT made_from, output, number, line, status, reason_code, doc_uid, claim, is_stale
-    FROM lineage WHERE kind = 'verdict'
-    QUALIFY dense_rank() OVER (
-        PARTITION BY regexp_replace(output, '_v\\d+$', '')
-        ORDER BY regexp_extract(output, '_v(\\d+)$', 1)::BIGINT DESC
-    ) = 1
-    ORDER BY made_from, output, number
-"""
-
-
-@dataclass
-class _Report:
-    """The page as it grows; `todo` are the sentences that ask for something."""
-
-    todo: list[str] = field(default_factory=list)
-    lines: list[str] = field(default_factory=list)
-
-    def add(self, *lines: str) -> None:
-        """Add lines to the page."""
-        self.lines += lines
-
-    def add_list(self, sentences: Sequence[str], margin: str = "") -> None:
-        """Add a list, its beginning where it is long; `margin` sets it below another point."""
-        self.lines += [f"{margin}- {' '.join(s.split())}" for s in sentences[:_MOST_SHOWN]]
-        if len(sentences) > _MOST_SHOWN:
-            self.lines.append(f"{margin}- … and {len(sentences) - _MOST_SHOWN} more")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +53,7 @@ def write_health_report(
     Args:
         fingerprints: gives those of a namespace's configured models.
     """
-    report = _Report()
+    report = ReportPage()
     readable = []
     for name in workspace.namespace_names:
         report.add(f"\n## Namespace {name}\n")
@@ -94,13 +64,13 @@ def write_health_report(
         except RagError as error:
             report.todo.append(f"{name}: {error}")
             report.add(f"It cannot be read: {error}")
-    _describe_outputs(report, workspace, readable)
+    describe_outputs(report, workspace, readable)
     _describe_policy(report, workspace)
     _describe_machine(report, workspace)
     at = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     head = ["# Health of the library", "", f"Made by `rag health`, {at}.", ""]
     if report.todo:
-        head += [f"**{len(report.todo)} things to look at:**", ""]
+        head += [f"**{count_of(len(report.todo), 'thing')} to look at:**", ""]
         head += [f"{number}. {todo}" for number, todo in enumerate(report.todo, start=1)]
     else:
         head.append("**Nothing to do.**")
@@ -110,7 +80,7 @@ def write_health_report(
     return Health(path, text, tuple(report.todo))
 
 
-def _describe(report: _Report, namespace: Namespace, models: Sequence[str]) -> None:
+def _describe(report: ReportPage, namespace: Namespace, models: Sequence[str]) -> None:
     state = describe_namespace(namespace, models)
     name = namespace.name
     report.todo += [f"{name}: {stale}. `{state['mend']}`" for stale in state["stale"]]
@@ -118,21 +88,31 @@ def _describe(report: _Report, namespace: Namespace, models: Sequence[str]) -> N
     report.add(f"- Files in raw/: {state['files']}; documents: {shown or 'none'}")
     if state["counts"]:
         counts = state["counts"]
-        report.add(f"- Searchable: {counts['chunks']} chunks in {counts['parents']} parents")
+        report.add(
+            f"- Searchable: {count_of(counts['chunks'], 'chunk')} in "
+            f"{count_of(counts['parents'], 'parent')}"
+        )
     report.add(*_publications(namespace))
     lines = list_documents(namespace, models)
     troubled = [line for line in lines if line.status in {"failed", "withheld", "refused"}]
     if troubled:
         report.todo.append(
-            f"{name}: {len(troubled)} documents could not be used (below; `rag documents`)."
+            f"{name}: {count_of(len(troubled), 'document')} could not be used (below; "
+            "`rag documents` lists all)."
         )
         report.add("\n### Documents that could not be used\n")
         report.add_list([_sentence(line) for line in troubled])
     conflicts = [f"{_title(line)}: {note}" for line in lines for note in line.notes]
     if conflicts:
-        report.todo.append(f"{name}: {len(conflicts)} documents need a decision of yours (below).")
+        needed = f"{count_of(len(conflicts), 'conflict')} for you to decide (below)"
+        report.todo.append(f"{name}: {needed}.")
         report.add("\n### Conflicts and oddities\n")
         report.add_list(conflicts)
+    doubtful = [f"{_title(line)}: {each}" for line in lines for each in line.warnings]
+    if doubtful:
+        report.add("\n### Documents that were read, with something to look at\n")
+        report.add_list(doubtful)
+    report.add("\n### Places\n")
     _describe_places(report, namespace)
 
 
@@ -161,7 +141,7 @@ def _publications(namespace: Namespace) -> Iterator[str]:
         yield f"- Publication {folder.name}{more}: {_megabytes(folder)}"
 
 
-def _describe_places(report: _Report, namespace: Namespace) -> None:
+def _describe_places(report: ReportPage, namespace: Namespace) -> None:
     if read_pointer(namespace.publications) is None:
         return
     with open_sql(namespace.workspace, [namespace.name]) as connection:
@@ -175,46 +155,12 @@ def _describe_places(report: _Report, namespace: Namespace) -> None:
     )
     if row["placeless"]:
         report.todo.append(
-            f"{namespace.name}: {row['placeless']} citable chunks have no place at all. Run "
+            f"{namespace.name}: citable chunks without any place: {row['placeless']}. Run "
             "`rag ingest`; if it stays, please report it."
         )
 
 
-def _describe_outputs(report: _Report, workspace: Workspace, names: Sequence[str]) -> None:
-    report.add("\n## Packs and audits\n")
-    try:
-        with open_sql(workspace, names) as connection:
-            packs = read_named_rows(connection, "SELECT count(DISTINCT output) AS n FROM ends "
-                                    "WHERE kind = 'item'")  # fmt: skip
-            rows = read_named_rows(connection, _VERDICTS)
-    except PublicationError as error:
-        report.add(str(error))
-        return
-    report.add(f"- Evidence packs: {packs[0]['n']}")
-    by_draft: dict[str, list[dict[str, Any]]] = {}
-    for row in rows:
-        by_draft.setdefault(row["made_from"], []).append(row)
-    for draft, verdicts in by_draft.items():
-        counts = Counter(row["status"] for row in verdicts)
-        shown = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
-        report.add(f"- {draft} (`{verdicts[0]['output']}`): {shown}")
-        open_rows = [row for row in verdicts if row["status"] != "OK"]
-        stale = sum(bool(row["is_stale"]) and row["status"] != "ERROR" for row in verdicts)
-        if open_rows:
-            report.todo.append(f"{draft}: {len(open_rows)} citations are not OK (below).")
-            report.add_list([
-                f"line {row['line']}, `{row['doc_uid']}`: {row['status']} ({row['reason_code']}): "
-                f"{row['claim'][:120]}"
-                for row in open_rows
-            ], "  ")  # fmt: skip
-        if stale:
-            report.todo.append(
-                f"{draft}: {stale} verdicts are about sources that have changed since. "
-                f"`rag verify-citations` on it again."
-            )
-
-
-def _describe_policy(report: _Report, workspace: Workspace) -> None:
+def _describe_policy(report: ReportPage, workspace: Workspace) -> None:
     report.add("\n## Settings and decisions\n")
     try:
         digest, decisions = config_hash(workspace), read_decisions(workspace)
@@ -226,15 +172,16 @@ def _describe_policy(report: _Report, workspace: Workspace) -> None:
     report.add(f"- config_hash: {digest}")
     report.add_list([f"{d.number:04d}, {d.at[:10]}: {d.text}" for d in decisions])
     if changes:
+        verb = "was" if len(changes) == 1 else "were"
         report.todo.append(
-            f"{len(changes)} settings were changed without a decision (below). "
+            f"{count_of(len(changes), 'setting')} {verb} changed without a decision (below). "
             '`rag decide "…" --reason "…"` notes why.'
         )
         report.add("\nChanged since the last decision:\n")
         report.add_list(changes)
 
 
-def _describe_machine(report: _Report, workspace: Workspace) -> None:
+def _describe_machine(report: ReportPage, workspace: Workspace) -> None:
     report.add("\n## Disk and versions\n")
     report.add(*(f"- {name}/: {_megabytes(workspace.root / name)}" for name in _FOLDERS))
     versions = [f"rag-assets {__version__}", f"Python {platform.python_version()}"]

@@ -57,6 +57,8 @@ from rag_assets.workspace.watching import (
     changed_files,
     configuration_digest,
     look_at_raw,
+    overrides_digest,
+    settings_digest,
 )
 
 __all__ = [
@@ -100,6 +102,7 @@ __all__ = [
     "overlapping_folders",
     "overridden_fields",
     "override_metadata",
+    "overrides_digest",
     "read_decisions",
     "read_inventory",
     "read_journal",
@@ -110,6 +113,7 @@ __all__ = [
     "require_own_environment",
     "scan_raw",
     "set_metadata",
+    "settings_digest",
     "shipped_file",
     "shipped_settings",
     "slug",

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard, get_args
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -13,6 +13,10 @@ from rapidfuzz import process
 from rag_assets.model import ConfigurationError
 from rag_assets.workspace.settings import EmbedSettings, ModelSettings, Settings
 
+# What a person can follow, for pydantic's types of errors that speak of its own classes.
+_MISSING = "missing"  # the value is then the section around the key
+_LINES = "expected `key: value` lines below it"
+_RULES = {"missing": _MISSING, "model_type": _LINES, "dict_type": _LINES}
 # Replaced whole by a later file: a namespace that names its places means just those.
 _WHOLE = frozenset({"places"})
 
@@ -150,9 +154,21 @@ def _refuse_unknown_keys(
                     at_entry = (*at, str(key), str(number))
                     _refuse_unknown_keys(path, entry, ModelSettings, at_entry)
             continue
+        # A mapping of sections by names of the user's own, as `places`.
+        parts = get_args(known[key].annotation)
+        if len(parts) == 2 and _is_section(parts[1]) and isinstance(value, dict):
+            for name, entry in value.items():
+                if isinstance(entry, dict):
+                    at_entry = (*at, str(key), repr(name) if name == "" else str(name))
+                    _refuse_unknown_keys(path, entry, parts[1], at_entry)
+            continue
         section = known[key].annotation
-        if isinstance(section, type) and issubclass(section, BaseModel) and isinstance(value, dict):
+        if _is_section(section) and isinstance(value, dict):
             _refuse_unknown_keys(path, value, section, (*at, str(key)))
+
+
+def _is_section(kind: object) -> TypeGuard[type[BaseModel]]:
+    return isinstance(kind, type) and issubclass(kind, BaseModel)
 
 
 def merge_layers(layers: Sequence[Layer]) -> Settings:
@@ -169,7 +185,7 @@ def merge_layers(layers: Sequence[Layer]) -> Settings:
     except ValidationError as error:
         first = error.errors()[0]
         raise ConfigurationError(
-            _explain(first["loc"], first["msg"], first["input"], layers)
+            _explain(first["loc"], _RULES.get(first["type"], first["msg"]), first["input"], layers)
         ) from error
     _check_order(settings, layers)
     return settings
@@ -188,18 +204,26 @@ def _merge(into: dict[str, Any], values: Mapping[str, Any]) -> None:
 def _explain(
     location: tuple[int | str, ...], rule: str, value: Any, layers: Sequence[Layer]
 ) -> str:
-    source = next(
-        (layer.path for layer in reversed(layers) if _holds(layer.values, location)),
-        layers[-1].path,
-    )
-    dotted = ".".join(str(part) for part in location)
+    source = max(reversed(layers), key=lambda layer: _depth(layer.values, location)).path
+    dotted = ".".join(str(part) if part != "" else "''" for part in location)
+    if rule == _MISSING:
+        known = ", ".join(map(str, value)) if isinstance(value, dict) and value else "nothing"
+        return f"{source}: '{dotted}' is missing: it must be set there (set are: {known})."
     rule = rule[:1].lower() + rule[1:]
     return f"{source}: '{dotted}': {rule}, got {value!r}."
 
 
-def _holds(values: Any, location: tuple[int | str, ...]) -> bool:
-    """Say whether a file speaks about this key at all."""
-    return isinstance(values, dict) and bool(location) and location[0] in values
+def _depth(values: Any, location: tuple[int | str, ...]) -> int:
+    """Return how far a file speaks of a key: of its section, of a part of it, of the key."""
+    depth = 0
+    for part in location:
+        if not isinstance(values, dict) or part not in values:
+            break
+        if part in _WHOLE:
+            return len(location)
+        values = values[part]
+        depth += 1
+    return depth
 
 
 def _check_order(settings: Settings, layers: Sequence[Layer]) -> None:

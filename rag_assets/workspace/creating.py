@@ -173,6 +173,7 @@ def add_namespace(workspace: Workspace, name: str, raw: tuple[str, ...], templat
     """
     path = workspace.namespace_file(name)
     check_namespace_name(name, path)
+    workspace.check_namespace_file(name)
     if path.exists():
         raise UsageError(f"namespace '{name}' exists already: edit {path}.")
     if template not in list_templates():

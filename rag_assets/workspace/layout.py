@@ -225,8 +225,35 @@ class Workspace:
 
     @property
     def namespace_names(self) -> tuple[str, ...]:
-        """All declared namespaces, sorted."""
-        return tuple(sorted(path.stem for path in (self.root / "namespaces").glob("*.yaml")))
+        """All declared namespaces, sorted; one whose file is misnamed is refused when opened."""
+        return tuple(sorted({path.stem for path in (self.root / "namespaces").glob("*.yaml")}
+                            | {path.stem for path in self._misnamed_files()}))  # fmt: skip
+
+    def _misnamed_files(self) -> list[Path]:
+        """Return files in namespaces/ that are meant as one, but that nothing would read."""
+        return [
+            path
+            for path in sorted((self.root / "namespaces").glob("*"))
+            if path.suffix.lower() in {".yml", ".yaml"}
+            and path.suffix != ".yaml"
+            and not path.name.startswith(".")
+        ]
+
+    def check_namespace_file(self, name: str) -> None:
+        """Refuse a namespace file with another suffix, which would be passed over in silence.
+
+        Raises:
+            ConfigurationError: names the file and what to call it.
+        """
+        path = self.namespace_file(name)
+        misnamed = next((each for each in self._misnamed_files() if each.stem == name), None)
+        if misnamed is not None:
+            what = (
+                f"it is not read, {path.name} beside it is. Keep one of the two, as {path.name}."
+                if path.exists()
+                else f"a namespace's file ends in .yaml. Rename it to {path.name}."
+            )
+            raise ConfigurationError(f"{misnamed}: {what}")
 
     def namespace(self, name: str) -> Namespace:
         """Return one namespace with its merged settings.
@@ -242,6 +269,7 @@ class Workspace:
                 f"`rag namespace add {name}` declares it."
             )
         check_namespace_name(name, self.namespace_file(name))
+        self.check_namespace_file(name)
         layers = [
             default_layer(),
             read_layer(self.root / MARKER),

@@ -50,6 +50,8 @@ def config_hash(workspace: Workspace) -> str:
 
 def written_settings(workspace: Workspace) -> dict[str, Any]:
     """Return what the workspace's own files set: `config.yaml: verify.threshold` → 0.6."""
+    for name in workspace.namespace_names:
+        workspace.check_namespace_file(name)
     paths = [workspace.root / MARKER]
     paths += [workspace.namespace_file(name) for name in workspace.namespace_names]
     return {

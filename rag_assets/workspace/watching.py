@@ -117,6 +117,16 @@ def _changed_partitions(
 
 def configuration_digest(namespace: Namespace) -> str:
     """Return the digest of all settings and overrides that a build depends on."""
+    return hash_fields(settings_digest(namespace), overrides_digest(namespace))
+
+
+def overrides_digest(namespace: Namespace) -> str:
+    """Return the digest of what `rag meta set` changed: any publication applies it."""
+    return hash_fields(current_overrides(namespace))
+
+
+def settings_digest(namespace: Namespace) -> str:
+    """Return the digest of all settings that records depend on: a whole build applies them."""
     settings = namespace.settings.model_dump(
         mode="json", exclude={"sensors", "retrieve", "llm", "verify", "publish"}
     )
@@ -131,4 +141,4 @@ def configuration_digest(namespace: Namespace) -> str:
     settings["embed"]["models"] = [
         deciding_fields(model) for model in namespace.settings.embed.models
     ]
-    return hash_fields(settings, current_overrides(namespace))
+    return hash_fields(settings)

@@ -100,6 +100,25 @@ def test_exemplars_are_measured_and_ask_for_nothing(workspace: Workspace) -> Non
     assert find_demands(text) == []
 
 
+def test_lines_of_code_and_items_of_lists_are_no_sentences(tmp_path: Path) -> None:
+    model = (
+        "# Method\n\nWe call `sort(x)` first. Two steps follow:\n\n- collect the nodes\n"
+        "- sort them by cost\n\nThey were run twice.\n\n```python\nprint(x)\n```\n\n"
+        "Input: a list of nodes\n\n1. for each node u do\n2. cost[u] = inf\n3. end for\n"
+        "4. return cost\n\n    more = code(2)\n"
+    )
+    workspace = make_workspace(tmp_path, {"instruction/exemplars/model.md": model})
+    build(workspace.namespace("thesis"))
+    (text,) = gather_instructions(workspace)[0]
+    style = measure_style(text)
+    assert style is not None
+    assert style.sentences == 3
+    words = (
+        "We call sort x first Two steps follow collect the nodes sort them by cost They were run"
+    )
+    assert style.length == len(f"{words} twice".split())
+
+
 def test_briefs_are_marked_and_can_enter_no_pack(workspace: Workspace) -> None:
     made = write_briefs(workspace)
     for path in (made.instruction, made.style):
@@ -133,3 +152,12 @@ def test_a_workspace_without_instructions_says_where_to_put_them(tmp_path: Path)
     made = write_briefs(workspace)
     assert made.texts == 0
     assert "raw/instruction/" in made.instruction.read_text(encoding="utf-8")
+
+
+def test_an_instruction_that_could_not_be_read_is_named_in_the_brief(tmp_path: Path) -> None:
+    files = {"instruction/guidance/task.md": TASK, "instruction/guidance/broken.pdf": "%PDF-1.7"}
+    workspace = make_workspace(tmp_path, files)
+    build(workspace.namespace("thesis"))
+    made = write_briefs(workspace)
+    assert made.amiss[0].startswith("raw/instruction/guidance/broken.pdf is left out")
+    assert made.amiss[0] in made.instruction.read_text(encoding="utf-8")

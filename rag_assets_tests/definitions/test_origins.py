@@ -117,6 +117,16 @@ def test_the_code_location_is_the_one_of_the_shipped_workspace_file() -> None:
     }
 
 
+def test_the_shipped_workspace_file_says_how_dagster_finds_a_workspace(tmp_path: Path) -> None:
+    from rag_assets.workspace import create_workspace, environment_of, shipped_file
+
+    workspace, _ = create_workspace(tmp_path, "thesis")
+    text = shipped_file("workspace.yaml").read_text()
+    for name, value in environment_of(workspace).items():
+        shown = value.replace(str(tmp_path), "/path/to/library")
+        assert f"{name}={shown}" in text
+
+
 def test_the_repository_and_the_job_have_the_names_that_dagster_gives_them() -> None:
     definitions = dg.Definitions(assets=[works])
     assert definitions.resolve_implicit_global_asset_job_def().name == origins.ASSET_JOB

@@ -124,7 +124,8 @@ def test_gc_frees_space_on_a_full_disk_and_does_not_advise_itself(small_disk: Pa
     fill(small_disk, 0)
     ran = run_rag("--workspace", workspace.root, "gc")
     assert not left.exists(), ran.stderr
-    assert "1 unfinished files" in ran.stdout
+    assert "1 unfinished file" in ran.stdout
+    assert "`rag gc` removes" not in ran.stderr
     assert "Traceback" not in ran.stderr
     if ran.returncode:
         assert "The disk is full even so" in ran.stderr

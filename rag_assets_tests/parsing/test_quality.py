@@ -1,7 +1,11 @@
 from pathlib import Path
 
+from rag_assets.model import hash_bytes
 from rag_assets.parsing.quality import write_quality_report
+from rag_assets.parsing.stage import refresh_parse_reports
+from rag_assets.workspace import take_inventory
 from rag_assets_tests.libraries import build, make_workspace
+from rag_assets_tests.parsing.made_up_pdfs import make_pdf, paragraph
 
 
 def test_the_report_says_what_was_read_and_what_was_not(tmp_path: Path) -> None:
@@ -18,6 +22,20 @@ def test_the_report_says_what_was_read_and_what_was_not(tmp_path: Path) -> None:
     assert "raw/evidence/b.md: " in text
     assert "| raw/evidence/a.md | markdown |" in text
     assert "1 of 2 have headings (50 %)." in text
+
+
+def test_characters_a_page_are_those_of_documents_with_pages(tmp_path: Path) -> None:
+    pdf = make_pdf([paragraph("Light helps plants.")])
+    # Texts of many lengths, so that one of them shares the partition of the PDF.
+    texts = {f"evidence/{n}.md": "Light helps. " * (100 + n) for n in range(200)}
+    key = hash_bytes(pdf)[0]
+    shared = next(name for name, text in texts.items() if hash_bytes(text.encode())[0] == key)
+    workspace = make_workspace(tmp_path, {"evidence/a.pdf": pdf, shared: texts[shared]})
+    namespace = workspace.namespace("thesis")
+    inventory = take_inventory(namespace, notify=lambda _: None).inventory
+    outcome = refresh_parse_reports(namespace, inventory, [key], lambda _: None)[key]
+    assert outcome.counts["documents"] == 2
+    assert outcome.counts["mean_characters_a_page"] == len("Light helps plants.")
 
 
 def test_an_unchanged_library_rewrites_no_report(tmp_path: Path) -> None:

@@ -12,8 +12,9 @@ from rag_assets.storage import point_at
 from rag_assets.workspace import (
     Namespace,
     Workspace,
-    configuration_digest,
     create_workspace,
+    overrides_digest,
+    settings_digest,
     take_inventory,
 )
 
@@ -77,7 +78,11 @@ def publish_as_seen(workspace: Workspace) -> None:
     point_at(
         namespace.publications,
         f"p-{digest[:16]}",
-        {"inventory": digest, "configuration": configuration_digest(namespace)},
+        {
+            "inventory": digest,
+            "configuration": settings_digest(namespace),
+            "overrides": overrides_digest(namespace),
+        },
     )
 
 

@@ -59,7 +59,7 @@ def test_the_first_files_ask_for_every_partition(ask: Ask) -> None:
 
 @pytest.mark.usefixtures("published")
 def test_nothing_changed_is_said(ask: Ask) -> None:
-    assert refused(ask(NAME)) == "1 files, nothing changed"
+    assert refused(ask(NAME)) == "1 file, nothing changed"
 
 
 @pytest.mark.usefixtures("published")
@@ -241,7 +241,9 @@ def test_an_override_asks_for_every_partition(
     from rag_assets.workspace import set_metadata
 
     set_metadata(namespace, "note", "title", "On leaves", "the file has none")
-    assert span(requested(ask("thesis_configuration"))) == ("0", "f")
+    request = requested(ask("thesis_configuration"))
+    assert span(request) == ("0", "f")
+    assert request.tags["rag/reason"] == "metadata was overridden"
 
 
 @pytest.mark.usefixtures("published")

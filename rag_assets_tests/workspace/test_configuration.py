@@ -59,6 +59,15 @@ def test_places_of_a_namespace_replace_the_default_ones(workspace: Workspace) ->
             "embed: {models: [{kind: hashing}, {kind: hashing, dimension: 8}]}\n",
             ["'embed.models'", "a name of its own", "got 'hashing'"],
         ),
+        (
+            "places: {evidence: {source_typ: evidence, citable: true}}\n",
+            ["'places.evidence.source_typ'", "did you mean 'source_type'"],
+        ),
+        (
+            "places: {evidence: {source_type: evidence}}\n",
+            ["'places.evidence.citable' is missing", "set are: source_type"],
+        ),
+        ("places: {evidence: evidence}\n", ["'places.evidence'", "`key: value` lines"]),
         ("raw: [papers, /elsewhere/papers]\n", ["'papers'", "differ"]),
     ],
 )
@@ -82,6 +91,33 @@ def test_wrong_value_is_blamed_on_the_file_that_holds_it(workspace: Workspace) -
     with pytest.raises(ConfigurationError) as caught:
         workspace.namespace("lib")
     assert str(caught.value).startswith(f"{config}: 'retrieve.top_k'")
+
+
+def test_wrong_value_is_blamed_on_its_file_though_another_sets_its_neighbour(
+    workspace: Workspace,
+) -> None:
+    config = workspace.root / "config.yaml"
+    config.write_text("retrieve: {top_k: 0}\n")
+    configure(workspace, "retrieve: {pool_k: 40}\n")
+    with pytest.raises(ConfigurationError) as caught:
+        workspace.namespace("lib")
+    assert str(caught.value).startswith(f"{config}: 'retrieve.top_k'")
+
+
+@pytest.mark.parametrize("name", ["law.yml", "law.YAML"])
+def test_namespace_file_with_another_suffix_is_refused_with_its_right_name(
+    workspace: Workspace, name: str
+) -> None:
+    (workspace.root / "namespaces" / name).write_text("raw: [raw]\n")
+    with pytest.raises(ConfigurationError, match=rf"{name}.*Rename it to law\.yaml"):
+        workspace.namespaces()
+    assert workspace.namespace("lib").name == "lib"
+
+
+def test_two_files_of_one_namespace_are_refused(workspace: Workspace) -> None:
+    workspace.namespace_file("lib").with_suffix(".yml").write_text("raw: [raw]\n")
+    with pytest.raises(ConfigurationError, match=r"lib\.yml.*Keep one of the two, as lib\.yaml"):
+        workspace.namespace("lib")
 
 
 def test_empty_file_is_no_settings(workspace: Workspace) -> None:

@@ -7,6 +7,7 @@ from rag_assets.auditing.drafts.draft import Draft
 from rag_assets.auditing.pages.page import Note, PageHead, Passage, Suggestion, Tone, render_page
 from rag_assets.auditing.record import CitationAudit
 from rag_assets.auditing.verdict import CitationVerdict, Status
+from rag_assets.model import count_of
 
 TONES: dict[Status, Tone] = {"OK": "good", "WEAK": "weak", "MISSING": "bad", "ERROR": "error"}
 # Where a sentence cites several documents its colour is that of the worst.
@@ -69,7 +70,7 @@ def _head(audit: CitationAudit) -> PageHead:
     sentences = len({row.sentence_start for row in audit.rows})
     return PageHead(
         title=f"Citations of {audit.draft_name}",
-        summary=f"{len(audit.rows)} citations in {sentences} sentences.",
+        summary=f"{count_of(len(audit.rows), 'citation')} in {count_of(sentences, 'sentence')}.",
         tally=tuple((s, TONES[s], count) for s, count in audit.counts.items() if count),
         warnings=audit.warnings,
         sources=audit.sources_used,

@@ -156,7 +156,7 @@ def _used(
         before = used.get(key, ())
         used[key] = before if not locator or locator in before else (*before, locator)
     if not used:
-        raise UsageError(f"{data}: it uses no source.")
+        raise UsageError(f"{data}: it uses no source. Name another pack or audit, or ask again.")
     return known, used
 
 

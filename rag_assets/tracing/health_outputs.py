@@ -1,0 +1,127 @@
+"""What the health report says of packs and audits: the newest audit of each draft there is."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rag_assets.auditing import list_drafts
+from rag_assets.model import PublicationError, count_of
+from rag_assets.tracing.page import ReportPage
+from rag_assets.tracing.querying import open_sql
+from rag_assets.tracing.stored import read_named_rows
+from rag_assets.workspace import Workspace
+
+_PACKS = "SELECT count(DISTINCT output) AS with_items FROM ends WHERE kind = 'item'"
+# The newest audit of each draft: what was judged before has been judged again. A claim has a row
+# for each document that it cites.
+_JUDGED = """
+    SELECT kind, made_from, output,
+        regexp_replace(output, '_(citations|claims)_v\\d+$', '') AS stem, line, status, reason_code,
+        doc_uid, claim, is_stale
+    FROM lineage WHERE kind IN ('verdict', 'claim')
+    QUALIFY dense_rank() OVER (
+        PARTITION BY regexp_replace(output, '_v\\d+$', '')
+        ORDER BY regexp_extract(output, '_v(\\d+)$', 1)::BIGINT DESC
+    ) = 1 AND (kind = 'verdict' OR row_number() OVER (PARTITION BY output, number) = 1)
+    ORDER BY kind DESC, stem, number
+"""
+_SETTLED = frozenset({"OK", "SUPPORTED"})
+_MOST_OF_A_CLAIM = 120  # characters
+_Row = dict[str, Any]
+
+
+def describe_outputs(page: ReportPage, workspace: Workspace, names: Sequence[str]) -> None:
+    """Add packs and audits to the page.
+
+    Args:
+        names: of the namespaces that can be read.
+    """
+    page.add("\n## Packs and audits\n")
+    try:
+        with open_sql(workspace, names) as connection:
+            with_items = read_named_rows(connection, _PACKS)[0]["with_items"]
+            rows = read_named_rows(connection, _JUDGED)
+    except PublicationError as error:
+        page.add(str(error))
+        return
+    packs = len(list(workspace.outputs.glob("evidence_pack_v*.json")))
+    empty = f", {packs - with_items} without any passage" if packs > with_items else ""
+    page.add(f"- Evidence packs: {packs}{empty}")
+    drafts = {
+        workspace.draft_stem(path): path.relative_to(workspace.drafts).as_posix()
+        for path in list_drafts(workspace)
+    }
+    elsewhere: dict[str, list[_Row]] = {}
+    for output, judged in _by_output(rows).items():
+        draft = drafts.get(judged[0]["stem"])
+        if draft is None:
+            elsewhere[output] = judged
+        elif judged[0]["kind"] == "verdict":
+            _describe_citations(page, draft, judged)
+        else:
+            _describe_claims(page, draft, judged)
+    _describe_others(page, elsewhere)
+
+
+def _by_output(rows: Sequence[_Row]) -> dict[str, list[_Row]]:
+    found: dict[str, list[_Row]] = {}
+    for row in rows:
+        found.setdefault(row["output"], []).append(row)
+    return found
+
+
+def _describe_citations(page: ReportPage, draft: str, verdicts: Sequence[_Row]) -> None:
+    page.add(f"- Citations of {_counted(draft, verdicts)}")
+    to_mend = _to_mend(verdicts)
+    if to_mend:
+        verb = "is" if len(to_mend) == 1 else "are"
+        page.todo.append(f"{draft}: {count_of(len(to_mend), 'citation')} {verb} not OK (below).")
+        page.add_list([
+            f"line {row['line']}, `{row['doc_uid']}`: {row['status']} ({row['reason_code']}): "
+            f"{row['claim'][:_MOST_OF_A_CLAIM]}"
+            for row in to_mend
+        ], "  ")  # fmt: skip
+    stale = sum(bool(row["is_stale"]) and row["status"] != "ERROR" for row in verdicts)
+    if stale:
+        verb = "is about a source that has" if stale == 1 else "are about sources that have"
+        page.todo.append(
+            f"{draft}: {count_of(stale, 'verdict')} {verb} changed since. "
+            f"`rag verify-citations drafts/{draft}` judges again."
+        )
+
+
+def _describe_claims(page: ReportPage, draft: str, claims: Sequence[_Row]) -> None:
+    page.add(f"- Strong assertions of {_counted(draft, claims)}")
+    to_mend = _to_mend(claims)
+    if to_mend:
+        verb = "is" if len(to_mend) == 1 else "are"
+        page.todo.append(
+            f"{draft}: {count_of(len(to_mend), 'strong assertion')} {verb} not supported (below)."
+        )
+        page.add_list([
+            f"line {row['line']}: {row['status']}: {row['claim'][:_MOST_OF_A_CLAIM]}"
+            for row in to_mend
+        ], "  ")  # fmt: skip
+
+
+def _describe_others(page: ReportPage, audits: dict[str, list[_Row]]) -> None:
+    """Name audits of what is not in drafts/; they ask for nothing."""
+    if audits:
+        page.add(
+            "\nAudits of drafts that are not in drafts/ (removed, renamed, or kept elsewhere); "
+            "nothing is asked for them:\n"
+        )
+        page.add_list([_counted(rows[0]["made_from"], rows) for rows in audits.values()])
+
+
+def _to_mend(rows: Sequence[_Row]) -> list[_Row]:
+    return [row for row in rows if row["status"] not in _SETTLED]
+
+
+def _counted(draft: str, rows: Sequence[_Row]) -> str:
+    return f"{draft} (`{rows[0]['output']}`): {', '.join(_counts(rows))}"
+
+
+def _counts(rows: Sequence[_Row]) -> Iterator[str]:
+    counts = Counter(row["status"] for row in rows)
+    yield from (f"{count} {status}" for status, count in sorted(counts.items()))

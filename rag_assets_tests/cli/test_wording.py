@@ -1,0 +1,47 @@
+"""What the command line says: numbers with their nouns, and advice that can be followed."""
+
+import errno
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from rag_assets.cli import stages
+from rag_assets.cli.main import build_cli
+from rag_assets.publishing import collecting
+from rag_assets.storage.atomic import explain
+from rag_assets_tests.libraries import build, make_workspace
+
+
+@pytest.mark.parametrize(
+    ("value", "name", "shown"),
+    [
+        (1, "documents", "1 document"),
+        (2, "textless_pages", "2 textless pages"),
+        (1, "computed", "1 computed"),
+        (1.0, "seconds", "1.0 seconds"),
+        ("p-1", "publication", "p-1 publication"),
+    ],
+)
+def test_a_figure_agrees_with_its_noun(value: float | str, name: str, shown: str) -> None:
+    assert stages._figure(value, name) == shown
+
+
+def test_gc_on_a_full_disk_does_not_advise_gc(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = make_workspace(tmp_path, {"evidence/a.md": "# A\n\nRoofs are cool.\n"})
+    build(workspace.namespace("thesis"))
+    full = explain(OSError(errno.ENOSPC, "No space left on device"), "record.parquet")
+    assert full is not None
+    assert "`rag gc` removes" in str(full)
+
+    def refuse(*_: object) -> int:
+        raise full
+
+    monkeypatch.setattr(collecting, "prune_record", refuse)
+    ran = CliRunner().invoke(build_cli(), ["--workspace", str(tmp_path), "gc"])
+    assert ran.exit_code == 1
+    assert "record.parquet: the disk is full." in ran.stderr
+    assert "`rag gc` removes" not in ran.stderr
+    assert "The disk is full even so" in ran.stderr

@@ -1,0 +1,50 @@
+"""`rag status` says what no build mends, and what waits for the next publication."""
+
+from pathlib import Path
+from typing import Any
+
+from rag_assets.embedding import embedding_models, model_fingerprints
+from rag_assets.publishing import describe_namespace, list_documents, publish
+from rag_assets.workspace import Namespace, set_metadata
+from rag_assets_tests.libraries import HASHING, build, make_workspace
+from rag_assets_tests.parsing.made_up_pdfs import make_pdf, paragraph
+
+
+def state_of(namespace: Namespace) -> dict[str, Any]:
+    return describe_namespace(namespace, model_fingerprints(namespace.settings.embed))
+
+
+def test_files_that_failed_are_counted_with_the_command_that_names_them(tmp_path: Path) -> None:
+    files = {"evidence/a.md": "# A\n\nRoofs are cool.\n", "evidence/broken.pdf": "%PDF-1.7"}
+    settings = {**HASHING, "sensors": {"rest_seconds": 0.0}}
+    namespace = make_workspace(tmp_path, files, settings).namespace("thesis")
+    build(namespace)
+    state = state_of(namespace)
+    assert (state["stale"], state["mend"]) == ([], None)
+    (sentence,) = state["amiss"]
+    assert sentence.startswith("1 document could not be read")
+    assert "`rag documents --namespace thesis --status failed`" in sentence
+
+
+def test_an_override_waits_for_the_next_publication_and_for_no_more(tmp_path: Path) -> None:
+    files = {"evidence/a.md": "# A\n\nRoofs are cool.\n"}
+    settings = {**HASHING, "sensors": {"rest_seconds": 0.0}}
+    namespace = make_workspace(tmp_path, files, settings).namespace("thesis")
+    build(namespace)
+    set_metadata(namespace, "a", "title", "On roofs", "as printed")
+    state = state_of(namespace)
+    assert state["mend"] == "rag index --namespace thesis"
+    assert "metadata was overridden" in str(state["stale"])
+    # As `rag index` does: the other stages are left alone.
+    publish(namespace, embedding_models(namespace.settings.embed), lambda _: None)
+    assert state_of(namespace)["stale"] == []
+
+
+def test_a_pdf_that_was_cut_off_has_a_note_in_the_list_of_documents(tmp_path: Path) -> None:
+    whole = make_pdf([paragraph("Roofs are cool.") for _ in range(3)])
+    files: dict[str, str | bytes] = {"evidence/cut.pdf": whole[: len(whole) * 3 // 4]}
+    namespace = make_workspace(tmp_path, files).namespace("thesis")
+    build(namespace)
+    (line,) = list_documents(namespace, model_fingerprints(namespace.settings.embed))
+    assert line.status == "published"
+    assert any("text may be missing" in warning for warning in line.warnings)
