@@ -218,8 +218,10 @@ class SupportScorer:
         against = find_contradictions(found)
         place = found.selection.best
         span = passages[place.passage].sentences[place.sentence]
-        if against:
+        # A sentence in another language that is not near in meaning speaks of something else.
+        if against and not (found.selection.is_crossed and score < thresholds.weak):
             score = round(min(score, CONTRADICTED_AT_MOST, thresholds.weak), SCORE_DECIMALS)
+            span = _span_of(against[0], found, passages[place.passage])
             return Judgement(
                 score, "MISSING", "contradicted",
                 f"The passage says otherwise. {against[0].text} Correct the sentence, or cite a "
@@ -237,6 +239,17 @@ class SupportScorer:
             score, status, code, _reason(status, score, thresholds, missing),
             place.passage, span, signs_for(found), missing, note,
         )  # fmt: skip
+
+
+def _span_of(sign: Sign, found: Answer, passage: PassageText) -> tuple[int, int]:
+    """Return the sentence that has what a sign names, of those that answer; else the best one."""
+    selection = found.selection
+    first, last = selection.window
+    beside = range(first, last + 1)
+    near = (selection.best.sentence, *beside, *(place.sentence for place in selection.gathered))
+    spans = [passage.sentences[number] for number in near]
+    holding = (span for span in spans if sign.source.lower() in passage.text[slice(*span)].lower())
+    return next(holding, spans[0])
 
 
 def _reserved_at_most(thresholds: Thresholds) -> float:

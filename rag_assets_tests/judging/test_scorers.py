@@ -106,6 +106,27 @@ def test_a_flipped_direction_scores_below_the_true_claim() -> None:
     assert flipped.status == "MISSING"
 
 
+def test_a_contradiction_points_at_the_sentence_that_has_its_words() -> None:
+    source = passage(
+        "The programme for nurses in Oslo ran from 2010 to 2012.",
+        "Wages of nurses in the programme fell sharply.",
+    )
+    claim = (
+        "In the programme for nurses in Oslo, which ran from 2010 to 2012, wages of nurses rose "
+        "sharply."
+    )
+    (judgement,) = support().judge([(claim, [source])])
+    assert judgement.reason_code == "contradicted"
+    assert judgement.span == source.sentences[1]
+
+
+def test_another_number_in_another_language_contradicts_what_is_near_alone() -> None:
+    source = passage("街道绿化使行人感到凉爽。", "行道树下的气温低1.8 °C。")
+    claim = "Car parks were 9.4 °C warmer than parks in August."
+    (judgement,) = support().judge([(claim, [source])])
+    assert (judgement.status, judgement.reason_code) == ("MISSING", "not_found")
+
+
 def test_what_similarity_cannot_read_is_counted_by_words() -> None:
     scorer = load_scorer(verify(scorer="similarity"), LetterEncoder())
     (judgement,) = scorer.judge([("产量上升", [passage("产量上升了")])])
