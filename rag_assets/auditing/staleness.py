@@ -1,9 +1,10 @@
 """Verdicts outlive the text that they judged, and then say so."""
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rag_assets.auditing.drafts.draft import read_draft
 from rag_assets.auditing.library import digest_document
 from rag_assets.auditing.published import PublishedLibrary
 from rag_assets.auditing.record import CitationAudit, from_json
@@ -29,8 +30,9 @@ def stale_verdicts(workspace: Workspace) -> Iterator[str]:
         digests: _Digests = {}
         for draft in list_drafts(workspace):
             audit = newest_audit(workspace, draft)
+            named = read_draft(draft).namespaces if audit is not None else ()
             for row in audit.rows if audit is not None else ():
-                told = _why_stale(row, library, digests)
+                told = _why_stale(row, named, library, digests)
                 if told is not None:
                     mend = _MEND.format(draft=draft.relative_to(workspace.root).as_posix())
                     yield f"{draft.name}, line {row.line}: {told} {mend}"
@@ -46,11 +48,12 @@ def look_for_stale(workspace: Workspace, drafts: Iterable[Path]) -> Generator[tu
         digests: _Digests = {}
         for draft in drafts:
             audit = newest_audit(workspace, draft)
-            yield (
-                draft,
-                audit is None
-                or any(_why_stale(row, library, digests) is not None for row in audit.rows),
-            )
+            if audit is None:
+                yield draft, True
+                continue
+            named = read_draft(draft).namespaces
+            told = (_why_stale(row, named, library, digests) for row in audit.rows)
+            yield draft, any(one is not None for one in told)
 
 
 def newest_audit(workspace: Workspace, draft: Path) -> CitationAudit | None:
@@ -69,10 +72,15 @@ def newest_audit(workspace: Workspace, draft: Path) -> CitationAudit | None:
     return None
 
 
-def _why_stale(row: CitationVerdict, library: PublishedLibrary, digests: _Digests) -> str | None:
+def _why_stale(
+    row: CitationVerdict, named: Sequence[str], library: PublishedLibrary, digests: _Digests
+) -> str | None:
+    """Return why a verdict is stale; `named` are the namespaces of the draft, empty for all."""
     if row.status == "ERROR":
         found = library.find(row.doc_uid, row.namespace)
         found = found or library.find_key(row.doc_uid, row.namespace)
+        if named and row.namespace is None:
+            found = [ref for ref in found if ref.namespace in named]
         is_known = len(found) == 1 and found[0].withheld_reason is None
         told = f"`{row.doc_uid}` names a document that may be cited now; it was an error before."
         return told if is_known else None

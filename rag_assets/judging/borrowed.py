@@ -17,14 +17,14 @@ from rag_assets.judging.folding import fold
 from rag_assets.judging.term_weights import stem
 from rag_assets.judging.terms import read_terms
 
-_TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[\u3400-\u9fff]|[^\W\d_]+(?:['’][^\W\d_]+)?|[^\s\w]")
+_TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[\u3400-\u9fff]|[^\W\d_]+(?:['’][^\W\d_]+)?\d*|[^\s\w]")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _HAN_RUN = re.compile(r"[\u3400-\u9fff]{2,}")
 # Model B, A*; “A” before a small letter is an article.
 _LETTER = re.compile(r"(?<![\w'’])(?:[A-Z](?![\w'’]| [a-z])|(?<=[a-z] )[A-Z](?![\w'’]))")
 _SENTENCE_END = re.compile(r"[;!?。；！？]|\.(?=\s)")
 _PIECE_END = re.compile(
-    r"[;:!?—，。；：！？]|,(?!\d)|\.(?!\d)|\b(?:and|but|while|whereas|although|though)\b|[而但]"
+    r"[;:!?—，。；：！？\n]|,(?!\d)|\.(?!\d)|\b(?:and|but|while|whereas|although|though)\b|[而但]"
 )
 _COMMAS = frozenset(",，")
 # “The reservoir, built in 1932, supplies …”: what stands between commas is said of the same thing.
@@ -72,11 +72,12 @@ def find_borrowed(claim: str, window: str) -> Iterator[Sign]:
     if len(pieces) < 2:
         return
     held = _content(claim)
-    here = max(pieces, key=lambda piece: len(held & _content(piece.text)))
+    here = max(pieces, key=lambda piece: _share(held & _content(piece.text)))
     others = [piece for piece in pieces if piece is not here]
     theirs, ours = ([token.key for token in tokens] for tokens in (here.tokens, own))
     matcher = SequenceMatcher(None, theirs, ours, autojunk=False)
-    if sum(block.size for block in matcher.get_matching_blocks()) < _FEWEST_SHARED:
+    shared = sum(block.size for block in matcher.get_matching_blocks())
+    if shared < max(2, min(_FEWEST_SHARED, len(own) // 2)):
         return
     for kind, a, b, c, d in matcher.get_opcodes():
         old, new = here.tokens[a:b], own[c:d]
@@ -85,7 +86,10 @@ def find_borrowed(claim: str, window: str) -> Iterator[Sign]:
                 continue
         elif kind != "insert" or not _is_joined(new, claim):
             continue
-        for mine in (_shown(claim, tokens) for tokens in _widened(own, c, d)):
+        candidates = _widened(own, c, d)
+        if "|" in window:  # of a row of a table, with the heads of its columns between
+            candidates += [[token] for token in new]
+        for mine in (_shown(claim, tokens) for tokens in candidates):
             if not _content(mine) or _holds(here.text, mine):
                 continue
             homes = [piece for piece in others if _holds(piece.text, mine)]
@@ -198,6 +202,11 @@ def _content(text: str) -> set[str]:
     words = (_DENIALS.get(word, word) for word in re.findall(r"[a-z]+", fold(text)))
     found |= {word for word in words if word in _TELLING}
     return found | set(_LETTER.findall(text))
+
+
+def _share(content: set[str]) -> int:
+    """Return how much two texts share: of two clauses the numbers say which is meant."""
+    return sum(2 if unit.startswith("#") else 1 for unit in content)
 
 
 def _holds(text: str, piece: str) -> bool:

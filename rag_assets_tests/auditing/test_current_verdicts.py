@@ -16,7 +16,7 @@ from rag_assets.auditing.staleness import stale_verdicts
 from rag_assets.embedding import HashingEmbedder
 from rag_assets.model import UsageError
 from rag_assets.tracing import trace
-from rag_assets.workspace import Namespace, Workspace
+from rag_assets.workspace import Namespace, Workspace, add_namespace
 from rag_assets_tests.laws.driver import build, make_workspace, put
 
 ROOFS = "# Roofs\n\nCool roofs reflect sunlight and stay cooler than dark ones.\n"
@@ -250,6 +250,19 @@ def test_an_error_is_stale_when_its_document_has_come(workspace: Workspace) -> N
     assert "`bridges` names a document that may be cited now" in told
     assert audit_citations(workspace, draft).audit.rows[0].status != "ERROR"
     assert list(stale_verdicts(workspace)) == []
+
+
+def test_what_a_draft_shuts_out_does_not_become_stale(workspace: Workspace) -> None:
+    """A document of a namespace that the front matter does not name stays an error."""
+    draft = draft_of(workspace)
+    add_namespace(workspace, "papers", ("raw/papers",), "papers")
+    both = Workspace.open(workspace.root)
+    put(both, "papers/bridges.md", f"# Bridges\n\n{BRIDGES}\n")
+    build(both.namespace("papers"))
+    text = "Bridges need fresh paint every decade {#bridges}.\n"
+    draft.write_text(f"---\nnamespaces: [{library(both).name}]\n---\n{text}", encoding="utf-8")
+    assert audit_citations(both, draft).audit.rows[0].status == "ERROR"
+    assert list(stale_verdicts(both)) == []
 
 
 def test_drafts_of_one_name_in_two_folders_have_audits_of_their_own(workspace: Workspace) -> None:

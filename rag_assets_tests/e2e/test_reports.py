@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from rag_assets.cli.main import COMMANDS, build_cli
 from rag_assets.running import open_instance
 from rag_assets.workspace import Workspace, current_overrides
-from rag_assets_tests.e2e.workspaces import NOTES, SETTINGS
+from rag_assets_tests.e2e.workspaces import NOTES, SETTINGS, saved_by
 from rag_assets_tests.embedding.vector_server import DIMENSION, answer_openai
 from rag_assets_tests.libraries import make_workspace
 from rag_assets_tests.services.loopback import Status, serve
@@ -90,7 +90,7 @@ def test_equal_drafts_in_two_folders_have_audits_of_their_own(
         (library.drafts / folder).mkdir(exist_ok=True)
         (library.drafts / folder / "intro.md").write_text("Roofs cool {#roofs}.\n", "utf-8")
     ran = call(library, command, library.drafts / "second" / "intro.md", "--json")
-    assert Path(document(ran)["file"]).name == f"second--intro_{what}_v001.md"
+    assert saved_by(ran).name == f"second--intro_{what}_v001.md"
     assert (library.outputs / "audits" / f"first--intro_{what}_v001.md").is_file()
 
 

@@ -280,7 +280,11 @@ def test_command_writes_one_format_where_one_is_asked_for(own: Workspace) -> Non
 def row(**given: object) -> dict[str, object]:
     names = ("citation_key", "title", "publisher", "url", "doi", "published_date", "accessed_at")
     empty = dict.fromkeys((*names, "language", "year", "authors"))
-    return empty | {"namespace": "law", "doc_uid": "civil", "title": "民法典"} | given
+    return (
+        empty
+        | {"namespace": "law", "doc_uid": "civil", "cite_as": "civil", "title": "民法典"}
+        | given
+    )
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ EDITIONS = (
 )
 DUTY = "Kant held that lying is always wrong; Mill, by contrast, judged lies by their consequences."
 DIETS = "低碳水化合物饮食组的体重平均下降5.2公斤，而低脂饮食组下降3.1公斤，两组的血压均无明显变化。"
+TABLE = "| Model | EM | F1 |\n|---|---|---|\n| ELMo | 80.1 | 85.8 |\n| BERT | 87.4 | 93.2 |"
 BEES = "Bees avoided the treated fields in the first week, but returned in the second."
 
 
@@ -35,6 +36,8 @@ BEES = "Bees avoided the treated fields in the first week, but returned in the s
         ("The second edition appeared in Leipzig in 1843.", EDITIONS, "second"),
         ("Mill held that lying is always wrong.", DUTY, "Mill"),
         ("Bees avoided the treated fields in the second week.", BEES, "second"),
+        ("ELMo: EM 87.4, F1 93.2", TABLE, "ELMo"),
+        ("ELMo: F1 93.2", "BERT obtains an F1 of 93.2 and ELMo one of 85.8.", "ELMo"),
         ("低脂饮食组的体重平均下降5.2公斤。", DIETS, "低脂"),
         ("低碳水化合物饮食组的血压平均下降5.2公斤。", DIETS, "血压"),
     ],
@@ -55,6 +58,7 @@ def test_what_stands_in_another_ones_place_is_named(claim: str, window: str, min
         ("The older reservoir was built in 1932.", DAMS),
         ("The second edition appeared in Berlin in 1859.", EDITIONS),
         ("Mill judged lies by their consequences.", DUTY),
+        ("ELMo: EM 80.1, F1 85.8", TABLE),
         ("低脂饮食组的体重平均下降3.1公斤。", DIETS),
         (
             "In winter the Alpine marmot hibernates for six months.",
