@@ -131,7 +131,7 @@ def test_a_page_is_drawn_with_its_blocks(rag: Rag, tmp_path: Path) -> None:
     assert target.read_bytes().startswith(b"\x89PNG")
     beyond = rag("parse", "show", str(tmp_path / "roofs.pdf"), "--page", "9")
     assert beyond.exit_code == 3
-    assert "has 1 pages" in beyond.output
+    assert "has 1 page;" in beyond.output
 
 
 def test_what_was_built_is_exported_as_folders(library: Path, rag: Rag, tmp_path: Path) -> None:
