@@ -16,7 +16,10 @@ _BELIEVED = re.compile(
     r"claims?|claimed|believed?|believes|alleged?|alleges|assumed?|assumes|supposed?|supposes|"
     r"insists?|insisted|pretend(?:s|ed)?) that\b"
     r"|\b(?:we|they|authors) (?:had )?(?:expected|predicted|hypothesi[sz]ed|anticipated)\b"
-    r"|(?:人们|有人|不少人|民间|坊间|世人)[^，。；]{0,6}(?:认为|以为|相信)"
+    r"|\baccording to (?:the |its |their |some )?(?:manufacturers?|makers?|producers?|suppliers?|"
+    r"vendors?|sellers?|compan(?:y|ies)|critics|proponents|opponents|supporters|advocates|legends?|"
+    r"rumou?rs?)\b"
+    r"|据(?:厂家|厂商|商家|卖方)|(?:人们|有人|不少人|民间|坊间|世人)[^，。；]{0,6}(?:认为|以为|相信)"
     r"|据(?:称|说|传)|传说|误以为|谣传|声称"
 )
 # Whoever argues it, what follows takes it back.

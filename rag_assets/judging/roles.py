@@ -224,14 +224,19 @@ def _han_pivots(text: str, terms: Sequence[Term]) -> Iterator[_Pivot]:
         )
         if all(sides):
             yield _Pivot("原因", match.group(), *sides, None)
+    before = 0
     for clause in _CLAUSE.finditer(text):
         found = [(m, m.end(), clause.end()) for m in _HAN_THAN.finditer(text, *clause.span())]
         found += [(m, m.end(), clause.end()) for m in _HAN_DOES.finditer(text, *clause.span())]
         found += [(m, *m.span("right")) for m in _HAN_BY.finditer(text, *clause.span())]
         for match, start, end in found:
-            left = [t for t in terms if clause.start() <= t.start and t.end <= match.start()]
+            # “东部为78%，高于西部的61%” compares what the clause before speaks of.
+            is_first = match.re is _HAN_THAN and match.start() == clause.start()
+            first = before if is_first else clause.start()
+            left = [t for t in terms if first <= t.start and t.end <= match.start()]
             right = [t for t in terms if start <= t.start and t.end <= end]
             if left and right:
                 shown = match.group()
                 key = shown if match.re is _HAN_DOES else "than"
                 yield _Pivot(key, shown, tuple(left), tuple(right), None)
+        before = clause.start()

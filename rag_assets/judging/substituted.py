@@ -17,6 +17,10 @@ from rag_assets.judging.folding import fold
 from rag_assets.judging.lexicon import lexicon
 from rag_assets.judging.terms import read_terms
 
+# “Exports from China” for “exports to China”, whatever stands elsewhere.
+_OPPOSED = frozenset(
+    frozenset(pair.split()) for pair in ("to from", "for against", "inside outside", "before after")
+)
 # Tokens of a piece in which one word takes another's place.
 _SHORT = 3
 _DUTY = re.compile("应当|必须|可以|不得|有权|无权|有义务")
@@ -40,6 +44,9 @@ def find_placed_contraries(claim: str, sentence: str) -> Iterator[Sign]:
     own, theirs = (Counter(tokens_of(text)) for text in (claim, sentence))
     for old, new, _, _ in find_replaced(claim, sentence):
         if max(len(old), len(new)) > _SHORT:
+            continue
+        if len(old) == len(new) == 1 and frozenset((*old, *new)) in _OPPOSED:
+            yield from _said([(new[0], old[0])])
             continue
         # What is not closed is open.
         is_denied = _denies(old) != _denies(new)

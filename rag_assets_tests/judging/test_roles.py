@@ -19,6 +19,7 @@ VALUES = "They considered price more important than quality, and quality more im
 EXCHANGED = [
     ("They considered brand more important than quality.", VALUES),
     ("药物种类多的主要原因是依从性较低。", "依从性较低，主要原因是药物种类多。"),
+    ("西部的普及率高于东部。", "东部的普及率为78%，高于西部的61%。"),
     ("睡眠不足导致头痛。", "头痛导致睡眠不足。"),
     ("The piston pump outperformed the rotary pump on long routes.", PUMPS),
     ("Planted roofs were warmer than bare roofs at night.",

@@ -36,6 +36,8 @@ def test_both_contraries_may_be_said() -> None:
 @pytest.mark.parametrize(
     ("claim", "sentence", "contrary"),
     [
+        ("Exports from China rose, as did imports from China.",
+         "Exports to China rose, as did imports from China.", ("from", "to")),
         ("The drug promotes mortality.", "The drug reduces mortality.", ("promotes", "reduces")),
         ("Fasting strengthened the tissue.", "Fasting weakened the tissue.",
          ("strengthened", "weakened")),
