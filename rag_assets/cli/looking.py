@@ -151,7 +151,7 @@ def sql(statement: str, as_json: bool) -> None:
     with open_sql(open_workspace()) as connection:
         try:
             parsed = connection.extract_statements(statement)
-            # Looking changes nothing: COPY could overwrite any file, raw/ included.
+            # Says it in a sentence; that nothing is written is the connection's own doing.
             if [each.type for each in parsed] != [duckdb.StatementType.SELECT]:
                 raise UsageError("SQL: write one statement that reads: SELECT, FROM or DESCRIBE.")
             relation = connection.sql(statement)

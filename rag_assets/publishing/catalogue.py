@@ -22,8 +22,21 @@ if TYPE_CHECKING:
 
 # No wheel carries further extensions, and a query must never wait for a download.
 _OFFLINE: dict[str, str | bool | int | float | list[str]] = {
-    "autoinstall_known_extensions": "false"
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
 }
+# In this order. Without external access DuckDB still lets a statement read, and write over, the
+# files that are attached: `WITH x AS (COPY … TO …) SELECT …` counts as a SELECT. What has been
+# opened stays readable when the file system is taken away.
+_SEAL = (
+    "SET temp_directory = ''",  # else a large query writes into the current folder
+    "SET python_enable_replacements = false",  # a Python variable is no table
+    "SET allow_community_extensions = false",
+    "SET allow_persistent_secrets = false",
+    "SET enable_external_access = false",
+    "SET disabled_filesystems = 'LocalFileSystem'",
+    "SET lock_configuration = true",
+)
 
 # The in-memory database and DuckDB's own have these names; a namespace of that name gets a "_".
 _TAKEN_NAMES = {"main", "memory", "system", "temp"}
@@ -209,6 +222,16 @@ def attach_catalogues(catalogues: Mapping[str, Path]) -> "DuckDBPyConnection":
         connection.close()
         raise
     return connection
+
+
+def seal(connection: "DuckDBPyConnection") -> None:
+    """Leave a connection nothing but what it has attached and loaded; it cannot be undone.
+
+    No statement reads or writes another file, attaches, installs, loads or changes a setting, and
+    none writes to what is attached. So SQL may come from anybody.
+    """
+    for statement in _SEAL:
+        connection.execute(statement)
 
 
 def _alias(namespace: str) -> str:

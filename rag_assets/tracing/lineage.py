@@ -8,7 +8,7 @@ journal and records still know of the bytes.
 from typing import TYPE_CHECKING
 
 from rag_assets.publishing.catalogue import quote_literal
-from rag_assets.tracing.stored import RECORDED_STAGES, json_files
+from rag_assets.tracing.stored import RECORDED_STAGES, json_files, load_table
 from rag_assets.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ _LINEAGE = """
 
 
 def create_lineage(connection: "DuckDBPyConnection", workspace: Workspace) -> None:
-    """Add the views `ends` (verdicts, items, claims, passages) and `lineage` over them."""
+    """Add the table `ends` (verdicts, items, claims, passages) and the view `lineage` over it."""
     parts = [_PASSAGES]
     for pattern, columns, query in (
         (_AUDITS, _AUDIT_COLUMNS, _VERDICTS),
@@ -200,7 +200,8 @@ def create_lineage(connection: "DuckDBPyConnection", workspace: Workspace) -> No
         for name, kind in (part.split(" ") for part in _REFERENCE.split(", "))
     )
     union = " UNION ALL ".join(parts)
-    connection.execute(f"CREATE VIEW ends AS SELECT {types} FROM ({union}) AS united({names})")
+    query = f"SELECT {types} FROM ({union}) AS united({names})"
+    load_table(connection, "ends", _REFERENCE, query)
     connection.execute(
         _LINEAGE.format(
             stages=list(RECORDED_STAGES), root=quote_literal(f"{workspace.root.as_posix()}/")

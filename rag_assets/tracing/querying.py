@@ -4,17 +4,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rag_assets.model import PublicationError
-from rag_assets.publishing.catalogue import attach_catalogues, catalogue_name, quote_literal
+from rag_assets.publishing.catalogue import attach_catalogues, catalogue_name, seal
 from rag_assets.storage import current_folder, read_pointer
 from rag_assets.tracing.lineage import create_lineage
-from rag_assets.tracing.stored import create_stored_tables
+from rag_assets.tracing.stored import create_stored_tables, path_list, load_table
 from rag_assets.workspace import Workspace
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 # name → (files below the workspace, what stands there when there are none, the query)
-_VIEWS = {
+_OUTPUTS = {
     "runs": ("meta/query_runs/*.json", "query_id VARCHAR", "SELECT * FROM {files}"),
     "packs": (
         "outputs/evidence_pack_v*.json",
@@ -37,8 +37,11 @@ _VIEWS = {
 def open_sql(workspace: Workspace, names: Sequence[str] | None = None) -> "DuckDBPyConnection":
     """Return an in-memory connection with a read-only view on all that is published.
 
+    It is sealed: whatever is asked of it reads no other file and writes none. What runs left
+    behind is loaded when it is opened, so it stays as it was.
+
     Views `sources`, `documents`, `parse_reports`, `parents`, `chunks` over all namespaces;
-    `runs`, `packs`, `verdicts` and `claims` over the stored outputs; `lineage` from each verdict
+    tables `runs`, `packs`, `verdicts` and `claims` of the stored outputs; `lineage` from each verdict
     and item to the bytes, with `stages`, `publications`, `bindings` and `versions` beside it.
 
     Args:
@@ -58,20 +61,20 @@ def open_sql(workspace: Workspace, names: Sequence[str] | None = None) -> "DuckD
         raise PublicationError(f"nothing is published in {workspace.root}. Run `rag ingest` first.")
     connection = attach_catalogues(catalogues)
     try:
-        _create_views(connection, workspace)
+        _load_outputs(connection, workspace)
         create_stored_tables(connection, workspace, chosen)
         create_lineage(connection, workspace)
+        seal(connection)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _create_views(connection: "DuckDBPyConnection", workspace: Workspace) -> None:
-    for view, (pattern, columns, query) in _VIEWS.items():
-        if any(workspace.root.glob(pattern)):
-            path = quote_literal(str(workspace.root / pattern))
-            files = f"read_json({path}, union_by_name = true, filename = true)"
-            connection.execute(f"CREATE VIEW {view} AS {query.format(files=files)}")
+def _load_outputs(connection: "DuckDBPyConnection", workspace: Workspace) -> None:
+    for table, (pattern, columns, query) in _OUTPUTS.items():
+        if paths := sorted(workspace.root.glob(pattern)):
+            files = f"read_json({path_list(paths)}, union_by_name = true, filename = true)"
+            load_table(connection, table, columns, query.format(files=files))
         else:
-            connection.execute(f"CREATE TABLE {view} ({columns})")
+            connection.execute(f"CREATE TABLE {table} ({columns})")

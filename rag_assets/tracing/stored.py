@@ -73,6 +73,36 @@ def read_named_rows(
     return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
+def load_table(connection: "DuckDBPyConnection", name: str, columns: str, query: str) -> None:
+    """Create a table from a query over files, so that nothing has to be read later.
+
+    Where a file is not what it should be, the table says so when it is asked, and no other.
+
+    Args:
+        columns: `name TYPE, …` of what stands there where the query fails.
+    """
+    import duckdb
+
+    try:
+        connection.execute(f"CREATE TABLE {name} AS {query}")
+    except duckdb.InvalidInputException as error:
+        said = str(error).partition("\n")[0]
+        typed = ", ".join(
+            f"CAST(said AS {kind}) AS {column}"
+            for column, kind in (part.split(" ", 1) for part in columns.split(", "))
+        )
+        # Asked for no column, it is to fail too: hence the condition.
+        connection.execute(
+            f"CREATE VIEW {name} AS SELECT {typed} FROM "
+            f"(SELECT error({quote_literal(said)}) AS said) WHERE said IS NOT NULL"
+        )
+
+
+def path_list(paths: Iterable[Path]) -> str:
+    """Return paths as an SQL list."""
+    return f"[{', '.join(quote_literal(str(path)) for path in paths)}]"
+
+
 def json_files(paths: Iterable[Path], columns: str, *, lines: bool = False) -> str:
     """Return the table function that reads JSON files with the columns named, and no others.
 
@@ -84,7 +114,6 @@ def json_files(paths: Iterable[Path], columns: str, *, lines: bool = False) -> s
         lines: one document a line; else one a file.
     """
     found = sorted(paths)
-    listed = ", ".join(quote_literal(str(path)) for path in found)
     typed = ", ".join(
         f"{quote_identifier(name)}: {quote_literal(kind)}"
         for name, kind in (part.split(" ", 1) for part in columns.split(", "))
@@ -92,7 +121,7 @@ def json_files(paths: Iterable[Path], columns: str, *, lines: bool = False) -> s
     most = max(_JSON_BYTES, *(path.stat().st_size + 1 for path in found))
     form = "newline_delimited" if lines else "unstructured"
     return (
-        f"read_json([{listed}], columns = {{{typed}}}, filename = true, format = '{form}', "
+        f"read_json({path_list(found)}, columns = {{{typed}}}, filename = true, format = '{form}', "
         f"maximum_object_size = {most}, ignore_errors = {str(lines).lower()})"
     )
 
@@ -111,13 +140,12 @@ def _create_stages(connection: "DuckDBPyConnection", namespaces: Sequence[Namesp
             f"{_SIGNED})"
         )
         return
-    listed = ", ".join(quote_literal(str(path)) for path in paths)
     connection.execute(f"""
-        CREATE VIEW stages AS
+        CREATE TABLE stages AS
         WITH records AS (
             SELECT string_split(file_name, '/')[-3:] AS place,
                 unnest(map_entries(from_json(decode(value), '"MAP(VARCHAR, JSON)"'))) AS entry
-            FROM parquet_kv_metadata([{listed}]) WHERE decode(key) = 'rag_record'
+            FROM parquet_kv_metadata({path_list(paths)}) WHERE decode(key) = 'rag_record'
         )
         SELECT place[1] AS namespace, place[2] AS stage,
             replace(place[3], '.parquet', '') AS partition, entry.key AS content_hash,
@@ -172,7 +200,7 @@ def _create_bindings(connection: "DuckDBPyConnection", namespaces: Sequence[Name
         return
     columns = "event VARCHAR, content_hash VARCHAR, path VARCHAR, doc_uid VARCHAR, at VARCHAR"
     connection.execute(f"""
-        CREATE VIEW bindings AS
+        CREATE TABLE bindings AS
         SELECT regexp_extract(filename, '([^/]+)\\.jsonl$', 1) AS namespace, content_hash, path,
             doc_uid, "at" AS bound_at
         FROM {json_files(found, columns, lines=True)} WHERE event IN ('bind', 'pin')
@@ -188,7 +216,7 @@ def _create_versions(connection: "DuckDBPyConnection", workspace: Workspace) -> 
         return
     columns = "file VARCHAR, timestamp VARCHAR, reason VARCHAR, made_by JSON"
     connection.execute(f"""
-        CREATE VIEW versions AS
+        CREATE TABLE versions AS
         SELECT file, "timestamp" AS made_at, reason, made_by->>'run_id' AS run_id,
             made_by->>'code_version' AS code_version,
             made_by->>'config_hash' AS config_hash, made_by->>'tool_version' AS tool_version
