@@ -7,7 +7,7 @@ from rag_assets.model import PublicationError
 from rag_assets.publishing.catalogue import attach_catalogues, catalogue_name, seal
 from rag_assets.storage import current_folder, read_pointer
 from rag_assets.tracing.lineage import create_lineage
-from rag_assets.tracing.stored import create_stored_tables, path_list, load_table
+from rag_assets.tracing.stored import create_stored_tables, load_table, path_list
 from rag_assets.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ def open_sql(workspace: Workspace, names: Sequence[str] | None = None) -> "DuckD
     behind is loaded when it is opened, so it stays as it was.
 
     Views `sources`, `documents`, `parse_reports`, `parents`, `chunks` over all namespaces;
-    tables `runs`, `packs`, `verdicts` and `claims` of the stored outputs; `lineage` from each verdict
-    and item to the bytes, with `stages`, `publications`, `bindings` and `versions` beside it.
+    tables `runs`, `packs`, `verdicts` and `claims` of the stored outputs; `lineage` from each
+    verdict and item to the bytes, with `stages`, `publications`, `bindings` and `versions` beside it.
 
     Args:
         names: of the namespaces to look at; None for all.
