@@ -9,7 +9,7 @@ from rag_assets.cli.evaluating_assertions import assertions
 from rag_assets.cli.evaluating_claims import claims
 from rag_assets.cli.evaluating_locate import locate
 from rag_assets.cli.failing import DONE, FAILED
-from rag_assets.cli.options import shown_progress
+from rag_assets.cli.options import OutputPath, shown_progress, write_output
 from rag_assets.model import UsageError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rag_assets.workspace import Settings
 
 _out_option = click.option(
-    "--json", "out", type=click.Path(dir_okay=False, path_type=Path), metavar="OUT",
+    "--json", "out", type=OutputPath(), metavar="OUT",
     help="Write the figures to this file as JSON.",
 )  # fmt: skip
 _config_option = click.option(
@@ -28,7 +28,7 @@ _config_option = click.option(
 )  # fmt: skip
 
 _cache_option = click.option(
-    "--cache", "cache", type=click.Path(file_okay=False, path_type=Path), metavar="FOLDER",
+    "--cache", "cache", type=OutputPath(is_folder=True), metavar="FOLDER",
     help="Keep built workspaces and vectors here; else in RAG_EVALUATION_CACHE, else in the "
     "user's cache folder.",
 )  # fmt: skip
@@ -151,7 +151,7 @@ def survival(folder: Path, out: Path | None, config: Path | None, use_passwords:
 @_out_option
 @_config_option
 @click.option(
-    "--cache", type=click.Path(file_okay=False, path_type=Path), metavar="FOLDER",
+    "--cache", type=OutputPath(is_folder=True), metavar="FOLDER",
     help="Keep vectors here by hash, so that a second run encodes only what is new.",
 )  # fmt: skip
 def chunking(folder: Path, out: Path | None, config: Path | None, cache: Path | None) -> None:
@@ -300,10 +300,15 @@ def sets(names: tuple[str, ...]) -> None:
 
 def _cache(given: Path | None, is_forgotten: bool) -> Path | None:
     from rag_assets.evaluation.workspaces import default_cache
+    from rag_assets.workspace import require_free_place
 
     if is_forgotten and given is not None:
         raise UsageError("--cache and --no-cache: give one of the two.")
-    return None if is_forgotten else (given or default_cache()).absolute()
+    if is_forgotten:
+        return None
+    chosen = given or default_cache()
+    require_free_place(chosen)  # also one that the environment names
+    return chosen.absolute()
 
 
 def _chat_model(settings: "Settings") -> "ChatModel | None":
@@ -329,9 +334,8 @@ def _finish(report: "EvaluationReport", out: Path | None) -> None:
     """Print a report, write it where it is wanted, and leave with its exit code."""
     import json
 
-    from rag_assets.storage import write_text
-
     if out is not None:
-        write_text(out, json.dumps(report.to_json(), ensure_ascii=False, indent=1) + "\n")
+        written = json.dumps(report.to_json(), ensure_ascii=False, indent=1)
+        write_output(out, f"{written}\n".encode())
     click.echo(report.render())
     click.get_current_context().exit(FAILED if report.failures else DONE)

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from rag_assets.cli.failing import DONE, FAILED
-from rag_assets.cli.options import shown_progress
+from rag_assets.cli.options import OutputPath, shown_progress, write_output
 
 
 @click.command(
@@ -20,17 +20,17 @@ from rag_assets.cli.options import shown_progress
     type=click.Path(dir_okay=False, exists=True, path_type=Path),
 )  # fmt: skip
 @click.option(
-    "--json", "out", type=click.Path(dir_okay=False, path_type=Path), metavar="OUT",
+    "--json", "out", type=OutputPath(), metavar="OUT",
     help="Write the figures to this file as JSON.",
 )  # fmt: skip
 def assertions(files: tuple[Path, ...], out: Path | None) -> None:
     """Print the figures of each set."""
     from rag_assets.evaluation.assertions import evaluate_assertions
-    from rag_assets.storage import write_text
 
     with shown_progress() as progress:
         report = evaluate_assertions(files, progress)
     if out is not None:
-        write_text(out, json.dumps(report.to_json(), ensure_ascii=False, indent=1) + "\n")
+        written = json.dumps(report.to_json(), ensure_ascii=False, indent=1)
+        write_output(out, f"{written}\n".encode())
     click.echo(report.render())
     click.get_current_context().exit(FAILED if report.failures else DONE)

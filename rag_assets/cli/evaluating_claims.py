@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from rag_assets.cli.options import shown_progress
+from rag_assets.cli.options import OutputPath, shown_progress
 
 
 @click.command(
@@ -23,7 +23,7 @@ from rag_assets.cli.options import shown_progress
     help="In the place of verify.scorer.",
 )  # fmt: skip
 @click.option(
-    "--json", "out", type=click.Path(dir_okay=False, path_type=Path), metavar="OUT",
+    "--json", "out", type=OutputPath(), metavar="OUT",
     help="Write the figures to this file as JSON.",
 )  # fmt: skip
 @click.option(

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import click
 
-from rag_assets.cli.options import namespace_option, open_namespaces, open_workspace
+from rag_assets.cli.options import OutputPath, namespace_option, open_namespaces, open_workspace
 from rag_assets.model import count_of
 
-_folder = click.argument("folder", required=False, type=click.Path(path_type=Path))
+_folder = click.argument("folder", required=False, type=OutputPath(is_folder=True))
 
 
 @click.group(help="Write readable folders of what was parsed and cut.")

@@ -4,12 +4,20 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from rag_assets.model import Progress
-from rag_assets.workspace import Namespace, Workspace, changed_files, choose_secrets
+from rag_assets.model import Progress, WorkspaceError
+from rag_assets.storage import write_bytes
+from rag_assets.workspace import (
+    Namespace,
+    Workspace,
+    changed_files,
+    choose_secrets,
+    require_free_place,
+)
 
 # Files that a warning names.
 _SHOWN = 3
@@ -26,6 +34,51 @@ draft_namespace_option = click.option(
     help="Only this namespace, for what is cited and what is searched; may be repeated. Without "
     "it: those that the front matter of the draft names, else all.",
 )  # fmt: skip
+
+
+class OutputPath(click.Path):
+    """A path that the user names and a command writes to. Every such option has this type.
+
+    Args:
+        is_folder: others are put into it; else it is a file.
+    """
+
+    def __init__(self, *, is_folder: bool = False) -> None:
+        super().__init__(file_okay=not is_folder, dir_okay=is_folder, path_type=Path)
+
+    def convert(
+        self,
+        value: Any,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> Path:
+        """Return the path; refuse one among raw files or over what the workspace keeps."""
+        path = Path(value)
+        try:
+            workspace = Workspace.find(ctx.find_root().obj if ctx else None)
+        except WorkspaceError:
+            workspace = None  # most commands that write a file need none
+        require_free_place(path, workspace)
+        super().convert(value, param, ctx)
+        return path
+
+
+def default_output(name: str) -> Path:
+    """Return a file in the current folder, where the user has named none."""
+    return OutputPath().convert(name, None, click.get_current_context())
+
+
+def write_output(target: Path, data: bytes) -> None:
+    """Write a file that the user named, whole or not at all; a pipe or terminal as it is.
+
+    What stood there is replaced, not written over: another name of it, in `raw/` perhaps, keeps
+    what it had.
+    """
+    if target.exists() and not target.is_file():
+        with target.open("wb") as stream:
+            stream.write(data)
+    else:
+        write_bytes(target.resolve(), data)
 
 
 def open_workspace() -> Workspace:

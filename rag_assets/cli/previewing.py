@@ -6,7 +6,14 @@ from pathlib import Path
 import click
 
 from rag_assets.cli.failing import DONE
-from rag_assets.cli.options import json_option, open_namespaces, print_json
+from rag_assets.cli.options import (
+    OutputPath,
+    default_output,
+    json_option,
+    open_namespaces,
+    print_json,
+    write_output,
+)
 from rag_assets.model import UsageError, count_of
 from rag_assets.workspace import Settings, shipped_settings
 
@@ -30,7 +37,7 @@ def _settings(name: str | None) -> Settings:
 @_namespace
 @_password
 @click.option(
-    "--html", "page", type=click.Path(dir_okay=False, path_type=Path), metavar="OUT",
+    "--html", "page", type=OutputPath(), metavar="OUT",
     help="Write the preview as a page to OUT instead of printing it.",
 )  # fmt: skip
 @click.option("--whole", is_flag=True, help="Print chunks whole instead of their beginning.")
@@ -45,7 +52,7 @@ def chunks(
     settings = _settings(name)
     preview = PreviewSource(file, password=password).chunk(settings=settings)
     if page is not None:
-        page.write_text(render_html(preview, settings.chunk.max_tokens), encoding="utf-8")
+        write_output(page, render_html(preview, settings.chunk.max_tokens).encode())
         click.echo(f"{count_of(len(preview.chunks), 'chunk')} in {page}")
     if as_json:
         print_json(
@@ -70,7 +77,7 @@ def chunks(
 @_password
 @click.option("--page", "number", type=click.IntRange(1), metavar="N", help="The page, from 1.")
 @click.option(
-    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), metavar="OUT",
+    "-o", "--output", type=OutputPath(), metavar="OUT",
     help="The PNG to write; by default the file's name with the page's number.",
 )  # fmt: skip
 @click.option("--dpi", type=click.IntRange(30, 600), default=110, show_default=True,
@@ -100,6 +107,6 @@ def show(
         raise UsageError(
             f"{file} has {count_of(len(document.pages), 'page')}; --page {number} is not there."
         )
-    target = output or Path(f"{file.stem}-page-{number}.png")
-    target.write_bytes(draw_page(file.read_bytes(), document, number, dpi, password))
+    target = output or default_output(f"{file.stem}-page-{number}.png")
+    write_output(target, draw_page(file.read_bytes(), document, number, dpi, password))
     click.echo(f"{target}")

@@ -13,7 +13,13 @@ from rag_assets.parsing.stage import password_of
 from rag_assets.parsing.stored import read_parsed
 from rag_assets.publishing.catalogue import catalogue_name, open_catalogue, read_table
 from rag_assets.storage import current_folder, write_bytes, write_text
-from rag_assets.workspace import Inventory, LivingContent, Namespace, require_inventory
+from rag_assets.workspace import (
+    Inventory,
+    LivingContent,
+    Namespace,
+    require_free_place,
+    require_inventory,
+)
 
 _PDF = "application/pdf"
 # What a chunk's line in chunks.jsonl leaves out: times of this machine.
@@ -33,9 +39,11 @@ def export_parsed(namespace: Namespace, folder: Path) -> tuple[int, list[str]]:
         The number of documents, and a sentence for every figure that could not be drawn.
 
     Raises:
+        UsageError: the folder lies among raw files, or is the workspace's own.
         PublicationError: nothing is published yet.
         DamagedFileError: a parse or an attachment is not there any more.
     """
+    require_free_place(folder, namespace.workspace)
     inventory = require_inventory(namespace)
     rows = _rows(namespace, "documents")
     problems: list[str] = []
@@ -56,8 +64,10 @@ def export_chunks(namespace: Namespace, folder: Path) -> tuple[int, int]:
         Numbers of parents and chunks.
 
     Raises:
+        UsageError: the folder lies among raw files, or is the workspace's own.
         PublicationError: nothing is published yet.
     """
+    require_free_place(folder, namespace.workspace)
     counts, manifest = [], _manifest(namespace)
     for name in ("parents", "chunks"):
         rows = _rows(namespace, name)

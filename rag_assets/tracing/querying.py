@@ -42,7 +42,8 @@ def open_sql(workspace: Workspace, names: Sequence[str] | None = None) -> "DuckD
 
     Views `sources`, `documents`, `parse_reports`, `parents`, `chunks` over all namespaces;
     tables `runs`, `packs`, `verdicts` and `claims` of the stored outputs; `lineage` from each
-    verdict and item to the bytes, with `stages`, `publications`, `bindings` and `versions` beside it.
+    verdict and item to the bytes, with `stages`, `publications`, `bindings` and `versions` beside
+    it.
 
     Args:
         names: of the namespaces to look at; None for all.

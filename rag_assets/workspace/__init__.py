@@ -15,6 +15,7 @@ from rag_assets.workspace.environment_file import (
     require_own_environment,
     stale_environment,
 )
+from rag_assets.workspace.guarding import require_free_place
 from rag_assets.workspace.identity import Claim, Identities, reconcile, slug
 from rag_assets.workspace.inventory import (
     Inventory,
@@ -109,6 +110,7 @@ __all__ = [
     "read_sidecar",
     "reconcile",
     "record_decision",
+    "require_free_place",
     "require_inventory",
     "require_own_environment",
     "scan_raw",

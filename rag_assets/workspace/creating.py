@@ -12,6 +12,7 @@ from rag_assets.model import StorageError, UsageError
 from rag_assets.storage import explained_errors, write_text
 from rag_assets.workspace.configuration import configs_folder
 from rag_assets.workspace.environment_file import ENVIRONMENT_FILE, environment_of
+from rag_assets.workspace.guarding import require_outside_raw
 from rag_assets.workspace.layout import MARKER, Namespace, Workspace, check_namespace_name
 from rag_assets.workspace.policy import config_hash, written_settings
 
@@ -67,7 +68,7 @@ def create_workspace(folder: Path, template: str) -> tuple[Workspace, list[str]]
         The workspace and the paths that were made, relative to it.
 
     Raises:
-        UsageError: the template is unknown, or the folder is a file.
+        UsageError: the template is unknown, the folder is a file, or it lies among raw files.
         StorageError: nothing can be written there.
     """
     templates = list_templates()
@@ -75,6 +76,7 @@ def create_workspace(folder: Path, template: str) -> tuple[Workspace, list[str]]
         raise UsageError(f"unknown template '{template}' (known: {', '.join(templates)}).")
     root = folder.expanduser().absolute()
     _require_place(root)
+    require_outside_raw(root)
     made = []
     for name in FOLDERS:
         if not (root / name).is_dir():
