@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from rag_assets.model.addresses import hide_credentials
 from rag_assets.model.errors import (
     ConfigurationError,
     PublicationError,
@@ -50,6 +51,7 @@ class ExplainedErrors(click.Group):
 
 
 def _tell(error: RagError) -> None:
+    said = hide_credentials(str(error))
     if "--json" in sys.argv:
-        click.echo(json.dumps({"error": str(error)}, ensure_ascii=False))
-    click.echo(f"error: {error}", err=True)
+        click.echo(json.dumps({"error": said}, ensure_ascii=False))
+    click.echo(f"error: {said}", err=True)

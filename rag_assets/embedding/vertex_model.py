@@ -120,7 +120,8 @@ class VertexService:
                 mend=self._mend,
             )
         except (httpx2.TransportError, TransportError) as error:
-            raise PassingError(f"{type(error).__name__} {error}".strip()) from error
+            said = hide(str(error), self._key)
+            raise PassingError(f"{type(error).__name__} {said}".strip()) from None
         except RefreshError as error:
             raise ServiceError(
                 f"{self._what}: Google does not accept the credentials. {self._mend}"

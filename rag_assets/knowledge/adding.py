@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from rag_assets.model import UsageError, hash_bytes
+from rag_assets.model import UsageError, hash_bytes, hide_in
 from rag_assets.storage import explained_errors, hold_lock, sync_path, temporary_name
 from rag_assets.workspace import Namespace, Sidecar, slug
 from rag_assets.workspace.sidecar import SUFFIX
@@ -65,6 +65,8 @@ def _sidecar_of(uri: str, metadata: Mapping[str, Any]) -> str:
     if more:
         values["metadata"] = {**more, **fields.get("metadata", {})}
     plain = {key: list(v) if isinstance(v, tuple) else v for key, v in values.items()}
+    # The password of a protected file is needed again, what is secret in an address is not.
+    plain |= {key: hide_in(plain[key]) for key in plain.keys() - {"password"}}
     try:
         Sidecar.model_validate(
             {k: tuple(v) if isinstance(v, list) else v for k, v in plain.items()}

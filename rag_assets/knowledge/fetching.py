@@ -1,21 +1,16 @@
 """What a source's URI leads to: a file on this machine, or a page behind HTTP."""
 
 import mimetypes
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
-from rag_assets.model import ServiceError, UsageError
+from rag_assets.model import ServiceError, UsageError, hide_credentials
 
 _SCHEMES = frozenset({"http", "https"})
-_PIECE_BYTES = 1 << 16
 _MEGABYTE = 1_000_000
-# Seconds without a byte from the other side after which it is given up.
-_SILENCE_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,25 +24,30 @@ class Fetched:
 
 def is_web_address(uri: str) -> bool:
     """Say whether a URI is read over HTTP."""
-    return urlsplit(uri).scheme.lower() in _SCHEMES
+    return uri.partition(":")[0].strip().lower() in _SCHEMES
 
 
-def read_uri(uri: str, *, max_megabytes: int, max_seconds: float) -> Fetched:
-    """Return what a path or an http(s) address holds.
+def read_uri(
+    uri: str, *, max_megabytes: int, max_seconds: float, allow_private: bool = False
+) -> Fetched:
+    """Return what a path or an http(s) address holds; nothing secret of an address is kept.
 
     Args:
         max_megabytes: a larger one is refused (1 MB is 1,000,000 bytes).
         max_seconds: of wall time for the whole download.
+        allow_private: also addresses of this machine and of private networks, named by the user
+            or by a redirect.
 
     Raises:
-        UsageError: there is no such file, another scheme, too large.
+        UsageError: there is no such file, another scheme, too large, a private address.
         ServiceError: the address does not answer, refuses, or takes too long.
     """
     if is_web_address(uri):
-        return _download(uri, max_megabytes, max_seconds)
-    scheme = urlsplit(uri).scheme
-    if len(scheme) > 1 and "://" in uri:
-        raise UsageError(f"{uri}: '{scheme}' cannot be read; give a path, or http(s).")
+        return _download(uri, max_megabytes, max_seconds, allow_private)
+    scheme, mark, _ = uri.partition("://")
+    if mark and len(scheme) > 1:
+        shown = hide_credentials(uri)
+        raise UsageError(f"{shown}: '{scheme}' cannot be read; give a path, or http(s).")
     return _read_file(Path(uri).expanduser(), max_megabytes)
 
 
@@ -64,61 +64,63 @@ def _read_file(path: Path, max_megabytes: int) -> Fetched:
     return Fetched(data, path.name, info)
 
 
-def _download(
-    url: str,
-    max_megabytes: int,
-    max_seconds: float,
-    clock: Callable[[], float] = time.monotonic,
-) -> Fetched:
-    import requests
-    from urllib3.exceptions import HTTPError
+def _download(url: str, max_megabytes: int, max_seconds: float, allow_private: bool) -> Fetched:
+    from rag_assets.services import (
+        DownloadError,
+        Limits,
+        PrivateAddressError,
+        TooLargeError,
+        TooSlowError,
+        download,
+    )
 
-    until = clock() + max_seconds
-    pieces: list[bytes] = []
-    size = 0
+    shown = hide_credentials(url)
+    limits = Limits(max_megabytes * _MEGABYTE, max_seconds, allow_private)
+    # `from None`: whoever stores an error stores what it came from.
     try:
-        with requests.get(url, stream=True, timeout=min(_SILENCE_SECONDS, max_seconds)) as answer:
-            if not answer.ok:
-                raise ServiceError(
-                    f"{url}: HTTP {answer.status_code}. Open the address in a browser, or save "
-                    "the page and give the file."
-                )
-            # What has come so far, however little: a slow sender must not outlast the limit.
-            while piece := answer.raw.read1(_PIECE_BYTES, decode_content=True):
-                pieces.append(piece)
-                size += len(piece)
-                if size > max_megabytes * _MEGABYTE:
-                    raise _too_large(url, max_megabytes)
-                if clock() > until:
-                    raise ServiceError(
-                        f"{url}: not done after {max_seconds:g} seconds "
-                        "(parse.seconds_per_document). Save it and give the file."
-                    )
-    except (requests.RequestException, HTTPError) as error:
+        answer = download(url, limits)
+    except TooLargeError:
+        raise _too_large(shown, max_megabytes) from None
+    except TooSlowError as error:
         raise ServiceError(
-            f"{url} cannot be read ({error}). Look whether the address and the network are "
+            f"{shown}: {error} (parse.seconds_per_document). Save it and give the file."
+        ) from None
+    except PrivateAddressError as error:
+        raise UsageError(
+            f"{shown} is not read: {error}. Set `download.private_addresses: true` in the "
+            "namespace's file where that is meant, or save the page and give the file."
+        ) from None
+    except DownloadError as error:
+        raise ServiceError(
+            f"{shown} cannot be read ({error}). Look whether the address and the network are "
             "right, or save the page and give the file."
-        ) from error
-    media_type = answer.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+        ) from None
+    if not answer.is_success:
+        raise ServiceError(
+            f"{shown}: HTTP {answer.status}. Open the address in a browser, or save the page and "
+            "give the file."
+        )
+    media_type = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
     info = {
         "kind": "http",
-        "url": url,
+        "url": shown,
         "final_url": answer.url,
-        "status": answer.status_code,
+        "status": answer.status,
         "content_type": media_type,
-        "etag": answer.headers.get("ETag", ""),
-        "last_modified": answer.headers.get("Last-Modified", ""),
-        "bytes": size,
+        "etag": answer.headers.get("etag", ""),
+        "last_modified": answer.headers.get("last-modified", ""),
+        "bytes": len(answer.data),
         "fetched_at": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-    return Fetched(b"".join(pieces), _name_of(answer.url, media_type), info)
+    return Fetched(answer.data, name_of_address(answer.url, media_type), info)
 
 
-def _name_of(url: str, media_type: str) -> str:
-    """Return a file name for an address; its extension says what was sent."""
-    parts = urlsplit(url)
-    path = PurePosixPath(unquote(parts.path))
-    stem = path.stem or (parts.hostname or "page")
+def name_of_address(url: str, media_type: str = "") -> str:
+    """Return a file name for an address; its extension says what was sent, where that is known."""
+    plain = hide_credentials(url).partition("#")[0].partition("?")[0]
+    host, _, written = plain.partition("://")[2].partition("/")
+    path = PurePosixPath(unquote(written))
+    stem = path.stem or host.rpartition(":")[0] or host or "page"
     known = mimetypes.guess_extension(media_type) if media_type else None
     guessed = mimetypes.guess_type(path.name)[0]
     suffix = path.suffix if guessed == media_type or not known else known

@@ -15,9 +15,9 @@ from rag_assets.knowledge.config import (
     laid_over,
     with_sparse_embedder,
 )
-from rag_assets.knowledge.fetching import Fetched, is_web_address, read_uri
+from rag_assets.knowledge.fetching import Fetched, is_web_address, name_of_address, read_uri
 from rag_assets.knowledge.stores import prepare_namespace
-from rag_assets.model import ParsedDocument, ParseFailure, PublicationError
+from rag_assets.model import ParsedDocument, ParseFailure, PublicationError, hide_credentials
 from rag_assets.previewing import ChunkPreview, PreviewSource
 from rag_assets.workspace import Namespace, Settings, require_inventory, shipped_settings
 from rag_assets.workspace.settings import ChunkSettings
@@ -131,7 +131,7 @@ class KnowledgeSource(PreviewSource):
             namespace, with_sparse_embedder(config or KnowledgeConfig(), sparse_embedder)
         )
         fetched = self._fetch(space.settings)
-        uri = str(self.source_uri)
+        uri = hide_credentials(str(self.source_uri))
         added = add_content(space, fetched.data, fetched.name, uri, self._described(fetched))
         run = ingest(space)
         if not run.is_success:
@@ -147,7 +147,7 @@ class KnowledgeSource(PreviewSource):
 
     def _here(self, settings: Settings) -> "KnowledgeSource":
         """Return the source with its content, where it lies behind HTTP."""
-        if self.content is not None or not is_web_address(str(self.source_uri)):
+        if not is_web_address(str(self.source_uri)):
             return self
         fetched = self._fetch(settings)
         return replace(self, source_uri=fetched.name, content=fetched.data)
@@ -156,11 +156,13 @@ class KnowledgeSource(PreviewSource):
         uri = str(self.source_uri)
         if self.content is not None:
             data = self.content.encode() if isinstance(self.content, str) else self.content
-            return Fetched(data, Path(uri).name, {"kind": "content", "bytes": len(data)})
+            name = name_of_address(uri) if is_web_address(uri) else Path(uri).name
+            return Fetched(data, name, {"kind": "content", "bytes": len(data)})
         return read_uri(
             uri,
             max_megabytes=settings.parse.max_megabytes,
             max_seconds=settings.parse.seconds_per_document,
+            allow_private=settings.download.private_addresses,
         )
 
     def _described(self, fetched: Fetched) -> dict[str, Any]:
@@ -171,7 +173,7 @@ class KnowledgeSource(PreviewSource):
         if self.password is not None:
             metadata["password"] = self.password
         if is_web_address(str(self.source_uri)):
-            metadata.setdefault("url", str(self.source_uri))
+            metadata.setdefault("url", hide_credentials(str(self.source_uri)))
         return metadata
 
 

@@ -20,7 +20,7 @@ from rag_assets.llm.contract import (
     request_to_json,
     stream_whole,
 )
-from rag_assets.model import DamagedFileError, LanguageModelError, RecordingError
+from rag_assets.model import DamagedFileError, LanguageModelError, RecordingError, hide_credentials
 from rag_assets.storage import read_json, write_text
 
 SCHEMA = "rag-assets/llm-call/1"
@@ -66,7 +66,7 @@ class Recorder:
             "model": model.describe(),
             "request": request_to_json(request),
             "completion": asdict(completion) if completion else None,
-            "error": error,
+            "error": error and hide_credentials(error),
             "partial": partial,
             "seconds": round(seconds, 3),
         }

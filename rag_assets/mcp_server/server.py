@@ -13,7 +13,7 @@ from rag_assets.evidence import Question, make_pack, pack_to_json
 from rag_assets.evidence.locating import locate
 from rag_assets.llm import open_chat_model
 from rag_assets.mcp_server.tracing import trace_name
-from rag_assets.model import RagError, UsageError
+from rag_assets.model import RagError, UsageError, hide_credentials
 from rag_assets.workspace import Workspace
 
 _INSTRUCTIONS = """\
@@ -117,7 +117,7 @@ def _explained(
         try:
             return tool(*args, **kwargs)
         except RagError as error:
-            raise ToolError(str(error)) from error
+            raise ToolError(hide_credentials(str(error))) from error
 
     return call
 

@@ -1,5 +1,6 @@
 """The nouns: documents, passages, sources, verdicts, errors. Imports nothing of the package."""
 
+from rag_assets.model.addresses import hide_credentials, hide_in
 from rag_assets.model.documents import (
     Attachment,
     Block,
@@ -91,5 +92,7 @@ __all__ = [
     "hash_bytes",
     "hash_fields",
     "hash_text",
+    "hide_credentials",
+    "hide_in",
     "normalise_text",
 ]

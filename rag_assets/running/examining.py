@@ -15,6 +15,7 @@ from rag_assets.workspace import (
     environment_of,
     read_inventory,
     read_journal,
+    readers_of_secrets,
     stale_environment,
 )
 
@@ -81,6 +82,9 @@ def _environment_file(workspace: Workspace) -> Iterator[Finding]:
         lines = "; ".join(f"{name}={right[name]}" for name in stale)
         yield Finding(".env", f"{found}: was the workspace moved or copied?", False,
                       f"write into {workspace.root / ENVIRONMENT_FILE}: {lines}")  # fmt: skip
+    if rights := readers_of_secrets(workspace):
+        yield Finding(".env", f"others on this machine may read its keys (mode {rights})", False,
+                      f"chmod 600 {workspace.root / ENVIRONMENT_FILE}")  # fmt: skip
 
 
 def _packages() -> Iterator[Finding]:

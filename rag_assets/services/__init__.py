@@ -8,15 +8,31 @@ from rag_assets.services.calling import (
     raise_for_status,
     shorten,
 )
+from rag_assets.services.downloading import (
+    Downloaded,
+    DownloadError,
+    Limits,
+    PrivateAddressError,
+    TooLargeError,
+    TooSlowError,
+    download,
+)
 from rag_assets.services.google import LOCATION_VARIABLE, GoogleAccess, find_value, google_access
 from rag_assets.services.keys import hide, key_advice, missing_extra, require_key
 
 __all__ = [
     "LOCATION_VARIABLE",
+    "DownloadError",
+    "Downloaded",
     "GoogleAccess",
+    "Limits",
     "PassingError",
+    "PrivateAddressError",
     "RefusedContentError",
+    "TooLargeError",
+    "TooSlowError",
     "call_with_retries",
+    "download",
     "find_value",
     "google_access",
     "hide",

@@ -2,7 +2,7 @@
 
 from pydantic import SecretStr
 
-from rag_assets.model import ConfigurationError
+from rag_assets.model import ConfigurationError, hide_credentials
 from rag_assets.workspace import find_secret
 
 
@@ -30,8 +30,8 @@ def key_advice(variable: str) -> str:
 
 
 def hide(text: str, key: SecretStr | None) -> str:
-    """Return `text` without the key, which some services repeat in their errors."""
-    return text.replace(key.get_secret_value(), "…") if key else text
+    """Return `text` without the key and what is secret in addresses; errors repeat both."""
+    return hide_credentials(text.replace(key.get_secret_value(), "…") if key else text)
 
 
 def missing_extra(extra: str, what: str) -> ConfigurationError:

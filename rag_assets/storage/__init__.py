@@ -9,6 +9,7 @@ from rag_assets.storage.atomic import (
     sync_path,
     temporary_name,
     write_bytes,
+    write_private,
     write_text,
 )
 from rag_assets.storage.locks import Notify, hold_lock, hold_locks
@@ -95,6 +96,7 @@ __all__ = [
     "temporary_name",
     "working_as",
     "write_bytes",
+    "write_private",
     "write_record",
     "write_text",
     "write_version",

@@ -11,6 +11,8 @@ from rag_assets.model import DiskFullError, StorageError
 
 # A name that starts so is unfinished work; `rag gc` removes those whose process is gone.
 TEMPORARY_PREFIX = ".tmp-"
+# Of a file that may hold secrets: read and written by its owner alone.
+PRIVATE_MODE = 0o600
 
 
 def temporary_name(suffix: str = "") -> str:
@@ -90,6 +92,13 @@ def replace_file(target: Path) -> Iterator[Path]:
 def write_text(target: Path, text: str) -> None:
     """Write `text` as UTF-8, whole or not at all."""
     write_bytes(target, text.encode("utf-8"))
+
+
+def write_private(target: Path, text: str) -> None:
+    """Write `text` as `write_text` does, readable for this user alone from its first byte."""
+    with replace_file(target) as temporary:
+        temporary.touch(PRIVATE_MODE)
+        temporary.write_text(text, encoding="utf-8")
 
 
 def write_bytes(target: Path, data: bytes) -> None:

@@ -12,6 +12,7 @@ from rag_assets.workspace.environment_file import (
     ENVIRONMENT_FILE,
     correct_environment,
     environment_of,
+    readers_of_secrets,
     require_own_environment,
     stale_environment,
 )
@@ -108,6 +109,7 @@ __all__ = [
     "read_inventory",
     "read_journal",
     "read_sidecar",
+    "readers_of_secrets",
     "reconcile",
     "record_decision",
     "require_free_place",

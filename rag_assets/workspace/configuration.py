@@ -10,7 +10,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 from rapidfuzz import process
 
-from rag_assets.model import ConfigurationError
+from rag_assets.model import ConfigurationError, hide_in
 from rag_assets.workspace.settings import EmbedSettings, ModelSettings, Settings
 
 # What a person can follow, for pydantic's types of errors that speak of its own classes.
@@ -210,7 +210,7 @@ def _explain(
         known = ", ".join(map(str, value)) if isinstance(value, dict) and value else "nothing"
         return f"{source}: '{dotted}' is missing: it must be set there (set are: {known})."
     rule = rule[:1].lower() + rule[1:]
-    return f"{source}: '{dotted}': {rule}, got {value!r}."
+    return f"{source}: '{dotted}': {rule}, got {hide_in(value)!r}."
 
 
 def _depth(values: Any, location: tuple[int | str, ...]) -> int:

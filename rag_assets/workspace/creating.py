@@ -9,7 +9,7 @@ from pathlib import Path
 import yaml
 
 from rag_assets.model import StorageError, UsageError
-from rag_assets.storage import explained_errors, write_text
+from rag_assets.storage import explained_errors, write_private, write_text
 from rag_assets.workspace.configuration import configs_folder
 from rag_assets.workspace.environment_file import ENVIRONMENT_FILE, environment_of
 from rag_assets.workspace.guarding import require_outside_raw
@@ -90,7 +90,8 @@ def create_workspace(folder: Path, template: str) -> tuple[Workspace, list[str]]
     }
     for name, text in contents.items():
         if not (root / name).exists():
-            write_text(root / name, text)
+            write = write_private if name == ENVIRONMENT_FILE else write_text
+            write(root / name, text)
             made.append(name)
     if not (root / "meta/dagster/dagster.yaml").exists():
         _copy(shipped_file("dagster.yaml"), root / "meta/dagster/dagster.yaml")

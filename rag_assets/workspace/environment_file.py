@@ -1,6 +1,7 @@
 """The `.env` of a workspace: what a bare `dagster` command finds there, and the user's keys."""
 
 import os
+import stat
 from pathlib import Path
 
 from dotenv import dotenv_values, set_key
@@ -10,6 +11,7 @@ from rag_assets.storage import explained_errors
 from rag_assets.workspace.layout import MARKER, Workspace
 
 ENVIRONMENT_FILE = ".env"
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 def environment_of(workspace: Workspace) -> dict[str, str]:
@@ -33,10 +35,24 @@ def stale_environment(workspace: Workspace) -> dict[str, str | None]:
     }
 
 
+def readers_of_secrets(workspace: Workspace) -> str | None:
+    """Return the rights of a `.env` with keys that others than its owner may read, as in `644`.
+
+    None where nobody else may, where it sets nothing but where the workspace is, and on systems
+    whose files have no such rights.
+    """
+    file = workspace.root / ENVIRONMENT_FILE
+    if os.name == "nt" or not file.is_file():
+        return None
+    has_secrets = dotenv_values(file).keys() - environment_of(workspace).keys()
+    mode = stat.S_IMODE(file.stat().st_mode)
+    return f"{mode:o}" if has_secrets and mode & _OTHERS else None
+
+
 def correct_environment(workspace: Workspace) -> dict[str, str]:
     """Write the right values over other ones; returns what stood there, by name.
 
-    What `.env` does not set is left out: somebody took it away.
+    What `.env` does not set is left out: somebody took it away. Its rights stay as they are.
     """
     right = environment_of(workspace)
     wrong = {name: old for name, old in stale_environment(workspace).items() if old is not None}

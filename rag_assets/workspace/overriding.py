@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from typing import Any
 
-from rag_assets.model import UsageError
+from rag_assets.model import UsageError, hide_credentials
 from rag_assets.storage import append_log, hold_lock
 from rag_assets.workspace.inventory import lock_inventory
 from rag_assets.workspace.journal import (
@@ -56,6 +56,8 @@ def override_metadata(
     Raises:
         UsageError: the uid or a field is unknown, or a value cannot be used; nothing was changed.
     """
+    values = {field: value and hide_credentials(value) for field, value in values.items()}
+    reason = hide_credentials(reason)
     for field, value in values.items():
         _check(field, value)
     with hold_lock(lock_inventory(namespace), f"the journal of {namespace.name}", lambda _: None):
@@ -81,7 +83,7 @@ def overridden_fields(overrides: Mapping[str, str]) -> dict[str, Any]:
         overrides: of one document, as the journal has them.
     """
     return {
-        field: _listed(field, value) if field in _BETWEEN else value
+        field: _listed(field, value) if field in _BETWEEN else hide_credentials(value)
         for field, value in overrides.items()
     }
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from rag_assets.model import DamagedFileError, UsageError, hash_fields
+from rag_assets.model import DamagedFileError, UsageError, hash_fields, hide_in
 from rag_assets.storage import hold_lock, read_json, write_text
 from rag_assets.workspace.configuration import read_layer
 from rag_assets.workspace.identity import slug
@@ -49,13 +49,16 @@ def config_hash(workspace: Workspace) -> str:
 
 
 def written_settings(workspace: Workspace) -> dict[str, Any]:
-    """Return what the workspace's own files set: `config.yaml: verify.threshold` → 0.6."""
+    """Return what the workspace's own files set: `config.yaml: verify.threshold` → 0.6.
+
+    What is secret in an address is left out: these are kept, and in many places.
+    """
     for name in workspace.namespace_names:
         workspace.check_namespace_file(name)
     paths = [workspace.root / MARKER]
     paths += [workspace.namespace_file(name) for name in workspace.namespace_names]
     return {
-        f"{path.relative_to(workspace.root).as_posix()}: {key}": value
+        f"{path.relative_to(workspace.root).as_posix()}: {key}": hide_in(value)
         for path in paths
         for key, value in _dotted(read_layer(path).values)
     }

@@ -309,6 +309,12 @@ class AuditSettings(_Section):
     counterevidence_top_k: Count
 
 
+class DownloadSettings(_Section):
+    """What the library may read over HTTP, where a source is an address."""
+
+    private_addresses: bool
+
+
 class SensorSettings(_Section):
     """How the sensors look at raw/."""
 
@@ -332,4 +338,5 @@ class Settings(_Section):
     llm: LlmSettings
     verify: VerifySettings
     audit: AuditSettings
+    download: DownloadSettings
     sensors: SensorSettings

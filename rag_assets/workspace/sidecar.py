@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 from rapidfuzz import process
 
-from rag_assets.model import ConfigurationError
+from rag_assets.model import ConfigurationError, hide_in
 from rag_assets.workspace.configuration import read_yaml
 
 SUFFIX = ".meta.yaml"
@@ -52,6 +52,12 @@ class Sidecar(BaseModel):
         # YAML reads 2026-03-01 as a date; the catalogue keeps what was written.
         return value.isoformat() if isinstance(value, datetime.date) else value
 
+    @field_validator("url", "source_uri", "metadata", mode="after")
+    @classmethod
+    def _without_credentials(cls, value: Any) -> Any:
+        # Whoever wrote them beside the file did not mean them for the catalogue.
+        return hide_in(value)
+
     @field_validator("authors", "tags", mode="before")
     @classmethod
     def _list_to_tuple(cls, value: Any) -> Any:
@@ -82,5 +88,5 @@ def read_sidecar(path: Path) -> Sidecar:
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
-        shown = "" if key == "password" else f", got {first['input']!r}"
+        shown = "" if key == "password" else f", got {hide_in(first['input'])!r}"
         raise ConfigurationError(f"{path.name}: '{key}': {first['msg'].lower()}{shown}.") from None

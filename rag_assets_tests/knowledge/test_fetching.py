@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.knowledge.fetching import _download, read_uri
+from rag_assets.knowledge.fetching import read_uri
 from rag_assets.model import ServiceError, UsageError
 
 PAGES = {
@@ -26,6 +26,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
     def do_GET(self) -> None:
+        self.path = self.path.partition("?")[0]
         if self.path == "/moved":
             self.send_response(302)
             self.send_header("Location", "/papers/roofs")
@@ -62,7 +63,7 @@ def site() -> Iterator[str]:
 
 
 def read(uri: str) -> tuple[str, bytes]:
-    fetched = read_uri(uri, max_megabytes=1, max_seconds=30)
+    fetched = read_uri(uri, max_megabytes=1, max_seconds=30, allow_private=True)
     return fetched.name, fetched.data
 
 
@@ -72,7 +73,7 @@ def test_extension_is_that_of_what_was_sent(site: str) -> None:
 
 
 def test_redirect_is_followed_and_kept(site: str) -> None:
-    fetched = read_uri(f"{site}/moved", max_megabytes=1, max_seconds=30)
+    fetched = read_uri(f"{site}/moved", max_megabytes=1, max_seconds=30, allow_private=True)
     assert fetched.name == "roofs.html"
     assert fetched.info["url"] == f"{site}/moved"
     assert fetched.info["final_url"] == f"{site}/papers/roofs"
@@ -97,10 +98,36 @@ def test_missing_page_and_dead_host_say_so(site: str) -> None:
         read("http://127.0.0.1:9/")
 
 
-def test_download_ends_when_its_time_is_over(site: str) -> None:
-    now = iter([0.0, 31.0])
-    with pytest.raises(ServiceError, match="not done after 30 seconds"):
-        _download(f"{site}/papers/roofs", 1, 30, clock=lambda: next(now))
+def test_address_of_this_machine_wants_permission(site: str) -> None:
+    with pytest.raises(UsageError, match=r"private network.*download\.private_addresses: true"):
+        read_uri(f"{site}/notes.md", max_megabytes=1, max_seconds=30)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["http://", "http:///x", "http://h:0/", "http://h:port/", "http://[bad/", "http://a b/",
+     "http://.../", f"http://{'a' * 70}.org/", "http://xn--/", "HTTP://"],
+)  # fmt: skip
+def test_bad_address_is_said_in_a_sentence(address: str) -> None:
+    with pytest.raises(ServiceError, match="cannot be read"):
+        read(address)
+
+
+def test_secrets_of_an_address_reach_neither_what_is_kept_nor_errors(site: str) -> None:
+    secret = site.replace("://", "://ann:s3cret@")
+    given = f"{secret}/moved?id=7&token=s3cret#token=s3cret"
+    fetched = read_uri(given, max_megabytes=1, max_seconds=30, allow_private=True)
+    assert fetched.info["url"] == f"{site}/moved?id=7"
+    assert "s3cret" not in repr(fetched)
+    for address in (f"{secret}/gone?sig=s3cret", f"{secret}/large?key=s3cret",
+                    "http://ann:s3cret@127.0.0.1:9/?key=s3cret", "ftp://ann:s3cret@host/file",
+                    "http://ann:s3cret@[bad/"):  # fmt: skip
+        with pytest.raises((ServiceError, UsageError)) as caught:
+            read(address)
+        chain: BaseException | None = caught.value
+        while chain is not None:
+            assert "s3cret" not in repr(chain)
+            chain = chain.__cause__
 
 
 def test_file_is_read_with_its_name(tmp_path: Path) -> None:

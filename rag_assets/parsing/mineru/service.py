@@ -10,6 +10,7 @@ import requests
 import tenacity
 
 from rag_assets.model import ParseFailure
+from rag_assets.services import hide
 from rag_assets.storage import replace_file
 from rag_assets.workspace.settings import MineruSettings
 
@@ -144,13 +145,13 @@ class MineruService:
             for attempt in tenacity.Retrying(
                 stop=tenacity.stop_after_attempt(settings.attempts),
                 wait=wait,
-                retry=tenacity.retry_if_exception_type((_PassingError, *_TRANSPORT_ERRORS)),
+                retry=tenacity.retry_if_exception_type(_PassingError),
                 before_sleep=tenacity.before_sleep_log(_log, logging.INFO),
                 reraise=True,
             ):
                 with attempt:
-                    return call()
-        except (_PassingError, *_TRANSPORT_ERRORS) as error:
+                    return _without_secrets(call)
+        except _PassingError as error:
             raise ParseFailure(
                 "provider_failed",
                 f"MinerU: {what} failed {settings.attempts} times ({error}). Look whether the "
@@ -168,6 +169,15 @@ _TRANSPORT_ERRORS = (
     requests.exceptions.ContentDecodingError,
     requests.exceptions.JSONDecodeError,
 )
+
+
+def _without_secrets(call: Callable[[], _Answer]) -> _Answer:
+    """Call; trouble of the connection names no address with the signature that is in it."""
+    try:
+        return call()
+    except _TRANSPORT_ERRORS as error:
+        said = hide(str(error), None)
+        raise _PassingError(f"{type(error).__name__}: {said}") from None
 
 
 def _check(answer: requests.Response) -> None:

@@ -147,7 +147,7 @@ class RemoteReranker(ABC):
             # JSON that breaks off, which a cut connection leaves behind.
             raise PassingError(f"an answer that is no JSON ({error})") from error
         except _TRANSPORT_ERRORS as error:
-            raise PassingError(f"{type(error).__name__}: {hide(str(error), self._key)}") from error
+            raise PassingError(f"{type(error).__name__}: {hide(str(error), self._key)}") from None
 
     def _place(self, pairs: Iterator[tuple[Any, Any]], size: int) -> list[float]:
         """Return the scores in the order of the passages, each index there exactly once."""

@@ -14,7 +14,7 @@ from pydantic import Field
 from rag_assets.model import ServiceError, hash_fields
 from rag_assets.retrieval.reranking.contract import Reranker
 from rag_assets.retrieval.reranking.remote import RemoteReranker, ServiceParams, read_params
-from rag_assets.services import LOCATION_VARIABLE, PassingError, find_value, google_access
+from rag_assets.services import LOCATION_VARIABLE, PassingError, find_value, google_access, hide
 from rag_assets.workspace.settings import RerankSettings
 
 # Counts as code: raise it when the same answer gives other scores.
@@ -95,7 +95,7 @@ class VertexReranker(RemoteReranker):
                 f"{self._what}: Google does not accept the credentials. {_MEND}"
             ) from error
         except TransportError as error:
-            raise PassingError(f"{type(error).__name__}: {error}") from error
+            raise PassingError(f"{type(error).__name__}: {hide(str(error), None)}") from None
 
     def read_pairs(self, answer: Any) -> Iterator[tuple[Any, Any]]:
         """Yield (index, score); a record without a score has 0, which Google's JSON leaves out."""

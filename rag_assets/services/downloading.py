@@ -1,0 +1,318 @@
+"""A download that ends at its time and its size, whatever the other side does."""
+
+import base64
+import ssl
+import time
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import SplitResult, unquote_to_bytes, urljoin, urlsplit
+
+import httpcore2
+
+from rag_assets.model import hide_credentials
+from rag_assets.services.addresses import AddressError, NotPublicError, find_addresses
+
+_PIECE_BYTES = 1 << 16
+_MOST_REDIRECTS = 10
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+# Seconds without a byte from the other side after which it is given up.
+_SILENCE_SECONDS = 30.0
+_PORTS = {"http": 80, "https": 443}
+_PRINTABLE = range(0x21, 0x7F)
+_GZIP = b"\x1f\x8b"
+
+
+class DownloadError(Exception):
+    """A download was given up; says why in some words, without what is secret in an address."""
+
+
+class PrivateAddressError(DownloadError):
+    """It leads to this machine or into a private network, which was not allowed."""
+
+
+class TooLargeError(DownloadError):
+    """More came than was wanted."""
+
+
+class TooSlowError(DownloadError):
+    """It was not done in its time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a download may take.
+
+    Args:
+        bytes: of the content, unpacked.
+        seconds: by the clock for everything: names, connections, redirects, content.
+        allow_private: also addresses of this machine and of private networks, at first and after
+            each redirect.
+    """
+
+    bytes: int
+    seconds: float
+    allow_private: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Downloaded:
+    """What came, and from where; `headers` have names in lower case, `url` holds no secret."""
+
+    status: int
+    url: str
+    headers: Mapping[str, str] = field(repr=False)
+    data: bytes = field(repr=False)
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the status says so; `data` is empty where it does not."""
+        return 200 <= self.status < 300
+
+
+def download(url: str, limits: Limits, clock: Callable[[], float] = time.monotonic) -> Downloaded:
+    """Return what an http(s) address holds, after redirects.
+
+    Goes to the address itself, through no proxy. User and password of the address are sent to
+    its own host alone.
+
+    Raises:
+        DownloadError: the address is bad, nobody answers, or what comes is no HTTP.
+        PrivateAddressError: it, or what it sends on to, is none that is allowed.
+        TooLargeError, TooSlowError: it would take more than the limits.
+    """
+    backend = _LimitedBackend(clock() + limits.seconds, limits, clock)
+    first = _split(url)
+    here = first
+    try:
+        with httpcore2.ConnectionPool(network_backend=backend) as pool:
+            for _ in range(_MOST_REDIRECTS + 1):
+                headers = _headers(here, has_user=_origin(here) == _origin(first), user=first)
+                with pool.stream("GET", _target(here), headers=headers) as answer:
+                    said = _read_headers(answer.headers)
+                    if answer.status not in _REDIRECTS or "location" not in said:
+                        data = b""
+                        if 200 <= answer.status < 300:
+                            data = _read(answer.iter_stream(), said, limits, backend)
+                        return Downloaded(
+                            answer.status, hide_credentials(here.geturl()), said, data
+                        )
+                    here = _joined(here, _as_sent(said["location"]))
+    except NotPublicError as error:
+        raise PrivateAddressError(_with_place(str(error), here, first)) from None
+    except AddressError as error:
+        raise DownloadError(_with_place(str(error), here, first)) from None
+    except httpcore2.TimeoutException:
+        backend.require_time()
+        raise TooSlowError(f"nothing came for {_SILENCE_SECONDS:g} seconds") from None
+    except (httpcore2.NetworkError, httpcore2.ProtocolError, zlib.error) as error:
+        words = hide_credentials(str(error)) or type(error).__name__
+        raise DownloadError(_with_place(words, here, first)) from None
+    raise DownloadError(f"it was sent on more than {_MOST_REDIRECTS} times")
+
+
+def _with_place(words: str, here: SplitResult, first: SplitResult) -> str:
+    if here == first:
+        return words
+    return f"it was sent on to {hide_credentials(here.geturl())}: {words}"
+
+
+def _split(url: str) -> SplitResult:
+    """Return the parts of an address that can be asked for."""
+    shown = hide_credentials(url)
+    try:
+        parts = urlsplit(url.strip())
+        port = parts.port
+    except ValueError as error:
+        raise DownloadError(f"'{shown}' is not an address ({error})") from None
+    if parts.scheme not in _PORTS:
+        raise DownloadError(f"'{shown}' is not an http or https address")
+    if not parts.hostname or port == 0:
+        raise DownloadError(f"'{shown}' names no host and port that could be asked")
+    return parts
+
+
+def _joined(here: SplitResult, location: str) -> SplitResult:
+    """Return where a redirect leads, which may be written without its host."""
+    try:
+        return _split(urljoin(here.geturl(), location))
+    except ValueError:
+        return _split(location)  # which says what is wrong with it
+
+
+def _target(parts: SplitResult) -> httpcore2.URL:
+    path = parts.path or "/"
+    target = f"{path}?{parts.query}" if parts.query else path
+    return httpcore2.URL(
+        scheme=parts.scheme.encode(),
+        host=_host(parts),
+        port=parts.port,
+        target=b"".join(
+            bytes([byte]) if byte in _PRINTABLE else b"%%%02X" % byte for byte in target.encode()
+        ),
+    )
+
+
+def _host(parts: SplitResult) -> bytes:
+    """Return a host as it is asked for: names of other scripts in their form for machines."""
+    host = parts.hostname or ""
+    try:
+        return host.encode("ascii") if host.isascii() else host.encode("idna")
+    except UnicodeError:
+        raise DownloadError(f"'{host}' cannot be the name of a host") from None
+
+
+def _origin(parts: SplitResult) -> tuple[str, str | None, int]:
+    return parts.scheme, parts.hostname, parts.port or _PORTS[parts.scheme]
+
+
+def _headers(
+    parts: SplitResult, *, has_user: bool, user: SplitResult
+) -> dict[bytes | str, bytes | str]:
+    from rag_assets import __version__
+
+    host = _host(parts).decode()
+    bracketed = f"[{host}]" if ":" in host else host
+    named = f":{parts.port}" if parts.port else ""
+    headers: dict[bytes | str, bytes | str] = {
+        "Host": bracketed + named,
+        "User-Agent": f"rag-assets/{__version__}",
+        "Accept": "*/*",
+        "Accept-Encoding": "gzip, deflate",
+        "Connection": "close",
+    }
+    if has_user and user.username is not None:
+        given = b":".join(unquote_to_bytes(each or "") for each in (user.username, user.password))
+        headers["Authorization"] = f"Basic {base64.b64encode(given).decode()}"
+    return headers
+
+
+def _read_headers(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in raw}
+
+
+def _as_sent(value: str) -> str:
+    """Return a header's value as UTF-8, which some servers send though none should."""
+    return value.encode("latin-1").decode("utf-8", "replace")
+
+
+def _read(
+    pieces: Iterable[bytes], headers: Mapping[str, str], limits: Limits, backend: "_LimitedBackend"
+) -> bytes:
+    stated = headers.get("content-length", "")
+    if stated.isdigit() and int(stated) > limits.bytes:
+        raise TooLargeError
+    whole = bytearray()
+    for piece in _unpacked(pieces, headers.get("content-encoding", ""), backend):
+        backend.require_time()
+        whole += piece
+        if len(whole) > limits.bytes:
+            raise TooLargeError
+    return bytes(whole)
+
+
+def _unpacked(
+    pieces: Iterable[bytes], encoding: str, backend: "_LimitedBackend"
+) -> Iterator[bytes]:
+    """Yield a body unpacked, in pieces of bounded size however well it was packed."""
+    kind = encoding.strip().lower()
+    if kind in {"", "identity"}:
+        yield from pieces
+        return
+    if kind not in {"gzip", "x-gzip", "deflate"}:
+        raise DownloadError(f"it is packed as '{encoding[:40]}', which was not asked for")
+    unpacker = None
+    for piece in pieces:
+        left, is_more = piece, bool(piece)
+        while is_more:
+            backend.require_time()
+            unpacker = unpacker or _unpacker(kind, left)
+            unpacked = unpacker.decompress(left, _PIECE_BYTES)
+            yield unpacked
+            if unpacker.eof:  # gzip may go on with another member; what else follows is no content
+                left, unpacker = unpacker.unused_data, None
+                is_more = kind != "deflate" and left.startswith(_GZIP)
+            else:
+                left = unpacker.unconsumed_tail
+                is_more = bool(left) or len(unpacked) == _PIECE_BYTES
+    if unpacker is not None:
+        raise DownloadError("the packed content breaks off")
+
+
+def _unpacker(kind: str, begin: bytes) -> "zlib._Decompress":
+    if kind != "deflate":
+        return zlib.decompressobj(16 + zlib.MAX_WBITS)
+    # Some servers leave out the two bytes that the standard wants in front.
+    has_frame = begin[0] & 0x0F == 8
+    return zlib.decompressobj(zlib.MAX_WBITS if has_frame else -zlib.MAX_WBITS)
+
+
+class _LimitedBackend(httpcore2.NetworkBackend):
+    """Connections to allowed addresses, of which no operation lasts beyond one moment."""
+
+    def __init__(self, until: float, limits: Limits, clock: Callable[[], float]) -> None:
+        self._until, self._limits, self._clock = until, limits, clock
+        self._system = httpcore2.SyncBackend()
+
+    def require_time(self) -> float:
+        """Return the seconds that are left for the next operation.
+
+        Raises:
+            TooSlowError: none are.
+        """
+        left = self._until - self._clock()
+        if left <= 0:
+            raise TooSlowError(f"not done after {self._limits.seconds:g} seconds")
+        return min(left, _SILENCE_SECONDS)
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ARG002 - the library's signature
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
+    ) -> httpcore2.NetworkStream:
+        """Connect to one of the addresses that the host has now, the first that answers."""
+        found = find_addresses(
+            host, port, self.require_time(), allow_private=self._limits.allow_private
+        )
+        trouble: Exception = AddressError(f"{host} has no address")
+        for address in found:
+            try:
+                stream = self._system.connect_tcp(
+                    address, port, self.require_time(), local_address, socket_options
+                )
+            except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
+                trouble = error
+            else:
+                return _LimitedStream(stream, self)
+        raise trouble
+
+
+class _LimitedStream(httpcore2.NetworkStream):
+    """A connection that asks before each operation how long that may last."""
+
+    def __init__(self, stream: httpcore2.NetworkStream, backend: _LimitedBackend) -> None:
+        self._stream, self._backend = stream, backend
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002
+        return self._stream.read(max_bytes, self._backend.require_time())
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002
+        self._stream.write(buffer, self._backend.require_time())
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,  # noqa: ARG002
+    ) -> httpcore2.NetworkStream:
+        stream = self._stream.start_tls(ssl_context, server_hostname, self._backend.require_time())
+        return _LimitedStream(stream, self._backend)
+
+    def get_extra_info(self, info: str) -> object:
+        return self._stream.get_extra_info(info)
