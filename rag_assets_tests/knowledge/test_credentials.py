@@ -18,6 +18,7 @@ from rag_assets.workspace import (
     Workspace,
     correct_environment,
     create_workspace,
+    readers_of_secrets,
     record_decision,
     set_metadata,
 )
@@ -126,16 +127,13 @@ def test_environment_file_is_private_and_doctor_says_where_it_is_not(tmp_path: P
     workspace, _ = create_workspace(tmp_path / "library", "thesis")
     file = workspace.root / ".env"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-
-    def amiss() -> list[str]:
-        return [each.found for each in examine(str(workspace.root)) if each.what == ".env"]
-
     file.chmod(0o644)
-    assert amiss() == []  # it says only where the workspace is
+    assert readers_of_secrets(workspace) is None  # it says only where the workspace is
     text = file.read_text(encoding="utf-8").replace(str(workspace.root), "/elsewhere")
     file.write_text(text + f"MY_API_KEY={SECRET}\n", encoding="utf-8")
     assert correct_environment(workspace)
     assert stat.S_IMODE(file.stat().st_mode) == 0o644  # it is the user's own
-    assert amiss() == ["others on this machine may read its keys (mode 644)"]
+    found = [each.found for each in examine(str(workspace.root)) if each.what == ".env"]
+    assert found == ["others on this machine may read its keys (mode 644)"]
     file.chmod(0o600)
-    assert amiss() == []
+    assert readers_of_secrets(workspace) is None
