@@ -1,6 +1,6 @@
 """The nouns: documents, passages, sources, verdicts, errors. Imports nothing of the package."""
 
-from rag_assets.model.control_characters import drop_controls, has_controls
+from rag_assets.model.control_characters import drop_controls, find_controls, has_controls
 from rag_assets.model.documents import (
     Attachment,
     Block,
@@ -46,7 +46,14 @@ from rag_assets.model.hashing import (
     hash_text,
     normalise_text,
 )
-from rag_assets.model.markdown import block_quote, code_span, escape_inline, fence, table_cell
+from rag_assets.model.markdown import (
+    block_quote,
+    code_span,
+    escape_inline,
+    escape_prose,
+    fence,
+    table_cell,
+)
 from rag_assets.model.stages import DocumentStatus, Progress, StageOutcome
 from rag_assets.model.wording import count_of
 
@@ -94,7 +101,9 @@ __all__ = [
     "document_id",
     "drop_controls",
     "escape_inline",
+    "escape_prose",
     "fence",
+    "find_controls",
     "has_controls",
     "hash_bytes",
     "hash_fields",

@@ -6,6 +6,7 @@ address stays as it is: a viewer may link it, and it leads where it says.
 """
 
 import re
+from collections.abc import Iterator
 from itertools import groupby
 
 from rag_assets.model.control_characters import drop_controls
@@ -39,6 +40,10 @@ _BLOCK = re.compile(
 )
 _LANGUAGE = re.compile(r"[\w+#.-]*")
 _SHORTEST_FENCE = 3
+_CODE_MARK = re.compile(r"\s*(`{3,}|~{3,})")
+# A row of a table, or a line that is set in as code is.
+_VERBATIM = re.compile(r"\s*\||(?: {4}|\t)\s*\S")
+_CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 
 
 def escape_inline(text: str, *, opens: bool = True) -> str:
@@ -76,6 +81,28 @@ def table_cell(text: str) -> str:
     return escape_inline(text, opens=False)
 
 
+def escape_prose(text: str, *, in_table: bool = False) -> str:
+    """Return a sentence of ours on one line: its code spans stay, what else it holds is escaped.
+
+    Names of files and documents stand in such sentences, and others chose them.
+    """
+    parts: list[str] = []
+    text, place = " ".join(drop_controls(text).split()), 0
+    for match in _CODE_SPAN.finditer(text):
+        parts += _between(text[place : match.start()], opens=not parts)
+        parts.append(code_span(match[2].strip(), in_table=in_table))
+        place = match.end()
+    return "".join([*parts, *_between(text[place:], opens=not parts)])
+
+
+def _between(text: str, *, opens: bool) -> list[str]:
+    return [
+        _gap(text[:1]),
+        escape_inline(text, opens=opens),
+        _gap(text[-1:] if text.strip() else ""),
+    ]
+
+
 def code_span(text: str, *, in_table: bool = False) -> str:
     """Return `text` on one line as a code span, whatever backticks it holds.
 
@@ -100,20 +127,53 @@ def fence(text: str, language: str = "") -> str:
     return f"{marks}{named}\n{text}{end}{marks}"
 
 
-def block_quote(text: str) -> str:
+def block_quote(text: str, strong: str = "") -> str:
     """Return `text` as a quotation: its lines and paragraphs, shown as they are.
 
-    Rows of a table are fenced: their columns stay one under the other, and no table is made.
+    Rows of a table and lines of code are fenced: their columns stay one under the other.
+
+    Args:
+        strong: is set in bold where it first stands within one line of prose.
     """
     shown: list[str] = []
-    lines = drop_controls(text).strip().splitlines()
-    for are_rows, group in groupby(lines, lambda line: line.lstrip().startswith("|")):
-        lines_of_group = list(group)
-        if are_rows:
-            shown += fence("\n".join(lines_of_group)).split("\n")
-        else:
-            shown += map(escape_inline, lines_of_group)
+    for is_fenced, group in groupby(_marked_lines(text), lambda line: line[0]):
+        lines = [line for _, line in group]
+        if is_fenced:
+            shown += fence("\n".join(lines)).split("\n")
+            continue
+        for line in lines:
+            if strong and strong in line:
+                shown.append(_with_strong(line, strong))
+                strong = ""
+            else:
+                shown.append(escape_inline(line))
     return "\n".join(f"> {line}".rstrip() for line in shown)
+
+
+def _marked_lines(text: str) -> Iterator[tuple[bool, str]]:
+    """Yield every line of a text, and whether it is a table's row or one of code."""
+    closing: str | None = None
+    for line in drop_controls(text).strip().splitlines():
+        mark = _CODE_MARK.match(line)
+        is_code = closing is not None or mark is not None
+        if closing is None:
+            closing = mark[1] if mark else None
+        elif line.strip().startswith(closing) and not line.strip().strip(closing[0]):
+            closing = None
+        yield is_code or _VERBATIM.match(line) is not None, line
+
+
+def _with_strong(line: str, strong: str) -> str:
+    before, after = line.split(strong, 1)
+    return (
+        f"{escape_inline(before)}{_gap(before[-1:])}"
+        f"**{escape_inline(strong, opens=not before.strip())}**"
+        f"{_gap(after[:1])}{escape_inline(after, opens=False)}"
+    )
+
+
+def _gap(character: str) -> str:
+    return " " if character.isspace() else ""
 
 
 def _longest_run(text: str) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from typing import Any
 
-from rag_assets.model import UsageError
+from rag_assets.model import UsageError, drop_controls
 from rag_assets.storage import append_log, hold_lock
 from rag_assets.workspace.inventory import lock_inventory
 from rag_assets.workspace.journal import (
@@ -56,6 +56,9 @@ def override_metadata(
     Raises:
         UsageError: the uid or a field is unknown, or a value cannot be used; nothing was changed.
     """
+    values = {
+        field: None if value is None else drop_controls(value) for field, value in values.items()
+    }
     for field, value in values.items():
         _check(field, value)
     with hold_lock(lock_inventory(namespace), f"the journal of {namespace.name}", lambda _: None):

@@ -16,6 +16,7 @@ from rag_assets.model import (
     code_span,
     drop_controls,
     escape_inline,
+    escape_prose,
     fence,
     table_cell,
 )
@@ -217,3 +218,45 @@ def test_what_cannot_be_markup_has_no_backslash(text: str) -> None:
 def test_a_number_that_makes_no_list_has_no_backslash() -> None:
     assert escape_inline("1. Introduction") == "1\\. Introduction"
     assert table_cell("1. Introduction") == "1. Introduction"
+
+
+@given(TEXTS, TEXTS, TEXTS)
+def test_what_is_set_in_bold_is_all_that_a_quotation_marks(
+    before: str, strong: str, after: str
+) -> None:
+    text = f"{before} {strong} {after}"
+    tokens = READER.parse(block_quote(text, strong))
+    assert kinds(tokens) <= {"paragraph", "blockquote", "softbreak", "fence", "strong", "text",
+                             "text_special"}  # fmt: skip
+    assert shown(tokens).replace("*", "").split() == folded(text).replace("*", "").split()
+
+
+def test_the_quote_is_bold_within_its_line() -> None:
+    assert block_quote("See *this*. It rises. Why?\nIt rises.", "It rises.") == (
+        "> See \\*this\\*. **It rises.** Why?\n> It rises."
+    )
+
+
+def test_lines_of_code_keep_their_places() -> None:
+    text = "So:\n```python\nif x:\n    y()\n```\nor\n\n    z = [1](2)\ndone"
+    assert block_quote(text) == (
+        "> So:\n> ````\n> ```python\n> if x:\n>     y()\n> ```\n> ````\n> or\n>\n"
+        "> ```\n>     z = [1](2)\n> ```\n> done"
+    )
+
+
+@given(st.lists(TEXTS | st.sampled_from(["`a`", "``b` ``", "`{#uid}`", "`a|b`"]), max_size=4))
+def test_a_sentence_of_ours_has_code_spans_and_nothing_else(parts: list[str]) -> None:
+    text = " ".join(["We", *parts, "."])
+    assert kinds(READER.parse(escape_prose(text))) <= {"paragraph", "text", "text_special",
+                                                       "code_inline"}  # fmt: skip
+    page = f"| a |\n|---|\n| {escape_prose(text, in_table=True)} |\n"
+    assert kinds(READER.parse(page)) <= {"table", "thead", "tbody", "tr", "th", "td", "text",
+                                         "text_special", "code_inline"}  # fmt: skip
+
+
+def test_code_spans_of_our_sentences_stay() -> None:
+    assert escape_prose("Run `rag index` on `a_b`; *not* ![x](y).") == (
+        "Run `rag index` on `a_b`; \\*not\\* ![x\\](y)."
+    )
+    assert escape_prose("`rag gc` first") == "`rag gc` first"
