@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from rag_assets.cli.printing import shown_output
 from rag_assets.model.errors import (
     ConfigurationError,
     PublicationError,
@@ -27,7 +28,12 @@ def exit_code_of(error: RagError) -> int:
 
 
 class ExplainedErrors(click.Group):
-    """A group that prints our own errors without a traceback."""
+    """A group that prints our own errors without a traceback, and nothing that acts."""
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Run the command line; all that it prints can only be read."""
+        with shown_output():
+            return super().main(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; see the exit codes in `rag --help`."""
@@ -52,4 +58,6 @@ class ExplainedErrors(click.Group):
 def _tell(error: RagError) -> None:
     if "--json" in sys.argv:
         click.echo(json.dumps({"error": str(error)}, ensure_ascii=False))
-    click.echo(f"error: {error}", err=True)
+    # A line break in a file's name must not begin a line of its own.
+    told = str(error).replace("\n", "\n  ")
+    click.echo(f"error: {told}", err=True)

@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
-from rag_assets.model import Progress
+from rag_assets.cli.printing import terminal_of
+from rag_assets.model import Progress, drop_controls
 from rag_assets.workspace import Namespace, Workspace, changed_files, choose_secrets
 
 # Files that a warning names.
@@ -56,13 +57,15 @@ def shown_progress() -> Iterator[Progress | None]:
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(),
                TimeElapsedColumn())  # fmt: skip
-    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+    with Bars(*columns, console=Console(file=terminal_of(sys.stderr)), transient=True) as bars:
         task = bars.add_task("starting", total=None)
 
         def report(what: str, done: int, total: int) -> None:
-            bars.update(task, description=what[:60], completed=done, total=total or None)
+            bars.update(
+                task, description=drop_controls(what)[:60], completed=done, total=total or None
+            )
 
         yield report
 
