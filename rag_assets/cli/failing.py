@@ -42,6 +42,9 @@ class ExplainedErrors(click.Group):
         except RagError as error:
             _tell(error)
             ctx.exit(exit_code_of(error))
+        except click.ClickException as error:
+            error.message = _indented(error.message)
+            raise
         except BrokenPipeError:  # the reader of our output has gone, `rag documents | head`
             sys.stderr.close()
             ctx.exit(FAILED)
@@ -58,6 +61,9 @@ class ExplainedErrors(click.Group):
 def _tell(error: RagError) -> None:
     if "--json" in sys.argv:
         click.echo(json.dumps({"error": str(error)}, ensure_ascii=False))
-    # A line break in a file's name must not begin a line of its own.
-    told = str(error).replace("\n", "\n  ")
-    click.echo(f"error: {told}", err=True)
+    click.echo(f"error: {_indented(str(error))}", err=True)
+
+
+def _indented(message: str) -> str:
+    """Return a message in which a line break, as in a file's name, begins no line of its own."""
+    return message.replace("\n", "\n  ")

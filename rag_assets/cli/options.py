@@ -81,9 +81,10 @@ def warn_of_changes(workspace: Workspace, names: Iterable[str]) -> None:
     for name in names:
         changed = changed_files(workspace.namespace(name))
         if changed:
+            shown = " ".join(", ".join(changed[:_SHOWN]).split())
             more = f" and {len(changed) - _SHOWN} more" if len(changed) > _SHOWN else ""
             click.echo(
-                f"warning: {', '.join(changed[:_SHOWN])}{more} changed since the ingestion: what "
+                f"warning: {shown}{more} changed since the ingestion: what "
                 f"is said here is of the text as it was. Run `rag ingest --namespace {name}` and "
                 "ask again.",
                 err=True,

@@ -1,15 +1,8 @@
 """Whatever stands in a text: Markdown shows it and makes nothing else of it."""
 
-from collections.abc import Iterator
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
-from mdit_py_plugins.deflist import deflist_plugin
-from mdit_py_plugins.footnote import footnote_plugin
-from mdit_py_plugins.tasklists import tasklists_plugin
 
 from rag_assets.model import (
     block_quote,
@@ -20,14 +13,8 @@ from rag_assets.model import (
     fence,
     table_cell,
 )
+from rag_assets_tests.model.markdown_reader import READER, flat, kinds, shown
 
-READER = (
-    MarkdownIt("commonmark", {"html": True})
-    .enable(["table", "strikethrough"])
-    .use(deflist_plugin)
-    .use(footnote_plugin)
-    .use(tasklists_plugin)
-)
 ATTACKS = [
     "![a](/graphql?query=mutation)",
     "[a](javascript:alert(1))",
@@ -74,23 +61,6 @@ ATTACK = pytest.mark.parametrize("text", ATTACKS)
 
 def folded(text: str) -> str:
     return " ".join(drop_controls(text).replace("\x00", "").split())
-
-
-def flat(tokens: list[Token]) -> Iterator[Token]:
-    for token in tokens:
-        if token.type != "inline":
-            yield token
-        yield from flat(token.children or [])
-
-
-def shown(tokens: list[Token]) -> str:
-    """Return what a reader sees, white space folded."""
-    breaks = {"softbreak", "hardbreak", "paragraph_close", "th_close", "td_close", "heading_close"}
-    return " ".join("".join(" " if t.type in breaks else t.content for t in flat(tokens)).split())
-
-
-def kinds(tokens: list[Token]) -> set[str]:
-    return {t.type.removesuffix("_open").removesuffix("_close") for t in flat(tokens)}
 
 
 def check(page: str, expected: str, allowed: set[str]) -> None:
