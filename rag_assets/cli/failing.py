@@ -43,7 +43,8 @@ class ExplainedErrors(click.Group):
             _tell(error)
             ctx.exit(exit_code_of(error))
         except click.ClickException as error:
-            error.message = _indented(error.message)
+            # click's own classes print this attribute, and declare it final.
+            vars(error)["message"] = _indented(error.message)
             raise
         except BrokenPipeError:  # the reader of our output has gone, `rag documents | head`
             sys.stderr.close()

@@ -195,7 +195,7 @@ def _markdown(references: Sequence[Reference], title: str, notes: Sequence[str])
         yield ""
     for number, one in enumerate(references, start=1):
         year = str(one.issued[0]) if one.issued else "n.d."
-        names = _line("; ".join(name.inverted for name in one.authors))
+        names = escape_inline("; ".join(name.inverted for name in one.authors))
         yield (
             f"{number}. {f'{names} ({year})' if names else f'({year})'}. *{_line(one.title)}*."
             + (f" {_line(one.publisher)}." if one.publisher else "")
