@@ -1,22 +1,18 @@
 """A citation audit as a page of Markdown, for the person who wrote the draft."""
 
-import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 
 from rag_assets.auditing.record import CitationAudit
 from rag_assets.auditing.verdict import CitationVerdict
 from rag_assets.judging import Sign, show_score
-from rag_assets.model import count_of
+from rag_assets.model import block_quote, code_span, count_of, escape_inline, escape_prose
 
 # Columns of a terminal or page; a wide (East Asian) character takes two.
 _SENTENCE_WIDTH = 110
 _PASSAGE_WIDTH = 150
 _QUOTATION_WIDTH = 400
 _SHORT_HASH = 12
-_MARKUP = re.compile(r"([\\`*\[\]<>|~])|(?<!\w)(_)|(_)(?!\w)")
-_LINE_START = re.compile(r"^(\s*)([#+\-=]|\d+[.)](?=\s))")
-_PARAGRAPH_END = re.compile(r"\n\s*\n")
 
 
 _MEANING_OF_SCORE: dict[str, str] = {
@@ -69,7 +65,7 @@ def _head(audit: CitationAudit) -> Iterator[str]:
         yield "**No citations were found.**"
     for warning in audit.warnings:
         yield ""
-        yield f"> **Note.** {_escape(warning)}"
+        yield f"> **Note.** {escape_prose(warning)}"
     yield ""
 
 
@@ -85,12 +81,12 @@ def _table(audit: CitationAudit) -> Iterator[str]:
         cells = (
             str(row.number),
             _escape(shorten(row.claim or row.sentence, _SENTENCE_WIDTH)),
-            _code(row.cites or "(empty)"),
+            _cell_code(row.cites or "(empty)"),
             row.status if row.status == "OK" else f"**{row.status}**",
             _score(row),
             _escape(row.locator) if row.locator else "–",
             quote,
-            _prose(row.reason),
+            escape_prose(row.reason),
             _escape(row.suggested_query) if row.suggested_query else "–",
         )
         yield f"| {' | '.join(cells)} |"
@@ -115,23 +111,23 @@ def _details(audit: CitationAudit) -> Iterator[str]:
 
 def _detail(row: CitationVerdict) -> Iterator[str]:
     place = f", {_escape(row.hint)}" if row.hint else ""
-    cited = f"{_code(row.cites or '(empty)')}{place}"
+    cited = f"{code_span(row.cites or '(empty)')}{place}"
     yield f"### {row.number}. {row.status}: {cited} in line {row.line}"
     yield ""
-    yield from _blockquote(row.sentence)
+    yield block_quote(row.sentence)
     if row.is_clause:
         yield ""
         yield f"Judged: {_escape(row.claim)}"
     yield ""
-    yield _prose(row.reason)
+    yield escape_prose(row.reason)
     if row.scoring_note:
         yield ""
-        yield _prose(row.scoring_note)
+        yield escape_prose(row.scoring_note)
     yield from _signs("For", row.speaks_for)
     yield from _signs("Against", row.speaks_against)
     if row.status == "ERROR" and len(row.nearest_uids) > 1:
         yield ""
-        yield f"May be meant: {', '.join(_code('{#' + uid + '}') for uid in row.nearest_uids)}"
+        yield f"May be meant: {', '.join(code_span('{#' + uid + '}') for uid in row.nearest_uids)}"
     if row.suggested_query:
         yield ""
         yield f"Search for: {_escape(row.suggested_query)}"
@@ -140,12 +136,12 @@ def _detail(row: CitationVerdict) -> Iterator[str]:
         yield ""
         yield f"Nearest sentence ({title}{_escape(row.locator or '')}):"
         yield ""
-        yield from _blockquote(row.quote)
+        yield block_quote(row.quote)
         if " ".join(row.passage.split()) != " ".join(row.quote.split()):
             yield ""
-            yield f"Its passage ({_code(row.chunk_id or '')}):"
+            yield f"Its passage ({code_span(row.chunk_id or '')}):"
             yield ""
-            yield from _blockquote(row.passage)
+            yield block_quote(row.passage)
     yield ""
 
 
@@ -165,7 +161,7 @@ def _sources(audit: CitationAudit) -> Iterator[str]:
     if audit.sources_used:
         yield "## Sources used"
         yield ""
-        yield from (f"- {_code(source)}" for source in audit.sources_used)
+        yield from (f"- {code_span(source)}" for source in audit.sources_used)
         yield ""
 
 
@@ -175,43 +171,19 @@ def _provenance(audit: CitationAudit) -> Iterator[str]:
     yield f"- draft: {_escape(audit.draft_name)}, SHA-256 `{audit.draft_digest}`"
     yield f"- audit: `{audit.audit_id}`"
     for namespace, publication in audit.publications:
-        yield f"- publication of {_escape(namespace)}: {_code(publication)}"
+        yield f"- publication of {_escape(namespace)}: {code_span(publication)}"
     for namespace, fingerprint in audit.encoders:
-        yield f"- embedding model of {_escape(namespace)}: {_code(fingerprint)}"
+        yield f"- embedding model of {_escape(namespace)}: {code_span(fingerprint)}"
     yield f"- scorer: {_escape(audit.scorer)}, k = {audit.k}"
 
 
 def _escape(text: str) -> str:
-    """Return `text` on one line, so that Markdown shows it as it is."""
-    return _MARKUP.sub(lambda match: "\\" + match.group(), " ".join(text.split()))
+    """Return what stands behind words of ours, on one line."""
+    return escape_inline(text, opens=False)
 
 
-def _prose(text: str) -> str:
-    """Return our own sentence on one line; its code spans stay, pipes and tags are escaped."""
-    return re.sub(r"([|<>])", r"\\\1", " ".join(text.split()))
-
-
-def _code(text: str) -> str:
-    """Return `text` as a code span that a table cell can hold."""
-    text = " ".join(text.split()).replace("|", "\\|")
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    fence = "`" * (longest + 1)
-    pad = " " if text.startswith("`") or text.endswith("`") else ""
-    return f"{fence}{pad}{text}{pad}{fence}"
-
-
-def _blockquote(text: str) -> Iterator[str]:
-    """Yield the paragraphs of `text` as a quotation; the line breaks of a print are folded."""
-    paragraphs = [part for part in _PARAGRAPH_END.split(text) if part.strip()]
-    for number, paragraph in enumerate(paragraphs):
-        if number:
-            yield ">"
-        yield "> " + _LINE_START.sub(_escape_line_start, _escape(paragraph))
-
-
-def _escape_line_start(match: re.Match[str]) -> str:
-    mark = match.group(2)
-    return f"{match.group(1)}{mark[:-1]}\\{mark[-1]}"
+def _cell_code(text: str) -> str:
+    return code_span(text, in_table=True)
 
 
 def _width(character: str) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 from rag_assets.briefing.demands import Demand, DemandKind, find_demands
 from rag_assets.briefing.gathering import EXEMPLARS, InstructionText, gather_instructions
 from rag_assets.briefing.style import Style, measure_style
-from rag_assets.model import count_of
+from rag_assets.model import code_span, count_of, escape_inline, escape_prose
 from rag_assets.storage import write_text
 from rag_assets.workspace import Workspace
 
@@ -64,7 +64,7 @@ def _instruction(
     texts: Sequence[InstructionText], demands: Sequence[Demand], amiss: Sequence[str]
 ) -> Iterator[str]:
     yield f"{_FRONT}\n# What is asked for\n\n{_NOTE}"
-    yield from (f"{_plain(sentence)}\n" for sentence in amiss)
+    yield from (f"{escape_prose(sentence)}\n" for sentence in amiss)
     if not texts and not amiss:
         yield (
             "Nothing lies below raw/instruction/ yet. Put the rubric into guidance/, the "
@@ -76,7 +76,10 @@ def _instruction(
         chosen = [demand for demand in demands if demand.kind == kind]
         if chosen:
             yield f"## {heading}\n"
-            yield from (f"- {_plain(d.text)} — `{d.path}`, {d.where}" for d in chosen)
+            yield from (
+                f"- {escape_inline(d.text)} — {code_span(d.path)}, {escape_prose(d.where)}"
+                for d in chosen
+            )
             yield ""
     if texts:
         counts = Counter(demand.path for demand in demands)
@@ -85,7 +88,7 @@ def _instruction(
             used = "measured in style_brief.md" if text.subtype == EXEMPLARS else (
                 f"{count_of(counts[text.path], 'sentence')} taken"
             )  # fmt: skip
-            yield f"- `{text.path}` (SHA-256 {text.content_hash[:16]}): {used}"
+            yield f"- {code_span(text.path)} (SHA-256 {text.content_hash[:16]}): {used}"
         yield ""
 
 
@@ -99,7 +102,7 @@ def _style(styles: Sequence[Style]) -> Iterator[str]:
         "present): estimates, for comparing your text with these.\n"
     )
     for style in styles:
-        yield f"## `{style.path}`\n"
+        yield f"## {code_span(style.path)}\n"
         middle, long = style.sentence_length
         yield f"- Length: {style.length} {style.unit} in {count_of(style.sentences, 'sentence')}."
         yield (
@@ -116,9 +119,5 @@ def _style(styles: Sequence[Style]) -> Iterator[str]:
         if style.sections:
             yield "- Structure (share of the text):"
             for title, level, share in style.sections:
-                yield f"{'  ' * (level + 1)}- {_plain(title)} ({share:.0%})"
+                yield f"{'  ' * (level + 1)}- {escape_inline(title)} ({share:.0%})"
         yield ""
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.split())

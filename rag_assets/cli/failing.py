@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from rag_assets.cli.printing import shown_output
 from rag_assets.model.addresses import hide_credentials
 from rag_assets.model.errors import (
     ConfigurationError,
@@ -28,7 +29,12 @@ def exit_code_of(error: RagError) -> int:
 
 
 class ExplainedErrors(click.Group):
-    """A group that prints our own errors without a traceback."""
+    """A group that prints our own errors without a traceback, and nothing that acts."""
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Run the command line; all that it prints can only be read."""
+        with shown_output():
+            return super().main(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; see the exit codes in `rag --help`."""
@@ -37,6 +43,10 @@ class ExplainedErrors(click.Group):
         except RagError as error:
             _tell(error)
             ctx.exit(exit_code_of(error))
+        except click.ClickException as error:
+            # click's own classes print this attribute, and declare it final.
+            vars(error)["message"] = _indented(error.message)
+            raise
         except BrokenPipeError:  # the reader of our output has gone, `rag documents | head`
             sys.stderr.close()
             ctx.exit(FAILED)
@@ -54,4 +64,9 @@ def _tell(error: RagError) -> None:
     said = hide_credentials(str(error))
     if "--json" in sys.argv:
         click.echo(json.dumps({"error": said}, ensure_ascii=False))
-    click.echo(f"error: {said}", err=True)
+    click.echo(f"error: {_indented(said)}", err=True)
+
+
+def _indented(message: str) -> str:
+    """Return a message in which a line break, as in a file's name, begins no line of its own."""
+    return message.replace("\n", "\n  ")

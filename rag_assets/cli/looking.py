@@ -50,9 +50,14 @@ def documents(names: tuple[str, ...], wanted: str | None, as_json: bool) -> None
         uid = f"{line.namespace}:{line.doc_uid or '?'}"
         click.echo(f"{uid:<44} {line.status:<10} {mark:<8} {_one_line(', '.join(line.paths))}")
         if line.reason_code:
-            click.echo(f"    {line.reason_code}: {line.message}")
+            click.echo(f"    {line.reason_code}: {_folded(line.message or '')}")
         for note in (*line.notes, *line.warnings):
-            click.echo(f"    note: {note}")
+            click.echo(f"    note: {_folded(note)}")
+
+
+def _folded(sentence: str) -> str:
+    """Return a sentence on one line: a line break in a name must not begin a line of its own."""
+    return " ".join(sentence.split())
 
 
 def _one_line(text: str) -> str:
@@ -113,11 +118,11 @@ def _print_state(state: dict[str, Any]) -> None:
             f"{count_of(state['counts']['parents'], 'parent')}"
         )
     for path in state["being_written"]:
-        click.echo(f"  waiting for  {path}: still being written")
+        click.echo(f"  waiting for  {_one_line(path)}: still being written")
     for sentence in state["stale"]:
-        click.echo(f"  stale        {sentence}")
+        click.echo(f"  stale        {_folded(sentence)}")
     for sentence in state["amiss"]:
-        click.echo(f"  amiss        {sentence}")
+        click.echo(f"  amiss        {_folded(sentence)}")
     click.echo(f"  next         {state['mend'] or _nothing_to_build(state)}")
 
 

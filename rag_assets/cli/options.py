@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 
 import click
 
-from rag_assets.model import Progress, WorkspaceError
+from rag_assets.cli.printing import terminal_of
+from rag_assets.model import Progress, WorkspaceError, drop_controls
 from rag_assets.storage import write_bytes
 from rag_assets.workspace import (
     Namespace,
@@ -109,13 +110,15 @@ def shown_progress() -> Iterator[Progress | None]:
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(),
                TimeElapsedColumn())  # fmt: skip
-    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+    with Bars(*columns, console=Console(file=terminal_of(sys.stderr)), transient=True) as bars:
         task = bars.add_task("starting", total=None)
 
         def report(what: str, done: int, total: int) -> None:
-            bars.update(task, description=what[:60], completed=done, total=total or None)
+            bars.update(
+                task, description=drop_controls(what)[:60], completed=done, total=total or None
+            )
 
         yield report
 
@@ -131,9 +134,10 @@ def warn_of_changes(workspace: Workspace, names: Iterable[str]) -> None:
     for name in names:
         changed = changed_files(workspace.namespace(name))
         if changed:
+            shown = " ".join(", ".join(changed[:_SHOWN]).split())
             more = f" and {len(changed) - _SHOWN} more" if len(changed) > _SHOWN else ""
             click.echo(
-                f"warning: {', '.join(changed[:_SHOWN])}{more} changed since the ingestion: what "
+                f"warning: {shown}{more} changed since the ingestion: what "
                 f"is said here is of the text as it was. Run `rag ingest --namespace {name}` and "
                 "ask again.",
                 err=True,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rag_assets import __version__
-from rag_assets.model import hash_fields
+from rag_assets.model import hash_fields, table_cell
 from rag_assets.workspace import Settings
 
 Figure = float | int | str | None
@@ -46,8 +46,8 @@ class ReportTable:
 
     def to_markdown(self) -> str:
         """Return the table without its title as Markdown."""
-        lines = [self.heads, ("---",) * len(self.heads)]
-        lines += [tuple(_shown(value) for value in row) for row in self.rows]
+        lines = [tuple(map(table_cell, self.heads)), ("---",) * len(self.heads)]
+        lines += [tuple(table_cell(_shown(value)) for value in row) for row in self.rows]
         return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 

@@ -18,7 +18,7 @@ from rag_assets.evaluation.knowledge_evaluator import evaluate_evalset
 from rag_assets.evaluation.report import EvaluationReport, ReportTable
 from rag_assets.evaluation.retrieval import evaluate_retrieval
 from rag_assets.evaluation.retrieval_rows import CORPUS
-from rag_assets.model import Progress, UsageError, hash_fields
+from rag_assets.model import Progress, UsageError, escape_inline, escape_prose, hash_fields
 from rag_assets.publishing.plots import draw_histogram
 from rag_assets.storage import Notify, find_versions, read_json, write_version
 from rag_assets.workspace import Workspace
@@ -194,12 +194,12 @@ def render_evaluation(
                         report.counts.items())  # fmt: skip
     scores = list(report.details[BY_QUESTION].values())
     parts = [
-        f"# Evaluation of {name}",
+        f"# Evaluation of {escape_inline(name, opens=False)}",
         f"{report.evaluation}: {counted}; settings `{report.settings_digest[:12]}`.",
         f"Against the pinned baseline: {_describe(comparison)}." if comparison else "",
         "## Figures",
         figures.to_markdown(),
-        *(f"### {table.title}\n\n{table.to_markdown()}" for table in report.tables),
+        *(f"### {escape_prose(table.title)}\n\n{table.to_markdown()}" for table in report.tables),
         "## nDCG@10 of the questions",
         f"```text\n{draw_histogram(scores)}\n```" if scores else "No question was asked.",
         "## History of nDCG@10",

@@ -14,6 +14,7 @@ from rag_assets.evidence.rendering import (
     shown_authors,
     without_heading_marks,
 )
+from rag_assets.model import drop_controls
 from rag_assets.workspace import Workspace
 
 _STYLE = """
@@ -74,7 +75,7 @@ def render_page(workspace: Workspace, pack: EvidencePack) -> str:
             for item in _ordered(pack)
             for part in _article(item, sources[item.namespace, item.doc_uid], pictures)
         )
-    return (
+    return drop_controls(
         "<!doctype html>\n<html lang=en><head><meta charset=utf-8>"
         "<meta name=viewport content='width=device-width, initial-scale=1'>"
         f"<title>{escape(pack.question)}</title><style>{_STYLE}</style></head>\n<body>"

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from rapidfuzz import process
 
 from rag_assets.evidence.pack import Mode
-from rag_assets.model import UsageError, hash_bytes
+from rag_assets.model import UsageError, drop_controls, hash_bytes
 from rag_assets.storage import write_text
 from rag_assets.workspace import Workspace
 from rag_assets.workspace.configuration import read_yaml
@@ -20,6 +20,7 @@ SUFFIXES = (".yaml", ".yml", ".md", ".txt")
 _MAX_SLUG = 48
 # What a slug, and so a partition key, is made of; Dagster refuses "..." and control characters.
 _UNWANTED = re.compile(r"[\W_]+")
+_Text = Annotated[str, AfterValidator(drop_controls)]
 
 
 class Question(BaseModel):
@@ -32,10 +33,10 @@ class Question(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
-    question: str
+    question: _Text
     namespaces: tuple[str, ...] = ()
     top_k: Annotated[int, Field(ge=1, le=1000)] | None = None
-    filters: tuple[str, ...] = ()
+    filters: tuple[_Text, ...] = ()
     mode: Mode = "evidence"
 
 

@@ -4,10 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from rag_assets.evidence.pack import EvidenceItem, EvidencePack, PackSource
+from rag_assets.model import block_quote, code_span, escape_inline, escape_prose
 
 _SHOWN_AUTHORS = 3
-# What would be read as Markdown; a bracket or an underscore inside a word would not.
-_MARKS = re.compile(r"[\\`*<]|(?<!\w)_|_(?!\w)|\](?=[(:\[])")
 _FIGURE = re.compile(r"!\[([^\]]*)\]\(attachment:[^)]*\)")
 # A heading inside a passage must not be one of the pack.
 _HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(?=\S)", re.MULTILINE)
@@ -23,7 +22,7 @@ def render_pack(pack: EvidencePack) -> str:
                 for line in _paper(number, source, pack)]  # fmt: skip
     else:
         body = [line for item in pack.items for line in _item(item)]
-    used = ", ".join(f"`{uid}`" for uid in pack.doc_uids) or "none"
+    used = ", ".join(map(code_span, pack.doc_uids)) or "none"
     last = f"Sources used (doc_uid list): {used}"
     return "\n".join([*_head(pack), *_summary(pack), *body, last]) + "\n"
 
@@ -31,18 +30,19 @@ def render_pack(pack: EvidencePack) -> str:
 def _head(pack: EvidencePack) -> Iterator[str]:
     yield f"# {'Papers' if pack.mode == 'papers' else 'Evidence'}: {_line(pack.question)}"
     yield ""
-    yield f"- Query: `{pack.query_id}`"
+    yield f"- Query: {code_span(pack.query_id)}"
     for namespace, publication in pack.publications.items():
-        yield f"- Publication: `{namespace}/{publication}` (build `{pack.build_ids[namespace]}`)"
+        build = code_span(pack.build_ids[namespace])
+        yield f"- Publication: {code_span(f'{namespace}/{publication}')} (build {build})"
     for name, text in pack.queries.items():
         if text != pack.question:
             yield f"- Searched as `{name}`: {_line(text)}"
-    yield f"- Applied filters: {'; '.join(pack.filters)}"
-    yield f"- Search: {describe_search(pack)}"
+    yield f"- Applied filters: {_line('; '.join(pack.filters))}"
+    yield f"- Search: {_line(describe_search(pack))}"
     shown = ", ".join(f"{quality} {count}" for quality, count in pack.locator_quality.items())
     yield f"- LOCATOR_QUALITY: {shown or 'no items'}"
     for warning in pack.warnings:
-        yield f"- WARN: {warning}"
+        yield f"- WARN: {escape_prose(warning)}"
     yield ""
 
 
@@ -53,7 +53,8 @@ def _summary(pack: EvidencePack) -> Iterator[str]:
     yield "|---|---|---|"
     for source in pack.sources:
         where = ", ".join(f"{i.rank} ({i.locator})" for i in _items_of(source, pack))
-        yield f"| {_cell(describe_source(source))} | `{{#{source.cite_as}}}` | {_cell(where)} |"
+        cite = code_span(f"{{#{source.cite_as}}}", in_table=True)
+        yield f"| {_line(describe_source(source))} | {cite} | {_line(where)} |"
     yield ""
 
 
@@ -91,16 +92,14 @@ def shown_authors(authors: Sequence[str]) -> str:
 
 
 def _item(item: EvidenceItem) -> Iterator[str]:
-    yield f"## {item.rank}. {_line(item.title or item.doc_uid)}, {item.locator}"
+    yield f"## {item.rank}. {_line(f'{item.title or item.doc_uid}, {item.locator}')}"
     yield ""
     yield f"> **{_line(item.exact_quote)}**"
     yield ""
-    yield f"Cite as `{{#{item.cite_as}}}`" + (
-        f" (`{item.citation_key}`)" if item.citation_key else ""
-    )
+    yield f"Cite as {_marks(item)}"
     yield ""
     yield from _passage(item)
-    place = f"`{item.parent_id}`"
+    place = code_span(item.parent_id)
     if item.locator_quality != "char_anchor":  # whose locator names both
         place += f", characters {item.char_start}–{item.char_end}"
         if item.section_path:
@@ -110,7 +109,7 @@ def _item(item: EvidenceItem) -> Iterator[str]:
     yield f"- Quote checked against {_checked(item)}"
     ranks = ", ".join(f"{name} rank {rank}" for name, rank in sorted(item.ranks.items()))
     yield f"- Why: score {item.retrieval_score:.4f} ({ranks})"
-    yield f"- Lasting id: `{item.citation_id}`"
+    yield f"- Lasting id: {code_span(item.citation_id)}"
     yield ""
 
 
@@ -122,14 +121,10 @@ def _passage(item: EvidenceItem) -> Iterator[str]:
     """Yield the passage around the quote, the quote in bold; nothing where it is the quote."""
     if item.snippet.strip() == item.exact_quote.strip():
         return
-    text = item.snippet
-    quote = item.exact_quote
-    if "\n" not in quote and "*" not in quote:
-        text = text.replace(quote, f"**{quote}**", 1)
     yield "In its passage:"
     yield ""
-    text = without_heading_marks(_FIGURE.sub(r"[\1]", text))
-    yield from (f"> {line}".rstrip() for line in text.splitlines())
+    text = without_heading_marks(_FIGURE.sub(r"[\1]", item.snippet))
+    yield block_quote(text, item.exact_quote)
     yield ""
 
 
@@ -142,17 +137,16 @@ def _paper(number: int, source: PackSource, pack: EvidencePack) -> Iterator[str]
     yield f"## {number}. {_line(source.title or source.doc_uid)}"
     yield ""
     stated = [
-        _line(", ".join(source.authors)),
+        ", ".join(source.authors),
         str(source.year or ""),
-        _line(source.publisher or ""),
-        f"doi:{_line(source.doi)}" if source.doi else _line(source.url or ""),
+        source.publisher or "",
+        f"doi:{source.doi}" if source.doi else source.url or "",
     ]
     said = ". ".join(part for part in stated if part)
     if said:
-        yield f"{said}."
+        yield f"{escape_inline(said)}."
         yield ""
-    key = f" (`{source.citation_key}`)" if source.citation_key else ""
-    yield f"Cite as `{{#{source.cite_as}}}`{key}. {_count(source)}:"
+    yield f"Cite as {_marks(source)}. {_count(source)}:"
     yield ""
     for item in _items_of(source, pack):
         yield (
@@ -173,9 +167,10 @@ def _items_of(source: PackSource, pack: EvidencePack) -> list[EvidenceItem]:
 
 
 def _line(text: str) -> str:
-    """Fold to one line and keep Markdown from reading marks into it."""
-    return _MARKS.sub(r"\\\g<0>", " ".join(text.split()))
+    """Return what stands behind words of ours, on one line."""
+    return escape_inline(text, opens=False)
 
 
-def _cell(text: str) -> str:
-    return _line(text).replace("|", "\\|")
+def _marks(cited: EvidenceItem | PackSource) -> str:
+    key = f" ({code_span(cited.citation_key)})" if cited.citation_key else ""
+    return code_span(f"{{#{cited.cite_as}}}") + key

@@ -1,6 +1,7 @@
 """Found passages as the context of a language model: short aliases, document order, a limit."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,6 +13,9 @@ from rag_assets.knowledge.passages import KnowledgeChunk
 from rag_assets.model import UsageError
 from rag_assets.workspace import shipped_settings
 from rag_assets.workspace.settings import InjectSettings
+
+# What would look like the head of another passage.
+_ALIAS_LIKE = re.compile(r"(?m)^([ \t]*)(?=\[C\d+\])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,4 +242,5 @@ def _render_one(passage: ContextPassage, form: str) -> str:
         marks = " ".join(f"{key}={quoteattr(value)}" for key, value in shown.items())
         return f"<passage {marks}>\n{escape(passage.text)}\n</passage>"
     where = " · ".join(part for part in (passage.title, passage.section, passage.place) if part)
-    return f"[{passage.alias}] {where}\n\n{passage.text}"
+    text = _ALIAS_LIKE.sub(r"\1\\", passage.text)
+    return f"[{passage.alias}] {' '.join(where.split())}\n\n{text}"

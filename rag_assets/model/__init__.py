@@ -1,6 +1,7 @@
 """The nouns: documents, passages, sources, verdicts, errors. Imports nothing of the package."""
 
 from rag_assets.model.addresses import hide_credentials, hide_in
+from rag_assets.model.control_characters import drop_controls, find_controls, has_controls
 from rag_assets.model.documents import (
     Attachment,
     Block,
@@ -46,6 +47,14 @@ from rag_assets.model.hashing import (
     hash_text,
     normalise_text,
 )
+from rag_assets.model.markdown import (
+    block_quote,
+    code_span,
+    escape_inline,
+    escape_prose,
+    fence,
+    table_cell,
+)
 from rag_assets.model.stages import DocumentStatus, Progress, StageOutcome
 from rag_assets.model.wording import count_of
 
@@ -86,13 +95,22 @@ __all__ = [
     "StorageError",
     "UsageError",
     "WorkspaceError",
+    "block_quote",
+    "code_span",
     "combine_digests",
     "count_of",
     "document_id",
+    "drop_controls",
+    "escape_inline",
+    "escape_prose",
+    "fence",
+    "find_controls",
+    "has_controls",
     "hash_bytes",
     "hash_fields",
     "hash_text",
     "hide_credentials",
     "hide_in",
     "normalise_text",
+    "table_cell",
 ]

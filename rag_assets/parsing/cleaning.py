@@ -3,6 +3,8 @@
 import re
 import unicodedata
 
+from rag_assets.model import drop_controls
+
 # Presentation forms made by typesetters; every other printed character stays as it is.
 _LIGATURES = [*range(0xFB00, 0xFB07), *range(0xFB13, 0xFB18)]
 _INVISIBLE = [0x200B, 0x2060, 0xFEFF]
@@ -51,9 +53,10 @@ def replace_surrogates(text: str) -> str:
 
 
 def clean_source(text: str) -> str:
-    """Return the text of a text file: newlines as LF, no NUL, no lone surrogate, no mark."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
-    return replace_surrogates(text.removeprefix("\ufeff"))
+    """Return the text of a text file: newlines as LF, no control character or escape sequence, no
+    lone surrogate, no mark.
+    """
+    return replace_surrogates(drop_controls(text.removeprefix("\ufeff")))
 
 
 _UNSPACED_MARK = re.compile("[，。；：！？、]")

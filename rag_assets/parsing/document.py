@@ -6,6 +6,7 @@ import re
 from rag_assets.law import find_statute_year
 from rag_assets.model import ParsedDocument, ParseFailure, hash_bytes
 from rag_assets.parsing.contract import ParseHints, Parser
+from rag_assets.parsing.controls import without_controls
 from rag_assets.parsing.plain.markdown_syntax import plain_title
 from rag_assets.parsing.registry import parser_for, types_by_extension
 from rag_assets.parsing.sections import make_sections
@@ -102,13 +103,15 @@ def parse_document(data: bytes, hints: ParseHints, settings: ParseSettings) -> P
 
 
 def finish_document(document: ParsedDocument, parser: Parser) -> ParsedDocument:
-    """Return `document` checked, with section tree, year and the hashes of its attachments.
+    """Return `document` checked, without control characters, with section tree, year and the hashes
+    of its attachments.
 
     Raises:
         ValueError: page spans do not partition the text, a block or line lies outside it, blocks
             overlap, or the text holds a NUL or a lone surrogate.
     """
     _check_document(document, parser)
+    document = without_controls(document)
     attachments = tuple(
         item
         if item.content is None

@@ -5,9 +5,9 @@ from rag_assets.parsing.registry import all_parsers, types_by_extension
 from rag_assets.parsing.sniffing import bare_extension, text_class
 from rag_assets.workspace.settings import ParseSettings
 
-# Changes when sniffing, the checks, the year of statutes or the stored layout change what a parse
-# is.
-STAGE_VERSION = "3"
+# Changes when sniffing, the checks, what is dropped from every document, the year of statutes or
+# the stored layout change what a parse is.
+STAGE_VERSION = "4"
 # Changes when what is made of recognised lines changes; other PDF files are not parsed again.
 RECOGNITION_VERSION = "2"
 

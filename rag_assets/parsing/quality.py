@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rag_assets.model import RagError, count_of
+from rag_assets.model import RagError, count_of, escape_inline, escape_prose, table_cell
 from rag_assets.parsing.reasons import PARSE_REASONS
 from rag_assets.parsing.stage import read_reports
 from rag_assets.storage import write_text
@@ -46,7 +46,7 @@ def write_quality_report(workspace: Workspace) -> Path:
             inventory = read_inventory(namespace)
             parts += _describe(namespace, inventory) if inventory else ()
         except RagError as error:
-            parts.append(f"## {name}\n\nIts reports cannot be read: {_plain(str(error))}\n")
+            parts.append(f"## {name}\n\nIts reports cannot be read: {escape_prose(str(error))}\n")
     path = workspace.meta / _NAME
     text = "\n".join(parts) + "\n"
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
@@ -99,7 +99,7 @@ def _failures(named: Sequence[tuple[str, _Row]]) -> Iterator[str]:
         names: dict[str, list[str]] = {}
         for name, row in failed:
             if row["reason_code"] == code:
-                names.setdefault(_plain(row["message"]), []).append(_plain(name))
+                names.setdefault(escape_prose(row["message"]), []).append(escape_inline(name))
         yield from (f"  - {', '.join(found)}: {message}" for message, found in names.items())
 
 
@@ -109,7 +109,7 @@ def _doubts(named: Sequence[tuple[str, _Row]]) -> Iterator[str]:
         return
     yield "\n### Read, with something to look at\n"
     for name, sentences in doubts:
-        yield from (f"- {_plain(name)}: {_plain(sentence)}" for sentence in sentences)
+        yield from (f"- {escape_inline(name)}: {escape_prose(sentence)}" for sentence in sentences)
 
 
 def _doubts_of(row: _Row) -> Iterator[str]:
@@ -136,11 +136,9 @@ def _table(named: Sequence[tuple[str, _Row]]) -> Iterator[str]:
     yield "| document | parser | " + " | ".join(label for _, label in _COLUMNS) + " | seconds |"
     yield "| --- | --- |" + " --- |" * (len(_COLUMNS) + 1)
     for name, row in named:
-        cells = [_plain(str(row[field] if row[field] is not None else "")) for field, _ in _COLUMNS]
-        yield f"| {_plain(name)} | {row['parser']} | {' | '.join(cells)} | {row['seconds']:.2f} |"
+        cells = [
+            table_cell(str(row[field] if row[field] is not None else "")) for field, _ in _COLUMNS
+        ]
+        cells = [table_cell(name), row["parser"], *cells, f"{row['seconds']:.2f}"]
+        yield f"| {' | '.join(cells)} |"
     yield ""
-
-
-def _plain(text: str) -> str:
-    """Return text that stays on one line and in one cell of a Markdown table."""
-    return " ".join(text.split()).replace("|", "\\|")

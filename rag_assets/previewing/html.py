@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from html import escape
 
-from rag_assets.model import Chunk
+from rag_assets.model import Chunk, drop_controls
 from rag_assets.previewing.source import ChunkPreview
 from rag_assets.previewing.terminal import describe_place
 
@@ -41,8 +41,8 @@ def render_html(preview: ChunkPreview, most_tokens: int) -> str:
     )
     body = "\n".join(_card(chunk, most_tokens) for chunk in preview.chunks)
     warnings = "".join(f"<p class=cut>{escape(warning)}</p>" for warning in document.warnings)
-    return (
-        f"<!doctype html><html lang={escape(document.language or 'en')!r}><meta charset=utf-8>"
+    return drop_controls(
+        f"<!doctype html><html lang='{escape(document.language or 'en')}'><meta charset=utf-8>"
         f"<meta name=viewport content='width=device-width'><title>{escape(preview.name)}</title>"
         f"<style>{_STYLE}</style><h1>{escape(document.title or preview.name)}</h1>"
         f"<p class=summary>{escape(preview.name)} · {summary}</p>{warnings}\n{body}\n</html>\n"

@@ -16,7 +16,8 @@ def render_lines(preview: ChunkPreview, *, whole: bool = False) -> Iterator[str]
         whole: show chunks whole instead of their beginning.
     """
     document, chunks = preview.document, preview.chunks
-    yield f"{preview.name}: {document.title or 'no title'}"
+    # A line break in a file's name must not begin a line of its own.
+    yield " ".join(f"{preview.name}: {document.title or 'no title'}".split())
     yield (
         f"{count_of(len(document.text), 'character')}, "
         f"{count_of(len(document.pages), 'page')}, {count_of(len(document.sections), 'section')}, "
@@ -28,12 +29,12 @@ def render_lines(preview: ChunkPreview, *, whole: bool = False) -> Iterator[str]
             f"tokens a chunk: {min(sizes)} to {max(sizes)}, median {statistics.median(sizes):g}; "
             f"{sum(chunk.is_cut for chunk in chunks)} hold part of a sentence"
         )
-    yield from (f"warning: {warning}" for warning in document.warnings)
+    yield from (f"warning: {' '.join(warning.split())}" for warning in document.warnings)
     for chunk in chunks:
         yield ""
         yield describe_place(chunk)
         if chunk.section_path:
-            yield f"  {' > '.join(chunk.section_path)}"
+            yield f"  {' '.join(' > '.join(chunk.section_path).split())}"
         text = chunk.text if whole else _beginning(chunk.text)
         yield from (f"  | {line}" for line in text.split("\n"))
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rag_assets import __version__
-from rag_assets.model import RagError, count_of
+from rag_assets.model import RagError, code_span, count_of, escape_prose
 from rag_assets.publishing import DocumentLine, describe_namespace, list_documents
 from rag_assets.storage import MANIFEST, read_manifest, read_pointer, write_text
 from rag_assets.tracing.health_outputs import describe_outputs
@@ -63,7 +63,7 @@ def write_health_report(
             readable.append(name)
         except RagError as error:
             report.todo.append(f"{name}: {error}")
-            report.add(f"It cannot be read: {error}")
+            report.add(f"It cannot be read: {escape_prose(str(error))}")
     describe_outputs(report, workspace, readable)
     _describe_policy(report, workspace)
     _describe_machine(report, workspace)
@@ -71,7 +71,9 @@ def write_health_report(
     head = ["# Health of the library", "", f"Made by `rag health`, {at}.", ""]
     if report.todo:
         head += [f"**{count_of(len(report.todo), 'thing')} to look at:**", ""]
-        head += [f"{number}. {todo}" for number, todo in enumerate(report.todo, start=1)]
+        head += [
+            f"{number}. {escape_prose(todo)}" for number, todo in enumerate(report.todo, start=1)
+        ]
     else:
         head.append("**Nothing to do.**")
     text = "\n".join([*head, *report.lines]) + "\n"
@@ -121,7 +123,7 @@ def _sentence(line: DocumentLine) -> str:
 
 
 def _title(line: DocumentLine) -> str:
-    return f"`{line.doc_uid or (line.paths[0] if line.paths else '?')}`"
+    return code_span(line.doc_uid or (line.paths[0] if line.paths else "?"))
 
 
 def _publications(namespace: Namespace) -> Iterator[str]:
@@ -131,7 +133,7 @@ def _publications(namespace: Namespace) -> Iterator[str]:
         return
     manifest = read_manifest(namespace.publications / pointer.current)
     models = ", ".join(f"{m['model']} ({m['fingerprint'][:12]})" for m in manifest["embedders"])
-    yield f"- Models: {models}"
+    yield f"- Models: {escape_prose(models)}"
     for path in sorted(namespace.publications.glob(f"[!.]*/{MANIFEST}")):
         folder = path.parent
         marks = ["current"] if folder.name == pointer.current else []

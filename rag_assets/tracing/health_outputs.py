@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rag_assets.auditing import list_drafts
-from rag_assets.model import PublicationError, count_of
+from rag_assets.model import PublicationError, code_span, count_of, escape_prose
 from rag_assets.tracing.page import ReportPage
 from rag_assets.tracing.querying import open_sql
 from rag_assets.tracing.stored import read_named_rows
@@ -42,7 +42,7 @@ def describe_outputs(page: ReportPage, workspace: Workspace, names: Sequence[str
             with_items = read_named_rows(connection, _PACKS)[0]["with_items"]
             rows = read_named_rows(connection, _JUDGED)
     except PublicationError as error:
-        page.add(str(error))
+        page.add(escape_prose(str(error)))
         return
     packs = len(list(workspace.outputs.glob("evidence_pack_v*.json")))
     empty = f", {packs - with_items} without any passage" if packs > with_items else ""
@@ -71,14 +71,14 @@ def _by_output(rows: Sequence[_Row]) -> dict[str, list[_Row]]:
 
 
 def _describe_citations(page: ReportPage, draft: str, verdicts: Sequence[_Row]) -> None:
-    page.add(f"- Citations of {_counted(draft, verdicts)}")
+    page.add_list([f"Citations of {_counted(draft, verdicts)}"])
     to_mend = _to_mend(verdicts)
     if to_mend:
         verb = "is" if len(to_mend) == 1 else "are"
         page.todo.append(f"{draft}: {count_of(len(to_mend), 'citation')} {verb} not OK (below).")
         page.add_list([
-            f"line {row['line']}, `{row['doc_uid']}`: {row['status']} ({row['reason_code']}): "
-            f"{row['claim'][:_MOST_OF_A_CLAIM]}"
+            f"line {row['line']}, {code_span(row['doc_uid'] or '')}: {row['status']} "
+            f"({row['reason_code']}): {row['claim'][:_MOST_OF_A_CLAIM]}"
             for row in to_mend
         ], "  ")  # fmt: skip
     stale = sum(bool(row["is_stale"]) and row["status"] != "ERROR" for row in verdicts)
@@ -91,7 +91,7 @@ def _describe_citations(page: ReportPage, draft: str, verdicts: Sequence[_Row]) 
 
 
 def _describe_claims(page: ReportPage, draft: str, claims: Sequence[_Row]) -> None:
-    page.add(f"- Strong assertions of {_counted(draft, claims)}")
+    page.add_list([f"Strong assertions of {_counted(draft, claims)}"])
     to_mend = _to_mend(claims)
     if to_mend:
         verb = "is" if len(to_mend) == 1 else "are"
@@ -119,7 +119,7 @@ def _to_mend(rows: Sequence[_Row]) -> list[_Row]:
 
 
 def _counted(draft: str, rows: Sequence[_Row]) -> str:
-    return f"{draft} (`{rows[0]['output']}`): {', '.join(_counts(rows))}"
+    return f"{draft} ({code_span(rows[0]['output'])}): {', '.join(_counts(rows))}"
 
 
 def _counts(rows: Sequence[_Row]) -> Iterator[str]:

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from rag_assets.model import escape_prose
+
 # What a person reads of a list on a page; the commands named list all.
 _MOST_SHOWN = 30
 
@@ -20,6 +22,6 @@ class ReportPage:
 
     def add_list(self, sentences: Sequence[str], margin: str = "") -> None:
         """Add a list, its beginning where it is long; `margin` sets it below another point."""
-        self.lines += [f"{margin}- {' '.join(s.split())}" for s in sentences[:_MOST_SHOWN]]
+        self.lines += [f"{margin}- {escape_prose(s)}" for s in sentences[:_MOST_SHOWN]]
         if len(sentences) > _MOST_SHOWN:
             self.lines.append(f"{margin}- … and {len(sentences) - _MOST_SHOWN} more")

@@ -21,7 +21,7 @@ def render_chain(chain: Chain) -> str:
     lines: list[str] = []
     for depth, step in enumerate(chain.steps):
         lines += [f"{'  ' * depth}{line}" for line in _step_lines(step, first=depth == 0)]
-    return "\n".join([*lines, "", chain.sentence])
+    return "\n".join([*lines, "", _folded(chain.sentence)])
 
 
 def render_overview(chains: Sequence[Chain]) -> str:
@@ -33,9 +33,9 @@ def render_overview(chains: Sequence[Chain]) -> str:
         status = str(first.facts.get("status", first.kind))
         mark = "holds" if chain.holds and chain.end == "file" else "look"
         digest = str(file.facts.get("sha256", ""))[:12]
-        lines.append(f"{chain.name}  {status:<8} {mark:<6} {digest:<12}  {file.name}")
+        lines.append(f"{chain.name}  {status:<8} {mark:<6} {digest:<12}  {_folded(file.name)}")
         if mark == "look":
-            lines.append(f"    {chain.sentence}")
+            lines.append(f"    {_folded(chain.sentence)}")
     return "\n".join(lines)
 
 
@@ -47,10 +47,10 @@ def chain_to_json(chain: Chain) -> dict[str, Any]:
 def _step_lines(step: Step, *, first: bool) -> list[str]:
     mark = "" if first else "└ "
     margin = " " * (len(mark) + 2)
-    lines = [f"{mark}{step.kind}  {step.name}"]
+    lines = [f"{mark}{step.kind}  {_folded(step.name)}"]
     if step.finding:
         sign = {True: "✓", False: "✗", None: "·"}[step.holds]
-        lines.append(f"{margin}{sign} {step.finding}")
+        lines.append(f"{margin}{sign} {_folded(step.finding)}")
     lines += [f"{margin}{name}: {_shown(name, value)}" for name, value in step.facts.items()]
     if step.kind in {"passage", "parent", "parse", "publication"}:
         lines.append(f"{margin}made by: {_made_by(step.made_by)}")
@@ -75,5 +75,10 @@ def _made_by(made_by: Mapping[str, Any]) -> str:
 def _shown(name: str, value: Any) -> str:
     if name in _HASHES:
         return str(value)[:_SHOWN_DIGITS]
-    text = " ".join(str(value).split())
+    text = _folded(str(value))
     return text if len(text) <= _LINE_LETTERS else f"{text[: _LINE_LETTERS - 1]}…"
+
+
+def _folded(text: str) -> str:
+    """Return `text` on one line: a line break in a file's name must not begin a step."""
+    return " ".join(text.split())

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from typing import Any
 
-from rag_assets.model import UsageError, hide_credentials
+from rag_assets.model import UsageError, drop_controls, hide_credentials
 from rag_assets.storage import append_log, hold_lock
 from rag_assets.workspace.inventory import lock_inventory
 from rag_assets.workspace.journal import (
@@ -56,7 +56,10 @@ def override_metadata(
     Raises:
         UsageError: the uid or a field is unknown, or a value cannot be used; nothing was changed.
     """
-    values = {field: value and hide_credentials(value) for field, value in values.items()}
+    values = {
+        field: None if value is None else hide_credentials(drop_controls(value))
+        for field, value in values.items()
+    }
     reason = hide_credentials(reason)
     for field, value in values.items():
         _check(field, value)

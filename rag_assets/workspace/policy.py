@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from rag_assets.model import DamagedFileError, UsageError, hash_fields, hide_in
+from rag_assets.model import DamagedFileError, UsageError, drop_controls, hash_fields, hide_in
 from rag_assets.storage import hold_lock, read_json, write_text
 from rag_assets.workspace.configuration import read_layer
 from rag_assets.workspace.identity import slug
@@ -79,7 +79,7 @@ def record_decision(workspace: Workspace, text: str, reason: str) -> Decision:
         UsageError: text or reason is empty.
         ConfigurationError: the settings cannot be read.
     """
-    title, why = " ".join(text.split()), reason.strip()
+    title, why = " ".join(drop_controls(text).split()), drop_controls(reason).strip()
     if not title or not why:
         raise UsageError("a decision needs a sentence and a reason: rag decide TEXT --reason WHY.")
     settings, digest = written_settings(workspace), config_hash(workspace)

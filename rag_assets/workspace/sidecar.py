@@ -4,10 +4,18 @@ import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+)
 from rapidfuzz import process
 
-from rag_assets.model import ConfigurationError, hide_in
+from rag_assets.model import ConfigurationError, drop_controls, hide_in
 from rag_assets.workspace.configuration import read_yaml
 
 SUFFIX = ".meta.yaml"
@@ -16,7 +24,12 @@ MISNAMED_SUFFIXES = (".meta.yml", ".meta.json", ".yaml", ".yml")
 # What can be written in a draft as {#uid} without a doubt where it ends.
 UID_PATTERN = r"[^\W_](?:[\w.\-]*\w)?"
 
-_Text = Annotated[str, Field(min_length=1)]
+
+def _one_line(text: str) -> str:
+    return " ".join(drop_controls(text).split())
+
+
+_Text = Annotated[str, AfterValidator(_one_line), Field(min_length=1)]
 
 
 class Sidecar(BaseModel):

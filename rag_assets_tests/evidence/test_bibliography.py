@@ -10,7 +10,7 @@ import rispy
 from bibtexparser.entrypoint import parse_string
 from bibtexparser.middlewares import LatexDecodingMiddleware, SeparateCoAuthors, SplitNameParts
 from click.testing import CliRunner
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rag_assets.cli.main import build_cli
@@ -25,11 +25,13 @@ from rag_assets.evidence.bibliography import (
     split_name,
     split_names,
 )
+from rag_assets.evidence.bibliography.formats import render_markdown
 from rag_assets.evidence.bibliography.keys import with_distinct_keys
 from rag_assets.evidence.bibliography.reference import make_reference, read_date
 from rag_assets.model import UsageError
 from rag_assets.workspace import Workspace, set_metadata
 from rag_assets_tests.libraries import build
+from rag_assets_tests.model.markdown_reader import READER, kinds
 
 TEXT = "How much cooler are sedum roofs in the street? 树冠"
 
@@ -342,3 +344,26 @@ def test_shared_citation_key_is_said_in_the_exported_list(own: Workspace) -> Non
     done = export_used_sources(own)
     assert {"mueller2019a", "mueller2019b"} <= {one.key for one in done.references}
     assert "WARN: `mueller2019` is the citation key of 2" in done.files[".md"].read_text("utf-8")
+
+
+HOSTILE = st.text('@{}%\\"#\n\r\u2028\x85\x1b[]0;m\x07abTYER -=,~&_$*`<>|é好', max_size=40)
+
+
+@given(HOSTILE, HOSTILE, HOSTILE, HOSTILE)
+@example("a\nER  - \n\nTY  - JOUR", "b\nTY  - JOUR", "@book{x,", "javascript:1\nER  - ")
+def test_any_values_make_one_record_in_every_format(
+    key: str, title: str, author: str, url: str
+) -> None:
+    values = row(citation_key=key, title=title, authors=[author], url=url, publisher=title)
+    reference = make_reference(values, ("p. 1",))
+    (record,) = rispy.loads(render_ris([reference]))
+    assert record["id"] == reference.key
+    parsed = parse_string(render_bibtex([reference]))
+    assert (len(parsed.entries), parsed.failed_blocks) == (1, [])
+    (csl,) = json.loads(render_csl([reference]))
+    assert csl["id"] == reference.key
+    page = render_markdown([reference], "pack", [title])
+    assert kinds(READER.parse(page)) <= {
+        "heading", "paragraph", "bullet_list", "ordered_list", "list_item", "code_inline", "em",
+        "softbreak", "text", "text_special",
+    }  # fmt: skip

@@ -1,6 +1,5 @@
 """A claim audit as a page of Markdown, for the person who wrote the draft (spec 000 §4.7)."""
 
-import re
 from collections.abc import Iterator
 
 from rag_assets.auditing.claims.record import (
@@ -13,11 +12,11 @@ from rag_assets.auditing.claims.record import (
 )
 from rag_assets.auditing.claims.wording import Exemption
 from rag_assets.auditing.report import shorten
+from rag_assets.model import block_quote, code_span, escape_inline, escape_prose
 
 # Columns of a terminal or page; a wide (East Asian) character takes two.
 _CLAIM_WIDTH = 160
 _PASSAGE_WIDTH = 400
-_MARKUP = re.compile(r"([\\`*\[\]<>|~])|(?<!\w)(_)|(_)(?!\w)")
 _MEANINGS: dict[ClaimStatus, str] = {
     "CONTRADICTED": "a source that it cites says otherwise",
     "UNSUPPORTED": "what it cites does not support it",
@@ -84,7 +83,7 @@ def _head(audit: ClaimAudit) -> Iterator[str]:
             yield f"- {status}: {_MEANINGS[status]}"
     for warning in audit.warnings:
         yield ""
-        yield f"> **Note.** {_line(warning)}"
+        yield f"> **Note.** {escape_prose(warning)}"
     yield ""
 
 
@@ -96,7 +95,7 @@ def _table(audit: ClaimAudit) -> Iterator[str]:
     yield "| claim_id | claim_text | claim_type | linked_evidence | status | suggested_queries |"
     yield "|---|---|---|---|---|---|"
     for row in audit.rows:
-        evidence = "; ".join(_evidence_cell(item) for item in row.linked_evidence)
+        evidence = "; ".join(_evidence(item, in_table=True) for item in row.linked_evidence)
         queries = "; ".join(
             _query_cell(row, number) for number in range(len(row.suggested_queries))
         )
@@ -113,15 +112,20 @@ def _table(audit: ClaimAudit) -> Iterator[str]:
     yield ""
 
 
-def _evidence_cell(item: LinkedEvidence) -> str:
+def _evidence(item: LinkedEvidence, *, in_table: bool = False) -> str:
     verdict = item.verdict
     where = f", {_line(verdict.locator)}" if verdict.locator else ""
-    return f"{_code(verdict.cites)}{where}: {verdict.status}{_LINKAGES[item.linkage]}"
+    cites = code_span(verdict.cites, in_table=in_table)
+    return f"{cites}{where}: {verdict.status}{_LINKAGES[item.linkage]}"
 
 
 def _query_cell(row: ClaimRow, number: int) -> str:
     query = row.suggested_queries[number]
-    found = list(dict.fromkeys(f"{_code(one.cite)} {_line(one.locator)}" for one in query.found))
+    found = list(
+        dict.fromkeys(
+            f"{code_span(one.cite, in_table=True)} {_line(one.locator)}" for one in query.found
+        )
+    )
     nothing = "nothing else" if row.linked_evidence else "nothing citable"
     return f"{_line(query.query)} → {', '.join(found) or nothing}"
 
@@ -135,9 +139,9 @@ def _details(audit: ClaimAudit) -> Iterator[str]:
     for row in to_mend:
         yield f"### {row.status}: line {row.line}, {row.claim_type} (`{row.claim_id}`)"
         yield ""
-        yield f"> {_line(row.sentence)}"
+        yield block_quote(row.sentence)
         yield ""
-        yield _prose(row.reason)
+        yield escape_prose(row.reason)
         yield ""
         for item in row.linked_evidence:
             yield from _cited(item)
@@ -155,7 +159,7 @@ def _details(audit: ClaimAudit) -> Iterator[str]:
 
 def _cited(item: LinkedEvidence) -> Iterator[str]:
     verdict = item.verdict
-    yield f"- {_evidence_cell(item)}. {_prose(verdict.reason)}"
+    yield f"- {_evidence(item)}. {escape_prose(verdict.reason)}"
     if verdict.quote:
         yield f"  “{_line(shorten(verdict.quote, _PASSAGE_WIDTH))}”"
     for sign in verdict.speaks_against:
@@ -166,7 +170,7 @@ def _cited(item: LinkedEvidence) -> Iterator[str]:
 def _found(found: FoundPassage) -> Iterator[str]:
     title = f" {_line(found.title)}," if found.title else ""
     word = BEARINGS[found.bearing]
-    yield f"- {_code('{#' + found.cite + '}')}{title} {_line(found.locator)}: **{word}**"
+    yield f"- {code_span('{#' + found.cite + '}')}{title} {_line(found.locator)}: **{word}**"
     yield f"  “{_line(shorten(found.quote, _PASSAGE_WIDTH))}”"
     if found.bearing == "contradicts":
         yield from (f"  - {_line(sign.text)}" for sign in found.speaks_against)
@@ -179,7 +183,7 @@ def _sources(audit: ClaimAudit) -> Iterator[str]:
     if not audit.sources_used:
         yield "The draft cites no document of the index."
     for cite, title in audit.sources_used:
-        yield f"- {_code(cite)}{f' {_line(title)}' if title else ''}"
+        yield f"- {code_span(cite)}{f' {_line(title)}' if title else ''}"
     yield ""
 
 
@@ -201,14 +205,5 @@ def provenance(audit: ClaimAudit, audit_id: str) -> tuple[str, ...]:
 
 
 def _line(text: str) -> str:
-    """Return `text` on one line, so that Markdown shows it as it is."""
-    return _MARKUP.sub(lambda match: "\\" + match.group(), " ".join(text.split()))
-
-
-def _prose(text: str) -> str:
-    """Return our own sentence on one line; its code spans stay."""
-    return re.sub(r"([|<>])", r"\\\1", " ".join(text.split()))
-
-
-def _code(text: str) -> str:
-    return "`" + " ".join(text.split()).replace("|", "\\|").replace("`", "'") + "`"
+    """Return what stands behind words of ours, on one line."""
+    return escape_inline(text, opens=False)

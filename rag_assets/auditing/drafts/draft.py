@@ -13,7 +13,7 @@ from rag_assets.auditing.drafts.anchors import Citation, find_anchors
 from rag_assets.auditing.drafts.blocks import ProseKind
 from rag_assets.auditing.drafts.office import OFFICE_SUFFIXES, read_office_text
 from rag_assets.auditing.drafts.sentences import SentenceReader, SentenceSplitter
-from rag_assets.model import UsageError, hash_bytes
+from rag_assets.model import UsageError, drop_controls, hash_bytes
 
 FRONT_MATTER = re.compile(
     r"\A---[ \t]*(?:\r\n?|\n)(?P<yaml>.*?)(?:^|(?<=[\r\n]))(?:---|\.\.\.)[ \t]*(?:\r\n?|\n|\Z)",
@@ -158,6 +158,8 @@ def parse_draft(name: str, data: bytes, split: SentenceSplitter | None = None) -
     """
     is_office = Path(name).suffix.lower() in OFFICE_SUFFIXES
     text = read_office_text(name, data) if is_office else _decode(name, data)
+    # Line ends stay as they are: places are those of the file, but for what is dropped.
+    text = "\r".join(map(drop_controls, text.split("\r")))
     front_matter = FRONT_MATTER.match(text)
     namespaces: tuple[str, ...] = ()
     body = text

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from rag_assets.auditing.drafts.draft import Draft
 from rag_assets.auditing.pages.layout import Span, lay_out
+from rag_assets.model import drop_controls
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -137,10 +138,11 @@ def render_page(draft: Draft, notes: Sequence[Note], head: PageHead) -> str:
     """
     spans = [Span(note.start, note.end, number) for number, note in enumerate(notes)]
     han, latin = len(_HAN.findall(draft.text)), len(_LATIN.findall(draft.text))
-    return _template().render(
+    page = _template().render(
         head=head,
         notes=notes,
         blocks=lay_out(draft, spans),
         language="zh-Hans" if han * 3 > latin else "en",
         is_plain=not draft.is_markdown,
     )
+    return drop_controls(page)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rag_assets.evidence.bibliography.names import PersonName
 from rag_assets.evidence.bibliography.reference import Kind, Reference
+from rag_assets.model import code_span, escape_inline, escape_prose
 
 if TYPE_CHECKING:
     from pylatexenc.latexencode import UnicodeToLatexEncoder
@@ -28,7 +29,7 @@ _RIS_TYPES: dict[Kind, str] = {
 _CAPITALS = re.compile(r"(?<![\\\w{])[A-Za-z]*(?:[a-z0-9][A-Z]|[A-Z]{2})[\w-]*(?![\w}])")
 _UNSAFE_IN_BIBTEX = str.maketrans({"{": "%7B", "}": "%7D", "\\": "%5C", " ": "%20"})
 # A key may hold any letter, but not what ends it.
-_UNSAFE_IN_KEY = re.compile(r"[\s,{}%#~\\\"'=()]+")
+_UNSAFE_IN_KEY = re.compile(r"[\s,{}%#~@\\\"'=()]+")
 
 
 def render_csl(references: Sequence[Reference]) -> str:
@@ -186,27 +187,34 @@ def render_markdown(references: Sequence[Reference], title: str, notes: Sequence
 
 
 def _markdown(references: Sequence[Reference], title: str, notes: Sequence[str]) -> Iterator[str]:
-    yield f"# Sources used: {title}"
+    yield f"# Sources used: {_line(title)}"
     yield ""
     for note in notes:
-        yield f"- WARN: {note}"
+        yield f"- WARN: {escape_prose(note)}"
     if notes:
         yield ""
     for number, one in enumerate(references, start=1):
         year = str(one.issued[0]) if one.issued else "n.d."
-        names = "; ".join(name.inverted for name in one.authors)
-        yield f"{number}. {f'{names} ({year})' if names else f'({year})'}. *{one.title}*." + (
-            f" {one.publisher}." if one.publisher else ""
+        names = escape_inline("; ".join(name.inverted for name in one.authors))
+        yield (
+            f"{number}. {f'{names} ({year})' if names else f'({year})'}. *{_line(one.title)}*."
+            + (f" {_line(one.publisher)}." if one.publisher else "")
         )
         if one.doi or one.url:
-            yield f"   {f'https://doi.org/{one.doi}' if one.doi else one.url}"
-        yield f"   - cite as `{{#{one.cite_as}}}`, key `{one.key}`"
+            yield f"   {escape_inline(f'https://doi.org/{one.doi}' if one.doi else one.url)}"
+        cite = code_span(f"{{#{one.cite_as}}}")
+        yield f"   - cite as {cite}, key {code_span(one.key)}"
         if one.where:
-            yield f"   - used: {', '.join(one.where)}"
+            yield f"   - used: {_line(', '.join(one.where))}"
         if one.missing:
             yield (
                 f"   - not found in the document: {', '.join(one.missing)}. State it in "
                 "`<file>.meta.yaml` or with `rag meta set`, then `rag index`."
             )
     yield ""
-    yield f"Sources used (doc_uid list): {', '.join(f'`{one.doc_uid}`' for one in references)}"
+    yield f"Sources used (doc_uid list): {', '.join(code_span(one.doc_uid) for one in references)}"
+
+
+def _line(text: str) -> str:
+    """Return what stands behind words of ours, on one line."""
+    return escape_inline(text, opens=False)

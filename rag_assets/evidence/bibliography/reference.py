@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from rag_assets.evidence.bibliography.names import PersonName, split_names
 from rag_assets.law import LAW_NOUNS, NUMBER
+from rag_assets.model import drop_controls
 
 Kind = Literal["article", "preprint", "statute", "webpage", "document"]
 
@@ -69,18 +70,18 @@ def make_reference(row: Mapping[str, Any], where: tuple[str, ...]) -> Reference:
             `year`, dates, ….
         where: locators of the passages that are used.
     """
-    plain = {name: " ".join(str(row[name] or "").split()) for name in _PLAIN}
+    plain = {name: _one_line(str(row[name] or "")) for name in _PLAIN}
     issued = read_date(str(row["published_date"] or "")) or (
         (int(row["year"]),) if row["year"] else ()
     )
-    names = [name for printed in row["authors"] or () for name in split_names(printed)]
+    names = [name for printed in row["authors"] or () for name in split_names(_one_line(printed))]
     authors = tuple(name for name in names if name.inverted)
     kind = _kind(plain["doi"], plain["url"], plain["title"], where)
     wanted = {"author": authors, "year": issued, "DOI or URL": plain["doi"] or plain["url"]}
     if kind == "statute":  # is cited by its title and year
         wanted = {"year": issued}
     return Reference(
-        key=row["citation_key"] or row["doc_uid"],
+        key=_one_line(row["citation_key"] or "") or row["doc_uid"],
         namespace=row["namespace"],
         doc_uid=row["doc_uid"],
         cite_as=row["cite_as"],
@@ -93,6 +94,11 @@ def make_reference(row: Mapping[str, Any], where: tuple[str, ...]) -> Reference:
         missing=tuple(name for name, value in wanted.items() if not value),
         **plain,
     )
+
+
+def _one_line(text: str) -> str:
+    """Return a value as every format holds it: a line break would begin another field or record."""
+    return " ".join(drop_controls(text).split())
 
 
 def read_date(text: str) -> tuple[int, ...]:
