@@ -1,5 +1,6 @@
 """The nouns: documents, passages, sources, verdicts, errors. Imports nothing of the package."""
 
+from rag_assets.model.control_characters import drop_controls, has_controls
 from rag_assets.model.documents import (
     Attachment,
     Block,
@@ -45,6 +46,7 @@ from rag_assets.model.hashing import (
     hash_text,
     normalise_text,
 )
+from rag_assets.model.markdown import block_quote, code_span, escape_inline, fence, table_cell
 from rag_assets.model.stages import DocumentStatus, Progress, StageOutcome
 from rag_assets.model.wording import count_of
 
@@ -85,11 +87,18 @@ __all__ = [
     "StorageError",
     "UsageError",
     "WorkspaceError",
+    "block_quote",
+    "code_span",
     "combine_digests",
     "count_of",
     "document_id",
+    "drop_controls",
+    "escape_inline",
+    "fence",
+    "has_controls",
     "hash_bytes",
     "hash_fields",
     "hash_text",
     "normalise_text",
+    "table_cell",
 ]
