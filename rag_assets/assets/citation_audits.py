@@ -6,7 +6,7 @@ import dagster as dg
 
 from rag_assets.assets.lineage_links import lineage_metadata
 from rag_assets.assets.options import OWNERS, signed_work
-from rag_assets.assets.reporting import Metadata, copies_metadata, table
+from rag_assets.assets.reporting import Metadata, copies_metadata, table, text_preview
 from rag_assets.auditing import AuditOutcome, audit_citations, find_drafts
 from rag_assets.workspace import Workspace
 
@@ -91,5 +91,5 @@ def audit_metadata(workspace: Workspace, outcome: AuditOutcome) -> Metadata:
                 for row in audit.rows
             ),
         ),
-        "preview": dg.MetadataValue.md(outcome.markdown.read_text(encoding="utf-8")[:8000]),
+        "preview": text_preview(outcome.markdown.read_text(encoding="utf-8")[:8000]),
     }

@@ -7,7 +7,7 @@ import dagster as dg
 from rag_assets.assets.citation_audits import DRAFTS
 from rag_assets.assets.lineage_links import lineage_metadata
 from rag_assets.assets.options import OWNERS, signed_work
-from rag_assets.assets.reporting import Metadata, copies_metadata, table
+from rag_assets.assets.reporting import Metadata, copies_metadata, table, text_preview
 from rag_assets.auditing import find_drafts
 from rag_assets.auditing.claims import ClaimOutcome, audit_claims
 from rag_assets.workspace import Workspace
@@ -94,5 +94,5 @@ def claims_metadata(workspace: Workspace, outcome: ClaimOutcome) -> Metadata:
                 for link in row.linked_evidence
             ),
         ),
-        "preview": dg.MetadataValue.md(outcome.markdown.read_text(encoding="utf-8")[:8000]),
+        "preview": text_preview(outcome.markdown.read_text(encoding="utf-8")[:8000]),
     }

@@ -6,7 +6,7 @@ import dagster as dg
 
 from rag_assets.assets.lineage_links import lineage_metadata
 from rag_assets.assets.options import OWNERS, signed_work
-from rag_assets.assets.reporting import Metadata, table
+from rag_assets.assets.reporting import Metadata, table, text_preview
 from rag_assets.evidence import AskOutcome, SavedQuestion, ask, list_questions, read_question
 from rag_assets.model import UsageError
 from rag_assets.workspace import Workspace
@@ -92,5 +92,5 @@ def pack_metadata(workspace: Workspace, outcome: AskOutcome) -> Metadata:
                 for rank in source.ranks
             ),
         ),
-        "preview": dg.MetadataValue.md(outcome.markdown.read_text(encoding="utf-8")[:6000]),
+        "preview": text_preview(outcome.markdown.read_text(encoding="utf-8")[:6000]),
     }

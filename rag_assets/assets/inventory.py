@@ -4,8 +4,14 @@ import dagster as dg
 
 from rag_assets.assets.options import OWNERS, REHASH_TAG, flag, progress_reporter, rest_seconds
 from rag_assets.assets.options import reopen_namespace as reopen
-from rag_assets.assets.reporting import bullet_list, document_table, warnings_metadata
+from rag_assets.assets.reporting import (
+    bullet_list,
+    document_table,
+    sentence_list,
+    warnings_metadata,
+)
 from rag_assets.model import DocumentStatus
+from rag_assets.model.markdown import code_span
 from rag_assets.workspace import InventoryOutcome, Namespace, take_inventory
 
 
@@ -78,8 +84,11 @@ def _preview(outcome: InventoryOutcome) -> str:
     if outcome.identities.events:
         lines.append("New in the journal:")
         lines.append(
-            bullet_list(f"`{e.doc_uid}` is {e.path}" for e in outcome.identities.events[:20])
+            bullet_list(
+                f"{code_span(e.doc_uid)} is {code_span(e.path)}"
+                for e in outcome.identities.events[:20]
+            )
         )
     if notes:
-        lines.append(bullet_list(notes))
+        lines.append(sentence_list(notes))
     return "\n\n".join(lines)

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import dagster as dg
 
 from rag_assets.assets.reporting import Metadata, bullet_list
+from rag_assets.model.markdown import code_span, escape_inline
 from rag_assets.workspace import Inventory, Workspace, read_inventory
 
 # From what is searched down to the file; the first and the last have no partitions.
@@ -31,8 +32,9 @@ def lineage_metadata(workspace: Workspace, cited: Iterable[Cited]) -> Metadata:
         for name in {name for (name, *_), _ in shown}
     }
     lines = [
-        f"`{uid}` (rows {', '.join(labels)}): {_links(workspace, namespace, content)} ← "
-        f"{_files(inventories[namespace], content)}, SHA-256 `{content[:16]}`"
+        f"{code_span(uid)} (rows {escape_inline(', '.join(labels), opens=False)}): "
+        f"{_links(workspace, namespace, content)} ← "
+        f"{_files(inventories[namespace], content)}, SHA-256 {code_span(content[:16])}"
         for (namespace, uid, content), labels in shown
     ]
     if len(rows) > len(shown):
@@ -44,7 +46,7 @@ def _files(inventory: Inventory | None, content: str) -> str:
     found = inventory.contents.get(content) if inventory else None
     if found is None:
         return "bytes that raw/ does not hold any more"
-    return ", ".join(f"`{source.source_uri}`" for source in found.sources)
+    return ", ".join(code_span(source.source_uri) for source in found.sources)
 
 
 def _links(workspace: Workspace, namespace: str, content: str) -> str:

@@ -1,4 +1,8 @@
-"""What every asset shows in the UI: digest, counts, seconds, a table by name, a preview."""
+"""What every asset shows in the UI: digest, counts, seconds, a table by name, a preview.
+
+The UI renders Markdown: a picture in it is fetched as soon as the page is opened. So names, reasons
+and texts, which others wrote, stand in cells of a table, which are plain, or are escaped or fenced.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,6 +12,7 @@ from typing import Any
 import dagster as dg
 
 from rag_assets.model import DocumentStatus, StageOutcome
+from rag_assets.model.markdown import code_span, escape_inline, fence
 from rag_assets.workspace import Workspace
 
 # Rows of a table in the UI; more make its pages slow, and `rag documents` lists them all.
@@ -54,8 +59,7 @@ def outcome_metadata(outcome: StageOutcome) -> Metadata:
     failed = [d for d in outcome.documents if d.status != "ok"]
     if failed:
         metadata["not ok"] = dg.MetadataValue.md(document_list(failed))
-    if outcome.warnings:
-        metadata["warnings"] = dg.MetadataValue.md(bullet_list(outcome.warnings))
+    metadata.update(warnings_metadata(outcome.warnings))
     if outcome.preview:
         metadata["preview"] = dg.MetadataValue.md(outcome.preview)
     metadata["computed"] = outcome.computed
@@ -66,12 +70,20 @@ def outcome_metadata(outcome: StageOutcome) -> Metadata:
 
 def warnings_metadata(warnings: Sequence[str]) -> Metadata:
     """Return warnings as metadata, for the UI and for the commands that print them."""
-    return {"warnings": dg.MetadataValue.md(bullet_list(warnings))} if warnings else {}
+    return {"warnings": table(("warning",), ((each,) for each in warnings))} if warnings else {}
+
+
+def text_preview(text: str) -> dg.MarkdownMetadataValue:
+    """Return a text as it is written, Markdown or not: nothing in it is rendered."""
+    return dg.MetadataValue.md(fence(text))
 
 
 def document_list(documents: Iterable[DocumentStatus]) -> str:
     """Return documents with their reasons as a Markdown list."""
-    return bullet_list(f"**{d.name}** — {d.status}: {d.reason}" for d in documents)
+    return bullet_list(
+        f"{code_span(d.name)} — {d.status}: {escape_inline(d.reason, opens=False)}"
+        for d in documents
+    )
 
 
 def copies_metadata(workspace: Workspace, files: Mapping[Path, Path]) -> Metadata:
@@ -82,9 +94,14 @@ def copies_metadata(workspace: Workspace, files: Mapping[Path, Path]) -> Metadat
     return {"copies": dg.MetadataValue.json(named)}
 
 
-def bullet_list(sentences: Iterable[str]) -> str:
-    """Return sentences as a Markdown list."""
-    return "\n".join(f"- {sentence}" for sentence in sentences)
+def bullet_list(items: Iterable[str]) -> str:
+    """Return items, each Markdown of ours on one line, as a list."""
+    return "\n".join(f"- {item}" for item in items)
+
+
+def sentence_list(sentences: Iterable[str]) -> str:
+    """Return sentences, which may quote what others wrote, as a Markdown list."""
+    return bullet_list(map(escape_inline, sentences))
 
 
 def run_metadata(outcomes: Mapping[str, StageOutcome]) -> Metadata:

@@ -6,7 +6,7 @@ import dagster as dg
 
 from rag_assets.assets.evaluation_sets import EVALUATION_SETS
 from rag_assets.assets.options import OWNERS, progress_reporter
-from rag_assets.assets.reporting import Metadata
+from rag_assets.assets.reporting import Metadata, text_preview
 from rag_assets.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -54,5 +54,5 @@ def evaluation_metadata(outcome: "StoredEvaluation") -> Metadata:
         **figures,
         "is new": outcome.is_new,
         "file": dg.MetadataValue.path(str(outcome.markdown)),
-        "preview": dg.MetadataValue.md(outcome.markdown.read_text(encoding="utf-8")[:8000]),
+        "preview": text_preview(outcome.markdown.read_text(encoding="utf-8")[:8000]),
     }

@@ -4,7 +4,12 @@ import dagster as dg
 
 from rag_assets.assets.options import OWNERS, progress_reporter, signed_work
 from rag_assets.assets.options import reopen_namespace as reopen
-from rag_assets.assets.reporting import bullet_list, document_table, warnings_metadata
+from rag_assets.assets.reporting import (
+    bullet_list,
+    document_table,
+    sentence_list,
+    warnings_metadata,
+)
 from rag_assets.embedding import embedding_models
 from rag_assets.evidence.retirement import mark_retired
 from rag_assets.model import DocumentStatus
@@ -95,5 +100,5 @@ def _preview(outcome: PublishOutcome) -> str:
     if outcome.retired:
         lines.append(f"Retired: {', '.join(outcome.retired)}.")
     if outcome.warnings:
-        lines.append(bullet_list(outcome.warnings))
+        lines.append(sentence_list(outcome.warnings))
     return "\n\n".join(lines)

@@ -7,6 +7,7 @@ import dagster as dg
 
 from rag_assets.chunking.verifying import oversized_chunks, uncovered_parents
 from rag_assets.embedding import joint_tokenizer, model_fingerprints
+from rag_assets.model.markdown import escape_inline
 from rag_assets.publishing.verifying import (
     citability_conflicts,
     index_differences,
@@ -100,7 +101,7 @@ def judge(
     if not shown:
         return dg.AssetCheckResult(passed=True, severity=severity)
     total = len(shown) + more
-    listed = "\n".join(f"- {sentence}" for sentence in shown)
+    listed = "\n".join(f"- {escape_inline(sentence)}" for sentence in shown)
     return dg.AssetCheckResult(
         passed=False,
         severity=severity,

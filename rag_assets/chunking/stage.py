@@ -26,6 +26,7 @@ from rag_assets.model import (
     combine_digests,
     hash_fields,
 )
+from rag_assets.model.markdown import code_span, fence
 from rag_assets.parsing.stage import parsed_contents, stage_lock
 from rag_assets.parsing.stored import read_parsed
 from rag_assets.storage import (
@@ -245,8 +246,7 @@ class DocumentStage:
             namespace.record(self.name, partition), self.schema, [first], ["order", "text"]
         )
         shown = [
-            f"**{row['order']}** ({len(row['text'])} characters)\n\n> "
-            + row["text"][:300].replace("\n", "\n> ")
+            f"**{row['order']}** ({len(row['text'])} characters)\n\n{fence(row['text'][:300])}"
             for row in rows.slice(0, 3).to_pylist()
         ]
-        return "\n\n".join([f"**{contents[first].first.source_uri}**", *shown])
+        return "\n\n".join([code_span(contents[first].first.source_uri), *shown])

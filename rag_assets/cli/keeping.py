@@ -109,7 +109,7 @@ def _print_collected(report: dict[str, dict[str, Any]], runs: int) -> None:
     help="Only the web server: starts in half the time, watches nothing.",
 )
 def ui(port: int, no_sensors: bool) -> None:
-    """Run `dagster dev`, or the web server alone, until it is interrupted."""
+    """Run the web server, with the daemon unless it is not wanted, until interrupted."""
     from rag_assets.running import serve_ui
 
     workspace = open_workspace()

@@ -80,8 +80,7 @@ def _warnings(metadata: Any) -> list[str]:
     for shown in metadata.values():
         parts = [shown, *(part for part in shown.values() if isinstance(part, dict))]
         for part in parts:
-            lines = str(part.get("warnings", "")).splitlines()
-            found += [line.removeprefix("- ") for line in lines]
+            found += [row["warning"] for row in part.get("warnings", ())]
     return list(dict.fromkeys(found))
 
 

@@ -15,6 +15,7 @@ from rag_assets.model import (
     StageOutcome,
     hash_fields,
 )
+from rag_assets.model.markdown import code_span, escape_inline, fence
 from rag_assets.parsing.fingerprints import parse_fingerprint
 from rag_assets.parsing.pool import ParseJob, parse_files
 from rag_assets.storage import (
@@ -331,8 +332,9 @@ def preview_parse(
         if entry and entry.note["status"] == "ok":
             path = namespace.parsed_folder(partition) / entry.note["parsed_file"]
             title, beginning = read_beginning(path, _PREVIEW_CHARACTERS)
-            quoted = beginning.replace("\n", "\n> ")
-            return f"**{document.first.source_uri}** — {title or 'no title'}\n\n> {quoted}"
+            named = f"{code_span(document.first.source_uri)} — "
+            named += escape_inline(title, opens=False) if title else "no title"
+            return f"{named}\n\n{fence(beginning)}"
     return ""
 
 

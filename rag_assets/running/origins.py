@@ -1,4 +1,4 @@
-"""The one module that uses Dagster's private names; a contract test holds each of them.
+"""Runs, with Dagster's private names; a contract test holds each of them.
 
 A run that is created here stands in the UI like one that was launched there: under its assets,
 with its code location, so that it can be executed again from the UI. The public ways give either

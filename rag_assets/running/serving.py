@@ -1,16 +1,27 @@
-"""The Dagster UI of a workspace."""
+"""The Dagster UI of a workspace: its processes, started, watched and ended together."""
 
-import os
 import signal
 import socket
 import subprocess
-import sys
-from collections.abc import Callable
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import yaml
 
 from rag_assets.model import UsageError
+from rag_assets.running.code_server import CodeServer, end_process, start_python
 from rag_assets.running.instance import prepare_environment
+from rag_assets.running.origins import LOCATION
 from rag_assets.storage import require_writable
-from rag_assets.workspace import Workspace, shipped_file
+from rag_assets.workspace import Workspace
+
+_LOOK_SECONDS = 1.0
+# Dagster writes its history's journal (a write-ahead log of up to 4 MB) before the history itself,
+# and a first run its events; a disk with less left would fail at the first click.
+_NEEDED_BYTES = 8_000_000
 
 
 def serve_ui(
@@ -22,7 +33,7 @@ def serve_ui(
         begin: called when nothing speaks against the start, before it.
 
     Raises:
-        UsageError: the port is taken. `dagster dev` itself would go on with a second daemon.
+        UsageError: the port is taken.
         StorageError: Dagster could not write its history, or there is no room for it.
     """
     with socket.socket() as probe:
@@ -35,22 +46,62 @@ def serve_ui(
                 "another."
             ) from error
     prepare_environment(workspace)
-    require_writable(workspace.dagster_home)
+    require_writable(workspace.dagster_home, _NEEDED_BYTES)
     begin()
-    command = [sys.executable, "-m"]
-    command += ["dagster", "dev"] if with_sensors else ["dagster_webserver"]
-    command += ["-w", str(shipped_file("workspace.yaml")), "-h", "127.0.0.1", "-p", str(port)]
-    # Each sensor would say every five seconds that it looked; the UI shows its ticks.
-    command += ["--log-level", "warning"]
-    # A shell that starts us in the background makes SIGINT ignored, and a child inherits that:
-    # then nothing could end it but SIGKILL.
-    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
-    child = subprocess.Popen(command, cwd=workspace.root, env=os.environ.copy())
+    with _interruptible(), tempfile.TemporaryDirectory(prefix="rag-ui-") as folder:
+        # A path of its own below the system's: a Unix socket's name has 107 bytes at most.
+        code_server = CodeServer(Path(folder) / "code.sock", workspace.root)
+        named = Path(folder) / "workspace.yaml"
+        named.write_text(yaml.safe_dump(_workspace_file(code_server.socket)), encoding="utf-8")
+        commands = [["-m", "rag_assets.running.webserver", str(named), str(port)]]
+        if with_sensors:
+            # Each sensor would say every five seconds that it looked; the UI shows its ticks.
+            daemon = ["-m", "dagster._daemon", "run", "-w", str(named), "--log-level", "warning"]
+            commands.append(daemon)
+        try:
+            with code_server:
+                # They would complain of a code server that does not answer yet.
+                while not code_server.answers and code_server.is_tried:
+                    code_server.look()
+                    time.sleep(_LOOK_SECONDS)
+                with _running(commands, workspace.root) as children:
+                    while all(child.poll() is None for child in children):
+                        code_server.look()
+                        time.sleep(_LOOK_SECONDS)
+                    return next(child.returncode for child in children if child.poll() is not None)
+        except KeyboardInterrupt:
+            return 0
+
+
+def _workspace_file(code_socket: Path) -> dict[str, object]:
+    return {"load_from": [{"grpc_server": {"socket": str(code_socket), "location_name": LOCATION}}]}
+
+
+@contextmanager
+def _running(
+    commands: Sequence[Sequence[str]], folder: Path
+) -> "Iterator[list[subprocess.Popen[bytes]]]":
+    """Run Python with each command line; at the end all are ended."""
+    children: list[subprocess.Popen[bytes]] = []
     try:
-        return child.wait()
-    except KeyboardInterrupt:
-        child.send_signal(signal.SIGINT)
-        child.wait()
-        return 0
+        children.extend(start_python(command, folder) for command in commands)
+        yield children
     finally:
-        signal.signal(signal.SIGINT, previous)
+        for child in children:
+            end_process(child)
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let Ctrl-C end the block, and what asks a process or its terminal to end do the same.
+
+    A shell that starts us in the background makes SIGINT ignored, and a child inherits that: then
+    nothing could end it but SIGKILL.
+    """
+    asked = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {each: signal.signal(each, signal.default_int_handler) for each in asked}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)

@@ -57,16 +57,25 @@ def explain(error: OSError, target: Path | str) -> StorageError | None:
     return None
 
 
-def require_writable(folder: Path) -> None:
+def require_writable(folder: Path, needed_bytes: int = 0) -> None:
     """Refuse a folder in which no file can be made, before work is begun that would need one.
 
+    Args:
+        needed_bytes: size of the file that is tried. It is written, since what a disk says is free
+            need not be this user's (a quota, a reserve for the administrator).
+
     Raises:
+        DiskFullError: there is no room for so many bytes.
         StorageError: its disk is read-only, or this user may not write there.
     """
     with explained_errors(folder):
         probe = folder / temporary_name()
-        probe.touch()
-        probe.unlink()
+        try:
+            probe.touch()
+            probe.write_bytes(bytes(needed_bytes))
+            sync_path(probe)
+        finally:
+            probe.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -49,7 +49,7 @@ def test_each_partition_has_its_own_figures_and_the_totals_of_the_run() -> None:
         assert next(iter(metadata)) == "whole run"
         assert metadata["whole run"] == (
             "3 partitions, 0 to 2: 2 documents, 5 chunks, 2 computed.\n\n"
-            "- **raw/b.pdf** — failed: damaged"
+            "- `raw/b.pdf` — failed: damaged"
         )
 
 

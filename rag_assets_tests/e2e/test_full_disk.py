@@ -115,6 +115,22 @@ def test_a_workspace_on_a_full_disk_is_refused_with_a_sentence(small_disk: Path)
     assert "Traceback" not in ran.stderr
 
 
+@pytest.mark.parametrize("leave_kilobytes", [0, 500])
+def test_the_ui_is_refused_on_a_full_disk_and_not_announced(
+    small_disk: Path, leave_kilobytes: int
+) -> None:
+    workspace = make_workspace(small_disk / "library", NOTES, SETTINGS)
+    fill(small_disk, leave_kilobytes * 1024)
+    left = sorted(workspace.dagster_home.iterdir())
+    ran = run_rag("--workspace", workspace.root, "ui", "--port", "39818")
+    assert ran.returncode == 1, ran.stdout
+    assert f"{workspace.dagster_home}: the disk is full" in ran.stderr
+    assert "free some space" in ran.stderr
+    assert "serves" not in ran.stdout
+    assert "Traceback" not in ran.stderr + ran.stdout
+    assert sorted(workspace.dagster_home.iterdir()) == left
+
+
 def test_gc_frees_space_on_a_full_disk_and_does_not_advise_itself(small_disk: Path) -> None:
     workspace = make_workspace(small_disk / "library", NOTES, SETTINGS)
     namespace = workspace.namespace("thesis")

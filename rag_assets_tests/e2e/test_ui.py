@@ -84,7 +84,8 @@ def test_a_partition_shows_its_documents_and_a_preview(
     open_partition(page, server, "parse_reports", partition_of(namespace, NOTE))
     expect(page.get_by_role("cell", name="raw/evidence/roofs.md", exact=True)).to_be_visible()
     expect(page.get_by_role("cell", name="markdown", exact=True)).to_be_visible()
-    expect(page.get_by_role("heading", name="Roofs", exact=True)).to_be_visible()
+    # As it is written: nothing of a document is rendered.
+    expect(page.get_by_text("# Roofs", exact=False).first).to_be_visible()
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ def test_init_says_that_there_nothing_can_be_made(
 def test_the_ui_is_not_announced_where_it_cannot_start(
     rag: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(serving, "require_writable", lambda _: refuse())
+    monkeypatch.setattr(serving, "require_writable", lambda *_: refuse())
     ran = rag("ui", "--port", "39817")
     assert ran.exit_code == 1
     assert "serves" not in ran.output
