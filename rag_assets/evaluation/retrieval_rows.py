@@ -76,7 +76,7 @@ def find_sets(folder: Path) -> list[Path]:
     """
     if (folder / CORPUS).is_file():
         return [folder]
-    found = sorted(path.parent for path in folder.glob(f"*/{CORPUS}"))
+    found = sorted(path.parent for path in folder.glob(f"[!.]*/{CORPUS}"))
     if not found:
         raise UsageError(
             f"{folder} holds no evaluation set: {CORPUS}, {QUERIES} and {JUDGEMENTS} are expected "

@@ -46,7 +46,7 @@ from rag_assets.model.hashing import (
     normalise_text,
 )
 from rag_assets.model.stages import DocumentStatus, Progress, StageOutcome
-from rag_assets.model.wording import count_of
+from rag_assets.model.wording import count_of, shown_value
 
 __all__ = [
     "AnswerError",
@@ -92,4 +92,5 @@ __all__ = [
     "hash_fields",
     "hash_text",
     "normalise_text",
+    "shown_value",
 ]
