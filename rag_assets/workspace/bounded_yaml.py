@@ -6,6 +6,7 @@ brackets reaches the machine's), and only then values are made: text, numbers, t
 and times, lists and mappings. Whatever else stands there is refused with its line and key.
 """
 
+import errno
 import math
 import os
 import re
@@ -109,8 +110,12 @@ def read_bounded(path: Path, shown: str | None = None) -> bytes:
         raise ConfigurationError(
             f"{name}: cannot be read ({error.strerror}). Give this user permission to read it."
         ) from error
-    except RuntimeError as error:  # pathlib of Python 3.11 and 3.12, for links in a circle
-        raise ConfigurationError(f"{name}: {error}.") from error
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        raise ConfigurationError(
+            f"{name}: symbolic links that lead in a circle; remove them."
+        ) from error
     with os.fdopen(handle, "rb") as file:
         _require_file(os.fstat(file.fileno()).st_mode, name)
         data = file.read(MAX_BYTES + 1)

@@ -82,7 +82,7 @@ def _read_yaml(source: str) -> Any:
 def _read_toml(source: str) -> Any:
     try:
         return tomllib.loads(source)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         return f" ({error})"
 
 
