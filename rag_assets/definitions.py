@@ -1,5 +1,6 @@
 """The one Definitions object: workspace → namespaces → assets, checks, sensors, jobs."""
 
+import logging
 import warnings
 from pathlib import Path
 
@@ -20,6 +21,8 @@ from rag_assets.checks import build_namespace_checks, build_workspace_checks
 from rag_assets.sensors import build_namespace_sensors, build_workspace_sensors
 from rag_assets.workspace import Workspace, require_own_environment
 
+_log = logging.getLogger(__name__)
+
 # The name of each workspace asset's dynamic partitions.
 DYNAMIC_PARTITIONS = {
     "evidence_packs": str(QUESTIONS.name),
@@ -30,7 +33,11 @@ DYNAMIC_PARTITIONS = {
 
 
 def build_definitions(workspace: Workspace) -> dg.Definitions:
-    """Return everything that Dagster runs for a workspace."""
+    """Return everything that Dagster runs for a workspace.
+
+    A namespace whose file cannot be read is left out: the others go on. Whoever asks for the
+    definitions says so (`defs`, the sensors of questions and drafts, the commands).
+    """
     with warnings.catch_warnings():
         # One paragraph for each asset, on every start, about `backfill_policy`; the release of
         # Dagster is pinned and a test holds the graph.
@@ -44,7 +51,7 @@ def _build(workspace: Workspace) -> dg.Definitions:
     checks: list[dg.AssetChecksDefinition] = []
     sensors: list[dg.SensorDefinition] = []
     jobs = []
-    for namespace in workspace.namespaces():
+    for namespace in workspace.sound_namespaces()[0]:
         group = build_namespace_assets(namespace)
         job = dg.define_asset_job(
             f"{namespace.name}_ingest",
@@ -93,4 +100,7 @@ def defs() -> dg.Definitions:
     A function, so that importing this module needs no workspace.
     """
     require_own_environment(Path.cwd())
-    return build_definitions(Workspace.find())
+    workspace = Workspace.find()
+    for trouble in workspace.sound_namespaces()[1]:
+        _log.error("left out of the code location until it is mended: %s", trouble)
+    return build_definitions(workspace)

@@ -148,7 +148,9 @@ def list_drafts(workspace: Workspace) -> list[Path]:
         for path in workspace.drafts.rglob("*")
         if path.is_file()
         and path.suffix in DRAFT_SUFFIXES
-        and not path.name.startswith((".", "~$"))
+        and not path.name.startswith("~$")
+        # Of a crash, an editor or another system, or in a folder of a program's own.
+        and not any(part.startswith(".") for part in path.relative_to(workspace.drafts).parts)
     )
 
 

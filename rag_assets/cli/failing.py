@@ -28,6 +28,23 @@ def exit_code_of(error: RagError) -> int:
     return FAILED
 
 
+_TROUBLED = f"{__name__}.troubled"
+
+
+def remember_trouble(trouble: str) -> None:
+    """Tell what keeps one of several namespaces from being worked on, and go on with the others.
+
+    The command ends with the exit code of wrong configuration, whatever became of the others.
+    """
+    click.echo(f"error: {trouble}", err=True)
+    click.get_current_context().find_root().meta[_TROUBLED] = True
+
+
+def has_trouble() -> bool:
+    """Say whether a trouble was told."""
+    return _TROUBLED in click.get_current_context().find_root().meta
+
+
 class ExplainedErrors(click.Group):
     """A group that prints our own errors without a traceback, and nothing that acts."""
 
@@ -39,7 +56,9 @@ class ExplainedErrors(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; see the exit codes in `rag --help`."""
         try:
-            return super().invoke(ctx)
+            result = super().invoke(ctx)
+        except click.exceptions.Exit as ended:
+            ctx.exit(MISUSED if _TROUBLED in ctx.meta else ended.exit_code)
         except RagError as error:
             _tell(error)
             ctx.exit(exit_code_of(error))
@@ -58,6 +77,9 @@ class ExplainedErrors(click.Group):
                 raise
             _tell(explained)
             ctx.exit(FAILED)
+        if _TROUBLED in ctx.meta:
+            ctx.exit(MISUSED)
+        return result
 
 
 def _tell(error: RagError) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from rag_assets.cli.failing import DONE, FAILED
+from rag_assets.cli.failing import DONE, FAILED, has_trouble
 from rag_assets.cli.options import (
     json_option,
     namespace_option,
@@ -101,7 +101,8 @@ def status(names: tuple[str, ...], as_json: bool) -> None:
     else:
         for state in described:
             _print_state(state)
-        _print_policy()
+        if not has_trouble():  # else the settings cannot be compared
+            _print_policy()
     click.get_current_context().exit(FAILED if any(s["stale"] for s in described) else DONE)
 
 

@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 
 import click
 
+from rag_assets.cli.failing import remember_trouble
 from rag_assets.cli.printing import terminal_of
-from rag_assets.model import Progress, WorkspaceError, drop_controls
+from rag_assets.model import ConfigurationError, Progress, WorkspaceError, drop_controls
 from rag_assets.storage import write_bytes
 from rag_assets.workspace import (
     Namespace,
@@ -90,9 +91,23 @@ def open_workspace() -> Workspace:
 
 
 def open_namespaces(names: tuple[str, ...]) -> list[Namespace]:
-    """Return the namespaces that were named, all of them where none was."""
+    """Return the namespaces that were named, all of them where none was.
+
+    Of all, one whose file cannot be read is told, and the command ends with the exit code of wrong
+    configuration when it has done its work on the others.
+
+    Raises:
+        ConfigurationError: one that was named, or every one, cannot be read.
+    """
     workspace = open_workspace()
-    return [workspace.namespace(name) for name in names or workspace.namespace_names]
+    if names:
+        return [workspace.namespace(name) for name in names]
+    sound, troubles = workspace.sound_namespaces()
+    if troubles and not sound:
+        raise ConfigurationError(" ".join(troubles))
+    for trouble in troubles:
+        remember_trouble(trouble)
+    return list(sound)
 
 
 def print_json(value: Any) -> None:

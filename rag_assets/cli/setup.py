@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from rag_assets.cli.options import json_option, open_workspace, print_json
+from rag_assets.cli.options import json_option, open_namespaces, open_workspace, print_json
 from rag_assets.model import UsageError
 from rag_assets.workspace import LISTS, OVERRIDABLE, Namespace
 
@@ -89,7 +89,7 @@ def namespace_add(name: str, raw: tuple[str, ...], template: str, as_json: bool)
 @json_option
 def namespace_list(as_json: bool) -> None:
     """Print one line a namespace."""
-    found = open_workspace().namespaces()
+    found = open_namespaces(())
     if as_json:
         print_json([{"namespace": n.name, "raw": [str(r) for r in n.roots]} for n in found])
         return

@@ -107,7 +107,7 @@ def _read(files: Sequence[Path], on_progress: Progress | None) -> dict[str, list
 def _fields(file: Path, number: int, line: str) -> tuple[str, str, str]:
     try:
         row = json.loads(line)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"{file}, line {number}: not JSON ({error}).") from error
     values = [row.get(key) if isinstance(row, dict) else None for key in _KEYS]
     for key, value in zip(_KEYS, values, strict=True):

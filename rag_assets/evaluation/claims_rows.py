@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from rag_assets.chunking import split_sentences
 from rag_assets.judging import PassageText
@@ -61,7 +61,7 @@ def read_claims(file: Path) -> list[ClaimRow]:
             continue
         try:
             found = _Line.model_validate(json.loads(line))
-        except (json.JSONDecodeError, ValidationError) as error:
+        except (ValueError, RecursionError) as error:
             raise UsageError(
                 f"{file}, line {number}: a row has claim (text), evidence (a list of texts) and "
                 f"label; {str(error).splitlines()[0]}."

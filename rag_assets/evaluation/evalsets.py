@@ -105,7 +105,7 @@ def load_eval_set(path: Path | str) -> EvalSet:
         values = json.loads(file.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{file} cannot be read: {error}.") from error
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"{file}: not JSON: {error}.") from error
     try:
         return EvalSet.model_validate(values)

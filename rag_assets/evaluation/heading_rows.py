@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from rag_assets.model import UsageError
 
@@ -99,7 +99,7 @@ def _read_file(file: Path) -> list[HeadingRow]:
         where = f"{file}, line {number}"
         try:
             row = HeadingRow.model_validate(json.loads(line))
-        except (json.JSONDecodeError, ValidationError) as error:
+        except (ValueError, RecursionError) as error:
             raise UsageError(f"{where}: not a row of headings: {error}") from error
         path = file.parent / row.pdf
         if not path.is_file():

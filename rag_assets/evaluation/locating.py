@@ -49,7 +49,7 @@ def read_locate_sets(folder: Path) -> list[LocateSet]:
         UsageError: there is none, or a row lacks a field.
     """
     sets = []
-    for references in sorted(folder.glob(f"*{_REFERENCES}")):
+    for references in sorted(folder.glob(f"[!.]*{_REFERENCES}")):
         rows = references.with_name(references.name.removesuffix(_REFERENCES) + ".jsonl")
         if rows.is_file():
             sets.append(_read_set(rows, references))

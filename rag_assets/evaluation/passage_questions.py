@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from rag_assets.evaluation.heading_rows import read_lines
 from rag_assets.model import UsageError
@@ -61,7 +61,7 @@ def read_passage_set(folder: Path) -> PassageSet:
             continue
         try:
             questions.append(PassageQuestion.model_validate(json.loads(line)))
-        except (json.JSONDecodeError, ValidationError) as error:
+        except (ValueError, RecursionError) as error:
             raise UsageError(f"{file}, line {number}: not a question: {error}") from error
     if not questions:
         raise UsageError(f"{file} holds no questions.")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from rag_assets.evaluation.heading_rows import read_lines
 from rag_assets.evaluation.passage_questions import Span
@@ -73,7 +73,7 @@ def read_papers(file: Path) -> list[Paper]:
             continue
         try:
             paper = Paper.model_validate(json.loads(line))
-        except (json.JSONDecodeError, ValidationError) as error:
+        except (ValueError, RecursionError) as error:
             raise UsageError(f"{file}, line {number}: not a paper: {error}") from error
         if paper.paper_id in papers:
             raise UsageError(f"{file}, line {number}: paper '{paper.paper_id}' stands twice.")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from rag_assets.model import UsageError
 
@@ -76,7 +76,7 @@ def find_sets(folder: Path) -> list[Path]:
     """
     if (folder / CORPUS).is_file():
         return [folder]
-    found = sorted(path.parent for path in folder.glob(f"*/{CORPUS}"))
+    found = sorted(path.parent for path in folder.glob(f"[!.]*/{CORPUS}"))
     if not found:
         raise UsageError(
             f"{folder} holds no evaluation set: {CORPUS}, {QUERIES} and {JUDGEMENTS} are expected "
@@ -138,7 +138,7 @@ def _read_rows(file: Path, kind: type[_AnyRow]) -> Iterator[tuple[int, _AnyRow]]
         try:
             values: Any = json.loads(line)
             yield number, kind.model_validate(values)
-        except (json.JSONDecodeError, ValidationError) as error:
+        except (ValueError, RecursionError) as error:
             raise UsageError(f"{file}, line {number}: not a row of {file.name}: {error}") from error
 
 

@@ -154,7 +154,7 @@ def read_kinds(folder: Path) -> dict[Path, FileKind]:
                 continue
             try:
                 row: dict[str, Any] = json.loads(line)
-            except json.JSONDecodeError as error:
+            except (ValueError, RecursionError) as error:
                 raise UsageError(f"{manifest}, line {number}: not JSON: {error}.") from error
             if isinstance(row, dict) and row.get("kind") and row.get("path"):
                 places = (manifest.parent / row["path"], manifest.parent.parent / row["path"])

@@ -70,8 +70,8 @@ def list_evaluation_sets(workspace: Workspace) -> dict[str, Path]:
         UsageError: two sets share a name, or a name holds characters that a partition may not.
     """
     folder = workspace.root / FOLDER
-    found = [path.parent for path in folder.glob(f"*/{CORPUS}")]
-    found += [path for path in folder.glob("*.json") if not path.name.endswith(_BASELINE)]
+    found = [path.parent for path in folder.glob(f"[!.]*/{CORPUS}")]
+    found += [path for path in folder.glob("[!.]*.json") if not path.name.endswith(_BASELINE)]
     sets: dict[str, Path] = {}
     for path in sorted(found):
         name = path.name if path.is_dir() else path.stem

@@ -35,7 +35,7 @@ class StoredPack:
 
 def query_runs(workspace: Workspace) -> list[Path]:
     """Return the records of all questions that were asked, sorted."""
-    return sorted((workspace.meta / "query_runs").glob("*.json"))
+    return sorted((workspace.meta / "query_runs").glob("[!.]*.json"))
 
 
 def find_stored(workspace: Workspace, query_id: str, mode: Mode) -> StoredPack | None:

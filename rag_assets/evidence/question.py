@@ -11,10 +11,10 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from rapidfuzz import process
 
 from rag_assets.evidence.pack import Mode
-from rag_assets.model import UsageError, drop_controls, hash_bytes
+from rag_assets.model import UsageError, drop_controls, hash_bytes, shown_value
 from rag_assets.storage import write_text
 from rag_assets.workspace import Workspace
-from rag_assets.workspace.configuration import read_yaml
+from rag_assets.workspace.bounded_yaml import parse_yaml, read_bounded
 
 SUFFIXES = (".yaml", ".yml", ".md", ".txt")
 _MAX_SLUG = 48
@@ -54,10 +54,12 @@ def read_question(path: Path) -> SavedQuestion:
 
     Raises:
         UsageError: no text to ask, an unknown key or a wrong value; names the file.
+        ConfigurationError: not a file, unreadable, too large, or not YAML; names file and line.
+        FileNotFoundError: it was removed.
     """
-    data = path.read_bytes()
+    data = read_bounded(path)
     if path.suffix in {".yaml", ".yml"}:
-        question = _from_yaml(path)
+        question = _from_yaml(path, data)
     else:
         try:
             question = Question(question=data.decode("utf-8-sig").strip())
@@ -109,8 +111,8 @@ def list_questions(workspace: Workspace) -> list[Path]:
     )
 
 
-def _from_yaml(path: Path) -> Question:
-    values = read_yaml(path)
+def _from_yaml(path: Path, data: bytes) -> Question:
+    values = parse_yaml(data, str(path))
     if not isinstance(values, dict) or "question" not in values:
         raise UsageError(
             f'{path}: write `question: "…"`; namespaces, top_k, filters and mode are optional.'
@@ -119,7 +121,7 @@ def _from_yaml(path: Path) -> Question:
         if key not in Question.model_fields:
             nearest = process.extractOne(str(key), list(Question.model_fields), score_cutoff=50)
             hint = f" Did you mean '{nearest[0]}'?" if nearest else ""
-            raise UsageError(f"{path}: unknown key '{key}'.{hint}")
+            raise UsageError(f"{path}: unknown key {shown_value(key)}.{hint}")
     for name in ("namespaces", "filters"):
         if isinstance(values.get(name), list):
             values[name] = tuple(values[name])
@@ -129,7 +131,7 @@ def _from_yaml(path: Path) -> Question:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
         raise UsageError(
-            f"{path}: '{key}': {first['msg'].lower()}, got {first['input']!r}."
+            f"{path}: '{key}': {first['msg'].lower()}, got {shown_value(first['input'])}."
         ) from error
 
 

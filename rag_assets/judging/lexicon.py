@@ -5,7 +5,8 @@ from functools import lru_cache
 from typing import Any
 
 from rag_assets.judging.term_weights import stem
-from rag_assets.workspace.configuration import configs_folder, read_yaml
+from rag_assets.workspace.bounded_yaml import read_yaml
+from rag_assets.workspace.configuration import configs_folder
 
 WORDS_FILE = "judging_words.yaml"
 

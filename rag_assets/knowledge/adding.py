@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from rag_assets.model import UsageError, hash_bytes, hide_in
 from rag_assets.storage import explained_errors, hold_lock, sync_path, temporary_name
 from rag_assets.workspace import Namespace, Sidecar, slug
+from rag_assets.workspace.bounded_yaml import YamlError, parse_yaml
 from rag_assets.workspace.sidecar import SUFFIX
 
 # Below a namespace's first raw folder; what lies below `evidence` is citable by default.
@@ -71,13 +72,17 @@ def _sidecar_of(uri: str, metadata: Mapping[str, Any]) -> str:
         Sidecar.model_validate(
             {k: tuple(v) if isinstance(v, list) else v for k, v in plain.items()}
         )
-        return yaml.safe_dump(plain, allow_unicode=True, sort_keys=False)
+        written = yaml.safe_dump(plain, allow_unicode=True, sort_keys=False)
+        parse_yaml(written, "metadata")  # what is written must be readable
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
         raise UsageError(f"metadata: '{key}': {first['msg']}, got {first['input']!r}.") from error
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, RecursionError) as error:
         raise UsageError(f"metadata holds what YAML cannot write: {error}") from error
+    except YamlError as error:
+        raise UsageError(f"metadata holds what no sidecar may: {error.problem}.") from error
+    return written
 
 
 def _same_bytes(folder: Path, data: bytes) -> Path | None:

@@ -83,7 +83,7 @@ class Recorder:
         """
         return [
             call
-            for path in sorted((self.folder / key[:_KEY_CHARACTERS]).glob("*.json"))
+            for path in sorted((self.folder / key[:_KEY_CHARACTERS]).glob("[!.]*.json"))
             if (call := _read_call(path))["key"] == key
         ]
 
@@ -93,7 +93,7 @@ class Recorder:
         Raises:
             DamagedFileError: a file is not what `keep` wrote.
         """
-        for path in sorted(self.folder.glob("*/*.json"), key=lambda path: path.name):
+        for path in sorted(self.folder.glob("*/[!.]*.json"), key=lambda path: path.name):
             yield _read_call(path)
 
 

@@ -21,7 +21,7 @@ from rag_assets.llm.contract import (
     stream_whole,
 )
 from rag_assets.model import ConfigurationError, LanguageModelError
-from rag_assets.workspace.configuration import read_yaml
+from rag_assets.workspace.bounded_yaml import read_yaml
 
 Fault = Literal[401, 429, 500, 503, "slow", "truncated", "not_json"]
 _SHOWN_CHARACTERS = 80

@@ -56,7 +56,7 @@ from rag_assets.model.markdown import (
     table_cell,
 )
 from rag_assets.model.stages import DocumentStatus, Progress, StageOutcome
-from rag_assets.model.wording import count_of
+from rag_assets.model.wording import count_of, shown_value
 
 __all__ = [
     "AnswerError",
@@ -112,5 +112,6 @@ __all__ = [
     "hide_credentials",
     "hide_in",
     "normalise_text",
+    "shown_value",
     "table_cell",
 ]

@@ -76,7 +76,11 @@ def _unwritable(workspace: Workspace) -> Iterator[Finding]:
 
 def _environment_file(workspace: Workspace) -> Iterator[Finding]:
     """A bare `dagster` command reads `.env`, which names the place where the workspace was made."""
-    right, stale = environment_of(workspace), stale_environment(workspace)
+    try:
+        right, stale = environment_of(workspace), stale_environment(workspace)
+    except RagError as error:
+        yield Finding(".env", str(error), False, "correct what the message names")
+        return
     if stale:
         found = ", ".join(f"{name} is {written or 'not set'}" for name, written in stale.items())
         lines = "; ".join(f"{name}={right[name]}" for name in stale)

@@ -15,7 +15,7 @@ from rag_assets.evidence import check_question, list_questions, read_question
 from rag_assets.model import RagError, hash_fields
 from rag_assets.sensors.attempts import attempts_of, is_busy
 from rag_assets.storage import read_pointer
-from rag_assets.workspace import Workspace, config_hash
+from rag_assets.workspace import Workspace
 
 _KEY_TAG = "rag/partition"
 _STATE_TAG = "rag/state"
@@ -142,15 +142,19 @@ def _read_files(
             continue  # removed since it was listed
         except RagError as error:
             troubles.append(str(error))
+        except OSError as error:  # of this file alone: the others are looked at
+            troubles.append(f"{path.name}: cannot be read ({error.strerror}).")
     return _Files(by_key, tuple(moving), tuple(troubles))
 
 
 def _circumstances(workspace: Workspace) -> str:
     """Return what a run depends on beside its file: under others, one that failed may succeed."""
-    names = workspace.namespace_names
-    pointers = [read_pointer(workspace.namespace(name).publications) for name in names]
+    sound, troubles = workspace.sound_namespaces()
+    pointers = [read_pointer(namespace.publications) for namespace in sound]
     published = [pointer.current if pointer else "" for pointer in pointers]
-    return hash_fields(__version__, config_hash(workspace), list(names), published)[:8]
+    settings = {each.name: each.settings.model_dump(mode="json") for each in sound}
+    shared = workspace.settings.model_dump(mode="json")
+    return hash_fields(__version__, shared, settings, list(troubles), published)[:8]
 
 
 class _Look:
@@ -176,10 +180,8 @@ class _Look:
         """Register new keys, take away dead ones, and ask for one run at most."""
         files, partitions = self._files, self._watched.partitions
         known = set(self._instance.get_dynamic_partitions(str(partitions.name)))
-        is_published = any(
-            read_pointer(self._workspace.namespace(n).publications)
-            for n in self._workspace.namespace_names
-        )
+        sound, unread = self._workspace.sound_namespaces()
+        is_published = any(read_pointer(namespace.publications) for namespace in sound)
         requests: list[dg.AddDynamicPartitionsRequest | dg.DeleteDynamicPartitionsRequest] = []
         new = [key for key in files.by_key if key not in known]
         # A file that is not still may be one whose key is known (it was touched, not changed).
@@ -191,7 +193,7 @@ class _Look:
         run = self._next_run() if is_published else None
         if not requests and run is None:
             waiting = [f"{name} is still being written" for name in files.moving]
-            said = [*files.troubles, *self._given_up, *waiting]
+            said = [*unread, *files.troubles, *self._given_up, *waiting]
             if not said:
                 said = ["nothing new" if is_published else "nothing is published yet"]
             return dg.SkipReason("; ".join(said))

@@ -146,7 +146,7 @@ def read_json(path: Path, what: str) -> dict[str, object]:
     """
     try:
         loaded = json.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise DamagedFileError(
             f"{path}: this {what} is damaged ({error}). Delete the file and make it again."
         ) from error

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # name → (files below the workspace, what stands there when there are none, the query)
 _OUTPUTS = {
-    "runs": ("meta/query_runs/*.json", "query_id VARCHAR", "SELECT * FROM {files}"),
+    "runs": ("meta/query_runs/[!.]*.json", "query_id VARCHAR", "SELECT * FROM {files}"),
     "packs": (
         "outputs/evidence_pack_v*.json",
         "query_id VARCHAR, question VARCHAR, item STRUCT(doc_uid VARCHAR)",

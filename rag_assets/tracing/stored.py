@@ -131,7 +131,7 @@ def _create_stages(connection: "DuckDBPyConnection", namespaces: Sequence[Namesp
         path
         for each in namespaces
         for stage in RECORDED_STAGES
-        for path in sorted((each.records / stage).glob("*.parquet"))
+        for path in sorted((each.records / stage).glob("[!.]*.parquet"))
     ]
     if not paths:
         connection.execute(

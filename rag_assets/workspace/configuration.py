@@ -6,11 +6,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeGuard, get_args
 
-import yaml
 from pydantic import BaseModel, ValidationError
 from rapidfuzz import process
 
-from rag_assets.model import ConfigurationError, hide_in
+from rag_assets.model import ConfigurationError, hide_in, shown_value
+from rag_assets.workspace.bounded_yaml import parse_yaml, read_bounded
 from rag_assets.workspace.settings import EmbedSettings, ModelSettings, Settings
 
 # What a person can follow, for pydantic's types of errors that speak of its own classes.
@@ -36,60 +36,26 @@ def configs_folder() -> Path:
     return installed if installed.is_dir() else package.parent / "configs"
 
 
-def read_yaml(path: Path, shown: str | None = None) -> Any:
-    """Return a YAML file's content.
-
-    Args:
-        shown: what errors call the file; its path without.
-
-    Raises:
-        ConfigurationError: not UTF-8 or not YAML; the text names file and line.
-    """
-    name = shown or str(path)
-    try:
-        return yaml.load(path.read_text(encoding="utf-8-sig"), Loader=_Loader)  # noqa: S506 - a SafeLoader
-    except UnicodeDecodeError as error:
-        raise ConfigurationError(
-            f"{name}: not UTF-8 text (byte {error.start}). Save the file as UTF-8."
-        ) from error
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f", line {mark.line + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or str(error)
-        raise ConfigurationError(f"{name}{line}: not valid YAML: {problem}.") from error
-
-
-# libyaml reads the same at a sixth of the time, which every command pays; without it, Python.
-_SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
-class _Loader(_SafeLoader):  # type: ignore[misc]  # Any, since either may stand here
-    """YAML without silent surprises: a key that stands twice is an error."""
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-        seen: set[Any] = set()
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if isinstance(key, (dict, list)):
-                raise yaml.constructor.ConstructorError(
-                    None, None, "a mapping or list is used as a key", key_node.start_mark
-                )
-            if key in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key!r} stands twice", key_node.start_mark
-                )
-            seen.add(key)
-        made: dict[Any, Any] = super().construct_mapping(node, deep)
-        return made
-
-
 def read_layer(path: Path) -> Layer:
     """Return a configuration file whose keys are all known.
 
     Raises:
         ConfigurationError: names file, key and the nearest valid key.
     """
-    values = read_yaml(path)
+    try:
+        data = read_bounded(path)
+    except FileNotFoundError as error:
+        raise ConfigurationError(f"{path}: there is no such file (any more).") from error
+    return parse_layer(path, data)
+
+
+def parse_layer(path: Path, data: bytes) -> Layer:
+    """Return what a configuration file says that holds, or is to hold, `data`.
+
+    Raises:
+        ConfigurationError: as `read_layer`.
+    """
+    values = parse_yaml(data, str(path))
     if values is None:
         values = {}
     if not isinstance(values, dict):
@@ -210,7 +176,7 @@ def _explain(
         known = ", ".join(map(str, value)) if isinstance(value, dict) and value else "nothing"
         return f"{source}: '{dotted}' is missing: it must be set there (set are: {known})."
     rule = rule[:1].lower() + rule[1:]
-    return f"{source}: '{dotted}': {rule}, got {hide_in(value)!r}."
+    return f"{source}: '{dotted}': {rule}, got {shown_value(hide_in(value))}."
 
 
 def _depth(values: Any, location: tuple[int | str, ...]) -> int:

@@ -96,7 +96,7 @@ def create_workspace(folder: Path, template: str) -> tuple[Workspace, list[str]]
     if not (root / "meta/dagster/dagster.yaml").exists():
         _copy(shipped_file("dagster.yaml"), root / "meta/dagster/dagster.yaml")
         made.append("meta/dagster/dagster.yaml")
-    if not any((root / "namespaces").glob("*.yaml")):
+    if not any((root / "namespaces").glob("[!.]*.yaml")):
         target = root / "namespaces" / f"{template}.yaml"
         _copy(configs_folder() / "namespaces" / f"{template}.yaml", target)
         made.append(f"namespaces/{template}.yaml")
@@ -171,7 +171,7 @@ def add_namespace(workspace: Workspace, name: str, raw: tuple[str, ...], templat
     """Declare a namespace and return its file.
 
     Raises:
-        ConfigurationError: the name cannot be used.
+        ConfigurationError: the name or the folders cannot be used; nothing was made.
         UsageError: it exists already, or the template is unknown.
     """
     path = workspace.namespace_file(name)
@@ -184,10 +184,12 @@ def add_namespace(workspace: Workspace, name: str, raw: tuple[str, ...], templat
     text = (configs_folder() / "namespaces" / f"{template}.yaml").read_text(encoding="utf-8")
     folders = list(raw) or [f"raw/{name}"]
     listed = yaml.safe_dump(folders, allow_unicode=True, default_flow_style=True)
-    write_text(path, re.sub(r"(?m)^raw:.*\n", lambda _: f"raw: {listed}", text))
+    text = re.sub(r"(?m)^raw:.*\n", lambda _: f"raw: {listed}", text)
+    workspace.declared_namespace(name, text.encode("utf-8"))  # what is written must be readable
+    # The file last: a crash between the two must not leave a namespace without its folders.
     for folder in folders:
         _make_folder(workspace.root / folder)
-    workspace.namespace(name)  # what was written must be readable
+    write_text(path, text)
     return path
 
 
@@ -195,7 +197,7 @@ def overlapping_folders(namespace: Namespace) -> list[tuple[str, Path]]:
     """Return the folders that another namespace reads too, each with that one's name, sorted."""
     roots = [root.resolve() for root in namespace.roots]
     found = set()
-    for other in namespace.workspace.namespaces():
+    for other in namespace.workspace.sound_namespaces()[0]:
         if other.name == namespace.name:
             continue
         for theirs in (root.resolve() for root in other.roots):

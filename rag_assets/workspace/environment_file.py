@@ -1,13 +1,15 @@
 """The `.env` of a workspace: what a bare `dagster` command finds there, and the user's keys."""
 
+import io
 import os
 import stat
 from pathlib import Path
 
 from dotenv import dotenv_values, set_key
 
-from rag_assets.model import WorkspaceError
+from rag_assets.model import ConfigurationError, WorkspaceError
 from rag_assets.storage import explained_errors
+from rag_assets.workspace.bounded_yaml import read_bounded
 from rag_assets.workspace.layout import MARKER, Workspace
 
 ENVIRONMENT_FILE = ".env"
@@ -22,12 +24,30 @@ def environment_of(workspace: Workspace) -> dict[str, str]:
     }
 
 
+def read_environment(workspace: Workspace) -> dict[str, str | None]:
+    """Return what a workspace's `.env` sets; nothing where there is none.
+
+    Raises:
+        ConfigurationError: it is no file, cannot be read, or is not UTF-8.
+    """
+    path = workspace.root / ENVIRONMENT_FILE
+    try:
+        text = read_bounded(path).decode("utf-8")
+    except FileNotFoundError:
+        return {}
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(
+            f"{path}: not UTF-8 text (byte {error.start}). Save the file as UTF-8."
+        ) from error
+    return dotenv_values(stream=io.StringIO(text))
+
+
 def stale_environment(workspace: Workspace) -> dict[str, str | None]:
     """Return those variables that `.env` sets otherwise, or not at all, with what it says.
 
     In a folder that was moved or copied it names the place where the workspace was made.
     """
-    written = dotenv_values(workspace.root / ENVIRONMENT_FILE)
+    written = read_environment(workspace)
     return {
         name: written.get(name)
         for name, right in environment_of(workspace).items()

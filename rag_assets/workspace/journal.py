@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -118,7 +119,11 @@ def mend_journal(path: Path) -> str | None:
 
 
 def append_events(path: Path, events: Sequence[Binding | Override]) -> None:
-    """Append events in one synced write; call with the lock held and the journal mended."""
+    """Append events in one synced write; call with the lock held and the journal mended.
+
+    Raises:
+        StorageError: the disk is full or refuses the write; the journal is as it was.
+    """
     if not events:
         return
     at = datetime.now(UTC).isoformat(timespec="seconds")
@@ -128,12 +133,27 @@ def append_events(path: Path, events: Sequence[Binding | Override]) -> None:
     with explained_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         is_new = not path.exists()
-        with path.open("ab") as handle:
-            handle.write(lines.encode("utf-8"))
-            handle.flush()
-            os.fsync(handle.fileno())
-        if is_new:
-            sync_path(path.parent)
+        with taken_back_if_failed(path):
+            with path.open("ab") as handle:
+                handle.write(lines.encode("utf-8"))
+                handle.flush()
+                os.fsync(handle.fileno())
+            if is_new:
+                sync_path(path.parent)
+
+
+@contextmanager
+def taken_back_if_failed(path: Path) -> Iterator[None]:
+    """Cut what the block appended to a journal if it fails; call with the lock held."""
+    size = path.stat().st_size if path.exists() else None
+    try:
+        yield
+    except BaseException:
+        if size is None:
+            path.unlink(missing_ok=True)
+        elif path.exists():
+            os.truncate(path, size)
+        raise
 
 
 def _as_line(event: Binding | Override) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from rag_assets.model import ConfigurationError, UsageError, WorkspaceError
-from rag_assets.workspace.configuration import default_layer, merge_layers, read_layer
+from rag_assets.workspace.configuration import default_layer, merge_layers, parse_layer, read_layer
 from rag_assets.workspace.settings import Settings
 
 MARKER = "config.yaml"
@@ -225,18 +225,20 @@ class Workspace:
 
     @property
     def namespace_names(self) -> tuple[str, ...]:
-        """All declared namespaces, sorted; one whose file is misnamed is refused when opened."""
-        return tuple(sorted({path.stem for path in (self.root / "namespaces").glob("*.yaml")}
-                            | {path.stem for path in self._misnamed_files()}))  # fmt: skip
+        """All declared namespaces, sorted; one whose file is misnamed is refused when opened.
+
+        A name that begins with a dot declares none: such are what a crash, an editor or another
+        system leaves beside a file.
+        """
+        named = [*(self.root / "namespaces").glob("[!.]*.yaml"), *self._misnamed_files()]
+        return tuple(sorted({path.stem for path in named}))
 
     def _misnamed_files(self) -> list[Path]:
         """Return files in namespaces/ that are meant as one, but that nothing would read."""
         return [
             path
-            for path in sorted((self.root / "namespaces").glob("*"))
-            if path.suffix.lower() in {".yml", ".yaml"}
-            and path.suffix != ".yaml"
-            and not path.name.startswith(".")
+            for path in sorted((self.root / "namespaces").glob("[!.]*"))
+            if path.suffix.lower() in {".yml", ".yaml"} and path.suffix != ".yaml"
         ]
 
     def check_namespace_file(self, name: str) -> None:
@@ -268,12 +270,24 @@ class Workspace:
                 f"unknown namespace '{name}' in {self.root} (known: {known}). "
                 f"`rag namespace add {name}` declares it."
             )
-        check_namespace_name(name, self.namespace_file(name))
         self.check_namespace_file(name)
+        return self.declared_namespace(name)
+
+    def declared_namespace(self, name: str, data: bytes | None = None) -> Namespace:
+        """Return the namespace that a file declares, or is to declare.
+
+        Args:
+            data: what the file is to hold; what it holds where None.
+
+        Raises:
+            ConfigurationError: the name cannot be used, or a file has a wrong key or value.
+        """
+        path = self.namespace_file(name)
+        check_namespace_name(name, path)
         layers = [
             default_layer(),
             read_layer(self.root / MARKER),
-            read_layer(self.namespace_file(name)),
+            read_layer(path) if data is None else parse_layer(path, data),
         ]
         namespace = Namespace(self, name, merge_layers(layers))
         names = namespace.root_names
@@ -284,6 +298,21 @@ class Workspace:
                 "Rename one, or name a common parent folder."
             )
         return namespace
+
+    def sound_namespaces(self) -> tuple[tuple[Namespace, ...], tuple[str, ...]]:
+        """Return the namespaces that can be read, and a sentence for each that cannot.
+
+        Raises:
+            ConfigurationError: the workspace's own settings are wrong, on which all depend.
+        """
+        _ = self.settings
+        sound, troubles = list[Namespace](), list[str]()
+        for name in self.namespace_names:
+            try:
+                sound.append(self.namespace(name))
+            except ConfigurationError as error:
+                troubles.append(str(error))
+        return tuple(sound), tuple(troubles)
 
     def namespaces(self) -> tuple[Namespace, ...]:
         """Return all declared namespaces, sorted by name."""

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from rag_assets.model import UsageError, drop_controls, hide_credentials
-from rag_assets.storage import append_log, hold_lock
+from rag_assets.storage import append_log, explained_errors, hold_lock
 from rag_assets.workspace.inventory import lock_inventory
 from rag_assets.workspace.journal import (
     Override,
@@ -18,6 +18,7 @@ from rag_assets.workspace.journal import (
     latest_overrides,
     mend_journal,
     read_journal,
+    taken_back_if_failed,
 )
 from rag_assets.workspace.layout import Namespace
 
@@ -55,6 +56,7 @@ def override_metadata(
 
     Raises:
         UsageError: the uid or a field is unknown, or a value cannot be used; nothing was changed.
+        StorageError: the disk is full or refuses the write; the journal is as it was.
     """
     values = {
         field: None if value is None else hide_credentials(drop_controls(value))
@@ -63,6 +65,7 @@ def override_metadata(
     reason = hide_credentials(reason)
     for field, value in values.items():
         _check(field, value)
+    _require_text("reason", reason)
     with hold_lock(lock_inventory(namespace), f"the journal of {namespace.name}", lambda _: None):
         mend_journal(namespace.journal)
         journal = read_journal(namespace.journal)
@@ -72,11 +75,12 @@ def override_metadata(
                 "`rag documents` lists them."
             )
         before = latest_overrides(journal.overrides).get(doc_uid, {})
-        append_events(
-            namespace.journal,
-            [Override(doc_uid, field, value, reason) for field, value in values.items()],
-        )
-    _log(namespace, doc_uid, before, values, reason)
+        with taken_back_if_failed(namespace.journal):  # where the other log cannot be written
+            append_events(
+                namespace.journal,
+                [Override(doc_uid, field, value, reason) for field, value in values.items()],
+            )
+            _log(namespace, doc_uid, before, values, reason)
 
 
 def overridden_fields(overrides: Mapping[str, str]) -> dict[str, Any]:
@@ -101,6 +105,7 @@ def _check(field: str, value: str | None) -> None:
         raise UsageError(f"'{field}' cannot be set (known: {', '.join(OVERRIDABLE)}).")
     if value is None:
         return
+    _require_text(field, value)
     if field == "citable" and value != "false":
         raise UsageError("'citable' can only be set to false: where a file lies decides the rest.")
     form, meant = _FORMS.get(field, (r"(?s).*\S.*", "some text"))
@@ -119,6 +124,17 @@ def _check(field: str, value: str | None) -> None:
             f"'{field}' must be a day, month or year such as 2026-03-01, 2026-03 or 2026, "
             f"got {value!r}."
         )
+
+
+def _require_text(name: str, value: str) -> None:
+    """Refuse what no file in UTF-8 can hold: bytes of a command line in another encoding."""
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise UsageError(
+            f"'{name}' is not text in UTF-8 (character {error.start + 1}). Type it again in a "
+            "terminal whose locale is UTF-8."
+        ) from error
 
 
 def _is_date(value: str) -> bool:
@@ -140,10 +156,12 @@ def _log(
 ) -> None:
     workspace = namespace.workspace
     at = datetime.now(UTC).isoformat(timespec="seconds")
-    with hold_lock(workspace.locks / "outputs.lock", "the version log", lambda _: None):
+    log = workspace.meta / "version_log.jsonl"
+    lock = workspace.locks / "outputs.lock"
+    with hold_lock(lock, "the version log", lambda _: None), explained_errors(log):
         for field, value in values.items():
             append_log(
-                workspace.meta / "version_log.jsonl",
+                log,
                 {
                     "file": namespace.journal.relative_to(workspace.root).as_posix(),
                     "document": f"{namespace.name}:{doc_uid}",

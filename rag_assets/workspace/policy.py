@@ -16,6 +16,7 @@ import yaml
 
 from rag_assets.model import DamagedFileError, UsageError, drop_controls, hash_fields, hide_in
 from rag_assets.storage import hold_lock, read_json, write_text
+from rag_assets.workspace.bounded_yaml import parse_yaml, read_bounded
 from rag_assets.workspace.configuration import read_layer
 from rag_assets.workspace.identity import slug
 from rag_assets.workspace.layout import MARKER, Workspace
@@ -106,16 +107,16 @@ def read_decisions(workspace: Workspace) -> list[Decision]:
     """
     found = []
     for path in sorted(workspace.decisions.glob("[0-9][0-9][0-9][0-9]-*.md")):
-        match = _FRONT.match(path.read_text(encoding="utf-8"))
         try:
+            match = _FRONT.match(read_bounded(path, path.name).decode("utf-8"))
             if match is None:
                 raise ValueError("no front matter and heading")  # noqa: TRY301 - told below
-            front = yaml.safe_load(match[1])
+            front = parse_yaml(match[1], path.name, first_line=2)
             decision = Decision(
                 int(path.name[:4]), path, match[2], str(front["at"]), str(front["config_hash"]),
                 dict(front["settings"] or {}),
             )  # fmt: skip
-        except (yaml.YAMLError, KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError) as error:
             raise DamagedFileError(
                 f"{path}: not a decision as `rag decide` writes them ({error}). Mend its front "
                 "matter (at, config_hash, settings), or move the file elsewhere."

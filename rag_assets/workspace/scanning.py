@@ -1,22 +1,21 @@
 """Look at the raw folders: which files are there, what they are, which bytes they hold."""
 
-import fnmatch
 import hashlib
 import json
 import os
-import re
 import stat
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from pathlib import Path
 
-from rag_assets.model import ConfigurationError, Progress, WorkspaceError, hash_bytes, hash_text
+from rag_assets.model import ConfigurationError, Progress, WorkspaceError, hash_text
 from rag_assets.storage import write_text
 from rag_assets.workspace.layout import Namespace
-from rag_assets.workspace.settings import PlaceSettings, Settings
-from rag_assets.workspace.sidecar import MISNAMED_SUFFIXES, SUFFIX, read_sidecar
+from rag_assets.workspace.raw_names import is_ignored, is_text
+from rag_assets.workspace.settings import PlaceSettings
+from rag_assets.workspace.sidecar import SUFFIX, read_sidecar, state_of_broken
+from rag_assets.workspace.sidecar_pairs import FOLDER_IN_PLACE, orphan_warnings, pair_sidecars
 from rag_assets.workspace.source_file import SourceFile
 
 # A file changed so shortly before it was hashed could change again within the clock's grain:
@@ -44,6 +43,7 @@ class _Walk:
     namespace: Namespace
     files: list[tuple[str, str, os.stat_result]] = field(default_factory=list)
     sidecars: dict[str, Path] = field(default_factory=dict)
+    folders: list[str] = field(default_factory=list)
     refused: list[SourceFile] = field(default_factory=list)
 
 
@@ -73,7 +73,7 @@ def scan_raw(
     for root, name in zip(namespace.roots, namespace.root_names, strict=True):
         _check_root(root, namespace)
         _walk_folder(walk, root, name, root)
-    _refuse_misnamed_sidecars(walk)
+    withheld = _pair_sidecars(walk)
     cache = {} if rehash else read_hash_cache(namespace.hash_cache)
     remembered: dict[str, list[int | str]] = {}
     sources, pending = list(walk.refused), list[str]()
@@ -84,11 +84,14 @@ def scan_raw(
         key = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
         known = cache.get(uri)
         place, sidecar = _place_of(uri, namespace), walk.sidecars.get(uri)
+        unheard = withheld.get(uri, "")
         if known is not None and known[:4] == key:
             remembered[uri] = known
-            sources.append(_describe(uri, path, place, sidecar, (str(known[4]), status.st_size)))
+            sources.append(
+                _describe(uri, path, place, sidecar, unheard, (str(known[4]), status.st_size))
+            )
             continue
-        source = _describe(uri, path, place, sidecar)
+        source = _describe(uri, path, place, sidecar, unheard)
         moving = rest_seconds is not None and abs(now - status.st_ctime) < rest_seconds
         spent = budget_bytes is not None and hashed_bytes >= budget_bytes
         over_budget = over_budget or (spent and not moving)
@@ -113,7 +116,7 @@ def scan_raw(
         hashed_bytes,
         tuple(pending),
         over_budget,
-        _orphan_warnings(walk),
+        orphan_warnings([uri for uri, _, _ in walk.files], walk.sidecars),
     )
 
 
@@ -154,9 +157,11 @@ def _walk_folder(walk: _Walk, folder: Path, uri: str, root: Path) -> None:
 
 
 def _visit(walk: _Walk, entry: os.DirEntry[str], uri: str, root: Path) -> None:
-    if entry.name.startswith(".") or _is_ignored(entry.name, walk.namespace.settings):
+    # A pattern names documents that are not wanted; what is said of those that are still counts.
+    document = entry.name.removesuffix(SUFFIX)
+    if entry.name.startswith(".") or is_ignored(document, walk.namespace.settings):
         return
-    if not _is_text(entry.name):
+    if not is_text(entry.name):
         shown = uri.encode("utf-8", "backslashreplace").decode()
         _refuse(
             walk,
@@ -170,6 +175,7 @@ def _visit(walk: _Walk, entry: os.DirEntry[str], uri: str, root: Path) -> None:
         if entry.is_symlink():
             _visit_link(walk, Path(entry.path), uri, root)
         elif entry.is_dir(follow_symlinks=False):
+            walk.folders.append(uri)
             _walk_folder(walk, Path(entry.path), uri, root)
         else:
             _take_file(walk, entry.path, uri)
@@ -247,42 +253,27 @@ def _refuse(walk: _Walk, uri: str, path: Path, reason: str, message: str) -> Non
     )
 
 
-def _refuse_misnamed_sidecars(walk: _Walk) -> None:
-    """Take no file in that was meant as a sidecar: it may hold a password, and would be cited."""
-    present = {uri for uri, _, _ in walk.files}
-    files, walk.files = walk.files, []
-    for uri, path, status in files:
-        suffix = next((each for each in MISNAMED_SUFFIXES if uri.endswith(each)), "")
-        if suffix and uri.removesuffix(suffix) in present:
-            right = f"{Path(uri).name.removesuffix(suffix)}{SUFFIX}"
+def _pair_sidecars(walk: _Walk) -> dict[str, str]:
+    """Refuse files that were meant as sidecars: they may hold a password, and would be cited.
+
+    Returns:
+        Why the sidecar of a file cannot be used, by the file's source_uri.
+    """
+    unusable = {source.source_uri: source.message for source in walk.refused}
+    unusable |= dict.fromkeys(walk.folders, FOLDER_IN_PLACE)
+    pairs = pair_sidecars([uri for uri, _, _ in walk.files], walk.sidecars, unusable)
+    for uri, path, _ in walk.files:
+        if uri in pairs.misnamed:
             _refuse(
                 walk,
                 uri,
                 Path(path),
                 "sidecar_name",
-                f"its name is that of a sidecar but for its end; rename it to {right}, or give it "
-                "another name if it is a document.",
+                f"its name is that of a sidecar but for its end; rename it to "
+                f"{pairs.misnamed[uri]}, or give it another name if it is a document.",
             )
-        else:
-            walk.files.append((uri, path, status))
-
-
-def _is_text(name: str) -> bool:
-    try:
-        name.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _is_ignored(name: str, settings: Settings) -> bool:
-    return _ignored_names(tuple(settings.ignore)).match(name.lower()) is not None
-
-
-@lru_cache(maxsize=8)
-def _ignored_names(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    # One expression: the sensor asks it of every file every few seconds.
-    return re.compile("|".join(fnmatch.translate(p.lower()) for p in patterns) or r"(?!)")
+    walk.files = [file for file in walk.files if file[0] not in pairs.misnamed]
+    return pairs.withheld
 
 
 def _place_of(uri: str, namespace: Namespace) -> PlaceSettings:
@@ -304,9 +295,15 @@ def _describe(
     path: str,
     place: PlaceSettings,
     sidecar: Path | None,
+    unheard: str,
     known: tuple[str, int] = ("", 0),
 ) -> SourceFile:
-    """Describe a file; `known` is its hash and size where its stat has not changed."""
+    """Describe a file.
+
+    Args:
+        unheard: why what may be its sidecar cannot be read, empty where nothing is in the way.
+        known: its hash and size where its stat has not changed.
+    """
     content_hash, size = known
     described = SourceFile(
         uri,
@@ -318,14 +315,12 @@ def _describe(
         content_hash=content_hash,
         size=size,
     )
-    if sidecar is None:
-        return described
+    if unheard or sidecar is None:
+        return replace(described, sidecar_error=unheard)
     try:
         values = read_sidecar(sidecar)
     except ConfigurationError as error:
-        # The bytes stand for the reason: a broken sidecar that is edited is another state.
-        digest = hash_bytes(sidecar.read_bytes())[:12]
-        return replace(described, sidecar_error=f"{error} [{digest}]")
+        return replace(described, sidecar_error=f"{error}{state_of_broken(sidecar)}")
     except FileNotFoundError:
         return described
     except OSError as error:
@@ -375,15 +370,6 @@ def _hash_file(path: Path, source: SourceFile) -> tuple[SourceFile, list[int | s
 
 def _refused(source: SourceFile, reason: str, message: str) -> SourceFile:
     return replace(source, status="refused", reason_code=reason, message=message)
-
-
-def _orphan_warnings(walk: _Walk) -> tuple[str, ...]:
-    present = {uri for uri, _, _ in walk.files}
-    return tuple(
-        f"{uri}{SUFFIX}: a sidecar without its file; remove it or bring the file back."
-        for uri in sorted(walk.sidecars)
-        if uri not in present
-    )
 
 
 def read_hash_cache(path: Path) -> dict[str, list[int | str]]:

@@ -2,10 +2,10 @@
 
 import os
 
-from dotenv import dotenv_values
 from pydantic import SecretStr
 
 from rag_assets.model import WorkspaceError
+from rag_assets.workspace.environment_file import read_environment
 from rag_assets.workspace.layout import Workspace
 
 
@@ -17,7 +17,7 @@ class _Chosen:
 
 def read_secret(workspace: Workspace, name: str) -> SecretStr | None:
     """Return the secret of that variable's name, None where it is not set or empty."""
-    value = os.environ.get(name) or dotenv_values(workspace.root / ".env").get(name)
+    value = os.environ.get(name) or read_environment(workspace).get(name)
     return SecretStr(value) if value else None
 
 

@@ -15,12 +15,10 @@ from pydantic import (
 )
 from rapidfuzz import process
 
-from rag_assets.model import ConfigurationError, drop_controls, hide_in
-from rag_assets.workspace.configuration import read_yaml
+from rag_assets.model import ConfigurationError, drop_controls, hash_bytes, hide_in, shown_value
+from rag_assets.workspace.bounded_yaml import read_bounded, read_yaml
 
 SUFFIX = ".meta.yaml"
-# What people write in its place.
-MISNAMED_SUFFIXES = (".meta.yml", ".meta.json", ".yaml", ".yml")
 # What can be written in a draft as {#uid} without a doubt where it ends.
 UID_PATTERN = r"[^\W_](?:[\w.\-]*\w)?"
 
@@ -77,6 +75,14 @@ class Sidecar(BaseModel):
         return tuple(value) if isinstance(value, list) else value
 
 
+def state_of_broken(path: Path) -> str:
+    """Return what tells one broken sidecar from another, so that one that is edited is seen."""
+    try:
+        return f" [{hash_bytes(read_bounded(path))[:12]}]"
+    except (ConfigurationError, OSError):  # the reason that is told is all that is known of it
+        return ""
+
+
 def read_sidecar(path: Path) -> Sidecar:
     """Return what a sidecar says.
 
@@ -95,11 +101,12 @@ def read_sidecar(path: Path) -> Sidecar:
         if key not in Sidecar.model_fields:
             nearest = process.extractOne(str(key), list(Sidecar.model_fields), score_cutoff=50)
             hint = f" Did you mean '{nearest[0]}'?" if nearest else ""
-            raise ConfigurationError(f"{path.name}: unknown key '{key}'.{hint}")
+            raise ConfigurationError(f"{path.name}: unknown key {shown_value(key)}.{hint}")
     try:
         return Sidecar.model_validate(values)
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
-        shown = "" if key == "password" else f", got {hide_in(first['input'])!r}"
+        value = shown_value(hide_in(first["input"]))
+        shown = "" if key == "password" else f", got {value}"
         raise ConfigurationError(f"{path.name}: '{key}': {first['msg'].lower()}{shown}.") from None

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import yaml
 from rapidfuzz import fuzz
 
 from rag_assets.auditing.drafts.anchors import Citation, find_anchors
@@ -14,6 +13,7 @@ from rag_assets.auditing.drafts.blocks import ProseKind
 from rag_assets.auditing.drafts.office import OFFICE_SUFFIXES, read_office_text
 from rag_assets.auditing.drafts.sentences import SentenceReader, SentenceSplitter
 from rag_assets.model import UsageError, drop_controls, hash_bytes
+from rag_assets.workspace.bounded_yaml import YamlError, parse_yaml
 
 FRONT_MATTER = re.compile(
     r"\A---[ \t]*(?:\r\n?|\n)(?P<yaml>.*?)(?:^|(?<=[\r\n]))(?:---|\.\.\.)[ \t]*(?:\r\n?|\n|\Z)",
@@ -23,6 +23,8 @@ _NOT_A_LINE_END = re.compile(r"[^\r\n]")
 _LINE_END = re.compile(r"\r\n?|\n")
 _PLAIN_TEXT_SUFFIXES = frozenset({".txt", ".text"})
 _MAX_LINES_NAMED = 8
+# How YAML writes an empty value.
+_NOTHING = ("", "~", "null")
 # One letter more, less or other in a word of ten is 90 to 95 of 100.
 _NEARLY = 85
 
@@ -234,12 +236,14 @@ def _decode(name: str, data: bytes) -> str:
 def _read_namespaces(name: str, front_matter: str) -> tuple[str, ...]:
     mend = "Write, for instance, `namespaces: [thesis]`."
     try:
-        content = yaml.safe_load(front_matter)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f", line {mark.line + 2}" if mark else ""  # the first line is the `---`
-        reason = " ".join((getattr(error, "problem", None) or str(error)).split())
-        raise UsageError(f"{name}{line}: its front matter is not YAML: {reason}. {mend}") from error
+        # The first line is the `---`. What is no concern of ours may be whatever its tool reads.
+        content = parse_yaml(front_matter, name, first_line=2, as_text=True)
+    except YamlError as error:
+        where = f", line {error.line}" if error.line is not None else ""
+        problem = error.problem.removeprefix("not valid YAML: ")
+        raise UsageError(
+            f"{name}{where}: its front matter is not YAML: {problem}. {mend}"
+        ) from error
     if content is None:
         return ()
     if not isinstance(content, dict):
@@ -251,8 +255,13 @@ def _read_namespaces(name: str, front_matter: str) -> tuple[str, ...]:
                 f"{name}: unknown key '{key}' in its front matter. Did you mean 'namespaces'?"
             )
     given = content.get("namespaces")
-    names = [] if given is None else [given] if isinstance(given, str) else given
-    if not isinstance(names, list) or not all(isinstance(n, str) and n.strip() for n in names):
+    names = [given] if isinstance(given, str) else given
+    if given is None or given in _NOTHING:
+        return ()
+    # A namespace begins with a letter: a number is no name.
+    if not isinstance(names, list) or not all(
+        isinstance(n, str) and n.strip()[:1].isalpha() for n in names
+    ):
         raise UsageError(
             f"{name}: `namespaces` in its front matter must be a name or a list of names, got "
             f"{given!r}. {mend}"

@@ -12,7 +12,7 @@ from rag_assets.parsing.plain.markdown_front_matter import read_front_matter
 from rag_assets.parsing.plain.markdown_syntax import plain_title
 from rag_assets.workspace.settings import ParseSettings
 
-PARSER_VERSION = "3"
+PARSER_VERSION = "4"
 _PACKAGES = ("markdown-it-py", "mdit-py-plugins")
 
 

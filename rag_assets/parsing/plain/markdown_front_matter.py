@@ -8,6 +8,7 @@ from datetime import date, datetime
 from typing import Any
 
 from rag_assets.parsing.cleaning import replace_surrogates
+from rag_assets.workspace.bounded_yaml import YamlError, parse_yaml
 
 _YAML = re.compile(r"\A---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _TOML = re.compile(r"\A\+\+\+[ \t]*\n(.*?)^\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
@@ -72,20 +73,16 @@ def read_front_matter(source: str) -> FrontMatter:
 
 
 def _read_yaml(source: str) -> Any:
-    import yaml
-
     try:
-        # BaseLoader makes every scalar a string: no dates, no objects.
-        return yaml.load(source, Loader=yaml.BaseLoader)  # noqa: S506
-    except (yaml.YAMLError, RecursionError) as error:
-        where = getattr(error, "problem_mark", None)
-        return f" (line {where.line + 2})" if where is not None else ""
+        return parse_yaml(source, "", first_line=2, as_text=True)
+    except YamlError as error:
+        return f" (line {error.line})" if error.line is not None else ""
 
 
 def _read_toml(source: str) -> Any:
     try:
         return tomllib.loads(source)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         return f" ({error})"
 
 
