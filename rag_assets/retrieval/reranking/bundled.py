@@ -132,8 +132,8 @@ def load_bundled(settings: RerankSettings, layers: Sequence[int] = ()) -> OnnxRe
     if settings.model not in BUNDLED_RERANKERS:
         raise ConfigurationError(
             f"retrieve.rerank.model: {settings.model!r} is no bundled reranker "
-            f"({', '.join(sorted(BUNDLED_RERANKERS))}). Name one of them, or set retrieve.rerank.provider "
-            "to cross_encoder for a folder or a name of the hub."
+            f"({', '.join(sorted(BUNDLED_RERANKERS))}). Name one of them, or set "
+            "retrieve.rerank.provider to cross_encoder for a folder or a name of the hub."
         )
     folder = checked_reranker(settings.model)
     expected = BUNDLED_RERANKERS[settings.model].files
