@@ -5,19 +5,20 @@
 #   make ui         the Dagster UI on demo/ (makes it when it is missing)
 #   make test       all tests but the slow ones;  make test-all  every one
 #   make lint types contracts    what CI checks besides the tests
+#   make constraints    the pinned versions and their hashes anew (UPGRADE=--upgrade: the newest)
 #   make reference  docs/reference.md anew, from the commands themselves
 #   make clean      remove demo/ and .venv/
 #
-# Packages come from the package index that pip is configured for; nothing else is downloaded.
+# Packages come from the package index that pip is configured for; nothing else is downloaded. Each
+# file's SHA-256 stands in constraints.txt, else it is refused (docs/dependencies.md, "Hashes").
 # Packages are compiled when they are first used (--no-compile): that spares 0.4 GB of what never
-# is. torch is installed first and alone, so that a CPU build serves: on a machine where pip offers
-# only GPU builds, install the CPU build of torch 2.13.0 into .venv by the selector on PyTorch's
-# own site ("pip", "CPU"), then run make again: it finds torch installed and leaves it.
+# is. A CPU build of torch serves: on a machine where pip offers only GPU builds, install the CPU
+# build of torch 2.13.0 into .venv by the selector on PyTorch's own site ("pip", "CPU"), then run
+# make again: it finds torch installed and leaves it.
 
 PYTHON ?= python3
 PORT ?= 3000
 DEMO ?= demo
-TORCH := torch==2.13.0
 
 # Tests of one file share what its fixtures make, so that they stay in one process. Each process
 # may hold a model and the daemon of a workspace, some 2 GB: no more than four. One more than there
@@ -31,27 +32,36 @@ unexport PYTHONDONTWRITEBYTECODE
 BIN := .venv/bin
 RAG := $(BIN)/rag
 STAMP := .venv/.installed
+PIP := $(BIN)/python -m pip
+HASHED := $(PIP) install --quiet --no-compile --no-deps --require-hashes --only-binary :all:
 DEMO_STAMP := $(DEMO)/.made
 SAMPLES := $(shell find samples/raw samples/queries samples/drafts -type f | sed 's/ /\\ /g')
 
 # A workspace or an instance of the person who runs make must not be written to.
 unexport RAG_WORKSPACE DAGSTER_HOME PYTHONPATH
 
-.PHONY: install demo ui test test-all lint format types contracts reference clean
+.PHONY: install demo ui test test-all lint format types contracts constraints reference clean
 .DEFAULT_GOAL := install
 .DELETE_ON_ERROR:
 
 install: $(STAMP)
 
-$(STAMP): pyproject.toml constraints.txt
+$(STAMP): pyproject.toml constraints.txt constraints-cuda.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "rag-assets needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) -V 2>&1)." \
 	       "Name another: make PYTHON=python3.12" >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv || { \
 	  echo "No environment could be made. On Debian and Ubuntu: apt-get install python3-venv" >&2; \
 	  exit 1; }
-	$(BIN)/python -m pip install --quiet --no-compile $(TORCH)
-	$(BIN)/python -m pip install --quiet --no-compile -c constraints.txt -e '.[dev,openai,vertex]'
+	$(HASHED) -r constraints.txt || { \
+	  echo "Not installed. Where a hash differs: a file is not the one that constraints.txt knows." \
+	       "For torch that is another build: see \"Hashes\" in docs/dependencies.md. For any other" \
+	       "package do not install it; ask where pip took it from." >&2; exit 1; }
+	@$(BIN)/python -c 'import sys; from importlib.metadata import requires as r; \
+	  sys.exit(any(one.startswith(("nvidia-", "cuda-")) for one in r("torch")))' \
+	  || $(HASHED) -r constraints-cuda.txt
+	$(PIP) install --quiet --no-compile --no-deps --no-build-isolation -e .
+	@$(PIP) check --quiet
 	@touch $@
 
 demo: $(DEMO_STAMP)
@@ -98,6 +108,9 @@ types: $(STAMP)
 
 contracts: $(STAMP)
 	$(BIN)/lint-imports
+
+constraints: $(STAMP)
+	$(BIN)/python benchmarks/renew_constraints.py $(UPGRADE)
 
 reference: $(STAMP)
 	$(BIN)/python -m rag_assets_tests.docs.reference

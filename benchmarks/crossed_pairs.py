@@ -46,7 +46,7 @@ def pairs() -> list[tuple[str, PassageText, bool, str]]:
     """Return claim, passage, whether it is its translation, and the paragraph's name."""
     texts = {"en": _paragraphs("xquad_zh_en"), "zh": _paragraphs("xquad_zh_zh")}
     names = sorted(texts["en"].keys() & texts["zh"].keys())
-    chance = random.Random(_SEED)  # noqa: S311 - a drawing, not a secret
+    chance = random.Random(_SEED)
     chosen = chance.sample(names, _PARAGRAPHS)
     found = []
     for i, name in enumerate(chosen):

@@ -76,7 +76,7 @@ def _sentences(document: CitedDocument) -> list[str]:
 
 def _draft(workspace: Workspace, citations: int) -> tuple[str, set[str]]:
     """Return the draft and those of its sentences that cite another paper than theirs."""
-    random_ = random.Random(_SEED)  # noqa: S311 - a draft, not a key
+    random_ = random.Random(_SEED)
     with PublishedLibrary(workspace) as library:
         refs = [library.find(uid, namespace)[0] for namespace, uid in library.uids()]
         shelves = {ref.doc_uid: _sentences(library.load(ref)) for ref in refs if ref.citable}

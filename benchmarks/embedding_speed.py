@@ -34,7 +34,7 @@ def read_texts(path: Path | None, count: int) -> list[str]:
     if path is not None:
         lines = path.read_text("utf-8").splitlines()[:count]
         return [json.loads(line)["text"] for line in lines]
-    chance = random.Random(11)  # noqa: S311 - the same texts every time
+    chance = random.Random(11)
     words = (Path(__file__).parent / "sentences.txt").read_text("utf-8").split()
     return [
         " ".join(words[(at := chance.randrange(len(words))) : at + chance.randint(*WORDS)])

@@ -91,7 +91,7 @@ def main() -> None:
     ]
     found: dict[str, list[float]] = defaultdict(list)
     firsts: dict[str, list[bool]] = defaultdict(list)
-    drawing = random.Random(_SEED)  # noqa: S311 - a drawing, not a secret
+    drawing = random.Random(_SEED)
     with built_workspace(files, settings, default_cache()) as built:
         uids = {identity: uid for uid, ids in built.ids.items() for identity in ids}
         namespace = built.namespace

@@ -73,7 +73,7 @@ def mutated_rows(sets: Iterable[str], per_claim: int = 1, seed: int = _SEED) -> 
         names[row.set, is_han] += find_names(row.claim, is_han)
     made = []
     for row in rows:
-        chance = random.Random(f"{seed} {row.set} {row.id}")  # noqa: S311 - a drawing, not a secret
+        chance = random.Random(f"{seed} {row.set} {row.id}")
         is_han = is_chinese(row.claim)
         made.append(_row("unchanged", row, row.claim, row.evidence, is_han))
         for kind in KINDS:

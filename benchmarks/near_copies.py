@@ -55,7 +55,7 @@ def near_copies(sets: Iterable[str]) -> Iterator[NearCopy]:
             if row.evidence in seen:
                 continue
             seen.add(row.evidence)
-            chance = random.Random(f"{_SEED} {name} {row.id}")  # noqa: S311 - a drawing
+            chance = random.Random(f"{_SEED} {name} {row.id}")
             found = _near_copy(row.evidence, chance)
             if found is not None:
                 sentence, claim = found

@@ -60,7 +60,7 @@ def cases(sets: Sequence[str]) -> list[Case]:
         for r in rows
     ]  # fmt: skip
     mutated = mutated_rows(sets)
-    random.Random(4).shuffle(mutated)  # noqa: S311 - a drawing, not a secret
+    random.Random(4).shuffle(mutated)
     counts: dict[tuple[str, bool], int] = defaultdict(int)
     for r in mutated:
         counts[r.kind, r.is_han] += 1
@@ -74,14 +74,14 @@ def cases(sets: Sequence[str]) -> list[Case]:
 
 def _near_cases(sets: Sequence[str]) -> list[Case]:
     copies = list(near_copies(sets))
-    random.Random(5).shuffle(copies)  # noqa: S311 - a drawing, not a secret
+    random.Random(5).shuffle(copies)
     names: dict[tuple[str, bool], list[str]] = defaultdict(list)
     for copy in copies:
         names[copy.set, copy.is_han] += find_names(copy.claim, copy.is_han)
     counts: dict[tuple[str, bool], int] = defaultdict(int)
     found = []
     for copy in copies:
-        chance = random.Random(f"{SEED} {copy.claim}")  # noqa: S311 - a drawing, not a secret
+        chance = random.Random(f"{SEED} {copy.claim}")
         made = {UNCHANGED: (copy.claim, copy.evidence), "removed": (copy.claim, copy.rest)}
         for kind in KINDS[:-1]:
             claim = mutate(kind, copy.claim, copy.is_han, names[copy.set, copy.is_han], chance)

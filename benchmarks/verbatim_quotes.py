@@ -33,7 +33,7 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 def _documents(folder: Path, limit: int | None) -> Iterator[tuple[str, ParsedDocument]]:
     settings = shipped_settings().parse
     paths = sorted(folder.rglob("*.pdf"))
-    random.Random(_SEED).shuffle(paths)  # noqa: S311 - a sample, not a key
+    random.Random(_SEED).shuffle(paths)
     for path in paths[:limit]:
         yield path.name, parse_document(path.read_bytes(), ParseHints(extension=".pdf"), settings)
 
@@ -164,7 +164,7 @@ def main() -> None:
     folder = Path(os.environ.get("RAG_SHARED_DATA", "../shared/data")) / "papers"
     if not folder.is_dir():
         raise SystemExit(f"{folder} is not there: set RAG_SHARED_DATA.")
-    random_ = random.Random(_SEED)  # noqa: S311 - a sample, not a key
+    random_ = random.Random(_SEED)
     states: dict[str, Counter[str]] = {}
     seconds, checked, papers = 0.0, 0, 0
     for name, document in _documents(folder, given.papers):

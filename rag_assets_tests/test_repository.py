@@ -4,7 +4,6 @@ import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
 
@@ -91,38 +90,55 @@ def test_every_room_has_tests_of_its_own_or_is_gone_through_by_others() -> None:
 
 
 class TestPins:
-    """constraints.txt is a full, sorted list of pins without hosts."""
+    """constraints.txt is a full, sorted list of pins with hashes and without hosts."""
 
-    lines: ClassVar[list[str]] = [
-        line
-        for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
-        if not line.startswith("#")
-    ]
+    @staticmethod
+    def entries(name: str = "constraints.txt") -> list[str]:
+        lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+        text = "\n".join(line for line in lines if not line.startswith("#"))
+        return re.split(r"\n(?=\S)", text.strip())
 
-    def test_every_line_is_one_exact_version(self) -> None:
-        pattern = r"[A-Za-z0-9][\w.\-]*==[\w.]+"
-        assert [line for line in self.lines if not re.fullmatch(pattern, line)] == []
+    @pytest.mark.parametrize("name", ["constraints.txt", "constraints-cuda.txt"])
+    def test_every_package_is_one_exact_version_with_hashes(self, name: str) -> None:
+        pattern = r"[A-Za-z0-9][\w.\-]*==[\w.]+( ; [^\\]+)?( \\\n    --hash=sha256:[0-9a-f]{64})+"
+        assert [entry for entry in self.entries(name) if not re.fullmatch(pattern, entry)] == []
 
-    def test_lines_are_sorted_and_unique(self) -> None:
-        names = [line.split("==")[0].lower() for line in self.lines]
+    def test_entries_are_sorted_and_unique(self) -> None:
+        names = [entry.split("==")[0].lower() for entry in self.entries()]
         assert names == sorted(set(names))
 
     def test_every_dependency_is_pinned_within_what_is_declared(self) -> None:
         from packaging.requirements import Requirement
         from packaging.utils import canonicalize_name
 
-        pinned = {canonicalize_name(n): v for n, v in (line.split("==") for line in self.lines)}
-        project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-        for text in project["dependencies"] + project["optional-dependencies"]["dev"]:
+        pinned = {
+            canonicalize_name(name): version
+            for name, version in (entry.split()[0].split("==") for entry in self.entries())
+        }
+        content = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+        extras = content["project"]["optional-dependencies"]
+        texts = content["project"]["dependencies"] + content["build-system"]["requires"]
+        for text in texts + extras["dev"] + extras["openai"] + extras["vertex"]:
             wanted = Requirement(text)
             version = pinned.get(canonicalize_name(wanted.name))
             assert version, f"{wanted.name} is not in constraints.txt"
             assert wanted.specifier.contains(version), f"{text}, but {version} is pinned"
 
-    def test_make_installs_the_torch_that_is_pinned(self) -> None:
-        pin = next(line for line in self.lines if line.startswith("torch=="))
-        assert f"TORCH := {pin}\n" in (ROOT / "Makefile").read_text(encoding="utf-8")
-        assert "+" not in pin
+    def test_make_installs_no_package_without_its_hash(self) -> None:
+        text = (ROOT / "Makefile").read_text(encoding="utf-8")
+        (hashed,) = [line for line in text.splitlines() if line.startswith("HASHED :=")]
+        assert "--require-hashes" in hashed
+        assert "--no-deps" in hashed
+        assert "--only-binary :all:" in hashed
+        others = [line for line in text.splitlines() if re.search(r"(pip|\$\(PIP\)) install", line)]
+        assert [line.strip() for line in others if line != hashed] == [
+            "$(PIP) install --quiet --no-compile --no-deps --no-build-isolation -e ."
+        ]
+
+    def test_what_gpu_builds_of_torch_need_is_not_installed_for_a_cpu_build(self) -> None:
+        gpu_only = {entry.split("==")[0] for entry in self.entries("constraints-cuda.txt")}
+        assert "triton" in gpu_only
+        assert gpu_only & {entry.split("==")[0] for entry in self.entries()} == set()
 
 
 def test_ci_needs_no_input_and_stops_at_the_first_failure() -> None:

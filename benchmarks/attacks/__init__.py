@@ -1,0 +1,1 @@
+"""Kills, faults and hostile inputs, and whether the library held."""
