@@ -102,11 +102,14 @@ def judge(
         return dg.AssetCheckResult(passed=True, severity=severity)
     total = len(shown) + more
     listed = "\n".join(f"- {escape_inline(sentence)}" for sentence in shown)
+    told = _sentence(shown, total)
     return dg.AssetCheckResult(
         passed=False,
         severity=severity,
-        description=_sentence(shown, total),
+        # The UI renders a description as Markdown; commands print what is told.
+        description=escape_inline(told),
         metadata={
+            "told": told,
             "count": total,
             "found": dg.MetadataValue.md(listed + (f"\n- … and {more} more" if more else "")),
         },

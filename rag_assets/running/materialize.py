@@ -183,12 +183,13 @@ def _subclasses(kind: type) -> set[type]:
 
 def _check_outcome(event: "dg.DagsterEvent") -> CheckOutcome:
     evaluation = event.asset_check_evaluation_data
+    told = evaluation.metadata.get("told")
     return CheckOutcome(
         evaluation.asset_key.to_user_string(),
         evaluation.check_name,
         bool(evaluation.passed),
         evaluation.severity.value,
-        evaluation.description or "",
+        str(told.value) if told else evaluation.description or "",
     )
 
 
