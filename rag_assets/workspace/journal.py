@@ -81,7 +81,8 @@ def _check_values(event: dict[str, Any]) -> None:
 
 def _whole_lines(path: Path) -> list[str]:
     try:
-        data = path.read_bytes()
+        with explained_errors(path, "read"):
+            data = path.read_bytes()
     except FileNotFoundError:
         return []
     whole = data[: data.rfind(b"\n") + 1]
@@ -103,7 +104,8 @@ def mend_journal(path: Path) -> str | None:
         paper: reconciling appends it again.
     """
     try:
-        data = path.read_bytes()
+        with explained_errors(path, "read"):
+            data = path.read_bytes()
     except FileNotFoundError:
         return None
     end = data.rfind(b"\n") + 1

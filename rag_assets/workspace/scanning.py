@@ -1,5 +1,6 @@
 """Look at the raw folders: which files are there, what they are, which bytes they hold."""
 
+import errno
 import fnmatch
 import hashlib
 import json
@@ -13,7 +14,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from rag_assets.model import ConfigurationError, Progress, WorkspaceError, hash_bytes, hash_text
-from rag_assets.storage import write_text
+from rag_assets.storage import describe_trouble, write_text
+from rag_assets.workspace.hash_cache import read_hash_cache
 from rag_assets.workspace.layout import Namespace
 from rag_assets.workspace.settings import PlaceSettings, Settings
 from rag_assets.workspace.sidecar import MISNAMED_SUFFIXES, SUFFIX, read_sidecar
@@ -68,6 +70,7 @@ def scan_raw(
     Raises:
         WorkspaceError: a raw folder is gone or cannot be read. Nothing is concluded from that:
             an unmounted disk must not look like a thousand removed files.
+        StorageError: a folder or file cannot be read for a trouble of the machine, not its own.
     """
     walk = _Walk(namespace)
     for root, name in zip(namespace.roots, namespace.root_names, strict=True):
@@ -84,6 +87,10 @@ def scan_raw(
         key = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
         known = cache.get(uri)
         place, sidecar = _place_of(uri, namespace), walk.sidecars.get(uri)
+        too_large = namespace.settings.parse.size_problem(status.st_size)
+        if too_large:  # by its size, before a byte is read: a sparse file says any
+            sources.append(_refused(_describe(uri, path, place, sidecar), "size_limit", too_large))
+            continue
         if known is not None and known[:4] == key:
             remembered[uri] = known
             sources.append(_describe(uri, path, place, sidecar, (str(known[4]), status.st_size)))
@@ -149,6 +156,8 @@ def _walk_folder(walk: _Walk, folder: Path, uri: str, root: Path) -> None:
         return
     except FileNotFoundError:
         return  # removed between listing and entering: as if it had never been listed
+    except OSError as error:
+        raise describe_trouble(error.errno, folder, "read") or error from error
     for entry in entries:
         _visit(walk, entry, f"{uri}/{entry.name}", root)
 
@@ -188,7 +197,7 @@ def _visit(walk: _Walk, entry: os.DirEntry[str], uri: str, root: Path) -> None:
 def _visit_link(walk: _Walk, path: Path, uri: str, root: Path) -> None:
     try:
         target = path.resolve(strict=True)
-    except (FileNotFoundError, RuntimeError, OSError):
+    except (FileNotFoundError, NotADirectoryError, RuntimeError):
         _refuse(
             walk,
             uri,
@@ -357,6 +366,10 @@ def _hash_file(path: Path, source: SourceFile) -> tuple[SourceFile, list[int | s
         except FileNotFoundError:
             return _refused(source, "vanished", "the file was removed while it was read."), None
         except OSError as error:
+            # Of this file alone: its rights, its place on the disk. All else would refuse many.
+            trouble = describe_trouble(error.errno, path, "read")
+            if trouble and error.errno not in {errno.EACCES, errno.EPERM, errno.EIO}:
+                raise trouble from error
             return _refused(
                 source,
                 "unreadable_file",
@@ -384,12 +397,3 @@ def _orphan_warnings(walk: _Walk) -> tuple[str, ...]:
         for uri in sorted(walk.sidecars)
         if uri not in present
     )
-
-
-def read_hash_cache(path: Path) -> dict[str, list[int | str]]:
-    """The cache only saves hashing: one that cannot be read costs one full hash of raw/."""
-    try:
-        loaded = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, json.JSONDecodeError, UnicodeDecodeError):
-        return {}
-    return loaded if isinstance(loaded, dict) else {}
