@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
-from rag_assets.storage import Notify, hold_lock, write_text
+from rag_assets.storage import Notify, explained_errors, hold_lock, write_text
 
 # A result that no audit has asked for so long is made again when it is.
 KEPT_DAYS = 180
@@ -103,7 +103,9 @@ def _read(path: Path) -> dict[str, _Kept]:
     kept: dict[str, _Kept] = {}
     if not path.is_file():
         return kept
-    for line in path.read_text(encoding="utf-8").splitlines():
+    with explained_errors(path, "read"):
+        text = path.read_text(encoding="utf-8", errors="replace")
+    for line in text.splitlines():
         try:
             entry = json.loads(line)
             kept[entry["key"]] = _Kept(entry["used"], entry["result"])

@@ -16,6 +16,8 @@ from rag_assets.model.errors import (
     WorkspaceError,
 )
 
+_SOME_FILE = "a file that the command needs"
+
 DONE, FAILED, MISUSED, REFUSED = 0, 1, 2, 3
 
 
@@ -69,13 +71,14 @@ class ExplainedErrors(click.Group):
         except BrokenPipeError:  # the reader of our output has gone, `rag documents | head`
             sys.stderr.close()
             ctx.exit(FAILED)
-        except OSError as error:  # of a library that writes without us
-            from rag_assets.storage import explain
+        except Exception as error:  # of a library that reads and writes without us
+            from rag_assets.storage import trouble_of_machine
 
-            explained = explain(error, error.filename or "a file of the workspace")
-            if explained is None:
+            named = error.filename if isinstance(error, OSError) else None
+            trouble = trouble_of_machine(error, named or _SOME_FILE, "opened")
+            if trouble is None:
                 raise
-            _tell(explained)
+            _tell(trouble)
             ctx.exit(FAILED)
         if _TROUBLED in ctx.meta:
             ctx.exit(MISUSED)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rag_assets.embedding import Embedder, EmbeddingModel, EncodeProgress, load_embedder
-from rag_assets.model import DamagedFileError, hash_fields
+from rag_assets.model import DamagedFileError, StorageError, hash_fields
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,6 +24,13 @@ _SLICE = 512
 # Keys asked for at once; SQLite's limit of variables is far above.
 _KEYS_AT_ONCE = 500
 _SECONDS = 60.0  # that one process waits for another's write
+
+_OF_THE_MACHINE = frozenset(
+    {
+        sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM,
+    }
+)  # fmt: skip
 
 PASSAGE, QUESTION = "passage", "question"
 
@@ -108,6 +115,12 @@ class VectorStore:
                 )
                 yield connection
         except sqlite3.DatabaseError as error:
+            # The low byte is the kind; `database is locked` or a full disk is not damage.
+            if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF in _OF_THE_MACHINE:
+                raise StorageError(
+                    f"{self._file}: cannot be read or written now ({error}). Let other runs end, "
+                    "look at its folder's rights and the disk's free space, and run it again."
+                ) from error
             raise DamagedFileError(
                 f"{self._file}: cannot be used as a store of vectors ({error}). It only saves "
                 "time: delete it, its vectors are then encoded again."

@@ -7,8 +7,9 @@
     │   └── CitationError                    a cited uid is unknown, ambiguous or not citable
     ├── ConfigurationError (ValueError)      a YAML file has a wrong key or value
     ├── WorkspaceError (FileNotFoundError)   no workspace, no namespace, no raw folder
-    ├── StorageError (OSError)               the disk is full, a file cannot be written
+    ├── StorageError (OSError)               a file cannot be read or written now
     │   ├── DiskFullError                    there is no room left
+    │   ├── OutOfMemoryError (MemoryError)   there is not enough memory; no file is at fault
     │   ├── DamagedFileError                 a record, publication or journal was altered
     │   ├── LockedError                      another process holds the lock for too long
     │   └── RecordsMovedError                another run replaced a record while it was read
@@ -47,7 +48,7 @@ class WorkspaceError(RagError, FileNotFoundError):
 
 
 class StorageError(RagError, OSError):
-    """The disk is full or refuses a write. Nothing that was published is lost."""
+    """The machine cannot read or write a file now. Nothing that was published is lost."""
 
     @property
     def problem(self) -> str:
@@ -69,6 +70,10 @@ class DiskFullError(StorageError):
             f"{self.problem} Nothing published was lost; free some space (`rag gc` removes what "
             "nothing refers to) and run the command again."
         )
+
+
+class OutOfMemoryError(StorageError, MemoryError):
+    """There is not enough memory for what was asked; no file is at fault."""
 
 
 class DamagedFileError(StorageError):

@@ -18,7 +18,6 @@ from rag_assets.parsing.sniffing import (
 )
 from rag_assets.workspace.settings import ParseSettings
 
-_BYTES_PER_MEGABYTE = 1_000_000
 # What is taken for a broken PDF where the name promises one. A web page under that name is not:
 # it is what a site answered in place of the file, and its text says so.
 _NO_PDF = ("text/plain", "text/csv", BINARY_MEDIA_TYPE)
@@ -38,13 +37,9 @@ def check_size(size: int, settings: ParseSettings) -> None:
     Raises:
         ParseFailure: `size_limit`.
     """
-    if size > settings.max_megabytes * _BYTES_PER_MEGABYTE:
-        raise ParseFailure(
-            "size_limit",
-            f"The file has {size / _BYTES_PER_MEGABYTE:.1f} MB, parse.max_megabytes allows "
-            f"{settings.max_megabytes}: raise the setting in config.yaml or split the document, "
-            "then build again.",
-        )
+    problem = settings.size_problem(size)
+    if problem:
+        raise ParseFailure("size_limit", problem)
 
 
 def choose_parser(data: bytes, hints: ParseHints, settings: ParseSettings) -> tuple[str, Parser]:

@@ -21,6 +21,7 @@ from rag_assets.parsing.pool import ParseJob, parse_files
 from rag_assets.storage import (
     Entry,
     Notify,
+    explained_errors,
     hold_locks,
     kept_tables,
     live_digest,
@@ -305,8 +306,9 @@ def password_of(document: LivingContent) -> str | None:
         return None
     sidecar = Path(f"{document.speaking_file}{SUFFIX}")
     try:
-        secret = read_sidecar(sidecar).password
-    except (ConfigurationError, OSError):
+        with explained_errors(sidecar, "read"):
+            secret = read_sidecar(sidecar).password
+    except (ConfigurationError, FileNotFoundError):
         return None  # it changed since the inventory: the parse fails and says password_required
     return secret.get_secret_value() if secret else None
 

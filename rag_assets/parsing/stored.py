@@ -21,7 +21,7 @@ from rag_assets.model import (
     hash_text,
 )
 from rag_assets.parsing.job import restore_report
-from rag_assets.storage import replace_file, write_bytes
+from rag_assets.storage import read_parquet, replace_file, trouble_of_machine, write_bytes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -100,12 +100,12 @@ def read_parsed(path: Path) -> tuple[ParsedDocument, ParseReport]:
 
     Raises:
         DamagedFileError: the file is missing, truncated or altered.
+        StorageError: the machine cannot read it now.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(path, schema=None, page_checksum_verification=True, partitioning=None)
+        table = read_parquet(path)
         keys = table.schema.metadata or {}
         encoded = keys[_REPORT_KEY].decode()
         report = restore_report(json.loads(encoded))
@@ -114,8 +114,10 @@ def read_parsed(path: Path) -> tuple[ParsedDocument, ParseReport]:
         problem = "" if intact else "the report is not what was written"
         if report.parsed_digest != parsed_digest(document):
             problem = "the content does not have its digest"
-    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
-        raise DamagedFileError(_DAMAGED.format(path=path, problem=error)) from error
+    except (pa.ArrowException, OSError, MemoryError, ValueError, KeyError, TypeError) as error:
+        raise trouble_of_machine(error, path) or DamagedFileError(
+            _DAMAGED.format(path=path, problem=error)
+        ) from error
     if problem:
         raise DamagedFileError(_DAMAGED.format(path=path, problem=problem))
     return document, report
@@ -126,14 +128,16 @@ def read_beginning(path: Path, characters: int) -> tuple[str | None, str]:
 
     Raises:
         DamagedFileError: the file is missing or truncated.
+        StorageError: the machine cannot read it now.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
-        (row,) = pq.read_table(path, columns=["title", "text"], partitioning=None).to_pylist()
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise DamagedFileError(_DAMAGED.format(path=path, problem=error)) from error
+        (row,) = read_parquet(path, ["title", "text"]).to_pylist()
+    except (pa.ArrowException, OSError, MemoryError, ValueError, KeyError) as error:
+        raise trouble_of_machine(error, path) or DamagedFileError(
+            _DAMAGED.format(path=path, problem=error)
+        ) from error
     return row["title"], row["text"][:characters]
 
 
@@ -145,15 +149,12 @@ def read_print(path: Path) -> ParsedDocument:
 
     Raises:
         DamagedFileError: the file is missing, truncated or altered.
+        StorageError: the machine cannot read it now.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    names = ["text", "media_type", "pages", "blocks", "lines"]
     try:
-        table = pq.read_table(
-            path, columns=names, page_checksum_verification=True, partitioning=None
-        )
+        table = read_parquet(path, ["text", "media_type", "pages", "blocks", "lines"])
         (row,) = table.to_pylist()
         return ParsedDocument(
             text=row["text"],
@@ -162,8 +163,10 @@ def read_print(path: Path) -> ParsedDocument:
             blocks=tuple(starmap(Block, _rows(row["blocks"], _BLOCK_FIELDS))),
             lines=tuple(starmap(SourceLine, _rows(row["lines"], _LINE_FIELDS))),
         )
-    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
-        raise DamagedFileError(_DAMAGED.format(path=path, problem=error)) from error
+    except (pa.ArrowException, OSError, MemoryError, ValueError, KeyError, TypeError) as error:
+        raise trouble_of_machine(error, path) or DamagedFileError(
+            _DAMAGED.format(path=path, problem=error)
+        ) from error
 
 
 def plain_document(document: ParsedDocument) -> dict[str, Any]:

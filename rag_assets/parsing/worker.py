@@ -20,6 +20,7 @@ from typing import Any, BinaryIO
 from rag_assets.model import (
     ConfigurationError,
     DamagedFileError,
+    OutOfMemoryError,
     ParsedDocument,
     ParseFailure,
     ParseReport,
@@ -34,7 +35,7 @@ from rag_assets.parsing.job import ParseJob, Reader, failed_report
 from rag_assets.parsing.pdf.library import load_pymupdf
 from rag_assets.parsing.registry import check_parser_options
 from rag_assets.parsing.stored import parsed_digest, read_parsed, write_blobs, write_parsed
-from rag_assets.storage import explained_errors
+from rag_assets.storage import describe_trouble, explained_errors
 from rag_assets.workspace.settings import ParseSettings
 
 # Beyond the wall time that the parent grants, and for a second thread: only orphans reach it.
@@ -134,12 +135,12 @@ def _grant(channel: _Channel, seconds: float) -> None:
 
 def _perform(job: ParseJob, settings: ParseSettings, channel: _Channel) -> tuple[ParseReport, bool]:
     """Return the report and whether an earlier parse was reused."""
-    earlier = _earlier_report(job)
-    if earlier is not None:
-        return earlier, True
     started = time.perf_counter()
     reader = Reader()
     try:
+        earlier = _earlier_report(job)
+        if earlier is not None:
+            return earlier, True
         data = _read_bytes(job, settings)
         hints = ParseHints(job.extension, job.password, job.stem, job.answer)
         media_type, parser = choose_parser(data, hints, settings)
@@ -158,9 +159,14 @@ def _perform(job: ParseJob, settings: ParseSettings, channel: _Channel) -> tuple
         return _failed(job, reader, memory_failure(settings), started)
     except StorageError:
         raise
-    except OSError as error:
-        raise StorageError(f"{job.output}: cannot be written ({error}).") from error
-    except Exception as error:  # noqa: BLE001 - a parser may raise anything; one file, one report
+    except Exception as error:  # a parser may raise anything; one file, one report
+        # By its number alone: what an error says may be what the document says.
+        number = error.errno if isinstance(error, OSError) else None
+        trouble = describe_trouble(number, job.output, "opened")
+        if isinstance(trouble, OutOfMemoryError):
+            return _failed(job, reader, memory_failure(settings), started)
+        if trouble is not None:
+            raise trouble from error
         crash = ParseFailure(
             "parser_crashed",
             f"The parser {reader.parser} stopped with {type(error).__name__}: {error}. Save the "

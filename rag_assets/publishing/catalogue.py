@@ -5,7 +5,6 @@ nobody read while one writes: so each publication has a file of its own name, wh
 and closed before anybody hears of it.
 """
 
-import errno
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +14,7 @@ import pyarrow as pa
 
 from rag_assets.model import DamagedFileError, StorageError
 from rag_assets.publishing.schemas import PUBLISHED_SCHEMAS, row_order, schema_entry
-from rag_assets.storage import explained_errors
+from rag_assets.storage import explained_errors, trouble_of_machine
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -78,31 +77,40 @@ def quote_literal(text: str) -> str:
 def _write_errors_explained(path: Path) -> Iterator[None]:
     import duckdb
 
-    # DuckDB's errors are not OSErrors; what it says decides, as it does for those.
     with explained_errors(path):
         try:
             yield
         except duckdb.Error as error:
-            if "No space left" in str(error):
-                raise OSError(errno.ENOSPC, str(error)) from error
-            if not isinstance(error, duckdb.IOException | duckdb.FatalException):
+            trouble = trouble_of_machine(error, path, "written")
+            if trouble is None and not isinstance(
+                error, duckdb.IOException | duckdb.FatalException
+            ):
                 raise
-            raise StorageError(
+            raise trouble or StorageError(
                 f"{path}: the catalogue could not be written ({error}). Nothing published was "
                 "lost; run the command again."
             ) from error
 
 
 @contextmanager
-def _read_errors_explained(path: Path) -> Iterator[None]:
+def catalogue_errors_explained(
+    path: Path,
+    mend: str = "Delete the publication's folder and run `rag index`: it is built again from the "
+    "records.",
+) -> Iterator[None]:
+    """Tell a catalogue that is damaged from a machine that cannot read it now.
+
+    Raises:
+        DamagedFileError: with `mend`, what to do about the file.
+        StorageError: no rights, no memory, too many open files, a disk that does not answer.
+    """
     import duckdb
 
     try:
         yield
-    except duckdb.Error as error:
-        raise DamagedFileError(
-            f"{path}: the catalogue cannot be read ({error}). Delete the publication's folder and "
-            "run `rag index`: it is built again from the records."
+    except (duckdb.Error, MemoryError) as error:
+        raise trouble_of_machine(error, path) or DamagedFileError(
+            f"{path}: the catalogue cannot be read ({error}). {mend}"
         ) from error
 
 
@@ -189,7 +197,7 @@ def open_catalogue(path: Path) -> "DuckDBPyConnection":
     """
     import duckdb
 
-    with _read_errors_explained(path):
+    with catalogue_errors_explained(path):
         return duckdb.connect(str(path), read_only=True, config=_OFFLINE)
 
 
@@ -212,7 +220,7 @@ def attach_catalogues(catalogues: Mapping[str, Path]) -> "DuckDBPyConnection":
     try:
         for namespace, path in catalogues.items():
             alias, file = quote_identifier(_alias(namespace)), quote_literal(str(path))
-            with _read_errors_explained(path):
+            with catalogue_errors_explained(path):
                 connection.execute(f"ATTACH {file} AS {alias} (READ_ONLY)")
         for name in [*PUBLISHED_SCHEMAS, *_VIEWS]:
             parts = [_select_all(connection, namespace, name) for namespace in catalogues]

@@ -16,9 +16,11 @@ from rag_assets.publishing.building import publishing_lock
 from rag_assets.storage import (
     Entry,
     Notify,
+    finish_versions,
     hold_lock,
     prune_record,
     read_entries,
+    remove_left_behind,
     remove_unfinished,
     retire_publications,
 )
@@ -68,17 +70,23 @@ def collect_garbage(namespace: Namespace, models: Collection[str], notify: Notif
             namespace.publications, settings.keep_publications, settings.keep_hours
         )
     workspace = namespace.workspace
-    written_into = (
-        namespace.records,
-        namespace.publications,
-        namespace.inventory.parent,
-        workspace.queries,
-        workspace.outputs,
-        workspace.judgements,
-        workspace.meta / "query_runs",
-    )
-    unfinished = tuple(
-        name for folder in written_into for name in remove_unfinished(folder, _is_alive)
+    derived = (namespace.records, namespace.publications, workspace.outputs)
+    # Dagster's home is another program's; a folder beside it may be of any part of this one.
+    meta = [path for path in workspace.meta.iterdir() if path != workspace.dagster_home]
+    root = workspace.root
+    others = (workspace.queries, root / "namespaces", workspace.decisions, *namespace.roots)
+    log = workspace.meta / "version_log.jsonl"
+    with hold_lock(workspace.locks / "outputs.lock", "the outputs", notify):
+        for folder in (workspace.outputs, *workspace.outputs.glob("*/")):
+            finish_versions(folder, log)
+    unfinished = (
+        *(name for folder in (*derived, *meta) for name in remove_unfinished(folder, _is_alive)),
+        *(name for folder in others for name in remove_left_behind(folder, "**/*", _is_alive)),
+        *(
+            name
+            for place in (root, workspace.meta)
+            for name in remove_left_behind(place, "*", _is_alive)
+        ),
     )
     for partition in namespace.partition_keys:
         parses += _remove_parses(namespace, partition, notify)

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from rag_assets.model import DamagedFileError, UsageError
+from rag_assets.model import DamagedFileError, RagError, UsageError
 from rag_assets.publishing.search_ann import (
     EXACT_ROWS,
     VectorIndex,
@@ -20,6 +20,7 @@ from rag_assets.publishing.search_ann import (
 )
 from rag_assets.publishing.search_memory import TableMemory, cosines, shared_memory
 from rag_assets.publishing.search_text import BODY, TextSearch
+from rag_assets.storage import trouble_of_machine
 
 if TYPE_CHECKING:
     from rag_assets.workspace.settings import TextSettings
@@ -68,13 +69,13 @@ def encodable(value: str) -> str:
 
 @contextmanager
 def _damage_explained(path: Path) -> Iterator[None]:
-    # Lance raises the same few built-in errors for every kind of damage.
+    # Lance raises the same few built-in errors for every kind of damage, and of trouble.
     try:
         yield
-    except (ValueError, OSError, RuntimeError, pa.ArrowException) as error:
-        if isinstance(error, DamagedFileError):
-            raise
-        raise DamagedFileError(
+    except RagError:
+        raise
+    except (ValueError, OSError, MemoryError, RuntimeError, pa.ArrowException) as error:
+        raise trouble_of_machine(error, path) or DamagedFileError(
             f"{path}: the search table cannot be read ({error}). Delete the publication's folder "
             "and run `rag index`: it is built again from the records."
         ) from error

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Self
 
 from rag_assets.model import PublicationError, UsageError
 from rag_assets.publishing import PublishedModel, published_models
-from rag_assets.publishing.catalogue import catalogue_name, open_catalogue, read_table
+from rag_assets.publishing.catalogue import (
+    catalogue_errors_explained,
+    catalogue_name,
+    open_catalogue,
+    read_table,
+)
 from rag_assets.publishing.search_reading import Ranking, SearchTable, quote_text
 from rag_assets.retrieval.filters import EVERYTHING, SearchFilters
 from rag_assets.retrieval.hits import HIT_COLUMNS, Hit, ParentPassage
@@ -294,7 +299,7 @@ class Reader:
 
     def fetch_parents(self, parent_ids: Iterable[str]) -> dict[str, ParentPassage]:
         """Return parents by id; ids that the publication does not hold are left out."""
-        rows = read_table(self._catalogue, "parents", "parent_id", sorted(set(parent_ids)))
+        rows = self._read("parents", "parent_id", sorted(set(parent_ids)))
         return {
             row["parent_id"]: ParentPassage(
                 **{**row, "section_path": tuple(row["section_path"] or ())}
@@ -304,7 +309,7 @@ class Reader:
 
     def fetch_documents(self, doc_uids: Iterable[str]) -> "pa.Table":
         """Return the catalogue's rows of these documents, by uid; unknown ones are left out."""
-        return read_table(self._catalogue, "documents", "doc_uid", sorted(set(doc_uids)))
+        return self._read("documents", "doc_uid", sorted(set(doc_uids)))
 
     def documents(self) -> "pa.Table":
         """Return the catalogue's `documents`, by uid."""
@@ -312,11 +317,15 @@ class Reader:
 
     def sources(self) -> "pa.Table":
         """Return the catalogue's `sources`: every file, also those that are not published."""
-        return read_table(self._catalogue, "sources")
+        return self._read("sources")
 
     @cached_property
     def _documents(self) -> "pa.Table":
-        return read_table(self._catalogue, "documents")
+        return self._read("documents")
+
+    def _read(self, name: str, column: str | None = None, values: Sequence[str] = ()) -> "pa.Table":
+        with catalogue_errors_explained(self.folder / catalogue_name(self.name)):
+            return read_table(self._catalogue, name, column, values)
 
     @property
     def _catalogue(self) -> "DuckDBPyConnection":

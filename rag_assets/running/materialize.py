@@ -1,5 +1,6 @@
 """Materialize assets the way every command does: same definitions, same instance, one run."""
 
+import errno
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -7,11 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from rag_assets.model import Progress, RagError
 from rag_assets.running.instance import load_definitions, open_instance
+from rag_assets.storage import describe_trouble, number_in
 from rag_assets.workspace import Namespace, Workspace
 
 if TYPE_CHECKING:
     import dagster as dg
 
+# Said without words, or with none that name the reason.
+_OF_MEMORY = frozenset({"MemoryError", "ArrowMemoryError", "_ArrayMemoryError"})
 # Stages of a namespace in the order in which data flows.
 STAGES = (
     "inventory",
@@ -173,7 +177,11 @@ def _error_sentences(event: "dg.DagsterEvent") -> list[str]:
     found = own or chain[-1]
     message = found.message.strip()
     prefix = f"{found.cls_name}: "
-    return [message.split(prefix, 1)[-1].strip() if own else message]
+    if own:
+        return [message.split(prefix, 1)[-1].strip()]
+    number = errno.ENOMEM if found.cls_name in _OF_MEMORY else number_in(message)
+    trouble = describe_trouble(number, event.step_key or "the run", "finished")
+    return [f"{trouble} ({message.splitlines()[-1]})" if trouble else message]
 
 
 def _subclasses(kind: type) -> set[type]:

@@ -2,7 +2,6 @@
 
 from rag_assets.storage.atomic import (
     TEMPORARY_PREFIX,
-    explain,
     explained_errors,
     replace_file,
     require_writable,
@@ -13,6 +12,7 @@ from rag_assets.storage.atomic import (
     write_text,
 )
 from rag_assets.storage.locks import Notify, hold_lock, hold_locks
+from rag_assets.storage.parquet import read_parquet
 from rag_assets.storage.provenance import SIGNATURE, Maker, signature, working_as
 from rag_assets.storage.publications import (
     MANIFEST,
@@ -24,6 +24,7 @@ from rag_assets.storage.publications import (
     point_at,
     read_manifest,
     read_pointer,
+    remove_left_behind,
     remove_unfinished,
     retire_publications,
 )
@@ -42,11 +43,13 @@ from rag_assets.storage.records import (
     sign,
     write_record,
 )
+from rag_assets.storage.trouble import describe_trouble, number_in, trouble_of_machine
 from rag_assets.storage.versioned import (
     VersionedOutput,
     add_to_version,
     append_log,
     find_versions,
+    finish_versions,
     read_json,
     write_version,
     written_hashes,
@@ -67,9 +70,10 @@ __all__ = [
     "append_log",
     "build_folder",
     "current_folder",
-    "explain",
+    "describe_trouble",
     "explained_errors",
     "find_versions",
+    "finish_versions",
     "has_layout",
     "hold_lock",
     "hold_locks",
@@ -78,14 +82,17 @@ __all__ = [
     "live_digest",
     "load_entries_or_mend",
     "mend_pointer",
+    "number_in",
     "point_at",
     "prune_record",
     "read_entries",
     "read_json",
     "read_manifest",
+    "read_parquet",
     "read_pointer",
     "read_rows",
     "refresh_record",
+    "remove_left_behind",
     "remove_unfinished",
     "replace_file",
     "require_writable",
@@ -94,6 +101,7 @@ __all__ = [
     "signature",
     "sync_path",
     "temporary_name",
+    "trouble_of_machine",
     "working_as",
     "write_bytes",
     "write_private",

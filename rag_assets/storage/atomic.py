@@ -1,13 +1,12 @@
 """Files appear whole or not at all: written beside their place, synced, renamed."""
 
-import errno
 import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from rag_assets.model import DiskFullError, StorageError
+from rag_assets.storage.trouble import Tried, trouble_of_machine
 
 # A name that starts so is unfinished work; `rag gc` removes those whose process is gone.
 TEMPORARY_PREFIX = ".tmp-"
@@ -30,31 +29,15 @@ def sync_path(path: Path) -> None:
 
 
 @contextmanager
-def explained_errors(target: Path) -> Iterator[None]:
-    """Turn a full or read-only disk into a StorageError that names the file and the mend."""
+def explained_errors(target: Path, tried: Tried = "written") -> Iterator[None]:
+    """Turn trouble of the machine into a StorageError that names the file and the mend."""
     try:
         yield
-    except OSError as error:
-        if isinstance(error, StorageError) or (explained := explain(error, target)) is None:
+    except (OSError, MemoryError, RuntimeError, ValueError) as error:  # Lance raises each of them
+        trouble = trouble_of_machine(error, target, tried)
+        if trouble is None or trouble is error:
             raise
-        raise explained from error
-
-
-def explain(error: OSError, target: Path | str) -> StorageError | None:
-    """Say what is wrong with a disk and what to do; None where the error is of another kind."""
-    if error.errno in {errno.ENOSPC, errno.EDQUOT} or "No space left" in str(error):
-        return DiskFullError(f"{target}: the disk is full.")
-    if error.errno == errno.EROFS:
-        return StorageError(
-            f"{target}: cannot be written: its disk is read-only. Mount it for writing, or copy "
-            "the workspace to a disk that can be written, and run the command again."
-        )
-    if error.errno in {errno.EACCES, errno.EPERM}:
-        return StorageError(
-            f"{target}: cannot be written ({error.strerror}). Give this user write "
-            "permission on the folder and run the command again."
-        )
-    return None
+        raise trouble from error
 
 
 def require_writable(folder: Path, needed_bytes: int = 0) -> None:

@@ -8,6 +8,7 @@
 """
 
 import json
+import re
 import shutil
 import time
 from collections.abc import Callable, Mapping
@@ -23,8 +24,11 @@ from rag_assets.storage.atomic import (
     temporary_name,
     write_text,
 )
+from rag_assets.storage.trouble import trouble_of_machine
 
 POINTER = "current.json"
+# As `temporary_name` makes them: the process, four random bytes, the suffix of the target.
+_TEMPORARY_NAME = re.compile(rf"{re.escape(TEMPORARY_PREFIX)}(\d+)-[0-9a-f]{{8}}(\.\w+)?")
 MANIFEST = "manifest.json"
 
 
@@ -59,6 +63,7 @@ def read_pointer(folder: Path) -> Pointer | None:
 
     Raises:
         DamagedFileError: the pointer is not what was written.
+        StorageError: the machine cannot read it now.
     """
     path = folder / POINTER
     try:
@@ -67,8 +72,8 @@ def read_pointer(folder: Path) -> Pointer | None:
         history[0]  # a pointer names at least what readers see
     except FileNotFoundError:
         return None
-    except (ValueError, LookupError, TypeError) as error:
-        raise DamagedFileError(
+    except (OSError, MemoryError, ValueError, LookupError, TypeError) as error:
+        raise trouble_of_machine(error, path) or DamagedFileError(
             f"{path}: the pointer is damaged ({error}). Run `rag index`: it is made anew from the "
             "publications that stand there."
         ) from error
@@ -136,13 +141,16 @@ def read_manifest(publication: Path) -> dict[str, Any]:
 
     Raises:
         DamagedFileError: the manifest is not what was written.
+        StorageError: the machine cannot read it now.
         FileNotFoundError: no publication stands there.
     """
     try:
         loaded = json.loads((publication / MANIFEST).read_text(encoding="utf-8"))
         loaded["publication"], loaded["created_at"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise DamagedFileError(
+    except FileNotFoundError:
+        raise
+    except (OSError, MemoryError, ValueError, KeyError, TypeError) as error:
+        raise trouble_of_machine(error, publication / MANIFEST) or DamagedFileError(
             f"{publication / MANIFEST}: the manifest is damaged ({error}). Delete the folder "
             f"{publication.name} and run `rag index`: it is built again from the records."
         ) from error
@@ -242,6 +250,26 @@ def remove_unfinished(folder: Path, is_alive: Callable[[int], bool]) -> tuple[st
         else:
             path.unlink()
         gone.append(str(path))
+    return tuple(gone)
+
+
+def remove_left_behind(
+    folder: Path, pattern: str, is_alive: Callable[[int], bool]
+) -> tuple[str, ...]:
+    """Remove the temporary files that dead processes left among a person's own files.
+
+    Only plain files whose whole name is one that `temporary_name` gives: all else, whatever it is
+    called, is that person's. Links are not followed.
+
+    Args:
+        pattern: which names are looked at: `*` of the folder alone, `**/*` below it too.
+    """
+    gone = []
+    for path in sorted(folder.glob(pattern)):
+        match = _TEMPORARY_NAME.fullmatch(path.name)
+        if match and not path.is_symlink() and path.is_file() and not is_alive(int(match[1])):
+            path.unlink(missing_ok=True)
+            gone.append(str(path))
     return tuple(gone)
 
 

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 from rag_assets.model import DamagedFileError, combine_digests
 from rag_assets.storage.atomic import replace_file
 from rag_assets.storage.locks import Notify, hold_lock
+from rag_assets.storage.parquet import read_parquet
 from rag_assets.storage.provenance import signature
+from rag_assets.storage.trouble import trouble_of_machine
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -64,6 +66,7 @@ def read_entries(path: Path) -> dict[str, Entry]:
 
     Raises:
         DamagedFileError: truncated or not a record.
+        StorageError: the machine cannot read it now.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -74,8 +77,8 @@ def read_entries(path: Path) -> dict[str, Entry]:
         entries = {content: Entry(**entry) for content, entry in manifest.items()}
     except FileNotFoundError:
         return {}
-    except (pa.ArrowInvalid, OSError, KeyError, ValueError, TypeError) as error:
-        raise _damaged(path, error) from error
+    except (pa.ArrowException, OSError, MemoryError, KeyError, ValueError, TypeError) as error:
+        raise trouble_of_machine(error, path) or _damaged(path, error) from error
     if metadata.num_rows != sum(entry.rows for entry in entries.values()):
         raise _damaged(path, "row count and manifest differ")
     return entries
@@ -91,22 +94,19 @@ def read_rows(
 
     Raises:
         DamagedFileError: the file's pages are not what was written.
+        StorageError: the machine cannot read it now.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
-    import pyarrow.parquet as pq
 
     names = list(columns) if columns is not None else schema.names
     wanted = names if "content_hash" in names else [*names, "content_hash"]
     try:
-        # A single file: `partitioning` would otherwise read meaning into the path.
-        table = pq.read_table(
-            path, columns=wanted, page_checksum_verification=True, partitioning=None
-        )
+        table = read_parquet(path, wanted)
     except FileNotFoundError:
         return pa.schema([schema.field(name) for name in names]).empty_table()
-    except (pa.ArrowInvalid, OSError) as error:
-        raise _damaged(path, error) from error
+    except (pa.ArrowException, OSError, MemoryError, KeyError) as error:
+        raise trouble_of_machine(error, path) or _damaged(path, error) from error
     keep = pc.is_in(table["content_hash"], value_set=pa.array(sorted(contents), pa.string()))
     return table.filter(keep).select(names).replace_schema_metadata(None)
 
@@ -152,8 +152,9 @@ def load_entries_or_mend(
 ) -> tuple[dict[str, Entry], str | None]:
     """Return a record's manifest; a damaged file counts as empty and is named.
 
-    A record of another layout (of an older version, or vectors of another length) counts as
-    empty too: its rows cannot stand beside new ones.
+    One that the machine cannot read now is not damaged: that is raised. A record of another layout
+    (of an older version, or vectors of another length) counts as empty too: its rows cannot stand
+    beside new ones.
     """
     try:
         entries = read_entries(path)
@@ -165,10 +166,19 @@ def load_entries_or_mend(
 
 
 def has_layout(path: Path, schema: "pa.Schema") -> bool:
-    """Say whether a record's columns are those of `schema`; no file has every layout."""
+    """Say whether a record's columns are those of `schema`; no file has every layout.
+
+    Raises:
+        DamagedFileError: it is not a record.
+        StorageError: the machine cannot read it now.
+    """
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    return not path.is_file() or bool(pq.read_schema(path).equals(schema))
+    try:
+        return not path.is_file() or bool(pq.read_schema(path).equals(schema))
+    except (pa.ArrowException, OSError, MemoryError) as error:
+        raise trouble_of_machine(error, path) or _damaged(path, error) from error
 
 
 def kept_tables(

@@ -2,15 +2,20 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from rag_assets.model import DamagedFileError, hash_bytes
-from rag_assets.storage.atomic import write_text
+from rag_assets.storage.atomic import replace_file, write_text
 from rag_assets.storage.locks import Notify, hold_lock
 from rag_assets.storage.provenance import signature
+from rag_assets.storage.trouble import trouble_of_machine
+
+# Ends the hidden file that stands while the files of a version are renamed into place.
+_BEGUN = ".begun"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,23 +46,74 @@ def write_version(
     reason: str,
     notify: Notify,
 ) -> VersionedOutput:
-    """Write the next version of an output and enter it in the log.
+    """Write the next version of an output and enter it in the log, complete or not at all.
 
-    The last of `texts` is written last: where it stands, the others stand.
+    All files are written beside their places before the first is renamed. What a process that
+    died between two renames left is taken away, or entered in the log where nothing is missing,
+    by the next to write into that folder. The last of `texts` appears last: where it stands, the
+    others stand.
 
     Args:
         texts: content by suffix.
         log: `meta/version_log.jsonl`.
         reason: why there is a new version, for the log.
+
+    Raises:
+        StorageError: the disk is full or refuses the write; no file of the version stands.
     """
     with hold_lock(lock, f"versions of {stem}", notify):
+        finish_versions(folder, log)
         version = max(_used_numbers(folder, stem), default=0) + 1
         files = {suffix: folder / f"{stem}_v{version:03d}{suffix}" for suffix in texts}
-        for suffix, text in texts.items():
-            write_text(files[suffix], text)
         before = f"v{version - 1:03d}" if version > 1 else None
-        _log_files(log, list(files.values()), before, f"v{version:03d}", reason)
+        entry = _log_entry(
+            log,
+            {files[suffix]: hash_bytes(text.encode()) for suffix, text in texts.items()},
+            before,
+            f"v{version:03d}",
+            reason,
+        )
+        begun = folder / f".{stem}_v{version:03d}{_BEGUN}"
+        write_text(begun, json.dumps(entry, ensure_ascii=False))
+        try:
+            with ExitStack() as stack:
+                # The stack ends from its top: the last of `texts` lies at its bottom.
+                for suffix in reversed(tuple(texts)):
+                    temporary = stack.enter_context(replace_file(files[suffix]))
+                    temporary.write_bytes(texts[suffix].encode())
+            append_log(log, entry)
+        except BaseException:
+            for path in files.values():
+                path.unlink(missing_ok=True)
+            begun.unlink(missing_ok=True)
+            raise
+        begun.unlink()
     return VersionedOutput(version, files)
+
+
+def finish_versions(folder: Path, log: Path) -> tuple[str, ...]:
+    """End what processes that died have begun in a folder of outputs; call with its lock held.
+
+    Returns:
+        The names of the files that were taken away: parts of versions that never were complete.
+    """
+    removed: list[str] = []
+    for begun in sorted(folder.glob(f".*{_BEGUN}")):
+        try:
+            entry = json.loads(begun.read_text(encoding="utf-8"))
+            files = [folder / Path(name).name for name in entry["sha256"]]
+        except (ValueError, KeyError, TypeError):
+            continue  # not ours: what we write appears whole
+        if all(path.is_file() for path in files):
+            if files[0] not in written_hashes(log, log.parent.parent):
+                append_log(log, entry)
+        else:
+            present = [path for path in files if path.is_file()]
+            for path in present:
+                path.unlink()
+            removed += [path.name for path in present]
+        begun.unlink()
+    return tuple(removed)
 
 
 def add_to_version(
@@ -78,7 +134,9 @@ def add_to_version(
             return False
         write_text(path, text)
         version = path.stem.rpartition("_")[2]
-        _log_files(log, [path], version, version, reason)
+        append_log(
+            log, _log_entry(log, {path: hash_bytes(text.encode())}, version, version, reason)
+        )
     return True
 
 
@@ -109,21 +167,18 @@ def written_hashes(log: Path, root: Path) -> dict[Path, str]:
     return found
 
 
-def _log_files(
-    log: Path, files: Sequence[Path], before: str | None, after: str, reason: str
-) -> None:
-    append_log(
-        log,
-        {
-            "file": files[0].relative_to(log.parent.parent).as_posix(),
-            "from": before,
-            "to": after,
-            "timestamp": datetime.now(UTC).isoformat(timespec="seconds"),
-            "reason": reason,
-            "sha256": {file.name: hash_bytes(file.read_bytes()) for file in files},
-            **signature(),
-        },
-    )
+def _log_entry(
+    log: Path, hashes: Mapping[Path, str], before: str | None, after: str, reason: str
+) -> dict[str, object]:
+    return {
+        "file": next(iter(hashes)).relative_to(log.parent.parent).as_posix(),
+        "from": before,
+        "to": after,
+        "timestamp": datetime.now(UTC).isoformat(timespec="seconds"),
+        "reason": reason,
+        "sha256": {file.name: digest for file, digest in hashes.items()},
+        **signature(),
+    }
 
 
 def append_log(path: Path, entry: Mapping[str, object]) -> None:
@@ -143,11 +198,14 @@ def read_json(path: Path, what: str) -> dict[str, object]:
 
     Raises:
         DamagedFileError: not what was written; `what` names it for the reader.
+        StorageError: the machine cannot read it now.
     """
     try:
         loaded = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise DamagedFileError(
+    except FileNotFoundError:
+        raise
+    except (OSError, MemoryError, ValueError, RecursionError) as error:
+        raise trouble_of_machine(error, path) or DamagedFileError(
             f"{path}: this {what} is damaged ({error}). Delete the file and make it again."
         ) from error
     if not isinstance(loaded, dict):

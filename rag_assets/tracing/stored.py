@@ -7,8 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rag_assets.model import DamagedFileError
-from rag_assets.publishing.catalogue import catalogue_name, quote_identifier, quote_literal
+from rag_assets.publishing.catalogue import (
+    catalogue_errors_explained,
+    catalogue_name,
+    quote_identifier,
+    quote_literal,
+)
 from rag_assets.storage import MANIFEST, read_pointer
 from rag_assets.workspace import Namespace, Workspace
 
@@ -234,8 +238,6 @@ def _standing(namespace: Namespace) -> list[str]:
 def _create_standing(
     connection: "DuckDBPyConnection", standing: Sequence[tuple[Namespace, str]]
 ) -> None:
-    import duckdb
-
     parts: dict[str, list[str]] = {table: [] for table in _TRACED}
     # DuckDB opens a file once: the publications that readers see are attached already.
     attached = dict(
@@ -246,14 +248,10 @@ def _create_standing(
         alias = quote_identifier(attached.get(path, f"{namespace.name}@{publication}"))
         pointer = read_pointer(namespace.publications)
         is_current = pointer is not None and pointer.current == publication
-        try:
+        mend = f"Delete the folder {publication}: readers do not see it any more."
+        with catalogue_errors_explained(Path(path), mend):
             if path not in attached:
                 connection.execute(f"ATTACH {quote_literal(path)} AS {alias} (READ_ONLY)")
-        except duckdb.Error as error:
-            raise DamagedFileError(
-                f"{path}: the catalogue of an earlier publication cannot be read ({error}). "
-                f"Delete the folder {publication}: readers do not see it any more."
-            ) from error
         for table, columns in _TRACED.items():
             parts[table].append(
                 f"SELECT {quote_literal(publication)} AS publication, {is_current} AS is_current, "

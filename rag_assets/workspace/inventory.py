@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from rag_assets.model import DamagedFileError, Progress, UsageError, hash_fields
-from rag_assets.storage import hold_lock, replace_file
+from rag_assets.storage import hold_lock, read_parquet, replace_file, trouble_of_machine
 from rag_assets.workspace.identity import Claim, Identities, reconcile
 from rag_assets.workspace.journal import (
     Journal,
@@ -252,17 +252,17 @@ def read_inventory(namespace: Namespace) -> Inventory | None:
 
     Raises:
         DamagedFileError: the file is not what was written; it can be rebuilt.
+        StorageError: the machine cannot read it now.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(namespace.inventory, page_checksum_verification=True)
+        table = read_parquet(namespace.inventory)
         meta = json.loads((table.schema.metadata or {})[b"rag_inventory"])
     except FileNotFoundError:
         return None
-    except (pa.ArrowInvalid, OSError, KeyError, ValueError) as error:
-        raise DamagedFileError(
+    except (pa.ArrowException, OSError, MemoryError, KeyError, ValueError) as error:
+        raise trouble_of_machine(error, namespace.inventory) or DamagedFileError(
             f"{namespace.inventory}: the inventory is damaged ({error}). Delete the file and run "
             f"`rag scan --namespace {namespace.name}`: it is rebuilt from raw/ and the journal."
         ) from error

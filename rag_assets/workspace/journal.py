@@ -82,7 +82,8 @@ def _check_values(event: dict[str, Any]) -> None:
 
 def _whole_lines(path: Path) -> list[str]:
     try:
-        data = path.read_bytes()
+        with explained_errors(path, "read"):
+            data = path.read_bytes()
     except FileNotFoundError:
         return []
     whole = data[: data.rfind(b"\n") + 1]
@@ -104,7 +105,8 @@ def mend_journal(path: Path) -> str | None:
         paper: reconciling appends it again.
     """
     try:
-        data = path.read_bytes()
+        with explained_errors(path, "read"):
+            data = path.read_bytes()
     except FileNotFoundError:
         return None
     end = data.rfind(b"\n") + 1

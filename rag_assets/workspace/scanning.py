@@ -1,5 +1,6 @@
 """Look at the raw folders: which files are there, what they are, which bytes they hold."""
 
+import errno
 import hashlib
 import json
 import os
@@ -10,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rag_assets.model import ConfigurationError, Progress, WorkspaceError, hash_text
-from rag_assets.storage import write_text
+from rag_assets.storage import describe_trouble, write_text
+from rag_assets.workspace.hash_cache import read_hash_cache
 from rag_assets.workspace.layout import Namespace
 from rag_assets.workspace.raw_names import is_ignored, is_text
 from rag_assets.workspace.settings import PlaceSettings
@@ -18,6 +20,10 @@ from rag_assets.workspace.sidecar import SUFFIX, read_sidecar, state_of_broken
 from rag_assets.workspace.sidecar_pairs import FOLDER_IN_PLACE, orphan_warnings, pair_sidecars
 from rag_assets.workspace.source_file import SourceFile
 
+# Of one link, whatever state the machine is in.
+_LEADS_NOWHERE = frozenset(
+    {errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.EACCES, errno.EPERM}
+)
 # A file changed so shortly before it was hashed could change again within the clock's grain:
 # its hash is used but not remembered.
 _CLOCK_GRAIN_SECONDS = 1.0
@@ -68,6 +74,7 @@ def scan_raw(
     Raises:
         WorkspaceError: a raw folder is gone or cannot be read. Nothing is concluded from that:
             an unmounted disk must not look like a thousand removed files.
+        StorageError: a folder or file cannot be read for a trouble of the machine, not its own.
     """
     walk = _Walk(namespace)
     for root, name in zip(namespace.roots, namespace.root_names, strict=True):
@@ -85,6 +92,11 @@ def scan_raw(
         known = cache.get(uri)
         place, sidecar = _place_of(uri, namespace), walk.sidecars.get(uri)
         unheard = withheld.get(uri, "")
+        too_large = namespace.settings.parse.size_problem(status.st_size)
+        if too_large:  # by its size, before a byte is read: a sparse file says any
+            source = _describe(uri, path, place, sidecar, unheard)
+            sources.append(_refused(source, "size_limit", too_large))
+            continue
         if known is not None and known[:4] == key:
             remembered[uri] = known
             sources.append(
@@ -152,6 +164,8 @@ def _walk_folder(walk: _Walk, folder: Path, uri: str, root: Path) -> None:
         return
     except FileNotFoundError:
         return  # removed between listing and entering: as if it had never been listed
+    except OSError as error:
+        raise describe_trouble(error.errno, folder, "read") or error from error
     for entry in entries:
         _visit(walk, entry, f"{uri}/{entry.name}", root)
 
@@ -194,7 +208,10 @@ def _visit(walk: _Walk, entry: os.DirEntry[str], uri: str, root: Path) -> None:
 def _visit_link(walk: _Walk, path: Path, uri: str, root: Path) -> None:
     try:
         target = path.resolve(strict=True)
-    except (FileNotFoundError, RuntimeError, OSError):
+    except (OSError, RuntimeError) as error:
+        # A RuntimeError is a circle, and from Python 3.13 on an OSError.
+        if isinstance(error, OSError) and error.errno not in _LEADS_NOWHERE:
+            raise describe_trouble(error.errno, path, "read") or error from error
         _refuse(
             walk,
             uri,
@@ -352,6 +369,10 @@ def _hash_file(path: Path, source: SourceFile) -> tuple[SourceFile, list[int | s
         except FileNotFoundError:
             return _refused(source, "vanished", "the file was removed while it was read."), None
         except OSError as error:
+            # Of this file alone: its rights, its place on the disk. All else would refuse many.
+            trouble = describe_trouble(error.errno, path, "read")
+            if trouble and error.errno not in {errno.EACCES, errno.EPERM, errno.EIO}:
+                raise trouble from error
             return _refused(
                 source,
                 "unreadable_file",
@@ -370,12 +391,3 @@ def _hash_file(path: Path, source: SourceFile) -> tuple[SourceFile, list[int | s
 
 def _refused(source: SourceFile, reason: str, message: str) -> SourceFile:
     return replace(source, status="refused", reason_code=reason, message=message)
-
-
-def read_hash_cache(path: Path) -> dict[str, list[int | str]]:
-    """The cache only saves hashing: one that cannot be read costs one full hash of raw/."""
-    try:
-        loaded = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, json.JSONDecodeError, UnicodeDecodeError):
-        return {}
-    return loaded if isinstance(loaded, dict) else {}

@@ -22,6 +22,8 @@ _PLACE_NAMES = (
 # From here, on rapidfuzz's scale to 100, a name is taken for a typo: evidenz for evidence is 80.
 _TYPO = 80
 
+_BYTES_PER_MEGABYTE = 1_000_000
+
 
 class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
@@ -82,6 +84,16 @@ class ParseSettings(_Section):
     ocr_seconds_per_page: float = Field(ge=0)
     mineru: MineruSettings
     parser_options: dict[str, dict[str, bool | int | float | str]]
+
+    def size_problem(self, size: int) -> str | None:
+        """Say why a file of `size` bytes is not read; None where it is. A megabyte is 10⁶ bytes."""
+        if size <= self.max_megabytes * _BYTES_PER_MEGABYTE:
+            return None
+        return (
+            f"The file has {size / _BYTES_PER_MEGABYTE:.1f} MB, parse.max_megabytes allows "
+            f"{self.max_megabytes}: raise the setting in config.yaml or split the document, then "
+            "build again."
+        )
 
 
 class GeneralChunkSettings(_Section):

@@ -1,10 +1,14 @@
+import errno
 import json
+import signal
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
 import pytest
 
-from rag_assets.model import DamagedFileError
+from rag_assets.model import DamagedFileError, DiskFullError
 from rag_assets.storage import (
     VersionedOutput,
     add_to_version,
@@ -115,3 +119,69 @@ def test_damaged_output_is_named(tmp_path: Path, data: bytes) -> None:
     path.write_bytes(data)
     with pytest.raises(DamagedFileError, match=r"pack_v001\.json.*evidence pack"):
         read_json(path, "evidence pack")
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("file", ["pack_v002.md", "pack_v002.json"])
+def test_a_version_that_cannot_be_written_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str
+) -> None:
+    write(tmp_path, "one")
+    before = names_in(tmp_path / "outputs")
+    rename = Path.replace
+
+    def full(self: Path, target: Path) -> Path:
+        if target.name == file:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(DiskFullError):
+        write(tmp_path, "two")
+    assert names_in(tmp_path / "outputs") == before
+    assert len(log_of(tmp_path)) == 1
+
+
+def die_after(root: Path, renames: int) -> None:
+    """Write a version in a process that is killed after so many of its files were renamed."""
+    script = f"""
+import os, signal
+from pathlib import Path
+from rag_assets_tests.storage.test_versioned import write
+rename, left = Path.replace, [{renames}]
+def dying(self, target):
+    if "_v" in target.name and not target.name.startswith("."):
+        if not left[0]:
+            os.kill(os.getpid(), signal.SIGKILL)
+        left[0] -= 1
+    return rename(self, target)
+Path.replace = dying
+import rag_assets.storage.versioned as versioned
+versioned.append_log = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+write(Path({str(root)!r}), "dead")
+"""
+    ran = subprocess.run([sys.executable, "-c", script], cwd=Path(__file__).parents[2], check=False)
+    assert ran.returncode == -signal.SIGKILL
+
+
+def test_what_a_killed_writer_left_half_is_taken_away_by_the_next(tmp_path: Path) -> None:
+    write(tmp_path, "one")
+    die_after(tmp_path, 1)
+    assert (tmp_path / "outputs/pack_v002.md").is_file()
+    assert not (tmp_path / "outputs/pack_v002.json").exists()
+    second = write(tmp_path, "two")
+    assert second.version == 2
+    assert second.files[".md"].read_text() == "two"
+    assert [entry["to"] for entry in log_of(tmp_path)] == ["v001", "v002"]
+    left = [name for name in names_in(tmp_path / "outputs") if name.endswith(".begun")]
+    assert left == []
+
+
+def test_a_version_of_which_only_the_log_was_missing_is_kept_and_logged(tmp_path: Path) -> None:
+    die_after(tmp_path, 2)
+    assert write(tmp_path, "two").version == 2
+    assert "dead" in (tmp_path / "outputs/pack_v001.md").read_text()
+    assert [entry["to"] for entry in log_of(tmp_path)] == ["v001", "v002"]

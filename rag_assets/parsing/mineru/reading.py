@@ -19,11 +19,13 @@ from rag_assets.model import (
     PageSpan,
     ParsedDocument,
     ParseFailure,
+    StorageError,
 )
 from rag_assets.parsing.cleaning import clean_source
 from rag_assets.parsing.html.tables import render_table
 from rag_assets.parsing.language import guess_language
 from rag_assets.parsing.mineru.splitting import SPLIT_MANIFEST, Part, read_split_manifest
+from rag_assets.storage import describe_trouble
 
 # Counts as code: raise it when the same answers could give another document.
 MINERU_VERSION = "1"
@@ -85,7 +87,9 @@ def read_answer(folder: Path) -> ParsedDocument:
     """
     try:
         page_count, parts = read_split_manifest(folder)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except OSError as error:
+        raise _unreadable(folder / SPLIT_MANIFEST, error) from error
+    except (ValueError, KeyError, TypeError) as error:
         raise _damaged(folder / SPLIT_MANIFEST, error) from error
     writer = _Writer()
     for part in parts:
@@ -127,7 +131,9 @@ def _read_part(path: Path, part: Part, writer: _Writer) -> None:
             images = _Images(archive, PurePosixPath(name).parent)
             for item in items:
                 _read_item(item, part.first_page, sizes, images, writer)
-    except (OSError, zipfile.BadZipFile, ValueError, KeyError, TypeError, IndexError) as error:
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    except (zipfile.BadZipFile, ValueError, KeyError, TypeError, IndexError) as error:
         if isinstance(error, ParseFailure):
             raise
         raise _damaged(path, error) from error
@@ -305,6 +311,10 @@ def _pages(starts: Mapping[int, int], count: int, length: int) -> tuple[PageSpan
         spans.append(PageSpan(number, start, end))
         end = start
     return tuple(reversed(spans))
+
+
+def _unreadable(path: Path, error: OSError) -> StorageError | ParseFailure:
+    return describe_trouble(error.errno, path, "read") or _damaged(path, error)
 
 
 def _damaged(path: Path, error: object) -> ParseFailure:
