@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.model import Progress, RagError
+from rag_assets.running.address_space import require_address_space
 from rag_assets.running.instance import load_definitions, open_instance
 from rag_assets.storage import describe_trouble, number_in
 from rag_assets.workspace import Namespace, Workspace
@@ -120,6 +121,7 @@ def _run(
     from rag_assets.assets import progress_reporter
     from rag_assets.running.origins import execute_assets
 
+    require_address_space()
     definitions = load_definitions(workspace)
     with open_instance(workspace) as instance:
         token = progress_reporter.set(on_progress)

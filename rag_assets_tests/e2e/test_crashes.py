@@ -231,3 +231,17 @@ def test_a_file_saved_between_hashing_and_parsing_is_never_stored_under_the_wron
     (ponds,) = [f for f in again.facts if f.living.first.source_uri.endswith("ponds.md")]
     assert ponds.status == "published"
     whole_publication(namespace)
+
+
+def test_gc_sweeps_what_dead_processes_left_wherever_we_write(namespace: Namespace) -> None:
+    root = namespace.workspace.root
+    folders = ("raw/evidence", "namespaces", "queries", "outputs", "meta", "meta/journal", ".")
+    left = [root / folder / f"{TEMPORARY_PREFIX}999999999-0a1b2c3d.md" for folder in folders]
+    theirs = root / "raw/evidence/.tmp-999999999-mine.md"
+    for path in (*left, theirs):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("half", encoding="utf-8")
+    found = collect_garbage(namespace, model_fingerprints(namespace.settings.embed), lambda _: None)
+    assert sorted(found.unfinished) == sorted(map(str, left))
+    assert [path for path in left if path.exists()] == []
+    assert theirs.exists()

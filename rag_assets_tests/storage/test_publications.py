@@ -13,6 +13,7 @@ from rag_assets.storage import (
     point_at,
     read_manifest,
     read_pointer,
+    remove_left_behind,
     retire_publications,
 )
 
@@ -125,3 +126,26 @@ def test_current_publication_never_retires(tmp_path: Path) -> None:
     publish(tmp_path, "p-1")
     retire_publications(tmp_path, keep=1, keep_hours=0)
     assert standing(tmp_path) == {"p-1"}
+
+
+def test_among_a_persons_files_only_our_own_dead_temporary_files_are_removed(
+    tmp_path: Path,
+) -> None:
+    dead = tmp_path / "deep" / ".tmp-999999999-0a1b2c3d.yaml"
+    kept = [
+        tmp_path / ".tmp-1-0a1b2c3d",  # of a living process
+        tmp_path / ".tmp-999999999-notours.yaml",
+        tmp_path / ".tmp-999999999-0a1b2c3d.yaml.bak",
+        tmp_path / ".tmp-notes.md",
+        tmp_path / "x.tmp-999999999-0a1b2c3d",
+    ]
+    dead.parent.mkdir()
+    for path in (dead, *kept):
+        path.write_text("x")
+    folder = tmp_path / ".tmp-999999999-0a1b2c3e"
+    folder.mkdir()
+    link = tmp_path / ".tmp-999999999-0a1b2c3f"
+    link.symlink_to(kept[0])
+    gone = remove_left_behind(tmp_path, "**/*", lambda process: process == 1)
+    assert gone == (str(dead),)
+    assert all(path.exists() for path in (*kept, folder, link))

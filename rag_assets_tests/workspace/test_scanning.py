@@ -1,13 +1,15 @@
 import datetime
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import time_machine
 
-from rag_assets.model import WorkspaceError, hash_text
+from rag_assets.model import StorageError, WorkspaceError, hash_text
 from rag_assets.workspace import (
     Namespace,
     Scan,
@@ -291,3 +293,38 @@ def test_refused_file_makes_some_partition_run(workspace: Workspace, namespace: 
     look = look_at_raw(namespace, inventory.digest)
     assert look.digest != inventory.digest
     assert len(look.partitions) == 1
+
+
+def test_a_file_that_is_too_large_is_refused_by_its_size_and_never_read(
+    workspace: Workspace, namespace: Namespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(workspace, "evidence/a.md", "A.")
+    huge = workspace.root / "raw/evidence/huge.pdf"
+    huge.touch()
+    os.truncate(huge, 21_000_000_000)
+    opens = Path.open
+
+    def watched(self: Path, *arguments: Any, **options: Any) -> Any:
+        assert self.name != huge.name, "it was opened"
+        return opens(self, *arguments, **options)
+
+    monkeypatch.setattr(Path, "open", watched)
+    scan = scan_raw(namespace)
+    found = by_path(scan)["evidence/huge.pdf"]
+    assert (found.status, found.reason_code, found.content_hash) == ("refused", "size_limit", "")
+    assert "21000.0 MB, parse.max_megabytes allows" in found.message
+    assert (scan.hashed_files, scan.pending) == (1, ())
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENOMEM, errno.ESTALE])
+def test_trouble_of_the_machine_refuses_no_file(
+    workspace: Workspace, namespace: Namespace, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    put(workspace, "evidence/a.md", "A.")
+
+    def fail(*_: object, **__: object) -> Any:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(Path, "open", fail)
+    with pytest.raises(StorageError, match=r"a\.md: cannot be read"):
+        scan_raw(namespace, rehash=True)
