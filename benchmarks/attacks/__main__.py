@@ -30,7 +30,7 @@ KINDS = {
     "sidecars": sidecars,
     "injections": injections,
 }
-# So many of each take some three minutes on two free cores.
+# A look at each kind; `--count` says more.
 USUAL = {
     "kills": 3, "machine": 3, "processes": 1, "contents": 4, "sidecars": 4, "injections": 1,
 }  # fmt: skip
