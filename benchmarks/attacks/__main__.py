@@ -7,6 +7,7 @@ a few attacks of each kind; `--count 50` tries what there is.
 """
 
 import argparse
+import os
 import random
 import sys
 import tempfile
@@ -29,7 +30,7 @@ KINDS = {
     "sidecars": sidecars,
     "injections": injections,
 }
-# So many of each take some three minutes on two free cores.
+# A look at each kind; `--count` says more.
 USUAL = {
     "kills": 3, "machine": 3, "processes": 1, "contents": 4, "sidecars": 4, "injections": 1,
 }  # fmt: skip
@@ -53,6 +54,8 @@ def main() -> None:
     parser.add_argument("--count", type=int, help="of each kind")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
+    for variable in ("RAG_WORKSPACE", "DAGSTER_HOME"):
+        os.environ.pop(variable, None)
     table: dict[str, dict[str, int]] = {}
     with tempfile.TemporaryDirectory(prefix="attacks-") as scratch:
         library = make_library(Path(scratch))

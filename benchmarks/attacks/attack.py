@@ -1,36 +1,26 @@
 """What an attack is, and the library that it attacks: small, published, of the hashing model."""
 
 import json
-import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.attacks.forked import CLI, BrokeError, Limits, start
 from rag_assets.retrieval import Reader
 from rag_assets.storage import current_folder
 from rag_assets.workspace import Namespace, Workspace
 from rag_assets_tests.e2e.workspaces import (
     NOTES,
     SETTINGS,
-    outside_environment,
     published_state,
     whole_publication,
 )
 from rag_assets_tests.libraries import build, make_workspace, write_raw
 
-# A process that is not done by then hangs; the slowest takes a tenth of it on a free machine.
-TIMEOUT_SECONDS = 240
-# A worker may take 2 GB by default, and the processes beside it as much: more is a leak.
-MEMORY_BYTES = 6 * 2**30
 ADDED = "# Ponds\n\nA pond cools the air beside it by one degree at night.\n"
 DRAFT = "A green roof was 7 degrees cooler than bitumen at noon {#roofs}.\n"
-
-
-class BrokeError(AssertionError):
-    """What should have held did not; the text says what was seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,42 +75,22 @@ def namespace_of(root: Path) -> Namespace:
 
 def run_limited(
     *arguments: str | Path,
-    before: str = "",
-    memory_bytes: int = MEMORY_BYTES,
-    files: int = 1024,
-    module: str = "rag_assets.cli",
+    scratch: Path,
+    before: Callable[[], None] | None = None,
+    limits: Limits | None = None,
+    module: str = CLI,
 ) -> subprocess.CompletedProcess[str]:
     """Run a `main()` under limits of memory and open files.
-
-    Args:
-        before: Python that runs first.
 
     Raises:
         BrokeError: it hangs.
     """
-    code = (
-        "import resource as r\n"
-        f"r.setrlimit(r.RLIMIT_AS, ({memory_bytes}, {memory_bytes}))\n"
-        f"r.setrlimit(r.RLIMIT_NOFILE, ({files}, {files}))\n"
-        f"{before}\nfrom {module} import main\nmain()\n"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, *map(str, arguments)],
-        env=outside_environment(),
-        cwd=Path(__file__).parents[2],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="surrogateescape",
-        start_new_session=True,
-    )
-    try:
-        out, err = process.communicate(timeout=TIMEOUT_SECONDS)
-    except subprocess.TimeoutExpired as error:
-        os.killpg(process.pid, 9)
-        process.communicate()
-        raise BrokeError(f"hangs: not done after {TIMEOUT_SECONDS} s") from error
-    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+    return start(*arguments, before=before, limits=limits, module=module, folder=scratch).end()
+
+
+def rag(root: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run a command on a library, with the usual limits."""
+    return run_limited("--workspace", root, *arguments, scratch=root.parent)
 
 
 def require(held: bool, seen: str) -> None:
@@ -150,7 +120,8 @@ def require_state(root: Path, expected: dict[str, object]) -> None:
 
 def ingest(root: Path) -> subprocess.CompletedProcess[str]:
     """Run all stages on a library in a process of its own, without an orchestrator."""
-    return run_limited(root, "thesis", module="rag_assets_tests.e2e.building")
+    module = "rag_assets_tests.e2e.building"
+    return run_limited(root, "thesis", module=module, scratch=root.parent)
 
 
 def documents(root: Path) -> list[dict[str, object]]:

@@ -17,13 +17,13 @@ from markdown_it import MarkdownIt
 
 from benchmarks.attacks.attack import (
     Attack,
-    BrokeError,
     Library,
     last_line,
+    rag,
     require,
     require_sentence,
-    run_limited,
 )
+from benchmarks.attacks.forked import BrokeError
 
 _PAYLOADS = {
     "a mutation as a picture": "![a](/graphql?query=mutation%7BwipeAssets%7D)",
@@ -74,7 +74,7 @@ def _inject(library: Library, payload: str, folder: Path) -> None:
         ["documents"],
         ["status"],
     ):
-        ran = run_limited("--workspace", root, *command)
+        ran = rag(root, *command)
         require_sentence(ran)
         require(ran.returncode == 0 or command[0] in {"query", "export-used-sources"},
                 f"{command[0]}: {last_line(ran)}")  # fmt: skip

@@ -1,6 +1,9 @@
 """Commands that are killed where they write, and what the next run makes of what is left."""
 
+import os
 import random
+import signal
+import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -9,30 +12,13 @@ from benchmarks.attacks.attack import (
     Attack,
     Library,
     last_line,
+    rag,
     require,
     require_sentence,
     require_state,
     run_limited,
 )
 
-# Kills the process before its nth change of a file below the folder that it is told.
-_KILL = """
-import os, signal, sys
-_left = [{nth}]
-def _watch(event, arguments):
-    if event == "open":
-        path, mode, flags = arguments
-        writes = isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
-    else:
-        path, writes = arguments[0] if arguments else None, event in (
-            "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "os.truncate")
-    is_path = isinstance(path, (str, bytes, os.PathLike))
-    if writes and is_path and os.fsdecode(path).startswith({root!r}):
-        _left[0] -= 1
-        if _left[0] == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-sys.addaudithook(_watch)
-"""
 _HOLDS = "the command runs again, and ends in what a clean build publishes"
 # What it says → whether it publishes the added file, and where its changes of files lie.
 _COMMANDS: dict[tuple[str, ...], tuple[bool, int]] = {
@@ -55,19 +41,44 @@ def kills(library: Library, chance: random.Random) -> Iterator[Attack]:
             yield Attack("kills", name, _HOLDS, partial(_kill, library, command, publishes, nth))
 
 
+_MOVES = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "os.truncate")
+
+
+def _kill_at(nth: int, root: str) -> None:
+    """Let this process be killed before its nth change of a file below a folder."""
+    left = nth
+
+    def watch(event: str, arguments: tuple[object, ...]) -> None:
+        nonlocal left
+        if event == "open":
+            path, _, flags = arguments
+            writes = isinstance(flags, int) and bool(flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT))
+        else:
+            path, writes = next(iter(arguments), None), event in _MOVES
+        is_path = isinstance(path, str | bytes | os.PathLike)
+        if writes and is_path and os.fsdecode(path).startswith(root):
+            left -= 1
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(watch)
+
+
 def _kill(
     library: Library, command: Sequence[str], publishes: bool, nth: int, folder: Path
 ) -> None:
     root = library.copy_to(folder)
     said = [str(root / part) if part.startswith("drafts/") else part for part in command]
     # A number beyond the command's last change kills nothing: a run undisturbed, then one more.
-    killed = run_limited("--workspace", root, *said, before=_KILL.format(nth=nth, root=str(root)))
+    killed = run_limited(
+        "--workspace", root, *said, scratch=folder, before=partial(_kill_at, nth, str(root))
+    )
     if killed.returncode != -9:
         require_sentence(killed)
-    status = run_limited("--workspace", root, "status")
+    status = rag(root, "status")
     require_sentence(status)
     require(status.returncode in {0, 1}, f"`rag status` after it: {last_line(status)}")
-    again = run_limited("--workspace", root, *said)
+    again = rag(root, *said)
     require_sentence(again)
     is_there = command[0] == "namespace" and "second" in again.stderr
     require(again.returncode == 0 or is_there, f"run again: {last_line(again)}")

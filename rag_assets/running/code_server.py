@@ -74,6 +74,7 @@ class CodeServer:
             return
         process.kill()
         process.wait()
+        _close_pipe(process)
         now = time.monotonic()
         self._restarts = [then for then in self._restarts if now - then < _WITHIN_SECONDS]
         if len(self._restarts) >= MOST_RESTARTS:
@@ -98,34 +99,47 @@ class CodeServer:
     def _start(self) -> None:
         self._had_child = False
         self.socket.unlink(missing_ok=True)
-        command = ["-m", "dagster", "code-server", "start"]
+        command = ["dagster", "code-server", "start"]
         command += ["--socket", str(self.socket), "--module-name", MODULE]
         command += ["--location-name", LOCATION, "--log-level", "warning"]
         # Else it would start `dagster` of the PATH, which may be another installation's.
         command += ["--use-python-environment-entry-point", "--inject-env-vars-from-instance"]
-        self._process = start_python(command, self._folder)
+        self._process = start_module(command, self._folder)
 
     def _lives(self, process: "subprocess.Popen[bytes]") -> bool:
         if process.poll() is not None:
             return False
-        children = psutil.Process(process.pid).children()
-        has_child = any(child.status() != psutil.STATUS_ZOMBIE for child in children)
+        has_child = any(_is_living(child) for child in psutil.Process(process.pid).children())
         self._had_child = self._had_child or has_child
         return has_child or not self._had_child
 
 
-def start_python(arguments: Sequence[str], folder: Path) -> "subprocess.Popen[bytes]":
-    """Start this Python with arguments, out of the reach of the terminal's Ctrl-C.
+def _is_living(process: psutil.Process) -> bool:
+    try:
+        is_living: bool = process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:  # it ended since it was listed
+        return False
+    return is_living
 
-    Ctrl-C reaches `rag ui` alone, which then ends its processes in order, each asked once.
+
+def start_module(arguments: Sequence[str], folder: Path) -> "subprocess.Popen[bytes]":
+    """Start a module with arguments, out of the reach of the terminal's Ctrl-C.
+
+    Ctrl-C reaches `rag ui` alone, which then ends its processes in order, each asked once. Where
+    `rag ui` is killed they end by themselves: `rag_assets.running.attended` watches the pipe.
     """
     return subprocess.Popen(
-        [sys.executable, *arguments],
+        [sys.executable, "-m", "rag_assets.running.attended", *arguments],
         cwd=folder,
         env=os.environ.copy(),
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE,
         process_group=0,
     )
+
+
+def _close_pipe(process: "subprocess.Popen[bytes]") -> None:
+    if process.stdin is not None:
+        process.stdin.close()
 
 
 def end_process(process: "subprocess.Popen[bytes]") -> None:
@@ -144,6 +158,7 @@ def end_process(process: "subprocess.Popen[bytes]") -> None:
         _log.warning("Process %d did not end after Ctrl-C; killed.", process.pid)
         process.kill()
         process.wait()
+    _close_pipe(process)
     _, left = psutil.wait_procs(family, timeout=_STOP_SECONDS)
     for member in left:
         with suppress(psutil.NoSuchProcess):

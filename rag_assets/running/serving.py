@@ -12,7 +12,7 @@ from pathlib import Path
 import yaml
 
 from rag_assets.model import UsageError
-from rag_assets.running.code_server import CodeServer, end_process, start_python
+from rag_assets.running.code_server import CodeServer, end_process, start_module
 from rag_assets.running.instance import prepare_environment
 from rag_assets.running.origins import LOCATION
 from rag_assets.storage import require_writable
@@ -53,10 +53,10 @@ def serve_ui(
         code_server = CodeServer(Path(folder) / "code.sock", workspace.root)
         named = Path(folder) / "workspace.yaml"
         named.write_text(yaml.safe_dump(_workspace_file(code_server.socket)), encoding="utf-8")
-        commands = [["-m", "rag_assets.running.webserver", str(named), str(port)]]
+        commands = [["rag_assets.running.webserver", str(named), str(port)]]
         if with_sensors:
             # Each sensor would say every five seconds that it looked; the UI shows its ticks.
-            daemon = ["-m", "dagster._daemon", "run", "-w", str(named), "--log-level", "warning"]
+            daemon = ["dagster._daemon", "run", "-w", str(named), "--log-level", "warning"]
             commands.append(daemon)
         try:
             with code_server:
@@ -81,10 +81,10 @@ def _workspace_file(code_socket: Path) -> dict[str, object]:
 def _running(
     commands: Sequence[Sequence[str]], folder: Path
 ) -> "Iterator[list[subprocess.Popen[bytes]]]":
-    """Run Python with each command line; at the end all are ended."""
+    """Run a module with each command line; at the end all are ended."""
     children: list[subprocess.Popen[bytes]] = []
     try:
-        children.extend(start_python(command, folder) for command in commands)
+        children.extend(start_module(command, folder) for command in commands)
         yield children
     finally:
         for child in children:

@@ -18,6 +18,8 @@ from rag_assets.running.guarding import Guard
 
 # How often an open page asks for news; what Dagster's own command has.
 _POLL_MILLISECONDS = 2000
+# How long answers may still go out when it is asked to end; an open page would hold it for ever.
+_LEAVE_SECONDS = 3
 
 
 def main(workspace_file: Path, port: int) -> None:
@@ -39,6 +41,7 @@ def main(workspace_file: Path, port: int) -> None:
             log_level="warning",
             proxy_headers=False,
             server_header=False,
+            timeout_graceful_shutdown=_LEAVE_SECONDS,
         )
 
 

@@ -1,0 +1,33 @@
+"""What `rag ui` starts ends when the pipe from it is closed, whatever closed it."""
+
+import os
+import signal
+from pathlib import Path
+
+from rag_assets.running.code_server import start_module
+
+WAITS = """
+import signal, subprocess, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+child = subprocess.Popen(
+    [sys.executable, "-c", "import signal; signal.signal(signal.SIGINT, signal.SIG_DFL);"
+     "print('up', flush=True); signal.pause()"], stdout=subprocess.PIPE)
+child.stdout.readline()
+open(sys.argv[1], "w").write(sys.stdin.read() + "up\\n")
+try:
+    signal.pause()
+except KeyboardInterrupt:
+    open(sys.argv[1], "w").write(f"{child.wait()}")
+"""
+
+
+def test_a_module_and_its_children_are_interrupted_when_the_pipe_ends(tmp_path: Path) -> None:
+    (tmp_path / "waits.py").write_text(WAITS)
+    fifo = tmp_path / "said"
+    os.mkfifo(fifo)
+    process = start_module(["waits", str(fifo)], tmp_path)
+    assert fifo.read_text() == "up\n"  # nothing comes from its standard input
+    assert process.stdin is not None
+    process.stdin.close()
+    assert fifo.read_text() == f"{-signal.SIGINT}"
+    assert process.wait() == 0
