@@ -150,9 +150,7 @@ def _perform(job: ParseJob, settings: ParseSettings, channel: _Channel) -> tuple
         with granting(partial(_grant, channel)):
             document = finish_document(parser.parse(data, hints, settings), parser)
         report = _describe(job, reader, document, data, time.perf_counter() - started)
-        with explained_errors(job.output):
-            write_blobs(job.blobs, document)
-            write_parsed(job.output, document, report)
+        _write(job, document, report)
     except ParseFailure as failure:
         return _failed(job, reader, failure, started)
     except MemoryError:
@@ -174,6 +172,21 @@ def _perform(job: ParseJob, settings: ParseSettings, channel: _Channel) -> tuple
         )
         return _failed(job, reader, crash, started)
     return report, False
+
+
+def _write(job: ParseJob, document: ParsedDocument, report: ParseReport) -> None:
+    """Write the parse; what is in the way of it is no fault of the document."""
+    try:
+        with explained_errors(job.output):
+            write_blobs(job.blobs, document)
+            write_parsed(job.output, document, report)
+    except StorageError:
+        raise
+    except OSError as error:
+        raise StorageError(
+            f"{job.output}: cannot be written ({error.strerror}). Move away what stands in its "
+            "place, and run the command again."
+        ) from error
 
 
 def _failed(

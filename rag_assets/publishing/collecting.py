@@ -70,7 +70,12 @@ def collect_garbage(namespace: Namespace, models: Collection[str], notify: Notif
             namespace.publications, settings.keep_publications, settings.keep_hours
         )
     workspace = namespace.workspace
-    derived = (namespace.records, namespace.publications, workspace.outputs)
+    derived = (
+        namespace.records,
+        namespace.publications,
+        workspace.judgements,
+        workspace.outputs,
+    )
     # Dagster's home is another program's; a folder beside it may be of any part of this one.
     meta = [path for path in workspace.meta.iterdir() if path != workspace.dagster_home]
     root = workspace.root

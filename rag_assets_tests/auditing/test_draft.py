@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rag_assets.auditing import CitedSentence, Draft, parse_draft, read_draft
@@ -298,6 +298,7 @@ def test_any_text_is_cut_exactly_or_refused(text: str, name: str) -> None:
             assert citation.doc_uid in written.replace("＃", "#") or "\n" in written
 
 
+@example("- [^1]{#a}")
 @given(st.lists(_PIECES.filter(lambda piece: piece != "# "), max_size=30).map("".join))
 def test_no_anchor_disappears_without_a_word(text: str) -> None:
     draft = parse_draft("a.md", f"Start {{#first}}. {text}".encode())

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from rag_assets.cli import stages
 from rag_assets.cli.main import build_cli
 from rag_assets.publishing import collecting
-from rag_assets.storage.atomic import explain
+from rag_assets.storage import describe_trouble
 from rag_assets_tests.libraries import build, make_workspace
 
 
@@ -32,7 +32,7 @@ def test_gc_on_a_full_disk_does_not_advise_gc(
 ) -> None:
     workspace = make_workspace(tmp_path, {"evidence/a.md": "# A\n\nRoofs are cool.\n"})
     build(workspace.namespace("thesis"))
-    full = explain(OSError(errno.ENOSPC, "No space left on device"), "record.parquet")
+    full = describe_trouble(errno.ENOSPC, "record.parquet", "written")
     assert full is not None
     assert "`rag gc` removes" in str(full)
 

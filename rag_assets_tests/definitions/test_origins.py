@@ -17,7 +17,7 @@ from rag_assets.running import origins
 PRIVATE = {
     "dagster._core.workspace.context": ["WorkspaceProcessContext"],
     "dagster._core.workspace.load_target": ["WorkspaceFileTarget"],
-    "dagster._daemon": ["cli"],
+    "dagster._daemon": ["__path__"],  # run by `-m`
     "dagster._core.definitions.job_base": ["InMemoryJob"],
     "dagster._core.execution.api": ["execute_run"],
     "dagster._core.remote_origin": [

@@ -30,6 +30,7 @@ SCAN_REASONS = {
     "changing": "The file is being written; it is taken once it is still.",
     "name_not_utf8": "Rename the file.",
     "not_a_file": "Neither a file nor a folder; remove it from raw/.",
+    "size_limit": "Raise `parse.max_megabytes`, or split the file.",
     "sidecar_name": "Rename the sidecar; the message says how.",
     "symlink_broken": "Mend the link or remove it.",
     "symlink_folder": "Nothing to do: links to folders are not followed.",

@@ -98,7 +98,7 @@ def test_every_dependency_is_explained_once_with_its_licence() -> None:
     described = project()
     extras = dict(described["optional-dependencies"])  # type: ignore[call-overload]
     development = extras.pop("dev")
-    _, runtime_part, extras_part, development_part = read("docs/dependencies.md").split("\n## ")
+    _, runtime_part, extras_part, development_part, *_ = read("docs/dependencies.md").split("\n## ")
     for part, declared in (
         (runtime_part, described["dependencies"]),
         (extras_part, [package for packages in extras.values() for package in packages]),

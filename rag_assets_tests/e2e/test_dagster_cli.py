@@ -99,5 +99,6 @@ def test_a_wrong_key_in_a_setting_is_named_by_validate(tmp_path: Path) -> None:
     workspace = make_workspace(tmp_path / "library", {})
     (workspace.root / "namespaces/thesis.yaml").write_text("chunks: {}\n")
     done = dagster(workspace.root, "definitions", "validate", "-m", "rag_assets.definitions")
-    assert done.returncode == 1
+    # The other namespaces load all the same.
+    assert done.returncode == 0
     assert "did you mean 'chunk'?" in done.stdout + done.stderr

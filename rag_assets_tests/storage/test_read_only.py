@@ -70,7 +70,7 @@ def test_commands_that_lock_say_what_is_wrong(
 def test_a_write_of_another_library_is_told_too(
     rag: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rag_assets.cli.setup.open_workspace", refuse)
+    monkeypatch.setattr("rag_assets.cli.setup.open_namespaces", refuse)
     ran = rag("namespace", "list")
     assert ran.exit_code == 1
     assert "error: /some/where: cannot be written: its disk is read-only" in ran.output

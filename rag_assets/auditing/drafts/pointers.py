@@ -163,5 +163,7 @@ def _delete(plain: PlainText, spans: list[tuple[int, int]]) -> None:
         kept_before.append(kept_before[-1] + 1 - flag)
     plain.characters = [c for c, flag in zip(plain.characters, gone, strict=True) if not flag]
     plain.sources = [s for s, flag in zip(plain.sources, gone, strict=True) if not flag]
-    plain.anchors = [(kept_before[p], start, end) for p, start, end in plain.anchors]
-    plain.footnotes = [(kept_before[p], label) for p, label in plain.footnotes]
+    # A mark may stand behind blanks that were cut off at the end.
+    last = len(gone)
+    plain.anchors = [(kept_before[min(p, last)], start, end) for p, start, end in plain.anchors]
+    plain.footnotes = [(kept_before[min(p, last)], label) for p, label in plain.footnotes]
