@@ -16,6 +16,7 @@ from rag_assets.services.downloading import (
     TooLargeError,
     TooSlowError,
     download,
+    download_into,
 )
 from rag_assets.services.google import LOCATION_VARIABLE, GoogleAccess, find_value, google_access
 from rag_assets.services.keys import hide, key_advice, missing_extra, require_key
@@ -33,6 +34,7 @@ __all__ = [
     "TooSlowError",
     "call_with_retries",
     "download",
+    "download_into",
     "find_value",
     "google_access",
     "hide",

@@ -1,12 +1,15 @@
 """A download that ends at its time and its size, whatever the other side does."""
 
 import base64
+import io
 import ssl
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from urllib.parse import SplitResult, unquote_to_bytes, urljoin, urlsplit
+from dataclasses import dataclass, field, replace
+from typing import BinaryIO
+from urllib.parse import SplitResult, unquote, unquote_to_bytes, urljoin, urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import httpcore2
 
@@ -48,11 +51,18 @@ class Limits:
         seconds: by the clock for everything: names, connections, redirects, content.
         allow_private: also addresses of this machine and of private networks, at first and after
             each redirect.
+        use_proxy: go through the proxy that the environment names (HTTPS_PROXY, NO_PROXY), which
+            then resolves the names; no address is compared any more.
     """
 
     bytes: int
     seconds: float
     allow_private: bool = False
+    use_proxy: bool = False
+
+    def __post_init__(self) -> None:
+        if self.use_proxy and not self.allow_private:
+            raise ValueError("behind a proxy no address can be refused: allow_private is False")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,31 +83,38 @@ class Downloaded:
 def download(url: str, limits: Limits, clock: Callable[[], float] = time.monotonic) -> Downloaded:
     """Return what an http(s) address holds, after redirects.
 
-    Goes to the address itself, through no proxy. User and password of the address are sent to
-    its own host alone.
+    User and password of the address are sent to its own host alone.
 
     Raises:
         DownloadError: the address is bad, nobody answers, or what comes is no HTTP.
         PrivateAddressError: it, or what it sends on to, is none that is allowed.
         TooLargeError, TooSlowError: it would take more than the limits.
     """
+    whole = io.BytesIO()
+    answer = download_into(whole, url, limits, clock)
+    return replace(answer, data=whole.getvalue())
+
+
+def download_into(
+    target: BinaryIO, url: str, limits: Limits, clock: Callable[[], float] = time.monotonic
+) -> Downloaded:
+    """Write what an address holds to `target`, as `download` does; the answer has no `data`."""
     backend = _LimitedBackend(clock() + limits.seconds, limits, clock)
     first = _split(url)
     here = first
     try:
-        with httpcore2.ConnectionPool(network_backend=backend) as pool:
-            for _ in range(_MOST_REDIRECTS + 1):
-                headers = _headers(here, has_user=_origin(here) == _origin(first), user=first)
-                with pool.stream("GET", _target(here), headers=headers) as answer:
-                    said = _read_headers(answer.headers)
-                    if answer.status not in _REDIRECTS or "location" not in said:
-                        data = b""
-                        if 200 <= answer.status < 300:
-                            data = _read(answer.iter_stream(), said, limits, backend)
-                        return Downloaded(
-                            answer.status, hide_credentials(here.geturl()), said, data
-                        )
-                    here = _joined(here, _as_sent(said["location"]))
+        for _ in range(_MOST_REDIRECTS + 1):
+            headers = _headers(here, has_user=_origin(here) == _origin(first), user=first)
+            with (
+                _open_pool(here, limits, backend) as pool,
+                pool.stream("GET", _target(here), headers=headers) as answer,
+            ):
+                said = _read_headers(answer.headers)
+                if answer.status not in _REDIRECTS or "location" not in said:
+                    if 200 <= answer.status < 300:
+                        _read(answer.iter_stream(), target, said, limits, backend)
+                    return Downloaded(answer.status, hide_credentials(here.geturl()), said, b"")
+                here = _joined(here, _as_sent(said["location"]))
     except NotPublicError as error:
         raise PrivateAddressError(_with_place(str(error), here, first)) from None
     except AddressError as error:
@@ -108,7 +125,20 @@ def download(url: str, limits: Limits, clock: Callable[[], float] = time.monoton
     except (httpcore2.NetworkError, httpcore2.ProtocolError, zlib.error) as error:
         words = hide_credentials(str(error)) or type(error).__name__
         raise DownloadError(_with_place(words, here, first)) from None
+    except httpcore2.ProxyError as error:
+        raise DownloadError(f"the proxy refuses ({hide_credentials(str(error))})") from None
     raise DownloadError(f"it was sent on more than {_MOST_REDIRECTS} times")
+
+
+def _open_pool(
+    here: SplitResult, limits: Limits, backend: "_LimitedBackend"
+) -> httpcore2.ConnectionPool:
+    named = getproxies().get(here.scheme) if limits.use_proxy else None
+    if not named or proxy_bypass(here.hostname or ""):
+        return httpcore2.ConnectionPool(network_backend=backend)
+    proxy = _split(named if "://" in named else f"http://{named}")
+    auth = (unquote(proxy.username), unquote(proxy.password or "")) if proxy.username else None
+    return httpcore2.HTTPProxy(_target(proxy), auth, network_backend=backend)
 
 
 def _with_place(words: str, here: SplitResult, first: SplitResult) -> str:
@@ -197,18 +227,22 @@ def _as_sent(value: str) -> str:
 
 
 def _read(
-    pieces: Iterable[bytes], headers: Mapping[str, str], limits: Limits, backend: "_LimitedBackend"
-) -> bytes:
+    pieces: Iterable[bytes],
+    target: BinaryIO,
+    headers: Mapping[str, str],
+    limits: Limits,
+    backend: "_LimitedBackend",
+) -> None:
     stated = headers.get("content-length", "")
     if stated.isdigit() and int(stated) > limits.bytes:
         raise TooLargeError
-    whole = bytearray()
+    size = 0
     for piece in _unpacked(pieces, headers.get("content-encoding", ""), backend):
         backend.require_time()
-        whole += piece
-        if len(whole) > limits.bytes:
+        size += len(piece)
+        if size > limits.bytes:
             raise TooLargeError
-    return bytes(whole)
+        target.write(piece)
 
 
 def _unpacked(

@@ -147,3 +147,7 @@ def test_a_run_of_a_command_can_be_executed_again_from_the_ui(page: Page, server
     page.goto(f"{server.url}/runs/{built['runId']}")
     again = page.get_by_role("button", name=re.compile("Re-execute"))
     expect(again.first).to_be_enabled()
+    again.first.click()
+    # The page of the new run, whose log comes line by line through the guard's websocket.
+    page.wait_for_url(lambda url: "/runs/" in url and built["runId"] not in url)
+    expect(page.get_by_text("RUN_SUCCESS").first).to_be_visible(timeout=240_000)

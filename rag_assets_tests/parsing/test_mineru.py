@@ -8,7 +8,7 @@ import pymupdf
 import pytest
 
 from rag_assets.model import hash_bytes
-from rag_assets.parsing.mineru import Conversion, convert_documents, read_answer
+from rag_assets.parsing.mineru import Conversion, convert_documents, read_answer, service
 from rag_assets.parsing.stage import read_reports, refresh_parse_reports
 from rag_assets.workspace import require_inventory, shipped_settings, take_inventory
 from rag_assets.workspace.settings import MineruSettings
@@ -147,6 +147,25 @@ def test_a_truncated_answer_is_fetched_again(tmp_path: Path, mineru: FakeMineru)
     assert mineru.calls["GET zip"] == 2
     with zipfile.ZipFile(done.folder / "part-001.zip") as archive:
         assert archive.testzip() is None
+
+
+@pytest.mark.parametrize(
+    ("limit", "most", "why"),
+    [("_ANSWER_SECONDS", 0.0, "not done after"), ("_LARGEST_ANSWER_BYTES", 100, "more than 100")],
+)
+def test_an_answer_ends_at_its_time_and_size(
+    tmp_path: Path,
+    mineru: FakeMineru,
+    monkeypatch: pytest.MonkeyPatch,
+    limit: str,
+    most: float,
+    why: str,
+) -> None:
+    monkeypatch.setattr(service, limit, most)
+    (done,) = convert(tmp_path, settings_for(mineru, attempts=2), make_pdf(tmp_path / "a.pdf", 1))
+    assert done.failure is not None
+    assert why in done.failure.message
+    assert list(done.folder.glob("*.zip")) == []
 
 
 def test_a_slow_batch_is_waited_for(tmp_path: Path, mineru: FakeMineru) -> None:

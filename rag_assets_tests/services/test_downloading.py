@@ -1,11 +1,13 @@
 """A download ends at its time and size whatever the server does, and goes where it may."""
 
 import gzip
+import io
 import socket
 import threading
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 
 import httpcore2
@@ -18,6 +20,7 @@ from rag_assets.services import (
     TooLargeError,
     TooSlowError,
     download,
+    download_into,
 )
 from rag_assets.services.addresses import is_public
 
@@ -294,9 +297,48 @@ def test_name_is_resolved_once_and_that_address_connected_to(
 
 def test_name_that_is_not_resolved_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     over = threading.Event()
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: over.wait())
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [] if over.wait() else [])
     try:
         with pytest.raises(DownloadError, match="not resolved in time"):
             download("http://slow.test/", SOON)
     finally:
         over.set()
+
+
+def test_file_is_written_as_it_comes() -> None:
+    target = io.BytesIO()
+    with serving(a=page(b"some content")) as site:
+        answer = download_into(target, f"{site.url}/a", AMPLE)
+    assert (target.getvalue(), answer.status, answer.data) == (b"some content", 200, b"")
+
+
+def test_proxy_of_the_environment_is_asked_where_that_is_wanted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with serving(a=page(b"from the proxy")) as proxy:
+        proxy.scripts["http://example.invalid/a"] = proxy.scripts["/a"]
+        monkeypatch.setenv("http_proxy", f"http://user:word@127.0.0.1:{proxy.port}")
+        monkeypatch.setenv("no_proxy", "")
+        through = replace(AMPLE, use_proxy=True)
+        assert download("http://example.invalid/a", through).data == b"from the proxy"
+        assert b"\r\nProxy-Authorization: Basic dXNlcjp3b3Jk\r\n" in proxy.asked[0]
+        with pytest.raises(DownloadError):
+            download("http://example.invalid/a", AMPLE)
+        monkeypatch.setenv("no_proxy", "example.invalid")
+        with pytest.raises(DownloadError):
+            download("http://example.invalid/a", through)
+    assert len(proxy.asked) == 1
+
+
+def test_behind_a_proxy_no_address_can_be_refused() -> None:
+    with pytest.raises(ValueError, match="allow_private"):
+        Limits(bytes=1, seconds=1, use_proxy=True)
+
+
+def test_proxy_that_never_ends_is_left_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving() as proxy:
+        proxy.scripts["example.invalid:443"] = slowly(b"HTTP/1.1 2", b"0")
+        monkeypatch.setenv("https_proxy", f"127.0.0.1:{proxy.port}")
+        monkeypatch.setenv("no_proxy", "")
+        with pytest.raises(DownloadError):
+            download("https://example.invalid/a", replace(SOON, use_proxy=True))

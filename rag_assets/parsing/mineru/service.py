@@ -2,7 +2,7 @@
 
 import logging
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,7 +10,7 @@ import requests
 import tenacity
 
 from rag_assets.model import ParseFailure
-from rag_assets.services import hide
+from rag_assets.services import DownloadError, Limits, TooLargeError, download_into, hide
 from rag_assets.storage import replace_file
 from rag_assets.workspace.settings import MineruSettings
 
@@ -18,9 +18,13 @@ API_KEY_VARIABLE = "MINERU_API_KEY"
 # Seconds without a byte from the other side after which a call is tried again.
 _SILENCE_SECONDS = 60.0
 _LONGEST_BACKOFF_SECONDS = 60.0
-_PIECE_BYTES = 1 << 20
+# The largest answers hold the pictures of a few hundred scanned pages.
+_LARGEST_ANSWER_BYTES = 2 << 30
+# For one whole answer, however its server sends it.
+_ANSWER_SECONDS = 3600.0
 _RETRIED_STATUS = (408, 425, 429, 500, 502, 503, 504)
 _REFUSED_STATUS = (401, 403)
+_FIRST_ERROR = 400
 
 _Answer = TypeVar("_Answer")
 _log = logging.getLogger(__name__)
@@ -79,7 +83,8 @@ class MineruService:
         def put() -> None:
             # The URL is signed for a request without Content-Type: a stream sends none.
             with path.open("rb") as stream:
-                _check(requests.put(url, data=stream, timeout=_SILENCE_SECONDS))
+                answer = requests.put(url, data=stream, timeout=_SILENCE_SECONDS)
+            _check(answer.status_code, answer.headers)
 
         self._retried(f"uploading {path.name}", put)
 
@@ -103,13 +108,21 @@ class MineruService:
             ParseFailure: `provider_refused` or `provider_failed`.
         """
 
+        # The service may stand in a private network, or behind a company's proxy.
+        limits = Limits(
+            _LARGEST_ANSWER_BYTES, _ANSWER_SECONDS, allow_private=True, use_proxy=True
+        )
+
         def fetch() -> None:
             with replace_file(target) as temporary:
-                with requests.get(url, stream=True, timeout=_SILENCE_SECONDS) as answer:
-                    _check(answer)
+                try:
                     with temporary.open("wb") as stream:
-                        for piece in answer.iter_content(_PIECE_BYTES):
-                            stream.write(piece)
+                        answer = download_into(stream, url, limits)
+                except TooLargeError:
+                    raise _PassingError(f"more than {limits.bytes} bytes came") from None
+                except DownloadError as error:
+                    raise _PassingError(hide(str(error), None)) from None
+                _check(answer.status, answer.headers)
                 _check_zip(temporary)
 
         self._retried(f"downloading {target.name}", fetch)
@@ -119,7 +132,7 @@ class MineruService:
         answer = requests.request(
             method, url, json=body, headers=self._authorization, timeout=_SILENCE_SECONDS
         )
-        _check(answer)
+        _check(answer.status_code, answer.headers)
         content = answer.json()
         if content.get("code") != 0:
             raise ParseFailure(
@@ -180,21 +193,21 @@ def _without_secrets(call: Callable[[], _Answer]) -> _Answer:
         raise _PassingError(f"{type(error).__name__}: {said}") from None
 
 
-def _check(answer: requests.Response) -> None:
-    if answer.status_code in _RETRIED_STATUS:
-        asked = answer.headers.get("Retry-After", "")
-        raise _PassingError(f"HTTP {answer.status_code}", float(asked) if asked.isdigit() else 0.0)
-    if answer.status_code in _REFUSED_STATUS:
+def _check(status: int, headers: Mapping[str, str]) -> None:
+    if status in _RETRIED_STATUS:
+        asked = headers.get("retry-after", "")
+        raise _PassingError(f"HTTP {status}", float(asked) if asked.isdigit() else 0.0)
+    if status in _REFUSED_STATUS:
         raise ParseFailure(
             "provider_refused",
-            f"MinerU does not accept the key (HTTP {answer.status_code}): put a valid one into "
+            f"MinerU does not accept the key (HTTP {status}): put a valid one into "
             f"{API_KEY_VARIABLE} (https://mineru.net/apiManage/token), then run with --retry.",
             kind="resource",
         )
-    if not answer.ok:
+    if status >= _FIRST_ERROR:
         raise ParseFailure(
             "provider_failed",
-            f"MinerU answered HTTP {answer.status_code}: see https://mineru.net/apiManage/docs, "
+            f"MinerU answered HTTP {status}: see https://mineru.net/apiManage/docs, "
             "then run with --retry.",
             kind="resource",
         )
