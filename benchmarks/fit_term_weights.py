@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from support_sets import FITTING_SETS, claims_folder, read_rows
 
 from rag_assets.evidence.wording import content_units
+from rag_assets.finding import is_chinese
 from rag_assets.judging.term_weights import WEIGHTS_FILE, stem
-from rag_assets.judging.terms import is_chinese
 from rag_assets.model import hash_fields
 from rag_assets.workspace.configuration import configs_folder
 

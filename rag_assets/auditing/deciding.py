@@ -1,6 +1,6 @@
 """From what was found out about a claim to its verdict: support, quotations, the page named."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rag_assets.auditing.articles import (
@@ -17,10 +17,9 @@ from rag_assets.auditing.judged import Judged
 from rag_assets.auditing.library import CitedDocument, CitedDocumentRef
 from rag_assets.auditing.locating import cut_quote, locate_quote
 from rag_assets.auditing.quoting import OMISSION, REORDERED, QuotationCheck
-from rag_assets.auditing.ranking import Trouble
 from rag_assets.auditing.resolving import FaultyCitation
-from rag_assets.auditing.verdict import CitationVerdict, ReasonCode, Status
-from rag_assets.evidence.locating import anchor_words, first_words
+from rag_assets.auditing.verdict import CitationVerdict, ReasonCode, ShownPassage, Status
+from rag_assets.evidence.locating import anchor_words, first_words, locate
 from rag_assets.evidence.wording import content_stems, suggest_query
 from rag_assets.judging import Scorer, Sign
 
@@ -77,7 +76,7 @@ def decide(
     case: Case,
     scorer: Scorer,
     subject: Subject | None,
-    judged: Judged | Trouble | None,
+    judged: Judged | None,
     quoted_elsewhere: Collection[str],
 ) -> CitationVerdict:
     """Return the verdict for `case`.
@@ -92,11 +91,6 @@ def decide(
     if isinstance(case.target, FaultyCitation):
         fault = case.target
         return _bare(case, scorer, None, "ERROR", fault.code, fault.reason, fault.nearest)
-    if isinstance(judged, Trouble):
-        code: ReasonCode = (
-            "model_mismatch" if judged.code == "model_mismatch" else "damaged_vectors"
-        )
-        return _bare(case, scorer, subject, "ERROR", code, judged.reason)
     if not case.claim:
         return _bare(
             case, scorer, subject, "MISSING", "no_claim",
@@ -178,6 +172,7 @@ def _judged_verdict(
         quotations=judged.quotations,
         suggested_query=None if status == "OK" else suggest_query(case.claim) or None,
     )  # fmt: skip
+    verdict = replace(verdict, passages=tuple(_shown(subject.document, judged)))
     passage = subject.document.passages[judged.passage]
     by_words = scorer.name == "coverage" or judged.note is not None
     if by_words and judged.score == 0 and not _share_words(case.claim, passage.text):
@@ -210,6 +205,22 @@ def _judged_verdict(
         content_hash=passage.content_hash,
         citation_id=passage.citation_id,
     )
+
+
+def _shown(document: CitedDocument, judged: Judged) -> Iterator[ShownPassage]:
+    for window in judged.shown:
+        index, start, end = max(window.parts, key=lambda part: part[2] - part[1])
+        passage = document.passages[index]
+        begin = passage.char_start
+        found = locate(
+            passage.page_start,
+            passage.page_end,
+            None if begin is None else begin + start,
+            None if begin is None else begin + end,
+            passage.section_path,
+        )
+        chunks = dict.fromkeys(document.passages[part[0]].chunk_id for part in window.parts)
+        yield ShownPassage(window.text, found.text if found else None, tuple(chunks))
 
 
 def _share_words(claim: str, passage: str) -> bool:

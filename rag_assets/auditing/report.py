@@ -16,13 +16,16 @@ _SHORT_HASH = 12
 
 
 _MEANING_OF_SCORE: dict[str, str] = {
-    "support": "The score is a probability: of the sentences that got 0.80, about 80 in 100 are "
-    "supported by the passage shown. What speaks for and against each can be checked by eye.",
+    "facts": "Nothing has read the passages: the score is the share of the sentence's words that "
+    "the nearest one holds, for ordering alone. Checkable facts were compared; the rest is yours "
+    "to read.",
     "similarity": "The score is a similarity: a passage speaks of the same thing, which does not "
     "mean that it agrees. Check numbers, negations and directions against the quoted words.",
     "coverage": "The score is the share of the sentence's words that stand in the passage, which "
     "does not mean that it agrees. Check numbers, negations and directions against the quote.",
-    "model": "The score is what the configured model says; it was not calibrated on this text.",
+    "nli": "The score is what the entailment model says; it was not calibrated on this text.",
+    "llm": "A language model has read a few sentences of each source; which model, and where its "
+    "score is a calibrated probability, stands in the reason. Read what is shown.",
 }
 
 

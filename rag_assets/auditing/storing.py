@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from rag_assets.auditing.drafts.draft import read_draft
+from rag_assets.auditing.encoders import Encoder
 from rag_assets.auditing.published import PublishedLibrary
-from rag_assets.auditing.ranking import Encoder
 from rag_assets.auditing.record import CitationAudit, from_json, to_json
 from rag_assets.auditing.report import render_markdown
 from rag_assets.auditing.verdict_store import open_verdicts
 from rag_assets.auditing.verification import verify_citations
 from rag_assets.evidence import partition_key
-from rag_assets.judging import Scorer, load_scorer
+from rag_assets.judging import Scorer, load_scorer, open_verifying_model
 from rag_assets.model import PublicationError, UsageError
 from rag_assets.storage import current_folder, find_versions, read_json, write_version
 from rag_assets.workspace import Workspace
@@ -110,13 +110,9 @@ def audit_citations(
 
 def scorer_maker(workspace: Workspace) -> Callable[[VerifySettings, Encoder], Scorer]:
     """Return what makes the scorer of a workspace from its settings and an embedding model."""
-    settings = workspace.settings
-    if settings.verify.scorer != "model" or settings.verify.model.provider != "llm":
+    chat = open_verifying_model(workspace)
+    if chat is None:
         return load_scorer
-    # Imported here: no other scorer asks a language model.
-    from rag_assets.llm import load_chat_model
-
-    chat = load_chat_model(settings.llm)
     return lambda verify, encoder: load_scorer(verify, encoder, chat)
 
 

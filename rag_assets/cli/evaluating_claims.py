@@ -19,7 +19,7 @@ from rag_assets.cli.options import OutputPath, shown_progress
     type=click.Path(dir_okay=False, exists=True, path_type=Path),
 )  # fmt: skip
 @click.option(
-    "--scorer", type=click.Choice(["support", "similarity", "coverage", "model"]),
+    "--scorer", type=click.Choice(["auto", "facts", "similarity", "coverage", "nli", "llm"]),
     help="In the place of verify.scorer.",
 )  # fmt: skip
 @click.option(

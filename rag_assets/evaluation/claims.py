@@ -110,10 +110,12 @@ def open_scorer(settings: Settings) -> Scorer:
         from rag_assets.evaluation.claims_encoder import FirstModel
 
         return load_scorer(settings.verify, FirstModel(settings.embed.models[0]))
-    if settings.verify.scorer == "model" and settings.verify.model.provider == "llm":
-        from rag_assets.llm import load_chat_model
+    if settings.verify.scorer in ("auto", "llm"):
+        from rag_assets.llm import load_chat_model, with_local_reader
 
-        return load_scorer(settings.verify, chat=load_chat_model(settings.llm))
+        is_auto = settings.verify.scorer == "auto"
+        chosen = with_local_reader(settings.llm) if is_auto else settings.llm
+        return load_scorer(settings.verify, chat=load_chat_model(chosen))
     return load_scorer(settings.verify)
 
 

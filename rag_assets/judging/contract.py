@@ -8,10 +8,10 @@ from typing import Literal, Protocol
 from rag_assets.workspace.settings import ScorerName
 
 Status = Literal["OK", "WEAK", "MISSING"]
-ReasonCode = Literal["supported", "weakly_supported", "not_found", "contradicted"]
-SignKind = Literal[
-    "words", "number", "unit", "direction", "negation", "entity", "causal", "quotation"
+ReasonCode = Literal[
+    "supported", "weakly_supported", "not_found", "contradicted", "facts_differ", "unread"
 ]
+SignKind = Literal["words", "number", "quotation"]
 
 # Scores are compared and shown as stored: the last bits of a vector depend on its batch.
 SCORE_DECIMALS = 6
@@ -64,7 +64,7 @@ class Judgement:
     """How well the best of some passages supports a claim.
 
     Args:
-        score: 0 to 1, finite, six decimals; of `support` a calibrated probability.
+        score: 0 to 1, finite, six decimals.
         reason: one sentence for the writer.
         passage: index of the best passage among those given.
         span: of its best sentence, or of neighbouring ones; half-open.

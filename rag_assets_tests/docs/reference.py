@@ -60,7 +60,10 @@ VERDICT_REASONS = {
     "misquoted": ("WEAK or MISSING", ("Words in quotation marks differ from the print; MISSING "
     "where a number, a negation or an exception does.")),
     "quote_not_found": ("MISSING", "Words in quotation marks stand nowhere in the document."),
-    "contradicted": ("MISSING", "The source says otherwise: a number, a direction, a negation."),
+    "facts_differ": ("WEAK", ("A number of the sentence is another one in the passages, and cannot "
+    "be worked out of them.")),
+    "unread": ("WEAK", "The nearest passage was found, and nothing has read it: read it yourself."),
+    "contradicted": ("MISSING", "The source says otherwise."),
     "not_found": ("MISSING", ("No passage reaches the lower threshold: cite another source, or "
     "drop the claim.")),
     "no_passages": ("MISSING", "The document has no text that could support anything."),

@@ -13,7 +13,7 @@ from rag_assets.auditing.claims.record import (
 from rag_assets.judging import Judgement, ScorerName, Sign, Thresholds
 
 # They say how alike two texts are, not whether one supports the other.
-LIKENESS_SCORERS = frozenset({"similarity", "coverage"})
+LIKENESS_SCORERS = frozenset({"similarity", "coverage", "facts"})
 # Of the way from WEAK to OK: from there on a passage that nothing speaks against says part of it.
 # Below, a calibrated probability is nearer to that of passages which only share the subject.
 _IN_PART_FROM = 0.5

@@ -13,8 +13,8 @@ from rag_assets.auditing.claims.record import ClaimAudit, ClaimRow, LinkedEviden
 from rag_assets.auditing.claims.searching import Findings, Searcher
 from rag_assets.auditing.claims.wording import Exemption, Wording
 from rag_assets.auditing.drafts.draft import Draft
+from rag_assets.auditing.encoders import Encoder
 from rag_assets.auditing.library import Library
-from rag_assets.auditing.ranking import Encoder
 from rag_assets.auditing.record import CitationAudit
 from rag_assets.auditing.unread import warn_of_unread
 from rag_assets.auditing.verdict import CitationVerdict
@@ -145,7 +145,7 @@ def _warn(draft: Draft, library: Library, verdicts: CitationAudit) -> Iterator[s
         yield (
             f"The scorer {verdicts.scorer} says how alike two texts are, not whether one supports "
             "the other: SUPPORTED means that the source speaks of the same thing. Check numbers, "
-            "negations and directions, or set verify.scorer to support."
+            "negations and directions against its words."
         )
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from rag_assets.auditing.claims import chinese
-from rag_assets.judging import is_fragment, read_cues
+from rag_assets.judging import is_fragment, is_negated
 
 # “Figure 3.”, “Table 2: …”, 图 3, 表2-1.
 _CAPTION = re.compile(
@@ -22,8 +22,6 @@ _ADDRESS = re.compile(
 )
 # “Planted roofs”: a participle, as likely as a verb where no full stop tells a sentence.
 _PARTICIPLE = re.compile(r"(?i)\b[a-z]{2,}ed\b")
-# “The cooling load”, “reduction of noise”, “higher roofs”.
-_NOUN = re.compile(r"(?:ing|ion|ment|ance|er|est|ed)$")
 # Longer lines are no headings: items of lists, which may say much without a full stop.
 _MOST_IN_A_HEADING = 15
 _MOST_HAN_IN_A_HEADING = 30
@@ -80,14 +78,7 @@ def _states(sentence: str, *, is_caption: bool) -> bool:
     if is_closed or len(words) > _MOST_IN_A_HEADING:
         return True
     # Few verbs in the present tense are known as such: “roofs reduce the load”, “45 % of them”.
-    return any(character.isdigit() for character in sentence) or _turns(sentence)
-
-
-def _turns(sentence: str) -> bool:
-    return any(
-        cue.kind in {"direction", "negation"} and not _NOUN.search(cue.word)
-        for cue in read_cues(sentence)
-    )
+    return any(character.isdigit() for character in sentence) or is_negated(sentence)
 
 
 def _has_verb(sentence: str) -> bool:
@@ -106,6 +97,6 @@ def _states_in_chinese(sentence: str, *, is_caption: bool) -> bool:
         any(character.isdigit() for character in sentence)
         or "，" in sentence
         or len(_HAN.findall(sentence)) > _MOST_HAN_IN_A_HEADING
-        or _turns(sentence)
+        or is_negated(sentence)
         or bool(chinese.CAUSAL.search(sentence))
     )

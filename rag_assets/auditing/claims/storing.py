@@ -13,8 +13,8 @@ from rag_assets.auditing.claims.record import ClaimAudit, CounterMode, claims_to
 from rag_assets.auditing.claims.report import render_claims
 from rag_assets.auditing.claims.searching import Searcher, open_searches
 from rag_assets.auditing.drafts.draft import Draft, read_draft
+from rag_assets.auditing.encoders import RememberingEncoder
 from rag_assets.auditing.published import PublishedLibrary
-from rag_assets.auditing.ranking import RememberingEncoder
 from rag_assets.auditing.storing import draft_key, scorer_maker
 from rag_assets.auditing.verdict_store import open_verdicts
 from rag_assets.model import PublicationError

@@ -29,7 +29,7 @@ SHELF = [
 class Referee:
     """Judges by words in common; a `not` on one side only is a contradiction."""
 
-    name: ScorerName = "support"
+    name: ScorerName = "model"
     fingerprint = "referee-1"
     thresholds = Thresholds(0.6, 0.3, "made up", "made up")
 
@@ -111,7 +111,7 @@ class Desk:
         )
         return make_claim_audit(
             parse_draft("chapter.md", text.encode()), self.shelf, WordEncoder(), searcher,
-            SETTINGS.model_copy(update={"scorer": "support"}), settings, store=self.verdicts,
+            SETTINGS.model_copy(update={"scorer": "model"}), settings, store=self.verdicts,
             make_scorer=lambda _settings, _encoder: self.referee,
         )  # fmt: skip
 
@@ -274,7 +274,7 @@ def test_only_what_is_near_to_ok_and_unopposed_supports_in_part(
 ) -> None:
     limits = Thresholds(0.6, 0.3, "made up", "made up")
     weak = Judgement(score, "WEAK", "weakly_supported", "", 0, (0, 1), (), against)
-    assert bearing_of(weak, limits, "support") == bearing
+    assert bearing_of(weak, limits, "model") == bearing
     assert bearing_of(weak, limits, "similarity") == "near"
 
 

@@ -1,0 +1,252 @@
+"""How well prompts make a small reader tell supported sentences from others, and its calibration.
+
+The reader gets the true evidence: the quotations that decide each row. Answers are appended to OUT
+one by one, so that a run that was stopped goes on; `fit` reads them.
+
+    python -m benchmarks.reader_prompts ask train.jsonl OUT.jsonl --prompts few,plain --rows 150
+    python -m benchmarks.reader_prompts table OUT.jsonl
+    python -m benchmarks.reader_prompts fit OUT.jsonl --write configs/readers.json
+"""
+
+import argparse
+import json
+import math
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rag_assets.judging.reader_fit import ReaderFit
+from rag_assets.judging.reading import READ_TASK, OddsReader, logit_of
+from rag_assets.llm import ChatModel, ChatRequest, Message, load_prompt, open_local_model
+from rag_assets.local_models import default_reader
+
+SEED = 7
+FOLDS = 5
+GROUPS = ("all", "en", "zh", "cross", "law")
+# Thresholds whose shares are shown, and the share of unsupported rows that may come out OK.
+CHOICES = (0.3, 0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
+MOST_UNSUPPORTED = 0.12
+WEAK_SHARE = 0.9
+BINS = 5
+
+Row = dict[str, Any]
+SHIPPED = load_prompt(READ_TASK).text
+SYSTEM = SHIPPED.partition("### user")[0].removeprefix("### system").strip()
+WHOLE = "Is the statement fully supported by the source? Answer Yes or No."
+REVERSE = "Is anything in the statement wrong or not stated in the source? Answer Yes or No."
+CHINESE = "该陈述是否完全得到来源的支持？只回答“是”或“否”。"
+
+
+def has_han(text: str) -> bool:
+    return any("\u4e00" <= character <= "\u9fff" for character in text)
+
+
+def group_of(row: Row) -> str:
+    if row["paper"].startswith("law"):
+        return "law"
+    is_crossed = (row["language"] == "zh") != has_han(row["paper"])
+    return "cross" if is_crossed else str(row["language"])
+
+
+def source_of(row: Row) -> str:
+    return "\n".join(f"[{n}] {quote}" for n, quote in enumerate(row["evidence"], start=1))
+
+
+def plain(question: str) -> Callable[[Row], tuple[Message, ...]]:
+    def make(row: Row) -> tuple[Message, ...]:
+        asked = f"Source:\n{source_of(row)}\n\nStatement: {row['sentence']}\n\n{question}"
+        return Message("system", SYSTEM), Message("user", asked)
+
+    return make
+
+
+def few(row: Row) -> tuple[Message, ...]:
+    """The shipped prompt, as the reader itself makes it."""
+    from rag_assets.judging.shown_sentences import ShownSentence
+
+    shown = [ShownSentence(quote, 0, (0, len(quote))) for quote in row["evidence"]]
+    return OddsReader.messages(row["sentence"], shown)
+
+
+# name → (turns, whether yes speaks for the statement)
+PROMPTS: dict[str, tuple[Callable[[Row], tuple[Message, ...]], bool]] = {
+    "few": (few, True),
+    "plain": (plain(WHOLE), True),
+    "reverse": (plain(REVERSE), False),
+    "chinese": (plain(CHINESE), True),
+}
+
+
+def ordered(rows: Sequence[Row], count: int) -> list[Row]:
+    """Return rows of every group and both labels in turn, drawn with a seed."""
+    pools: dict[tuple[str, bool], list[Row]] = {}
+    for row in rows:
+        if row["evidence"]:
+            pools.setdefault((group_of(row), row["label"] == "SUPPORTED"), []).append(row)
+    drawing = np.random.default_rng(SEED)
+    for key in sorted(pools):
+        pools[key] = [pools[key][place] for place in drawing.permutation(len(pools[key]))]
+    order: list[Row] = []
+    while any(pools.values()) and len(order) < count:
+        order += [pools[key].pop() for key in sorted(pools) if pools[key]]
+    return order[:count]
+
+
+def ask(args: argparse.Namespace) -> None:
+    rows = [json.loads(line) for line in args.rows_file.read_text("utf-8").splitlines()]
+    done = {(r["id"], r["prompt"]) for r in read_answers(args.out)} if args.out.exists() else set()
+    model = open_local_model(args.model or default_reader())
+    with args.out.open("a", encoding="utf-8") as out:
+        for row in ordered(rows, args.rows):
+            for name in args.prompts.split(","):
+                if (row["id"], name) in done:
+                    continue
+                print(
+                    json.dumps(answer(model, row, name), ensure_ascii=False), file=out, flush=True
+                )
+
+
+def answer(model: ChatModel, row: Row, name: str) -> Row:
+    make, is_for = PROMPTS[name]
+    request = ChatRequest(make(row), temperature=0.0, max_tokens=1, top_logprobs=20)
+    wall, work = time.monotonic(), time.process_time()
+    logit = logit_of(model.complete(request))
+    return {
+        "id": row["id"], "prompt": name, "paper": row["paper"], "group": group_of(row),
+        "label": row["label"], "logit": logit if is_for else -logit,
+        "seconds": round(time.monotonic() - wall, 2),
+        "processor_seconds": round(time.process_time() - work, 2),
+    }  # fmt: skip
+
+
+def read_answers(path: Path) -> list[Row]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def auc(rows: Sequence[Row], key: str = "logit") -> float:
+    up = [r[key] for r in rows if r["label"] == "SUPPORTED"]
+    down = [r[key] for r in rows if r["label"] == "NOT"]
+    if not up or not down:
+        return math.nan
+    wins = sum((a > b) + 0.5 * (a == b) for a in up for b in down)
+    return wins / len(up) / len(down)
+
+
+def table(args: argparse.Namespace) -> None:
+    rows = read_answers(args.out)
+    names = list(dict.fromkeys(row["prompt"] for row in rows))
+    print("| prompt | rows | " + " | ".join(GROUPS) + " | processor seconds |")
+    print("|---" * (len(GROUPS) + 3) + "|")
+    for name in names:
+        of = [row for row in rows if row["prompt"] == name]
+        shown = [f"{auc([r for r in of if g in ('all', r['group'])]):.2f}" for g in GROUPS]
+        work = statistics.median(row["processor_seconds"] for row in of)
+        print(f"| {name} | {len(of)} | {' | '.join(shown)} | {work:.1f} |")
+
+
+def fit_curve(rows: Sequence[Row]) -> tuple[float, float]:
+    """Return slope and intercept of a logistic curve, by Newton's steps with a little ridge."""
+    logits = np.array([row["logit"] for row in rows])
+    truth = np.array([row["label"] == "SUPPORTED" for row in rows], float)
+    design = np.stack([logits, np.ones_like(logits)], axis=1)
+    weights = np.array([1.0, 0.0])
+    for _ in range(50):
+        chance = 1 / (1 + np.exp(-design @ weights))
+        slope = design.T @ (truth - chance) - 1e-3 * weights
+        bend = (design * (chance * (1 - chance))[:, None]).T @ design + 1e-3 * np.eye(2)
+        weights = weights + np.linalg.solve(bend, slope)
+    return float(weights[0]), float(weights[1])
+
+
+def folds(rows: Sequence[Row]) -> Iterator[tuple[list[Row], list[Row]]]:
+    """Yield (fitted on, held back): no source stands in both."""
+    papers = sorted({row["paper"] for row in rows})
+    order = np.random.default_rng(SEED).permutation(len(papers))
+    for number in range(FOLDS):
+        held = {papers[place] for place in order[number::FOLDS]}
+        yield (
+            [row for row in rows if row["paper"] not in held],
+            [row for row in rows if row["paper"] in held],
+        )
+
+
+def held_back(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows with the probability that the other sources' curve gives them."""
+    said = []
+    for seen, held in folds(rows):
+        slope, intercept = fit_curve(seen)
+        said += [
+            {**row, "p": 1 / (1 + math.exp(-(slope * row["logit"] + intercept)))} for row in held
+        ]
+    return said
+
+
+def calibration_error(rows: Sequence[Row]) -> float:
+    """Return the mean distance of probability and share over bins of equal size."""
+    order = sorted(rows, key=lambda row: row["p"])
+    bins = np.array_split(np.arange(len(order)), BINS)
+    gaps = []
+    for places in bins:
+        of = [order[place] for place in places]
+        share = statistics.fmean(row["label"] == "SUPPORTED" for row in of)
+        gaps.append(len(of) * abs(statistics.fmean(row["p"] for row in of) - share))
+    return sum(gaps) / len(order)
+
+
+def shares(rows: Sequence[Row], ok: float) -> tuple[float, float]:
+    """Return the shares of supported and of unsupported (NOT) rows at or above a probability."""
+    return (
+        statistics.fmean(r["p"] >= ok for r in rows if r["label"] == "SUPPORTED"),
+        statistics.fmean(r["p"] >= ok for r in rows if r["label"] == "NOT"),
+    )
+
+
+def fit(args: argparse.Namespace) -> None:
+    rows = [row for row in read_answers(args.out) if row["prompt"] == "few"]
+    said = held_back(rows)
+    print("| OK from | of the supported OK | of the unsupported OK |\n|---|---|---|")
+    for choice in CHOICES:
+        print("| {:.2f} | {:.2f} | {:.2f} |".format(choice, *shares(said, choice)))
+    candidates = sorted({round(row["p"], 2) for row in said})
+    ok = next(c for c in candidates if shares(said, c)[1] <= MOST_UNSUPPORTED)
+    weak = next(c for c in reversed(candidates) if shares(said, c)[0] >= WEAK_SHARE)
+    slope, intercept = fit_curve(rows)
+    error = calibration_error(said)
+    print(
+        f"AUC {auc(said, 'p'):.2f}, calibration error {error:.3f}, OK from {ok}, WEAK from {weak}"
+    )
+    if args.write is None:
+        return
+    model = open_local_model(args.model or default_reader())
+    on, off = shares(said, ok)
+    fitted = ReaderFit(
+        fingerprint=OddsReader(model).fingerprint, model=model.name,
+        data=f"{len(rows)} drafted sentences with their true evidence, folds over "
+        f"{len({row['paper'] for row in rows})} sources",
+        slope=round(slope, 4), intercept=round(intercept, 4), ok=ok, weak=min(weak, ok),
+        auc=round(auc(said, "p"), 3), ok_supported=round(on, 3), ok_unsupported=round(off, 3),
+        calibration_error=round(error, 3),
+    )  # fmt: skip
+    text = json.dumps({"readers": [fitted.model_dump()]}, indent=1)
+    args.write.write_text(text + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["ask", "table", "fit"])
+    parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("--prompts", default=",".join(PROMPTS))
+    parser.add_argument("--rows", type=int, default=150)
+    parser.add_argument("--model")
+    parser.add_argument("--write", type=Path)
+    args = parser.parse_args()
+    args.rows_file, args.out = args.files[0], args.files[-1]
+    {"ask": ask, "table": table, "fit": fit}[args.what](args)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,223 @@
+"""Scorer `llm`: a language model reads the sentences that decide; the program does the rest."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from rag_assets.evidence.wording import coverage
+from rag_assets.judging.contract import (
+    SCORE_DECIMALS,
+    Judgement,
+    PassageText,
+    Sign,
+    Status,
+    Thresholds,
+    show_score,
+)
+from rag_assets.judging.facts import check_facts
+from rag_assets.judging.reader_fit import ReaderFit, find_fit
+from rag_assets.judging.reading import PartReading, Reading, StatementReader, open_reader
+from rag_assets.judging.shown_sentences import ShownSentence, choose_sentences
+from rag_assets.judging.statement import state
+from rag_assets.judging.thresholds import require_order
+from rag_assets.judging.unread import find_repeated
+from rag_assets.llm import ChatModel
+from rag_assets.model import AnswerError, ConfigurationError, hash_fields
+from rag_assets.workspace.settings import ReaderSettings, ScorerName
+
+# Counts as code: raise it when the same reading comes to another judgement.
+_VERSION = 1
+# Where nothing was measured: yes is likelier than no.
+_EVEN = 0.5
+_UNMEASURED_WEAK = 0.25
+# No probability is nearer to 0 or 1.
+_CLOSEST = 1e-6
+
+
+@dataclass(frozen=True)
+class ReaderScorer:
+    """Shows a reader few numbered sentences and makes a verdict of what it reads.
+
+    Args:
+        fit: None where this reader was not measured; then no probability is printed.
+    """
+
+    reader: StatementReader
+    thresholds: Thresholds
+    fit: ReaderFit | None
+
+    @property
+    def name(self) -> ScorerName:
+        """Return `llm`."""
+        return "llm"
+
+    @property
+    def fingerprint(self) -> str:
+        """Return the SHA-256 of reader, fit, thresholds and code."""
+        return self._fingerprint
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        fit = self.fit.model_dump() if self.fit else None
+        parts = [self.reader.fingerprint, fit, self.thresholds.values]
+        return hash_fields("llm", _VERSION, *parts)
+
+    def judge(self, claims: Sequence[tuple[str, Sequence[PassageText]]]) -> list[Judgement]:
+        """Return one judgement a claim; equal claims over equal sentences are read once."""
+        read: dict[tuple[str, tuple[ShownSentence, ...]], Judgement] = {}
+        judgements = []
+        for claim, passages in claims:
+            statement = state(claim)
+            shown = choose_sentences(statement, passages)
+            key = statement, shown
+            if key not in read:
+                read[key] = self._judge(statement, passages, shown)
+            judgements.append(read[key])
+        return judgements
+
+    def _judge(
+        self, statement: str, passages: Sequence[PassageText], shown: tuple[ShownSentence, ...]
+    ) -> Judgement:
+        texts = [passage.text for passage in passages]
+        agreeing = check_facts(statement, texts, "for")
+        repeated = find_repeated(statement, passages)
+        if repeated is not None:
+            return Judgement(
+                1.0, "OK", "supported", "The passage says it word for word.", *repeated, agreeing
+            )
+        try:
+            reading = self.reader.read(statement, shown, self._least)
+        except AnswerError as error:
+            return self._unread(statement, passages, error)
+        score = self._score(reading)
+        status, code = self.thresholds.decide(score)
+        denied = any(part.verdict == "contradicted" for part in reading.parts)
+        missing = [part for part in reading.parts if part.verdict != "supported"]
+        if denied:
+            status, code = "MISSING", "contradicted"
+        elif status == "OK" and missing:
+            status, code = "WEAK", "weakly_supported"
+        differing = check_facts(statement, texts, "against")
+        if differing and status == "OK":
+            # What a program can see is not left to what a model makes of it.
+            status, code = "WEAK", "facts_differ"
+        place = self._place(statement, passages, shown, reading)
+        whole = len(reading.parts) == 1
+        return Judgement(
+            score, status, code, self._reason(status, score, denied=denied, differing=differing),
+            *place, agreeing, (*differing, *(() if whole else map(_sign, missing))),
+        )  # fmt: skip
+
+    @property
+    def _least(self) -> float:
+        """Return the log-odds at which a sentence is OK."""
+        ok = min(max(self.thresholds.ok, _CLOSEST), 1 - _CLOSEST)
+        odds = math.log(ok / (1 - ok))
+        return odds if self.fit is None else (odds - self.fit.intercept) / self.fit.slope
+
+    def _score(self, reading: Reading) -> float:
+        if reading.logit is None:
+            held = sum(part.verdict == "supported" for part in reading.parts)
+            return round(held / len(reading.parts), SCORE_DECIMALS)
+        if self.fit is not None:
+            return round(self.fit.probability(reading.logit), SCORE_DECIMALS)
+        return round(_plain_probability(reading.logit), SCORE_DECIMALS)
+
+    def _place(
+        self,
+        statement: str,
+        passages: Sequence[PassageText],
+        shown: Sequence[ShownSentence],
+        reading: Reading,
+    ) -> tuple[int, tuple[int, int]]:
+        if reading.deciding:
+            best = shown[reading.deciding[0]]
+            return best.passage, best.span
+        return _nearest(statement, passages)
+
+    def _reason(
+        self, status: Status, score: float, *, denied: bool, differing: Sequence[Sign]
+    ) -> str:
+        by = f"read by {self.reader.name}"
+        if self.fit is not None and self.fit.is_calibrated:
+            by += f"; supported with probability {show_score(score)}, OK from " + show_score(
+                self.thresholds.ok
+            )
+        elif self.fit is None:
+            by += "; how well it reads was not measured"
+        if differing and not denied:
+            return f"{differing[0].text} ({by}). Correct it, or cite the place that says so."
+        if denied:
+            return (
+                f"The sentence shown says otherwise ({by}). Correct the sentence, or cite a source "
+                "that says it."
+            )
+        return {
+            "OK": f"The sentence shown says it ({by}).",
+            "WEAK": f"The sentences found say it in part, or not surely ({by}). Read them, cite a "
+            "better passage, or say less.",
+            "MISSING": f"The sentences found do not say it ({by}). Cite another source, or drop "
+            "the claim.",
+        }[status]
+
+    def _unread(
+        self, statement: str, passages: Sequence[PassageText], error: AnswerError
+    ) -> Judgement:
+        """Return that nobody has read it: never OK, and never a reason to drop the sentence."""
+        passage, span = _nearest(statement, passages)
+        return Judgement(
+            round(min(self.thresholds.weak, self.thresholds.ok), SCORE_DECIMALS),
+            "WEAK", "unread",
+            "Not read: the answer of the language model cannot be used. Read the passage yourself.",
+            passage, span, note=f"Not read: {error}",
+        )  # fmt: skip
+
+
+def _sign(part: PartReading) -> Sign:
+    said = {
+        "contradicted": f"Contradicted by the sentences shown: “{part.text}”.",
+        "not_stated": f"Not in the sentences shown: “{part.text}”.",
+    }[part.verdict]
+    return Sign("words", part.text, "", said)
+
+
+def _nearest(statement: str, passages: Sequence[PassageText]) -> tuple[int, tuple[int, int]]:
+    """Return the sentence of the first passage that shares most with the statement."""
+    text = passages[0].text
+    return 0, max(passages[0].sentences, key=lambda s: coverage(statement, text[slice(*s)]))
+
+
+def _plain_probability(logit: float) -> float:
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, logit))))
+
+
+def load_reader_scorer(settings: ReaderSettings, chat: ChatModel | None) -> ReaderScorer:
+    """Return the scorer that reads with a language model.
+
+    Raises:
+        ConfigurationError: no language model is configured, or thresholds contradict each other.
+    """
+    if chat is None:
+        raise ConfigurationError(
+            "verify.scorer: llm asks the model that `llm` names, which is none. Run `rag models "
+            "list` and set `llm.kind` to local, or name a service."
+        )
+    reader = open_reader(chat)
+    fit = find_fit(reader.fingerprint)
+    origin = f"fitted on {fit.data}" if fit else "default: yes is likelier than no"
+    ok, weak = (fit.ok, fit.weak) if fit else (_EVEN, _UNMEASURED_WEAK)
+    chosen = settings.threshold is not None, settings.weak_threshold is not None
+    ok = ok if settings.threshold is None else settings.threshold
+    weak = weak if settings.weak_threshold is None else settings.weak_threshold
+    require_order(ok, weak, "verify.llm")
+    return ReaderScorer(
+        reader,
+        Thresholds(
+            ok,
+            weak,
+            "setting verify.llm.threshold" if chosen[0] else origin,
+            "setting verify.llm.weak_threshold" if chosen[1] else origin,
+        ),
+        fit,
+    )
