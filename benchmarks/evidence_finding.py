@@ -1,6 +1,6 @@
 """Whether the passages shown hold the sentences that decide a statement, and what that costs.
 
-    python benchmarks/evidence_finding.py [--set dev|train] [--cache DIR] [--tokens N]
+    python -m benchmarks.evidence_finding [--set dev|train] [--cache DIR] [--tokens N]
 
 Reads the drafts with known truth of RAG_SHARED_DATA (default ../shared/data). Of the supported rows
 with quotations: the share whose quotations all stand in the first passage, and in three, by group;
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from known_drafts import GROUPS, Cited, group_of, is_located, read_documents, read_rows
+from benchmarks.known_drafts import GROUPS, Cited, group_of, is_located, read_documents, read_rows
 
 from rag_assets.finding import WINDOW_TOKENS, EvidenceFinder, FindingWeights, text_size
 

@@ -1,6 +1,6 @@
 """Fit configs/finding.json: which sentences of a document decide a statement.
 
-    python benchmarks/fit_finding.py [--cache DIR] [--write]
+    python -m benchmarks.fit_finding [--cache DIR] [--write]
 
 A softmax over the sentences of the cited document, linear in the features of `rag_assets.finding`;
 the loss of a row is the mean, over its quotations, of the log share of the sentences that hold the
@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from evidence_finding import CACHE, print_table
-from known_drafts import Cited, bare, read_documents, read_rows
+from benchmarks.evidence_finding import CACHE, print_table
+from benchmarks.known_drafts import Cited, bare, read_documents, read_rows
 from numpy.typing import NDArray
 from rapidfuzz import fuzz
 

@@ -1,9 +1,11 @@
 """How well prompts make a small reader tell supported sentences from others, and its calibration.
 
-The reader gets the true evidence: the quotations that decide each row. Answers are appended to OUT
-one by one, so that a run that was stopped goes on; `fit` reads them.
+The reader gets what an audit shows it of the cited document; with `--true` the quotations that
+decide a row, which says what better finding would bring. Answers are appended to OUT one by one,
+so that a run that was stopped goes on; `fit` reads them. Drafts and documents are those of
+RAG_SHARED_DATA (default ../shared/data).
 
-    python -m benchmarks.reader_prompts ask train.jsonl OUT.jsonl --prompts few,plain --rows 150
+    python -m benchmarks.reader_prompts ask train OUT.jsonl --prompts few,plain --rows 150
     python -m benchmarks.reader_prompts table OUT.jsonl
     python -m benchmarks.reader_prompts fit OUT.jsonl --write configs/readers.json
 """
@@ -14,19 +16,25 @@ import math
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.evidence_finding import CACHE
+from benchmarks.known_drafts import GROUPS, group_of, is_located, read_documents, read_rows
+from rag_assets.finding import EvidenceFinder, OpenDocument, text_size
+from rag_assets.judging import PassageText
 from rag_assets.judging.reader_fit import ReaderFit
 from rag_assets.judging.reading import READ_TASK, OddsReader, logit_of
+from rag_assets.judging.shown_sentences import ShownSentence, choose_sentences
+from rag_assets.judging.statement import state
 from rag_assets.llm import ChatModel, ChatRequest, Message, load_prompt, open_local_model
 from rag_assets.local_models import default_reader
 
 SEED = 7
 FOLDS = 5
-GROUPS = ("all", "en", "zh", "cross", "law")
 # Thresholds whose shares are shown, and the share of unsupported rows that may come out OK.
 CHOICES = (0.3, 0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
 MOST_UNSUPPORTED = 0.12
@@ -34,50 +42,27 @@ WEAK_SHARE = 0.9
 BINS = 5
 
 Row = dict[str, Any]
+Shown = Sequence[ShownSentence]
 SHIPPED = load_prompt(READ_TASK).text
 SYSTEM = SHIPPED.partition("### user")[0].removeprefix("### system").strip()
 WHOLE = "Is the statement fully supported by the source? Answer Yes or No."
 REVERSE = "Is anything in the statement wrong or not stated in the source? Answer Yes or No."
-CHINESE = "该陈述是否完全得到来源的支持？只回答“是”或“否”。"
 
 
-def has_han(text: str) -> bool:
-    return any("\u4e00" <= character <= "\u9fff" for character in text)
-
-
-def group_of(row: Row) -> str:
-    if row["paper"].startswith("law"):
-        return "law"
-    is_crossed = (row["language"] == "zh") != has_han(row["paper"])
-    return "cross" if is_crossed else str(row["language"])
-
-
-def source_of(row: Row) -> str:
-    return "\n".join(f"[{n}] {quote}" for n, quote in enumerate(row["evidence"], start=1))
-
-
-def plain(question: str) -> Callable[[Row], tuple[Message, ...]]:
-    def make(row: Row) -> tuple[Message, ...]:
-        asked = f"Source:\n{source_of(row)}\n\nStatement: {row['sentence']}\n\n{question}"
+def plain(question: str) -> Callable[[str, Shown], tuple[Message, ...]]:
+    def make(statement: str, shown: Shown) -> tuple[Message, ...]:
+        source = "\n".join(f"[{n}] {each.text}" for n, each in enumerate(shown, start=1))
+        asked = f"Source:\n{source}\n\nStatement: {statement}\n\n{question}"
         return Message("system", SYSTEM), Message("user", asked)
 
     return make
 
 
-def few(row: Row) -> tuple[Message, ...]:
-    """The shipped prompt, as the reader itself makes it."""
-    from rag_assets.judging.shown_sentences import ShownSentence
-
-    shown = [ShownSentence(quote, 0, (0, len(quote))) for quote in row["evidence"]]
-    return OddsReader.messages(row["sentence"], shown)
-
-
 # name → (turns, whether yes speaks for the statement)
-PROMPTS: dict[str, tuple[Callable[[Row], tuple[Message, ...]], bool]] = {
-    "few": (few, True),
+PROMPTS: dict[str, tuple[Callable[[str, Shown], tuple[Message, ...]], bool]] = {
+    "few": (OddsReader.messages, True),  # the shipped one
     "plain": (plain(WHOLE), True),
     "reverse": (plain(REVERSE), False),
-    "chinese": (plain(CHINESE), True),
 }
 
 
@@ -85,8 +70,7 @@ def ordered(rows: Sequence[Row], count: int) -> list[Row]:
     """Return rows of every group and both labels in turn, drawn with a seed."""
     pools: dict[tuple[str, bool], list[Row]] = {}
     for row in rows:
-        if row["evidence"]:
-            pools.setdefault((group_of(row), row["label"] == "SUPPORTED"), []).append(row)
+        pools.setdefault((group_of(row), row["label"] == "SUPPORTED"), []).append(row)
     drawing = np.random.default_rng(SEED)
     for key in sorted(pools):
         pools[key] = [pools[key][place] for place in drawing.permutation(len(pools[key]))]
@@ -97,27 +81,53 @@ def ordered(rows: Sequence[Row], count: int) -> list[Row]:
 
 
 def ask(args: argparse.Namespace) -> None:
-    rows = [json.loads(line) for line in args.rows_file.read_text("utf-8").splitlines()]
+    rows = ordered(read_rows(str(args.files[0])), args.rows)
     done = {(r["id"], r["prompt"]) for r in read_answers(args.out)} if args.out.exists() else set()
     model = open_local_model(args.model or default_reader())
+    show = quoted if args.true else Finding(rows, args.cache)
     with args.out.open("a", encoding="utf-8") as out:
-        for row in ordered(rows, args.rows):
+        for row in rows:
             for name in args.prompts.split(","):
-                if (row["id"], name) in done:
-                    continue
-                print(
-                    json.dumps(answer(model, row, name), ensure_ascii=False), file=out, flush=True
-                )
+                if (row["id"], name) not in done:
+                    said = answer(model, row, show(row), name)
+                    print(json.dumps(said, ensure_ascii=False), file=out, flush=True)
 
 
-def answer(model: ChatModel, row: Row, name: str) -> Row:
+def quoted(row: Row) -> Shown:
+    """Return the quotations that decide a row."""
+    return [ShownSentence(quote, 0, (0, len(quote))) for quote in row["evidence"]]
+
+
+class Finding:
+    """What an audit shows a reader of the document that a row cites."""
+
+    def __init__(self, rows: Sequence[Row], cache: Path) -> None:
+        self._documents = read_documents(rows, cache)
+        self._finder = EvidenceFinder()
+
+    @cache
+    def _open(self, name: str) -> OpenDocument:
+        cited = self._documents[name]
+        return self._finder.open(cited.passages, cited.title)
+
+    def __call__(self, row: Row) -> Shown:
+        statement = state(row["sentence"])
+        windows = self._open(row["paper"]).find(statement)
+        texts = [PassageText(w.text, w.spans, "", w.shares) for w in windows]
+        return choose_sentences(statement, texts)
+
+
+def answer(model: ChatModel, row: Row, shown: Shown, name: str) -> Row:
     make, is_for = PROMPTS[name]
-    request = ChatRequest(make(row), temperature=0.0, max_tokens=1, top_logprobs=20)
+    messages = make(state(row["sentence"]), shown)
+    request = ChatRequest(messages, temperature=0.0, max_tokens=1, top_logprobs=20)
     wall, work = time.monotonic(), time.process_time()
     logit = logit_of(model.complete(request))
     return {
         "id": row["id"], "prompt": name, "paper": row["paper"], "group": group_of(row),
-        "label": row["label"], "logit": logit if is_for else -logit,
+        "kind": row["kind"], "label": row["label"], "logit": logit if is_for else -logit,
+        "located": is_located(row, " ".join(each.text for each in shown)),
+        "tokens": round(sum(text_size(each.text) for each in shown)),
         "seconds": round(time.monotonic() - wall, 2),
         "processor_seconds": round(time.process_time() - work, 2),
     }  # fmt: skip
@@ -139,13 +149,14 @@ def auc(rows: Sequence[Row], key: str = "logit") -> float:
 def table(args: argparse.Namespace) -> None:
     rows = read_answers(args.out)
     names = list(dict.fromkeys(row["prompt"] for row in rows))
-    print("| prompt | rows | " + " | ".join(GROUPS) + " | processor seconds |")
-    print("|---" * (len(GROUPS) + 3) + "|")
+    print("| prompt | rows | " + " | ".join(("all", *GROUPS)) + " | processor seconds | seconds |")
+    print("|---" * (len(GROUPS) + 5) + "|")
     for name in names:
         of = [row for row in rows if row["prompt"] == name]
-        shown = [f"{auc([r for r in of if g in ('all', r['group'])]):.2f}" for g in GROUPS]
+        shown = [f"{auc([r for r in of if g in ('all', r['group'])]):.2f}" for g in ("all", *GROUPS)]
         work = statistics.median(row["processor_seconds"] for row in of)
-        print(f"| {name} | {len(of)} | {' | '.join(shown)} | {work:.1f} |")
+        wall = statistics.median(row["seconds"] for row in of)
+        print(f"| {name} | {len(of)} | {' | '.join(shown)} | {work:.1f} | {wall:.1f} |")
 
 
 def fit_curve(rows: Sequence[Row]) -> tuple[float, float]:
@@ -239,12 +250,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=["ask", "table", "fit"])
     parser.add_argument("files", nargs="+", type=Path)
-    parser.add_argument("--prompts", default=",".join(PROMPTS))
+    parser.add_argument("--prompts", default="few")
     parser.add_argument("--rows", type=int, default=150)
     parser.add_argument("--model")
+    parser.add_argument("--true", action="store_true", help="show the quotations that decide")
+    parser.add_argument("--cache", type=Path, default=CACHE, help="where parses are kept")
     parser.add_argument("--write", type=Path)
     args = parser.parse_args()
-    args.rows_file, args.out = args.files[0], args.files[-1]
+    args.out = args.files[-1]
     {"ask": ask, "table": table, "fit": fit}[args.what](args)
 
 

@@ -34,11 +34,13 @@ class EvidenceWindow:
         decisive: index in `sentences` of the likeliest.
         share: of the likelihood to decide that the document's sentences have, 0 to 1; it is no
             probability that the statement is supported.
+        shares: the same of each sentence; 0.0 of a caption or header that stands before a row.
     """
 
     sentences: tuple[Sentence, ...]
     decisive: int
     share: float
+    shares: tuple[float, ...]
 
     @property
     def text(self) -> str:
@@ -149,4 +151,5 @@ class OpenDocument:
             tuple(self.sentences[index] for index in shown),
             shown.index(best),
             min(1.0, round(sum(shares[index] for index in inside), 6)),
+            tuple(round(shares[index], 6) if index in inside else 0.0 for index in shown),
         )

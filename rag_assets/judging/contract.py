@@ -30,11 +30,14 @@ class PassageText:
         text: verbatim.
         sentences: half-open spans of its sentences in `text`; never empty.
         context: title of the document and headings above: what they name, the text need not.
+        shares: how likely each sentence decides, beside all of its document; empty where the
+            passage was given, and not found.
     """
 
     text: str
     sentences: tuple[tuple[int, int], ...]
     context: str = ""
+    shares: tuple[float, ...] = ()
 
 
 def name_context(title: str | None, section_path: Sequence[str]) -> str:

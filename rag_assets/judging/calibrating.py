@@ -1,0 +1,167 @@
+"""From the scores of a reader on sentences of known truth to probabilities and thresholds.
+
+All figures come from folds over sources: a sentence is judged by a curve that saw no other sentence
+about the same source.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import Literal
+
+import numpy as np
+
+from rag_assets.judging.reader_fit import ReaderFit
+from rag_assets.model import ConfigurationError
+
+Label = Literal["SUPPORTED", "PARTLY", "NOT"]
+
+FOLDS = 5
+_SEED = 7
+# Of the sentences that are not supported so many may come out OK, and of the supported ones so
+# many must be at least WEAK: what the shipped thresholds are chosen for.
+MOST_UNSUPPORTED = 0.10
+LEAST_WEAK = 0.9
+_BINS = 5
+# Fewer sentences of a kind, or sources, say nothing about others.
+_FEWEST_ROWS, _FEWEST_SOURCES = 20, FOLDS
+_STEPS, _RIDGE = 50, 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledScore:
+    """A sentence of known truth as a reader scored it.
+
+    Args:
+        logit: the score, as log-odds; after `hold_back` that of the fitted probability.
+        source: what it cites; all sentences of a source stand in one fold.
+    """
+
+    logit: float
+    label: Label
+    source: str
+
+    @property
+    def probability(self) -> float:
+        """The score as a number from 0 to 1."""
+        return 1 / (1 + math.exp(-max(-30.0, min(30.0, self.logit))))
+
+
+def auc(rows: Sequence[LabelledScore]) -> float:
+    """Return how often a supported sentence has the higher score of a pair; PARTLY is left out.
+
+    Not a number where one of both kinds is missing.
+    """
+    up = np.array([row.logit for row in rows if row.label == "SUPPORTED"])
+    down = np.array([row.logit for row in rows if row.label == "NOT"])
+    if not len(up) or not len(down):
+        return math.nan
+    above = (up[:, None] > down).mean() + 0.5 * (up[:, None] == down).mean()
+    return float(above)
+
+
+def shares_from(rows: Sequence[LabelledScore], probability: float) -> tuple[float, float]:
+    """Return the shares of the SUPPORTED and of the NOT rows at or above a probability."""
+    return _share(rows, "SUPPORTED", probability), _share(rows, "NOT", probability)
+
+
+def _share(rows: Sequence[LabelledScore], label: Label, probability: float) -> float:
+    return fmean(row.probability >= probability for row in rows if row.label == label)
+
+
+def fit_curve(rows: Sequence[LabelledScore]) -> tuple[float, float]:
+    """Return slope and intercept of a logistic curve (Platt 1999), by Newton's steps."""
+    logits = np.array([row.logit for row in rows])
+    truth = np.array([row.label == "SUPPORTED" for row in rows], float)
+    design = np.stack([logits, np.ones_like(logits)], axis=1)
+    weights = np.array([1.0, 0.0])
+    for _ in range(_STEPS):
+        chance = 1 / (1 + np.exp(-np.clip(design @ weights, -30, 30)))
+        slope = design.T @ (truth - chance) - _RIDGE * weights
+        bend = (design * (chance * (1 - chance))[:, None]).T @ design + _RIDGE * np.eye(2)
+        weights = weights + np.linalg.solve(bend, slope)
+    return float(weights[0]), float(weights[1])
+
+
+def folds(
+    rows: Sequence[LabelledScore],
+) -> Iterator[tuple[list[LabelledScore], list[LabelledScore]]]:
+    """Yield (fitted on, held back), so that no source stands in both."""
+    sources = sorted({row.source for row in rows})
+    order = np.random.default_rng(_SEED).permutation(len(sources))
+    for number in range(FOLDS):
+        held = {sources[place] for place in order[number::FOLDS]}
+        yield (
+            [row for row in rows if row.source not in held],
+            [row for row in rows if row.source in held],
+        )
+
+
+def hold_back(rows: Sequence[LabelledScore]) -> list[LabelledScore]:
+    """Return the rows with the log-odds that the curve of the other sources gives them."""
+    said: list[LabelledScore] = []
+    for seen, held in folds(rows):
+        slope, intercept = fit_curve(seen)
+        said += [replace(row, logit=slope * row.logit + intercept) for row in held]
+    return said
+
+
+def calibration_error(rows: Sequence[LabelledScore]) -> float:
+    """Return the mean distance of probability and share over five bins of equal size."""
+    order = sorted(rows, key=lambda row: row.probability)
+    gaps = []
+    for places in np.array_split(np.arange(len(order)), _BINS):
+        of = [order[place] for place in places]
+        share = fmean(row.label == "SUPPORTED" for row in of)
+        gaps.append(len(of) * abs(fmean(row.probability for row in of) - share))
+    return sum(gaps) / len(order)
+
+
+def fit_reader(
+    rows: Sequence[LabelledScore],
+    *,
+    fingerprint: str,
+    model: str,
+    data: str,
+    most_unsupported: float = MOST_UNSUPPORTED,
+) -> ReaderFit:
+    """Return curve and thresholds of a reader.
+
+    Args:
+        rows: scores before any curve.
+        data: on what they were made, in words.
+        most_unsupported: share of the NOT rows that may come out OK, on folds.
+
+    Raises:
+        ConfigurationError: too few rows or sources, or the scores say nothing of the truth.
+    """
+    _require_enough(rows)
+    said = hold_back(rows)
+    slope, intercept = fit_curve(rows)
+    if slope <= 0:
+        raise ConfigurationError(
+            f"{model}: its scores are not higher where a sentence is supported (AUC "
+            f"{auc(rows):.2f}); no threshold can be chosen. Take another model or prompt."
+        )
+    candidates = [place / 100 for place in range(1, 100)]
+    ok = next((c for c in candidates if shares_from(said, c)[1] <= most_unsupported), 0.99)
+    weak = next((c for c in reversed(candidates) if shares_from(said, c)[0] >= LEAST_WEAK), 0.01)
+    supported, unsupported = shares_from(said, ok)
+    return ReaderFit(
+        fingerprint=fingerprint, model=model, data=data,
+        slope=round(slope, 4), intercept=round(intercept, 4), ok=ok, weak=min(weak, ok),
+        auc=round(auc(said), 3), ok_supported=round(supported, 3),
+        ok_unsupported=round(unsupported, 3), calibration_error=round(calibration_error(said), 3),
+    )  # fmt: skip
+
+
+def _require_enough(rows: Sequence[LabelledScore]) -> None:
+    counted = {kind: sum(row.label == kind for row in rows) for kind in ("SUPPORTED", "NOT")}
+    sources = len({row.source for row in rows})
+    if min(counted.values()) < _FEWEST_ROWS or sources < _FEWEST_SOURCES:
+        raise ConfigurationError(
+            f"{counted['SUPPORTED']} supported and {counted['NOT']} unsupported sentences about "
+            f"{sources} sources are too few to fit on; it takes {_FEWEST_ROWS} of each and "
+            f"{_FEWEST_SOURCES} sources. Label more, about other sources."
+        )
