@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from benchmarks.known_drafts import GROUPS, Cited, group_of, is_located, read_documents, read_rows
 
+from benchmarks.known_drafts import GROUPS, Cited, group_of, is_located, read_documents, read_rows
 from rag_assets.finding import WINDOW_TOKENS, EvidenceFinder, FindingWeights, text_size
 
 CACHE = Path("~/.cache/rag-assets-benchmarks/drafts").expanduser()

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from benchmarks.evidence_finding import CACHE, print_table
-from benchmarks.known_drafts import Cited, bare, read_documents, read_rows
 from numpy.typing import NDArray
 from rapidfuzz import fuzz
 
+from benchmarks.evidence_finding import CACHE, print_table
+from benchmarks.known_drafts import Cited, bare, read_documents, read_rows
 from rag_assets.embedding import load_word_pieces
 from rag_assets.finding import (
     FEATURES,

@@ -12,11 +12,9 @@ RAG_SHARED_DATA (default ../shared/data).
 
 import argparse
 import json
-import math
 import statistics
 import time
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +24,7 @@ from benchmarks.evidence_finding import CACHE
 from benchmarks.known_drafts import GROUPS, group_of, is_located, read_documents, read_rows
 from rag_assets.finding import EvidenceFinder, OpenDocument, text_size
 from rag_assets.judging import PassageText
-from rag_assets.judging.reader_fit import ReaderFit
+from rag_assets.judging.calibrating import LabelledScore, auc, fit_reader, hold_back, shares_from
 from rag_assets.judging.reading import READ_TASK, OddsReader, logit_of
 from rag_assets.judging.shown_sentences import ShownSentence, choose_sentences
 from rag_assets.judging.statement import state
@@ -34,12 +32,8 @@ from rag_assets.llm import ChatModel, ChatRequest, Message, load_prompt, open_lo
 from rag_assets.local_models import default_reader
 
 SEED = 7
-FOLDS = 5
-# Thresholds whose shares are shown, and the share of unsupported rows that may come out OK.
+# Thresholds whose shares are shown.
 CHOICES = (0.3, 0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
-MOST_UNSUPPORTED = 0.12
-WEAK_SHARE = 0.9
-BINS = 5
 
 Row = dict[str, Any]
 Shown = Sequence[ShownSentence]
@@ -104,13 +98,16 @@ class Finding:
     def __init__(self, rows: Sequence[Row], cache: Path) -> None:
         self._documents = read_documents(rows, cache)
         self._finder = EvidenceFinder()
+        self._opened: dict[str, OpenDocument] = {}
 
-    @cache
     def _open(self, name: str) -> OpenDocument:
-        cited = self._documents[name]
-        return self._finder.open(cited.passages, cited.title)
+        if name not in self._opened:
+            cited = self._documents[name]
+            self._opened[name] = self._finder.open(cited.passages, cited.title)
+        return self._opened[name]
 
     def __call__(self, row: Row) -> Shown:
+        """Return the numbered sentences for a row."""
         statement = state(row["sentence"])
         windows = self._open(row["paper"]).find(statement)
         texts = [PassageText(w.text, w.spans, "", w.shares) for w in windows]
@@ -137,13 +134,8 @@ def read_answers(path: Path) -> list[Row]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def auc(rows: Sequence[Row], key: str = "logit") -> float:
-    up = [r[key] for r in rows if r["label"] == "SUPPORTED"]
-    down = [r[key] for r in rows if r["label"] == "NOT"]
-    if not up or not down:
-        return math.nan
-    wins = sum((a > b) + 0.5 * (a == b) for a in up for b in down)
-    return wins / len(up) / len(down)
+def labelled(rows: Sequence[Row]) -> list[LabelledScore]:
+    return [LabelledScore(row["logit"], row["label"], row["paper"]) for row in rows]
 
 
 def table(args: argparse.Namespace) -> None:
@@ -153,97 +145,32 @@ def table(args: argparse.Namespace) -> None:
     print("|---" * (len(GROUPS) + 5) + "|")
     for name in names:
         of = [row for row in rows if row["prompt"] == name]
-        shown = [f"{auc([r for r in of if g in ('all', r['group'])]):.2f}" for g in ("all", *GROUPS)]
+        shown = [
+            f"{auc(labelled([r for r in of if g in ('all', r['group'])])):.2f}"
+            for g in ("all", *GROUPS)
+        ]
         work = statistics.median(row["processor_seconds"] for row in of)
         wall = statistics.median(row["seconds"] for row in of)
         print(f"| {name} | {len(of)} | {' | '.join(shown)} | {work:.1f} | {wall:.1f} |")
 
 
-def fit_curve(rows: Sequence[Row]) -> tuple[float, float]:
-    """Return slope and intercept of a logistic curve, by Newton's steps with a little ridge."""
-    logits = np.array([row["logit"] for row in rows])
-    truth = np.array([row["label"] == "SUPPORTED" for row in rows], float)
-    design = np.stack([logits, np.ones_like(logits)], axis=1)
-    weights = np.array([1.0, 0.0])
-    for _ in range(50):
-        chance = 1 / (1 + np.exp(-design @ weights))
-        slope = design.T @ (truth - chance) - 1e-3 * weights
-        bend = (design * (chance * (1 - chance))[:, None]).T @ design + 1e-3 * np.eye(2)
-        weights = weights + np.linalg.solve(bend, slope)
-    return float(weights[0]), float(weights[1])
-
-
-def folds(rows: Sequence[Row]) -> Iterator[tuple[list[Row], list[Row]]]:
-    """Yield (fitted on, held back): no source stands in both."""
-    papers = sorted({row["paper"] for row in rows})
-    order = np.random.default_rng(SEED).permutation(len(papers))
-    for number in range(FOLDS):
-        held = {papers[place] for place in order[number::FOLDS]}
-        yield (
-            [row for row in rows if row["paper"] not in held],
-            [row for row in rows if row["paper"] in held],
-        )
-
-
-def held_back(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows with the probability that the other sources' curve gives them."""
-    said = []
-    for seen, held in folds(rows):
-        slope, intercept = fit_curve(seen)
-        said += [
-            {**row, "p": 1 / (1 + math.exp(-(slope * row["logit"] + intercept)))} for row in held
-        ]
-    return said
-
-
-def calibration_error(rows: Sequence[Row]) -> float:
-    """Return the mean distance of probability and share over bins of equal size."""
-    order = sorted(rows, key=lambda row: row["p"])
-    bins = np.array_split(np.arange(len(order)), BINS)
-    gaps = []
-    for places in bins:
-        of = [order[place] for place in places]
-        share = statistics.fmean(row["label"] == "SUPPORTED" for row in of)
-        gaps.append(len(of) * abs(statistics.fmean(row["p"] for row in of) - share))
-    return sum(gaps) / len(order)
-
-
-def shares(rows: Sequence[Row], ok: float) -> tuple[float, float]:
-    """Return the shares of supported and of unsupported (NOT) rows at or above a probability."""
-    return (
-        statistics.fmean(r["p"] >= ok for r in rows if r["label"] == "SUPPORTED"),
-        statistics.fmean(r["p"] >= ok for r in rows if r["label"] == "NOT"),
-    )
-
-
 def fit(args: argparse.Namespace) -> None:
-    rows = [row for row in read_answers(args.out) if row["prompt"] == "few"]
-    said = held_back(rows)
+    answers = [row for row in read_answers(args.out) if row["prompt"] == "few"]
+    rows = labelled(answers)
+    said = hold_back(rows)
     print("| OK from | of the supported OK | of the unsupported OK |\n|---|---|---|")
     for choice in CHOICES:
-        print("| {:.2f} | {:.2f} | {:.2f} |".format(choice, *shares(said, choice)))
-    candidates = sorted({round(row["p"], 2) for row in said})
-    ok = next(c for c in candidates if shares(said, c)[1] <= MOST_UNSUPPORTED)
-    weak = next(c for c in reversed(candidates) if shares(said, c)[0] >= WEAK_SHARE)
-    slope, intercept = fit_curve(rows)
-    error = calibration_error(said)
-    print(
-        f"AUC {auc(said, 'p'):.2f}, calibration error {error:.3f}, OK from {ok}, WEAK from {weak}"
-    )
-    if args.write is None:
-        return
+        print("| {:.2f} | {:.2f} | {:.2f} |".format(choice, *shares_from(said, choice)))
     model = open_local_model(args.model or default_reader())
-    on, off = shares(said, ok)
-    fitted = ReaderFit(
-        fingerprint=OddsReader(model).fingerprint, model=model.name,
-        data=f"{len(rows)} drafted sentences with their true evidence, folds over "
-        f"{len({row['paper'] for row in rows})} sources",
-        slope=round(slope, 4), intercept=round(intercept, 4), ok=ok, weak=min(weak, ok),
-        auc=round(auc(said, "p"), 3), ok_supported=round(on, 3), ok_unsupported=round(off, 3),
-        calibration_error=round(error, 3),
+    fitted = fit_reader(
+        rows, fingerprint=OddsReader(model).fingerprint, model=model.name,
+        data=f"{len(rows)} drafted sentences with what was found of "
+        f"{len({row.source for row in rows})} sources, folds over them",
     )  # fmt: skip
-    text = json.dumps({"readers": [fitted.model_dump()]}, indent=1)
-    args.write.write_text(text + "\n", encoding="utf-8")
+    print(fitted.model_dump_json(indent=1))
+    if args.write is not None:
+        text = json.dumps({"readers": [fitted.model_dump()]}, indent=1)
+        args.write.write_text(text + "\n", encoding="utf-8")
 
 
 def main() -> None:

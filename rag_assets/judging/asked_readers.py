@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from rag_assets.evidence.wording import coverage
 from rag_assets.judging.contract import (
     SCORE_DECIMALS,
     Judgement,
@@ -16,23 +15,18 @@ from rag_assets.judging.contract import (
     show_score,
 )
 from rag_assets.judging.facts import check_facts
-from rag_assets.judging.reader_fit import ReaderFit, find_fit
+from rag_assets.judging.reader_fit import ReaderFit, find_fit, log_odds_of, probability_of
 from rag_assets.judging.reading import PartReading, Reading, StatementReader, open_reader
-from rag_assets.judging.shown_sentences import ShownSentence, choose_sentences
+from rag_assets.judging.shown_sentences import ShownSentence, choose_sentences, likeliest
 from rag_assets.judging.statement import state
-from rag_assets.judging.thresholds import require_order
+from rag_assets.judging.thresholds import reader_thresholds
 from rag_assets.judging.unread import find_repeated
 from rag_assets.llm import ChatModel
 from rag_assets.model import AnswerError, ConfigurationError, hash_fields
 from rag_assets.workspace.settings import ReaderSettings, ScorerName
 
 # Counts as code: raise it when the same reading comes to another judgement.
-_VERSION = 1
-# Where nothing was measured: yes is likelier than no.
-_EVEN = 0.5
-_UNMEASURED_WEAK = 0.25
-# No probability is nearer to 0 or 1.
-_CLOSEST = 1e-6
+_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -63,6 +57,17 @@ class ReaderScorer:
         parts = [self.reader.fingerprint, fit, self.thresholds.values]
         return hash_fields("llm", _VERSION, *parts)
 
+    def log_odds(self, claim: str, passages: Sequence[PassageText]) -> float:
+        """Return what the reader makes of a claim, before any curve and check, as log-odds.
+
+        Raises:
+            AnswerError: its answer cannot be used.
+        """
+        statement = state(claim)
+        # From this threshold on a reader by odds asks about no parts.
+        reading = self.reader.read(statement, choose_sentences(statement, passages), -math.inf)
+        return log_odds_of(_share(reading)) if reading.logit is None else reading.logit
+
     def judge(self, claims: Sequence[tuple[str, Sequence[PassageText]]]) -> list[Judgement]:
         """Return one judgement a claim; equal claims over equal sentences are read once."""
         read: dict[tuple[str, tuple[ShownSentence, ...]], Judgement] = {}
@@ -89,7 +94,7 @@ class ReaderScorer:
         try:
             reading = self.reader.read(statement, shown, self._least)
         except AnswerError as error:
-            return self._unread(statement, passages, error)
+            return self._unread(likeliest(shown), error)
         score = self._score(reading)
         status, code = self.thresholds.decide(score)
         denied = any(part.verdict == "contradicted" for part in reading.parts)
@@ -102,39 +107,24 @@ class ReaderScorer:
         if differing and status == "OK":
             # What a program can see is not left to what a model makes of it.
             status, code = "WEAK", "facts_differ"
-        place = self._place(statement, passages, shown, reading)
+        decides = shown[reading.deciding[0]] if reading.deciding else likeliest(shown)
         whole = len(reading.parts) == 1
         return Judgement(
             score, status, code, self._reason(status, score, denied=denied, differing=differing),
-            *place, agreeing, (*differing, *(() if whole else map(_sign, missing))),
+            decides.passage, decides.span, agreeing, (*differing, *(() if whole else map(_sign, missing))),
         )  # fmt: skip
 
     @property
     def _least(self) -> float:
         """Return the log-odds at which a sentence is OK."""
-        ok = min(max(self.thresholds.ok, _CLOSEST), 1 - _CLOSEST)
-        odds = math.log(ok / (1 - ok))
+        odds = log_odds_of(self.thresholds.ok)
         return odds if self.fit is None else (odds - self.fit.intercept) / self.fit.slope
 
     def _score(self, reading: Reading) -> float:
-        if reading.logit is None:
-            held = sum(part.verdict == "supported" for part in reading.parts)
-            return round(held / len(reading.parts), SCORE_DECIMALS)
-        if self.fit is not None:
-            return round(self.fit.probability(reading.logit), SCORE_DECIMALS)
-        return round(_plain_probability(reading.logit), SCORE_DECIMALS)
-
-    def _place(
-        self,
-        statement: str,
-        passages: Sequence[PassageText],
-        shown: Sequence[ShownSentence],
-        reading: Reading,
-    ) -> tuple[int, tuple[int, int]]:
-        if reading.deciding:
-            best = shown[reading.deciding[0]]
-            return best.passage, best.span
-        return _nearest(statement, passages)
+        if reading.logit is None and self.fit is None:
+            return round(_share(reading), SCORE_DECIMALS)
+        logit = log_odds_of(_share(reading)) if reading.logit is None else reading.logit
+        return round(probability_of(logit, self.fit), SCORE_DECIMALS)
 
     def _reason(
         self, status: Status, score: float, *, denied: bool, differing: Sequence[Sign]
@@ -161,16 +151,13 @@ class ReaderScorer:
             "the claim.",
         }[status]
 
-    def _unread(
-        self, statement: str, passages: Sequence[PassageText], error: AnswerError
-    ) -> Judgement:
+    def _unread(self, found: ShownSentence, error: AnswerError) -> Judgement:
         """Return that nobody has read it: never OK, and never a reason to drop the sentence."""
-        passage, span = _nearest(statement, passages)
         return Judgement(
             round(min(self.thresholds.weak, self.thresholds.ok), SCORE_DECIMALS),
             "WEAK", "unread",
             "Not read: the answer of the language model cannot be used. Read the passage yourself.",
-            passage, span, note=f"Not read: {error}",
+            found.passage, found.span, note=f"Not read: {error}",
         )  # fmt: skip
 
 
@@ -182,14 +169,9 @@ def _sign(part: PartReading) -> Sign:
     return Sign("words", part.text, "", said)
 
 
-def _nearest(statement: str, passages: Sequence[PassageText]) -> tuple[int, tuple[int, int]]:
-    """Return the sentence of the first passage that shares most with the statement."""
-    text = passages[0].text
-    return 0, max(passages[0].sentences, key=lambda s: coverage(statement, text[slice(*s)]))
-
-
-def _plain_probability(logit: float) -> float:
-    return 1 / (1 + math.exp(-max(-30.0, min(30.0, logit))))
+def _share(reading: Reading) -> float:
+    """Return the share of its parts that are supported."""
+    return sum(part.verdict == "supported" for part in reading.parts) / len(reading.parts)
 
 
 def load_reader_scorer(settings: ReaderSettings, chat: ChatModel | None) -> ReaderScorer:
@@ -205,19 +187,4 @@ def load_reader_scorer(settings: ReaderSettings, chat: ChatModel | None) -> Read
         )
     reader = open_reader(chat)
     fit = find_fit(reader.fingerprint)
-    origin = f"fitted on {fit.data}" if fit else "default: yes is likelier than no"
-    ok, weak = (fit.ok, fit.weak) if fit else (_EVEN, _UNMEASURED_WEAK)
-    chosen = settings.threshold is not None, settings.weak_threshold is not None
-    ok = ok if settings.threshold is None else settings.threshold
-    weak = weak if settings.weak_threshold is None else settings.weak_threshold
-    require_order(ok, weak, "verify.llm")
-    return ReaderScorer(
-        reader,
-        Thresholds(
-            ok,
-            weak,
-            "setting verify.llm.threshold" if chosen[0] else origin,
-            "setting verify.llm.weak_threshold" if chosen[1] else origin,
-        ),
-        fit,
-    )
+    return ReaderScorer(reader, reader_thresholds(settings, fit, "verify.llm"), fit)

@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from rag_assets.judging.reader_fit import ReaderFit
+from rag_assets.judging.reader_fit import ReaderFit, probability_of
 from rag_assets.model import ConfigurationError
 
 Label = Literal["SUPPORTED", "PARTLY", "NOT"]
@@ -45,7 +45,7 @@ class LabelledScore:
     @property
     def probability(self) -> float:
         """The score as a number from 0 to 1."""
-        return 1 / (1 + math.exp(-max(-30.0, min(30.0, self.logit))))
+        return probability_of(self.logit, None)
 
 
 def auc(rows: Sequence[LabelledScore]) -> float:

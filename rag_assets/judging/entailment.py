@@ -18,8 +18,9 @@ from rag_assets.judging.contract import (
     Thresholds,
     show_score,
 )
+from rag_assets.judging.reader_fit import ReaderFit, find_fit, log_odds_of
 from rag_assets.judging.statement import state
-from rag_assets.judging.thresholds import require_order
+from rag_assets.judging.thresholds import reader_thresholds
 from rag_assets.local_models import default_folder, find_model
 from rag_assets.model import ConfigurationError, hash_fields
 from rag_assets.workspace.settings import EntailmentSettings, ScorerName
@@ -55,10 +56,15 @@ class PassageReader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EntailmentScorer:
-    """Asks a model about a few passages; the most favourable reading counts."""
+    """Asks a model about a few passages; the most favourable reading counts.
+
+    Args:
+        fit: None where this model was not measured; then its own probability is the score.
+    """
 
     reader: PassageReader
     thresholds: Thresholds
+    fit: ReaderFit | None = None
 
     @property
     def name(self) -> ScorerName:
@@ -68,7 +74,14 @@ class EntailmentScorer:
     @property
     def fingerprint(self) -> str:
         """Return the SHA-256 of model, thresholds and code."""
-        return hash_fields("nli", _VERSION, self.reader.fingerprint, self.thresholds.values)
+        fit = self.fit.model_dump() if self.fit else None
+        return hash_fields("nli", _VERSION, self.reader.fingerprint, fit, self.thresholds.values)
+
+    def log_odds(self, claim: str, passages: Sequence[PassageText]) -> float:
+        """Return what the model makes of a claim, before any curve, as log-odds."""
+        shown = passages[:_MOST_PASSAGES]
+        read = (self.reader.read(state(claim), passage.text) for passage in shown)
+        return log_odds_of(max(reading.probability for reading in read))
 
     def judge(self, claims: Sequence[tuple[str, Sequence[PassageText]]]) -> list[Judgement]:
         """Return one judgement a claim."""
@@ -79,6 +92,8 @@ class EntailmentScorer:
         readings = {index: self.reader.read(claim, passages[index].text) for index in shown}
         index = max(shown, key=lambda i: readings[i].probability)
         probability = readings[index].probability
+        if self.fit is not None:
+            probability = self.fit.probability(log_odds_of(probability))
         score = round(min(1.0, max(0.0, probability)), SCORE_DECIMALS)
         status, code = self.thresholds.decide(score)
         if status != "OK" and (denied := [i for i in shown if readings[i].is_contradicted]):
@@ -185,16 +200,11 @@ def load_entailment_scorer(settings: EntailmentSettings) -> EntailmentScorer:
     Raises:
         ConfigurationError: no model is named, or thresholds contradict each other.
     """
-    require_order(settings.threshold, settings.weak_threshold, "verify.nli")
     if settings.model is None:
         raise ConfigurationError(
             "verify.nli.model: the scorer nli needs a name of `rag models list` or a folder, got "
-            "null. Name one, or set verify.scorer to support."
+            "null. Name one, or set verify.scorer to auto."
         )
-    limits = Thresholds(
-        settings.threshold,
-        settings.weak_threshold,
-        "setting verify.nli.threshold",
-        "setting verify.nli.weak_threshold",
-    )
-    return EntailmentScorer(CrossEncoderReader(settings.model), limits)
+    reader = CrossEncoderReader(settings.model)
+    fit = find_fit(reader.fingerprint)
+    return EntailmentScorer(reader, reader_thresholds(settings, fit, "verify.nli"), fit)

@@ -30,14 +30,13 @@ PARTS_TASK = "read_parts"
 PartVerdict = Literal["supported", "contradicted", "not_stated"]
 
 # Counts as code: raise it when the same model is asked or understood otherwise.
-_VERSION = 1
+_VERSION = 2
 # Enough to hold both answers in every spelling.
 _TOP_TOKENS = 20
 # The least probability that the tokens meant as an answer must have together: below it the model
 # was saying something else.
 _LEAST_ANSWERED = 0.05
 _FLOOR = 1e-6
-_WHICH = "Which numbered sentence decides this? Answer with its number alone."
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,7 @@ class Reading:
         logit: of its being supported: the difference of two log-probabilities; None where the
             runtime gives none.
         parts: in their order, one at least.
-        deciding: indices of the shown sentences that decide; may be empty.
+        deciding: indices of the shown sentences that decide; empty where the reader names none.
     """
 
     parts: tuple[PartReading, ...]
@@ -119,21 +118,18 @@ class OddsReader:
 
     def read(self, statement: str, shown: Sequence[ShownSentence], least: float = 0.0) -> Reading:
         """Return the reading: of the whole, and of each part where the whole is not supported."""
-        asked = self.messages(statement, shown)
-        completion = self._chat.complete(self._request(asked))
-        logit = logit_of(completion)
-        deciding = self._point(asked, completion.text, len(shown))
+        logit = self._ask(statement, shown)
         whole = (PartReading(statement, "supported" if logit >= least else "not_stated"),)
         parts = split_parts(statement)
         if logit >= least or len(parts) == 1:
-            return Reading(whole, deciding, logit)
+            return Reading(whole, (), logit)
         read = tuple(
             PartReading(part, "supported" if self._ask(part, shown) >= least else "not_stated")
             for part in parts
         )
         # The whole is not supported: where each part alone seems to be, their connection is not.
         is_told = any(part.verdict != "supported" for part in read)
-        return Reading(read if is_told else whole, deciding, logit)
+        return Reading(read if is_told else whole, (), logit)
 
     def _ask(self, statement: str, shown: Sequence[ShownSentence]) -> float:
         return logit_of(self._chat.complete(self._request(self.messages(statement, shown))))
@@ -144,17 +140,6 @@ class OddsReader:
         turns = _turns(load_prompt(READ_TASK).text)
         question = f"{_number(shown)}\n\nStatement: {statement}\n\n{_question(turns)}"
         return (*turns, Message("user", question))
-
-    def _point(self, asked: tuple[Message, ...], answer: str, count: int) -> tuple[int, ...]:
-        """Return the sentence that decides, as the likeliest of the numbers that were shown."""
-        if count == 1:
-            return (0,)
-        turns = (*asked, Message("assistant", answer), Message("user", _WHICH))
-        completion = self._chat.complete(self._request(turns))
-        first = completion.logprobs[0] if completion.logprobs else ()
-        numbers = [token.token.strip(" [") for token in first]
-        named = (int(each) - 1 for each in numbers if each.isascii() and each.isdigit())
-        return tuple(index for index in named if 0 <= index < count)[:1]
 
     def _request(self, messages: tuple[Message, ...]) -> ChatRequest:
         return ChatRequest(
@@ -311,6 +296,4 @@ def _number(shown: Sequence[ShownSentence]) -> str:
 
 def _fingerprint(kind: str, chat: ChatModel, task: str) -> str:
     described = sorted((key, str(value)) for key, value in chat.describe().items())
-    return hash_fields(
-        "reader", _VERSION, kind, chat.name, described, load_prompt(task).hash, _WHICH
-    )
+    return hash_fields("reader", _VERSION, kind, chat.name, described, load_prompt(task).hash)

@@ -24,11 +24,13 @@ class ShownSentence:
 
     Args:
         passage: index among the passages that were given; `span` half-open in its text.
+        share: how likely it decides, beside the others; by the words shared where not measured.
     """
 
     text: str
     passage: int
     span: tuple[int, int]
+    share: float = 0.0
 
 
 def choose_sentences(claim: str, passages: Sequence[PassageText]) -> tuple[ShownSentence, ...]:
@@ -36,28 +38,29 @@ def choose_sentences(claim: str, passages: Sequence[PassageText]) -> tuple[Shown
 
     Where nobody measured that, those that share most with the claim, up to the same size.
     """
+    is_measured = all(passage.shares for passage in passages[:MOST_PASSAGES])
     every = [
-        _shown(passage, index, span)
+        ShownSentence(
+            text, index, span, passage.shares[place] if is_measured else coverage(claim, text)
+        )
         for index, passage in enumerate(passages[:MOST_PASSAGES])
-        for span in passage.sentences
+        for place, span in enumerate(passage.sentences)
+        for text in [" ".join(passage.text[slice(*span)].split())]
     ]
-    shares = [share for passage in passages[:MOST_PASSAGES] for share in passage.shares]
-    is_measured = len(shares) == len(every)
-    if not is_measured:
-        shares = [coverage(claim, sentence.text) for sentence in every]
     kept: list[int] = []
     tokens, held = 0.0, 0.0
     # Of equals, those of the passage that was ranked first.
-    for index in sorted(range(len(every)), key=lambda i: (-shares[i], i)):
-        size = text_size(every[index].text)
+    for index in sorted(range(len(every)), key=lambda i: (-every[i].share, i)):
         is_enough = is_measured and held >= ENOUGH_SHARE
         if kept and (is_enough or len(kept) == MOST_SENTENCES):
             break
+        size = text_size(every[index].text)
         if not kept or tokens + size <= MOST_TOKENS:
             kept.append(index)
-            tokens, held = tokens + size, held + shares[index]
+            tokens, held = tokens + size, held + every[index].share
     return tuple(every[index] for index in sorted(kept))
 
 
-def _shown(passage: PassageText, index: int, span: tuple[int, int]) -> ShownSentence:
-    return ShownSentence(" ".join(passage.text[slice(*span)].split()), index, span)
+def likeliest(shown: Sequence[ShownSentence]) -> ShownSentence:
+    """Return the sentence that likeliest decides, of equals the first."""
+    return max(shown, key=lambda each: each.share)

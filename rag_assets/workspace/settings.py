@@ -292,8 +292,8 @@ class EntailmentSettings(_Section):
     """The scorer `nli`: an entailment model or a cross-encoder."""
 
     model: str | None
-    threshold: Share
-    weak_threshold: Share
+    threshold: Share | None
+    weak_threshold: Share | None
 
 
 class ReaderSettings(_Section):

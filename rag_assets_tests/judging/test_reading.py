@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from rag_assets.judging import asked_readers, load_scorer
 from rag_assets.judging.asked_readers import load_reader_scorer
 from rag_assets.judging.reader_fit import ReaderFit, find_fit
 from rag_assets.judging.reading import OddsReader, logit_of, split_parts
-from rag_assets.judging.shown_sentences import MOST_SENTENCES, choose_sentences
+from rag_assets.judging.shown_sentences import MOST_SENTENCES, choose_sentences, likeliest
 from rag_assets.llm import (
     Budget,
     ChatModel,
@@ -48,8 +49,8 @@ class LocalScript:
 
     name = "local:script"
 
-    def __init__(self, yes: dict[str, float], number: str = "2") -> None:
-        self.yes, self.number = yes, number
+    def __init__(self, yes: dict[str, float]) -> None:
+        self.yes = yes
         self.asked: list[str] = []
 
     def describe(self) -> dict[str, str | int | float]:
@@ -58,9 +59,6 @@ class LocalScript:
     def complete(self, request: ChatRequest, budget: Budget | None = None) -> Completion:
         last = request.messages[-1].content
         self.asked.append(last)
-        if last.startswith("Which"):
-            tokens = (TokenLogprob("99", -0.1), TokenLogprob(self.number, -0.5))
-            return Completion("2", "length", Usage(1, 1), "script", logprobs=(tokens,))
         statement = last.rpartition("Statement: ")[2].partition("\n\n")[0]
         share = self.yes[statement]
         tokens = (TokenLogprob("Yes", math.log(share)), TokenLogprob("No", math.log(1 - share)))
@@ -114,14 +112,19 @@ def test_yes_below_the_fitted_threshold_is_not_ok(monkeypatch: pytest.MonkeyPatc
     assert judge(LocalScript({"Yields rose in 2019.": 0.55})).status == "WEAK"
 
 
-def test_the_model_numbers_the_sentence_that_decides_and_the_program_prints_it() -> None:
-    judgement = judge(LocalScript({"Yields rose in 2019.": 0.9}, number="2"))
+def test_the_sentence_that_likeliest_decides_is_printed_and_the_model_is_not_asked_for_it() -> None:
+    found = replace(ROSE, shares=(0.1, 0.6))
+    chat = LocalScript({"Yields rose in 2019.": 0.9})
+    judgement = judge(chat, (CLAIM[0], [found]))
     assert ROSE.text[slice(*judgement.span)] == "Prices fell."
+    assert len(chat.asked) == 1
 
 
-def test_a_number_that_was_not_shown_decides_nothing() -> None:
-    judgement = judge(LocalScript({"Yields rose in 2019.": 0.9}, number="7"))
-    assert ROSE.text[slice(*judgement.span)] == "Yields rose by 12%."
+def test_sentences_are_shown_until_they_hold_enough_of_what_may_decide() -> None:
+    three = passage("One fell.", "Two rose.", "Three stood.")
+    shown = choose_sentences("Two rose.", [replace(three, shares=(0.05, 0.6, 0.15))])
+    assert [sentence.text for sentence in shown] == ["Two rose.", "Three stood."]
+    assert likeliest(shown).text == "Two rose."
 
 
 def test_the_words_that_are_not_supported_are_marked() -> None:
