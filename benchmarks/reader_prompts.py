@@ -110,7 +110,7 @@ class Finding:
         """Return the numbered sentences for a row."""
         statement = state(row["sentence"])
         windows = self._open(row["paper"]).find(statement)
-        texts = [PassageText(w.text, w.spans, "", w.shares) for w in windows]
+        texts = [PassageText(w.text, w.spans, "", w.shares, w.leads) for w in windows]
         return choose_sentences(statement, texts)
 
 

@@ -71,7 +71,8 @@ class Shown:
         """Return the window as scorers read it, sentence by sentence."""
         first = self.parts[self.window.sentences[0].parts[0][0]]
         context = name_context(title, first.section_path)
-        return PassageText(self.window.text, self.window.spans, context, self.window.shares)
+        found = self.window
+        return PassageText(found.text, found.spans, context, found.shares, found.leads)
 
     def place_of(self, span: tuple[int, int]) -> tuple[int, int, int]:
         """Return where a sentence of the window stands: passage, start, end in it.

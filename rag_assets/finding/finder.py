@@ -35,12 +35,14 @@ class EvidenceWindow:
         share: of the likelihood to decide that the document's sentences have, 0 to 1; it is no
             probability that the statement is supported.
         shares: the same of each sentence; 0.0 of a caption or header that stands before a row.
+        leads: of each sentence the indices of those without which it cannot be read.
     """
 
     sentences: tuple[Sentence, ...]
     decisive: int
     share: float
     shares: tuple[float, ...]
+    leads: tuple[tuple[int, ...], ...]
 
     @property
     def text(self) -> str:
@@ -152,4 +154,8 @@ class OpenDocument:
             shown.index(best),
             min(1.0, round(sum(shares[index] for index in inside), 6)),
             tuple(round(shares[index], 6) if index in inside else 0.0 for index in shown),
+            tuple(
+                tuple(shown.index(lead) for lead in self.sentences[index].leads if lead in shown)
+                for index in shown
+            ),
         )

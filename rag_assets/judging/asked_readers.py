@@ -104,15 +104,16 @@ class ReaderScorer:
         elif status == "OK" and missing:
             status, code = "WEAK", "weakly_supported"
         differing = check_facts(statement, texts, "against")
-        if differing and status == "OK":
+        if differing and not denied:
             # What a program can see is not left to what a model makes of it.
-            status, code = "WEAK", "facts_differ"
+            status, code, score = "WEAK", "facts_differ", min(score, self.thresholds.weak)
         decides = shown[reading.deciding[0]] if reading.deciding else likeliest(shown)
         whole = len(reading.parts) == 1
+        against = (*differing, *(() if whole else map(_sign, missing)))
+        reason = self._reason(status, score, denied=denied, differing=differing)
         return Judgement(
-            score, status, code, self._reason(status, score, denied=denied, differing=differing),
-            decides.passage, decides.span, agreeing, (*differing, *(() if whole else map(_sign, missing))),
-        )  # fmt: skip
+            score, status, code, reason, decides.passage, decides.span, agreeing, against
+        )
 
     @property
     def _least(self) -> float:

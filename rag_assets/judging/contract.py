@@ -32,12 +32,15 @@ class PassageText:
         context: title of the document and headings above: what they name, the text need not.
         shares: how likely each sentence decides, beside all of its document; empty where the
             passage was given, and not found.
+        leads: of each sentence the indices of those without which it cannot be read: the header
+            of a table, the words before a list; empty where `shares` are.
     """
 
     text: str
     sentences: tuple[tuple[int, int], ...]
     context: str = ""
     shares: tuple[float, ...] = ()
+    leads: tuple[tuple[int, ...], ...] = ()
 
 
 def name_context(title: str | None, section_path: Sequence[str]) -> str:

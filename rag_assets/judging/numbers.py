@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import combinations, permutations
 
 from rag_assets.judging.equal_numbers import find_equal, read_derived
 from rag_assets.judging.quantities import Quantity, read_quantities
@@ -10,6 +10,7 @@ from rag_assets.judging.quantities import Quantity, read_quantities
 # Numbers of the evidence of which others are worked out, two by two: a table has more, and of two
 # numbers out of hundreds almost any can be made.
 _MOST_OPERANDS = 60
+_MOST_ADDENDS = 24
 # Where something stands or when it was, in examples of one's own as often as in the source.
 _POINTS = frozenset({"ordinal", "day of month", "month", "date"})
 # “About 60” for 63 is what a writer may say (relative).
@@ -40,9 +41,9 @@ def compare_numbers(statement: str, passages: Sequence[str]) -> NumberComparison
     text = "\n".join(passages)
     there = read_quantities(text)
     derived = read_derived(text)
-    possible: list[float] | None = None
+    stated = read_quantities(statement)
     agreeing, differing = [], []
-    for own in read_quantities(statement):
+    for own in stated:
         if own.unit.kind in _POINTS:
             continue
         equal = find_equal(own, [*there, *derived])
@@ -52,21 +53,26 @@ def compare_numbers(statement: str, passages: Sequence[str]) -> NumberComparison
         rival = next((q for q in there if own.unit.kind and q.unit.kind == own.unit.kind), None)
         if rival is None:
             continue
-        possible = list(_worked_out(there)) if possible is None else possible
-        if not any(_may_be(own, value) for value in possible):
+        # A writer's example takes numbers of its own: of 10 the threefold is 30.
+        beside = [q for q in stated if q.value != own.value]
+        if not any(_may_be(own, value) for value in _worked_out([*beside, *there])):
             differing.append((own, rival))
     return NumberComparison(tuple(agreeing), tuple(differing))
 
 
 def _worked_out(there: Sequence[Quantity]) -> Iterator[float]:
-    """Yield the numbers themselves, and sums, differences, ratios and shares of two of them."""
+    """Yield the numbers, and sums, differences, products, ratios and shares of two of them; sums of
+    three of one kind too."""
     values = list(dict.fromkeys(v for q in there for v in (q.value, q.raw)))[:_MOST_OPERANDS]
     for value in values:
         yield from (value, 2 * value, 100 - value, 1 - value, value * 100, value / 100)
     for one, other in permutations(values, 2):
-        yield from (one - other, one + other)
+        yield from (one - other, one + other, one * other)
         if other:
             yield from (one / other, 100 * one / other, 100 * (one - other) / other)
+    for parts in combinations(list(there)[:_MOST_ADDENDS], 3):
+        if len({part.unit.kind for part in parts}) == 1:
+            yield sum(part.value for part in parts)
 
 
 def _may_be(own: Quantity, value: float) -> bool:

@@ -39,24 +39,27 @@ def choose_sentences(claim: str, passages: Sequence[PassageText]) -> tuple[Shown
     Where nobody measured that, those that share most with the claim, up to the same size.
     """
     is_measured = all(passage.shares for passage in passages[:MOST_PASSAGES])
-    every = [
-        ShownSentence(
-            text, index, span, passage.shares[place] if is_measured else coverage(claim, text)
-        )
-        for index, passage in enumerate(passages[:MOST_PASSAGES])
-        for place, span in enumerate(passage.sentences)
-        for text in [" ".join(passage.text[slice(*span)].split())]
-    ]
-    kept: list[int] = []
+    every: list[ShownSentence] = []
+    leads: list[tuple[int, ...]] = []
+    for index, passage in enumerate(passages[:MOST_PASSAGES]):
+        first = len(every)
+        for place, span in enumerate(passage.sentences):
+            text = " ".join(passage.text[slice(*span)].split())
+            share = passage.shares[place] if is_measured else coverage(claim, text)
+            every.append(ShownSentence(text, index, span, share))
+            own = passage.leads[place] if passage.leads else ()
+            leads.append(tuple(first + lead for lead in own))
+    kept: set[int] = set()
     tokens, held = 0.0, 0.0
     # Of equals, those of the passage that was ranked first.
     for index in sorted(range(len(every)), key=lambda i: (-every[i].share, i)):
-        is_enough = is_measured and held >= ENOUGH_SHARE
-        if kept and (is_enough or len(kept) == MOST_SENTENCES):
+        more = {index, *leads[index]} - kept
+        if kept and (is_measured and held >= ENOUGH_SHARE):
             break
-        size = text_size(every[index].text)
-        if not kept or tokens + size <= MOST_TOKENS:
-            kept.append(index)
+        size = sum(text_size(every[each].text) for each in more)
+        fits = tokens + size <= MOST_TOKENS and len(kept) + len(more) <= MOST_SENTENCES
+        if not kept or fits:
+            kept |= more
             tokens, held = tokens + size, held + every[index].share
     return tuple(every[index] for index in sorted(kept))
 
