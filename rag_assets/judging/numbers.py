@@ -62,7 +62,8 @@ def compare_numbers(statement: str, passages: Sequence[str]) -> NumberComparison
 
 def _worked_out(there: Sequence[Quantity]) -> Iterator[float]:
     """Yield the numbers, and sums, differences, products, ratios and shares of two of them; sums of
-    three of one kind too."""
+    three of one kind too.
+    """
     values = list(dict.fromkeys(v for q in there for v in (q.value, q.raw)))[:_MOST_OPERANDS]
     for value in values:
         yield from (value, 2 * value, 100 - value, 1 - value, value * 100, value / 100)
