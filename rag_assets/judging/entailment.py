@@ -189,7 +189,7 @@ def load_entailment_scorer(settings: EntailmentSettings) -> EntailmentScorer:
     if settings.model is None:
         raise ConfigurationError(
             "verify.nli.model: the scorer nli needs a name of `rag models list` or a folder, got "
-            "null. Name one, or set verify.scorer to support."
+            "null. Name one, or set verify.scorer to auto."
         )
     limits = Thresholds(
         settings.threshold,
