@@ -18,6 +18,8 @@ COMPARED = (*DocumentWords.NAMES, *DocumentMeanings.NAMES)
 _NEIGHBOURED = ("covered", "bm25", "grams", "answered", "means")
 _FIXED = ("row", "caption", "item", "place", "size", "cites", "own", "opening")
 _OPENING = 0.1
+# The last bits of a product depend on the rows beside it; a spread over them would be noise.
+_DECIMALS = 6
 _PLAIN = (
     *COMPARED,
     *(f"{name} in the document" for name in COMPARED),
@@ -60,6 +62,7 @@ class DocumentFeatures:
         compared = np.concatenate(
             [self._words.compare(statement), self._meanings.compare(statement)], axis=1
         )
+        compared = np.round(compared, _DECIMALS)
         spread = _spread(compared)
         columns = [COMPARED.index(name) for name in _NEIGHBOURED]
         plain = np.concatenate(
@@ -81,6 +84,9 @@ class DocumentFeatures:
 
 
 def _describe(sentences: Sequence[Sentence]) -> Matrix:
+    firsts: dict[str, int] = {}
+    # What is said again is no likelier further down: of equals the first decides.
+    numbers = [firsts.setdefault(each.read, number) for number, each in enumerate(sentences)]
     rows = [
         (
             sentence.kind == "row",
@@ -92,7 +98,7 @@ def _describe(sentences: Sequence[Sentence]) -> Matrix:
             authors_speak(sentence.text),
             number / len(sentences) < _OPENING,
         )
-        for number, sentence in enumerate(sentences)
+        for number, sentence in zip(numbers, sentences, strict=True)
     ]
     return np.array(rows, np.float64).reshape(len(sentences), len(_FIXED))
 

@@ -73,8 +73,6 @@ VERDICT_REASONS = {
     "not_citable": ("ERROR", "The document does not lie where evidence lies."),
     "withheld": ("ERROR", "The document is not published; `rag documents` says why."),
     "no_locator": ("ERROR", "The passage cannot be placed in the document: build again."),
-    "damaged_vectors": ("ERROR", "A vector of the document is not finite: build again."),
-    "model_mismatch": ("ERROR", "The publication was made with another model: `rag ingest`."),
 }  # fmt: skip
 
 

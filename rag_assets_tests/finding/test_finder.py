@@ -75,6 +75,20 @@ def test_row_is_shown_with_its_header(finder: EvidenceFinder) -> None:
     assert window.sentences[window.decisive].text == "| KCl | 17 |"
 
 
+@pytest.mark.parametrize("statement", ["Wages rose by three percent.", "Pay went up, by 3 %."])
+def test_of_sentences_that_read_the_same_the_first_is_shown_first(
+    finder: EvidenceFinder, statement: str
+) -> None:
+    said_twice = (
+        Passage("Wages rose by three percent.", 100),
+        Passage("Wages rose by three percent.", 200),
+    )
+    document = finder.open([Passage("Rents held in most towns.", 0), *said_twice])
+    first, second, *_ = document.find(statement)
+    assert (first.parts[0][0], second.parts[0][0]) == (1, 2)
+    assert first.share == second.share
+
+
 def test_document_without_sentences_has_no_windows(finder: EvidenceFinder) -> None:
     assert finder.open([]).find("Anything.") == ()
 
