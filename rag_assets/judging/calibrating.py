@@ -11,6 +11,7 @@ from statistics import fmean
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rag_assets.judging.reader_fit import ReaderFit, probability_of
 from rag_assets.model import ConfigurationError
@@ -26,7 +27,8 @@ LEAST_WEAK = 0.9
 _BINS = 5
 # Fewer sentences of a kind, or sources, say nothing about others.
 _FEWEST_ROWS, _FEWEST_SOURCES = 20, FOLDS
-_STEPS, _RIDGE = 50, 1e-3
+# Keeps the curve finite where no score is on the wrong side.
+_RIDGE = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +73,18 @@ def _share(rows: Sequence[LabelledScore], label: Label, probability: float) -> f
 
 
 def fit_curve(rows: Sequence[LabelledScore]) -> tuple[float, float]:
-    """Return slope and intercept of a logistic curve (Platt 1999), by Newton's steps."""
+    """Return slope and intercept of a logistic curve (Platt 1999) over the log-odds."""
+    from scipy.optimize import minimize
+
     logits = np.array([row.logit for row in rows])
-    truth = np.array([row.label == "SUPPORTED" for row in rows], float)
-    design = np.stack([logits, np.ones_like(logits)], axis=1)
-    weights = np.array([1.0, 0.0])
-    for _ in range(_STEPS):
-        chance = 1 / (1 + np.exp(-np.clip(design @ weights, -30, 30)))
-        slope = design.T @ (truth - chance) - _RIDGE * weights
-        bend = (design * (chance * (1 - chance))[:, None]).T @ design + _RIDGE * np.eye(2)
-        weights = weights + np.linalg.solve(bend, slope)
-    return float(weights[0]), float(weights[1])
+    signs = np.array([1.0 if row.label == "SUPPORTED" else -1.0 for row in rows])
+
+    def loss(weights: NDArray[np.float64]) -> float:
+        surprise = np.logaddexp(0.0, -signs * (weights[0] * logits + weights[1])).sum()
+        return float(surprise + _RIDGE * weights @ weights)
+
+    found = minimize(loss, np.zeros(2), method="L-BFGS-B")
+    return float(found.x[0]), float(found.x[1])
 
 
 def folds(

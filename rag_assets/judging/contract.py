@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from rag_assets.workspace.settings import ScorerName
 
@@ -137,4 +137,23 @@ class Scorer(Protocol):
             claims: sentences without anchors and marks, each with its candidate passages, best
                 first, at least one.
         """
+        ...
+
+
+@runtime_checkable
+class MeasurableScorer(Protocol):
+    """A scorer whose reader can be measured on sentences of known truth."""
+
+    @property
+    def reader_name(self) -> str:
+        """Return what reads, as a fit names it."""
+        ...
+
+    @property
+    def reader_fingerprint(self) -> str:
+        """Return the SHA-256 of what reads, without thresholds and curve."""
+        ...
+
+    def log_odds(self, claim: str, passages: Sequence[PassageText]) -> float:
+        """Return what it makes of a claim, before any curve and check."""
         ...

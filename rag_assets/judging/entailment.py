@@ -45,6 +45,11 @@ class PassageReader(Protocol):
     """A model that reads a claim and a passage."""
 
     @property
+    def name(self) -> str:
+        """Return which model reads, as a fit names it."""
+        ...
+
+    @property
     def fingerprint(self) -> str:
         """Return the SHA-256 of all that decides a reading."""
         ...
@@ -76,6 +81,16 @@ class EntailmentScorer:
         """Return the SHA-256 of model, thresholds and code."""
         fit = self.fit.model_dump() if self.fit else None
         return hash_fields("nli", _VERSION, self.reader.fingerprint, fit, self.thresholds.values)
+
+    @property
+    def reader_name(self) -> str:
+        """Return which model reads."""
+        return self.reader.name
+
+    @property
+    def reader_fingerprint(self) -> str:
+        """Return the SHA-256 of the reader, without thresholds and curve."""
+        return self.reader.fingerprint
 
     def log_odds(self, claim: str, passages: Sequence[PassageText]) -> float:
         """Return what the model makes of a claim, before any curve, as log-odds."""
@@ -126,6 +141,11 @@ class CrossEncoderReader:
 
     def __init__(self, model: str) -> None:
         self._name = model
+
+    @property
+    def name(self) -> str:
+        """`nli:<name>`; of a folder its last part."""
+        return f"nli:{Path(self._name).name}"
 
     @cached_property
     def _model(self) -> Any:

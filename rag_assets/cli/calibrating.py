@@ -1,0 +1,60 @@
+"""`rag calibrate`: measure a reader on sentences of known truth and keep its thresholds."""
+
+from pathlib import Path
+
+import click
+
+from rag_assets.cli.options import OutputPath, shown_progress
+from rag_assets.judging.calibrating import MOST_UNSUPPORTED
+
+
+@click.command(
+    short_help="Fit a reader's thresholds on labelled sentences.",
+    help="Ask the reader of verify.scorer about the sentences in FILE (one JSON object a line: "
+    "sentence, label SUPPORTED, PARTLY or NOT, paper, evidence as a list of quotations), fit curve "
+    "and thresholds by folds over the sources, and keep them for all workspaces of this machine. "
+    "Needs no workspace.",
+)
+@click.argument(
+    "file", metavar="FILE", type=click.Path(dir_okay=False, exists=True, path_type=Path)
+)
+@click.option("--scorer", type=click.Choice(["llm", "nli"]), help="In the place of verify.scorer.")
+@click.option(
+    "--sources", metavar="FOLDER",
+    type=click.Path(file_okay=False, exists=True, path_type=Path),
+    help="Where the cited files lie: show the reader what is found of them, as an audit does, and "
+    "not the quotations.",
+)  # fmt: skip
+@click.option(
+    "--most", type=click.FloatRange(0, 1), default=MOST_UNSUPPORTED, show_default=True,
+    metavar="SHARE", help="Of the unsupported sentences so many may come out OK.",
+)  # fmt: skip
+@click.option("--dry-run", is_flag=True, help="Print the figures; keep nothing.")
+@click.option(
+    "--config", "--namespace-config", "config", metavar="FILE",
+    type=click.Path(dir_okay=False, exists=True, path_type=Path),
+    help="Settings over the shipped ones, as in a workspace's config.yaml.",
+)  # fmt: skip
+@click.option(
+    "--json", "out", type=OutputPath(), metavar="OUT",
+    help="Write the figures to this file as JSON.",
+)  # fmt: skip
+def calibrate(
+    file: Path, scorer: str | None, sources: Path | None, most: float, dry_run: bool,
+    config: Path | None, out: Path | None,
+) -> None:  # fmt: skip
+    """Print the figures and say where they are kept."""
+    from rag_assets.cli.evaluating import _finish
+    from rag_assets.evaluation.calibration import calibrate as measure
+    from rag_assets.judging.reader_fit import keep_fit
+    from rag_assets.workspace import shipped_settings
+
+    settings = shipped_settings(config)
+    if scorer is not None:
+        verify = settings.verify.model_copy(update={"scorer": scorer})
+        settings = settings.model_copy(update={"verify": verify})
+    with shown_progress() as progress:
+        found = measure(file, settings, sources, most, progress)
+    if not dry_run:
+        click.echo(f"kept: {keep_fit(found.fit)}")
+    _finish(found.report, out)
