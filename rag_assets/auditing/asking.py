@@ -1,6 +1,6 @@
 """What scorers are asked about a citation, and which of their answers counts."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rag_assets.auditing.judged import Judged, PlaceFound
@@ -21,28 +21,6 @@ class Ask:
     texts: tuple[PassageText, ...]
     place: PlaceFound | None
     checks: tuple[QuotationCheck, ...]
-
-
-def stating_sentences(
-    text: str, spans: Iterable[tuple[int, int]], names: Iterable[str]
-) -> tuple[tuple[int, int], ...]:
-    """Return the sentences that may support something: those that are no title or heading.
-
-    Args:
-        text: of a passage; `spans` its sentences, half-open.
-        names: title of the document and its headings.
-
-    Returns:
-        Never nothing: all sentences where no other is left, the whole text without any.
-    """
-    visible = [span for span in spans if text[slice(*span)].strip()]
-    known = {_bare(name) for name in names}
-    stating = [span for span in visible if _bare(text[slice(*span)]) not in known]
-    return tuple(stating or visible) or ((0, len(text)),)
-
-
-def _bare(name: str) -> str:
-    return " ".join(name.casefold().split()).strip("#*. ")
 
 
 def choose(answers: Sequence[tuple[Ask, Judgement]]) -> Judged:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from rag_assets.auditing.announced import NO_RESULTS_YET
 from rag_assets.auditing.articles import (
     NamedArticle,
     clause_at,
@@ -39,6 +40,8 @@ _TRANSLATED = (
     "The quotation “{}” is not in the language of the source, so that it could not be compared "
     "word for word."
 )
+# The scorer's own reason would say of the whole sentence that it is supported.
+_APART_FROM_IT = "Apart from the quotation, the sentence is supported."
 _LOST = (
     "The quotation “{}” stands nowhere in the document. Quote what is printed, or take the "
     "quotation marks away."
@@ -66,10 +69,16 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The document of a case, as it was judged. `digest` is that of `digest_document`."""
+    """The document of a case, as it was judged.
+
+    Args:
+        digest: that of `digest_document`.
+        announces: whether it says what will be done, and reports no results yet.
+    """
 
     document: CitedDocument
     digest: str
+    announces: bool = False
 
 
 def decide(
@@ -164,7 +173,7 @@ def _judged_verdict(
         score=judged.score,
         scored_by=scorer.name,
         scorer_fingerprint=scorer.fingerprint,
-        scoring_note=_note(case, subject.document, judged),
+        scoring_note=_note(case, subject, judged),
         speaks_for=(*judged.speaks_for, *_quotation_signs(checks, {"exact"})),
         speaks_against=(
             *judged.speaks_against, *_quotation_signs(checks, {"altered", "not_found"}),
@@ -279,8 +288,11 @@ def _with_article(
     return "WEAK", "wrong_article", reason
 
 
-def _note(case: Case, document: CitedDocument, judged: Judged) -> str | None:
+def _note(case: Case, subject: Subject, judged: Judged) -> str | None:
+    document = subject.document
     notes = [judged.note] if judged.note else []
+    if subject.announces:
+        notes.append(NO_RESULTS_YET)
     hint = case.citation.hint
     if hint is not None and judged.place == "unchecked":
         why = "names no page" if not hint.pages else "is not among the pages of the file"
@@ -308,12 +320,13 @@ def _with_quotations(
     sentence = _sentence_about((lost or altered)[0])
     if status == "MISSING":
         return status, code, f"{reason} {sentence}"
+    rest = _APART_FROM_IT if status == "OK" else reason
     if lost:
-        return "MISSING", "quote_not_found", f"{sentence} {reason}"
+        return "MISSING", "quote_not_found", f"{sentence} {rest}"
     grave = [check for check in altered if check.changes_meaning]
     if grave:
-        return "MISSING", "misquoted", f"{_sentence_about(grave[0])} {reason}"
-    return "WEAK", "misquoted", f"{sentence} {reason}"
+        return "MISSING", "misquoted", f"{_sentence_about(grave[0])} {rest}"
+    return "WEAK", "misquoted", f"{sentence} {rest}"
 
 
 def _sentence_about(check: QuotationCheck) -> str:

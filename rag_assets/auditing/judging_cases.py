@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from rag_assets.auditing.announced import announces_only
 from rag_assets.auditing.articles import find_article, spans_of
 from rag_assets.auditing.asking import Ask, choose
 from rag_assets.auditing.deciding import Case, Subject, named_article
@@ -53,7 +54,9 @@ class Court:
         key = (ref.namespace, ref.doc_uid)
         if key not in self.subjects:
             document = self.library.load(ref)
-            self.subjects[key] = Subject(document, digest_document(document))
+            self.subjects[key] = Subject(
+                document, digest_document(document), announces_only(document)
+            )
         return self.subjects[key]
 
     def judge(self, cases: Sequence[tuple[Case, CitedDocumentRef]]) -> dict[int, Outcome]:

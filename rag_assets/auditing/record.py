@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, get_args
 
 from rag_assets.auditing.judged import read_boxes, read_checks, read_signs
+from rag_assets.auditing.ordering import urgency
 from rag_assets.auditing.verdict import CitationVerdict, ShownPassage, Status
 from rag_assets.model import UsageError, hash_fields
 
@@ -71,6 +72,11 @@ class CitationAudit:
         found = Counter(row.status for row in self.rows)
         statuses: tuple[Status, ...] = get_args(Status)
         return {status: found[status] for status in statuses}
+
+    @property
+    def by_urgency(self) -> list[CitationVerdict]:
+        """Return the rows as they are shown: what needs eyes first."""
+        return sorted(self.rows, key=urgency)
 
     @property
     def has_errors(self) -> bool:

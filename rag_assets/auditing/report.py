@@ -12,8 +12,9 @@ from rag_assets.model import block_quote, code_span, count_of, escape_inline, es
 _SENTENCE_WIDTH = 110
 _PASSAGE_WIDTH = 150
 _QUOTATION_WIDTH = 400
-_SHORT_HASH = 12
-
+ORDER_OF_ROWS = (
+    "What needs eyes first: contradicted, facts differ, nothing found, partly, unread, supported."
+)
 
 _MEANING_OF_SCORE: dict[str, str] = {
     "facts": "Nothing has read the passages: the score is the share of the sentence's words that "
@@ -77,9 +78,11 @@ def _table(audit: CitationAudit) -> Iterator[str]:
         return
     yield "## All citations"
     yield ""
+    yield f"{ORDER_OF_ROWS} Numbers are those of the draft's order."
+    yield ""
     yield "| # | sentence | cites | verdict | score | where | passage | reason | suggested query |"
     yield "|--:|---|---|---|--:|---|---|---|---|"
-    for row in audit.rows:
+    for row in audit.by_urgency:
         quote = f"“{_escape(shorten(row.quote, _PASSAGE_WIDTH))}”" if row.quote else "–"
         cells = (
             str(row.number),
@@ -103,7 +106,7 @@ def _score(row: CitationVerdict) -> str:
 
 
 def _details(audit: CitationAudit) -> Iterator[str]:
-    to_mend = [row for row in audit.rows if row.status != "OK"]
+    to_mend = [row for row in audit.by_urgency if row.status != "OK"]
     if not to_mend:
         return
     yield "## To mend"

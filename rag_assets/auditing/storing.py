@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -79,33 +79,61 @@ def audit_citations(
             make_scorer=scorer_maker(workspace),
         )  # fmt: skip
         store.save(notify)
-    folder = workspace.outputs / "audits"
-    stem = citations_stem(workspace, draft_path)
     key = draft_key(draft_path)
-    for _, path in find_versions(folder, stem, ".json"):
-        stored: Any = read_json(path, "citation audit")
-        if stored.get("audit_id") == audit.audit_id and path.with_suffix(".md").is_file():
-            return AuditOutcome(
-                from_json(stored), path.with_suffix(".md"), path, path.with_suffix(".html"),
-                False, key, time.monotonic() - started, audit.judged_now,
-            )  # fmt: skip
-    written = write_version(
-        folder,
-        stem,
-        {
+    kept = keep_audit(
+        workspace, citations_stem(workspace, draft_path), audit.audit_id,
+        f"citations of {draft.name} ({key})",
+        lambda: {
             ".md": render_markdown(audit),
             ".html": render_citation_html(draft, audit),
             ".json": json.dumps(to_json(audit), indent=1, ensure_ascii=False) + "\n",
         },
-        workspace.meta / "version_log.jsonl",
-        workspace.locks / "outputs.lock",
-        f"citations of {draft.name} ({key})",
         notify,
-    )
+    )  # fmt: skip
+    files = kept.files
     return AuditOutcome(
-        audit, written.files[".md"], written.files[".json"], written.files[".html"], True, key,
+        audit if kept.is_new else from_json(read_json(files[".json"], "citation audit")),
+        files[".md"], files[".json"], files[".html"], kept.is_new, key,
         time.monotonic() - started, audit.judged_now,
     )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class KeptAudit:
+    """The files of an audit by suffix; `is_new` is False where they stood there already."""
+
+    files: Mapping[str, Path]
+    is_new: bool
+
+
+def keep_audit(
+    workspace: Workspace,
+    stem: str,
+    audit_id: str,
+    about: str,
+    render: Callable[[], dict[str, str]],
+    notify: Callable[[str], None],
+) -> KeptAudit:
+    """Store an audit as the next version of its name, unless the same one lies there.
+
+    Args:
+        stem: of its files, without version and suffix.
+        about: what the log of versions says of it.
+        render: makes the files by suffix; `.json` holds `audit_id`.
+    """
+    folder = workspace.outputs / "audits"
+    for _, path in reversed(find_versions(folder, stem, ".json")):
+        files = {suffix: path.with_suffix(suffix) for suffix in (".md", ".html", ".json")}
+        if not all(file.is_file() for file in files.values()):
+            continue
+        stored: Any = read_json(path, "audit")
+        if stored.get("audit_id") == audit_id:
+            return KeptAudit(files, False)
+    written = write_version(
+        folder, stem, render(), workspace.meta / "version_log.jsonl",
+        workspace.locks / "outputs.lock", about, notify,
+    )  # fmt: skip
+    return KeptAudit(written.files, True)
 
 
 def scorer_maker(workspace: Workspace) -> Callable[[VerifySettings, Encoder], Scorer]:

@@ -48,9 +48,9 @@ def verify_citations(
         ConfigurationError: the thresholds contradict each other, or a namespace has no encoder.
     """
     _require_published(draft, library)
-    cases, listed = _make_cases(draft, library)
+    cases, listed = make_cases(draft, library)
     consulted = _consulted(draft, cases, listed, library)
-    encoders = _remembering({name: _encoders_of(encoder, name) for name in consulted})
+    encoders = remembering(encoder, consulted)
     judged_namespaces = {
         case.target.namespace for case in cases if isinstance(case.target, CitedDocumentRef)
     }
@@ -62,7 +62,7 @@ def verify_citations(
     if not scorers:
         raise ConfigurationError(f"{draft.name}: no namespace is published that it could cite.")
     court = Court(library, scorers, settings.k, store or VerdictStore())
-    rows = _judge(cases, court)
+    rows = judge_cases(cases, court)
     unread = tuple(warn_of_unread(draft, library))
     scorer = next(iter(scorers.values()))
     shown = scorer.thresholds
@@ -98,7 +98,7 @@ def _require_published(draft: Draft, library: Library) -> None:
             )
 
 
-def _make_cases(draft: Draft, library: Library) -> tuple[list[Case], tuple[ListedSource, ...]]:
+def make_cases(draft: Draft, library: Library) -> tuple[list[Case], tuple[ListedSource, ...]]:
     """Return what is to be judged, and what the draft's list of sources holds.
 
     An entry of that list is no claim; one that cannot be resolved is a case all the same, so that
@@ -141,20 +141,22 @@ def _encoders_of(encoder: Encoder | Mapping[str, Encoders], namespace: str) -> t
     return tuple(given) if isinstance(given, Sequence) else (given,)
 
 
-def _remembering(
-    encoders: Mapping[str, Sequence[Encoder]],
+def remembering(
+    encoder: Encoder | Mapping[str, Encoders], names: Sequence[str]
 ) -> dict[str, tuple[RememberingEncoder, ...]]:
-    """Return the encoders with a memory that namespaces of one model share."""
+    """Return the encoders of some namespaces, with a memory that those of one model share."""
     shared: dict[str, RememberingEncoder] = {}
     return {
         name: tuple(
-            shared.setdefault(model.fingerprint, RememberingEncoder(model)) for model in models
+            shared.setdefault(model.fingerprint, RememberingEncoder(model))
+            for model in _encoders_of(encoder, name)
         )
-        for name, models in encoders.items()
+        for name in names
     }
 
 
-def _judge(cases: Sequence[Case], court: Court) -> tuple[CitationVerdict, ...]:
+def judge_cases(cases: Sequence[Case], court: Court) -> tuple[CitationVerdict, ...]:
+    """Return a verdict for each case, in order."""
     judgeable = [(c, c.target) for c in cases if isinstance(c.target, CitedDocumentRef)]
     outcomes: dict[int, Outcome] = court.judge(judgeable)
     rows = []

@@ -1,6 +1,5 @@
 """Whether the passages of a cited document support a sentence: scorers behind one protocol."""
 
-from rag_assets.judging.clauses import is_fragment
 from rag_assets.judging.contract import (
     SCORE_DECIMALS,
     Judgement,
@@ -15,9 +14,7 @@ from rag_assets.judging.contract import (
     show_score,
 )
 from rag_assets.judging.loading import load_scorer, open_verifying_model, try_model
-from rag_assets.judging.negation import is_negated
 from rag_assets.judging.similarity import MAX_UNKNOWN_SHARE, TextEncoder, cosines
-from rag_assets.judging.term_weights import term_weight
 from rag_assets.workspace.settings import ScorerName
 
 __all__ = [
@@ -34,12 +31,9 @@ __all__ = [
     "TextEncoder",
     "Thresholds",
     "cosines",
-    "is_fragment",
-    "is_negated",
     "load_scorer",
     "name_context",
     "open_verifying_model",
     "show_score",
-    "term_weight",
     "try_model",
 ]

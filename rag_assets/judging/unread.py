@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from rag_assets.evidence.wording import coverage
 from rag_assets.judging.contract import SCORE_DECIMALS, Judgement, PassageText, Sign, Thresholds
 from rag_assets.judging.facts import RULES, check_facts
+from rag_assets.judging.quantities import read_quantities
 from rag_assets.judging.statement import state
 from rag_assets.model import hash_fields
 from rag_assets.workspace.settings import ScorerName
 
 # Counts as code: raise it when the same texts come to another judgement.
-_VERSION = 1
+_VERSION = 2
 _WORD_FOR_WORD = Sign("words", "", "", "It stands there word for word.")
 # Below what is OK: only a sentence that stands there word for word is.
 _MOST = 0.99
@@ -78,12 +79,23 @@ def _judge(statement: str, passages: Sequence[PassageText]) -> Judgement:
             "rest.",
             best, span, agreeing, differing,
         )  # fmt: skip
-    told = "the numbers agree" if agreeing else "there is no number to compare"
+    told = _tell_numbers(statement, len(agreeing))
     return Judgement(
         score, "WEAK", "unread",
         f"This is the nearest passage, and nobody has read it: {told}. Read it yourself.",
         best, span, agreeing,
     )  # fmt: skip
+
+
+def _tell_numbers(statement: str, agreeing: int) -> str:
+    stated = len({quantity.text for quantity in read_quantities(statement)})
+    if not stated:
+        return "there is no number to compare"
+    if not agreeing:
+        return "none of its numbers could be compared"
+    if agreeing < stated:
+        return f"{agreeing} of its {stated} numbers agree"
+    return "its numbers agree"
 
 
 def find_repeated(

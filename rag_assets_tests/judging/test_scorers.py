@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from rag_assets.judging import Scorer, load_scorer, term_weight
+from rag_assets.judging import Scorer, load_scorer
 from rag_assets.model import ConfigurationError
 from rag_assets.workspace import shipped_settings
 from rag_assets.workspace.settings import VerifySettings
@@ -111,9 +111,3 @@ def test_weak_above_ok_is_an_error() -> None:
 def test_similarity_without_a_model_is_an_error_that_says_what_to_do() -> None:
     with pytest.raises(ConfigurationError, match=r"embed\.models"):
         load_scorer(verify(scorer="similarity"))
-
-
-def test_rare_words_weigh_more_than_common_ones() -> None:
-    assert term_weight("study") < term_weight("actomyosin") <= 1
-    assert term_weight("中国") < term_weight("阿司")
-    assert term_weight("qqqqzz") == 1
