@@ -49,7 +49,7 @@ def reader_thresholds(
     Raises:
         ConfigurationError: WEAK would begin above OK.
     """
-    origin = f"fitted on {fit.data}" if fit else "default: yes is likelier than no"
+    origin = _origin(fit) if fit else "default: yes is likelier than no"
     ok, weak = (fit.ok, fit.weak) if fit else (_EVEN, _UNMEASURED_WEAK)
     own_ok, own_weak = settings.threshold, settings.weak_threshold
     ok = ok if own_ok is None else own_ok
@@ -60,4 +60,11 @@ def reader_thresholds(
         weak,
         origin if own_ok is None else f"setting {section}.threshold",
         origin if own_weak is None else f"setting {section}.weak_threshold",
+    )
+
+
+def _origin(fit: ReaderFit) -> str:
+    return (
+        f"fitted on {fit.data}; there {fit.ok_supported:.2f} of the supported and "
+        f"{fit.ok_unsupported:.2f} of the unsupported are OK, AUC {fit.auc:.2f}"
     )
