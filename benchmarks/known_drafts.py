@@ -1,29 +1,29 @@
-"""The drafts with known truth and the documents that they cite, parsed and cut as a build does."""
+"""The drafts with known truth and the documents that they cite, as `rag eval claims` reads them."""
 
 import json
 import os
-import pickle
-import re
-import tarfile
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from rapidfuzz import fuzz
+from rag_assets.auditing import Passage
+from rag_assets.evaluation import drafts_rows
+from rag_assets.evaluation.drafts_rows import FOUND, GROUPS, bare
+from rag_assets.evaluation.drafts_sources import read_sources, sources_beside
+from rag_assets.workspace import shipped_settings
 
-from rag_assets.model import Chunk
-from rag_assets.previewing import PreviewSource
-from rag_assets.retrieval import NOT_EVIDENCE
-
-# A quotation stands in a text from this partial ratio on, without white space and punctuation.
-FOUND = 85
-GROUPS = ("en", "zh", "cross", "law")
-# As an audit reads a document (`auditing.published`).
-_UNSAID_SECTIONS = ("references", "acknowledgements")
-_LAW = "retrieval/law/law_vault.tar.xz"
+__all__ = [
+    "FOUND",
+    "GROUPS",
+    "Cited",
+    "bare",
+    "group_of",
+    "is_located",
+    "read_documents",
+    "read_rows",
+    "shared_data",
+]
 
 
 def shared_data() -> Path:
@@ -33,60 +33,35 @@ def shared_data() -> Path:
 
 @dataclass(frozen=True)
 class Cited:
-    """A cited document: its title and those of its chunks that can support something."""
+    """A cited document: its title and those of its passages that can support something."""
 
     title: str | None
-    passages: Sequence[Chunk]
+    passages: Sequence[Passage]
+
+
+def _file(name: str) -> Path:
+    return shared_data() / "claims" / "drafts" / f"{name}.jsonl"
 
 
 def read_rows(name: str) -> list[dict[str, Any]]:
-    """Return the rows of `dev` or `train`."""
-    path = shared_data() / "claims" / "drafts" / f"{name}.jsonl"
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    """Return the rows of `dev` or `train` that have evidence."""
+    rows = [json.loads(line) for line in _file(name).read_text(encoding="utf-8").splitlines()]
+    return [row for row in rows if row["evidence"]]
 
 
 def group_of(row: dict[str, Any]) -> str:
     """Return the group that the figures are given for."""
-    if row["paper"].startswith("law"):
-        return "law"
-    is_chinese = any("\u4e00" <= character <= "\u9fff" for character in row["paper"])
-    return "cross" if (row["language"] == "zh") != is_chinese else str(row["language"])
-
-
-def bare(text: str) -> str:
-    """Return a text without white space and punctuation."""
-    return re.sub(r"\W", "", text)
+    return drafts_rows.group_of(row["paper"], row["language"])
 
 
 def is_located(row: dict[str, Any], shown: str) -> bool:
     """Say whether all quotations that decide a row stand in what is shown."""
-    return all(fuzz.partial_ratio(bare(e), bare(shown)) >= FOUND for e in row["evidence"])
+    return drafts_rows.is_located(row["evidence"], shown)
 
 
 def read_documents(rows: Sequence[dict[str, Any]], cache: Path) -> dict[str, Cited]:
-    """Return the cited documents by their names in rows; parses are kept in `cache`."""
-    cache.mkdir(parents=True, exist_ok=True)
-    return dict(_documents(sorted({row["paper"] for row in rows}), cache))
-
-
-def _documents(names: Sequence[str], cache: Path) -> Iterator[tuple[str, Cited]]:
-    statutes = {name for name in names if name.startswith("law")}
-    kept = {name: cache / f"{sha256(name.encode()).hexdigest()[:16]}.pickle" for name in names}
-    with tempfile.TemporaryDirectory() as folder:
-        wanted = {name for name in statutes if not kept[name].exists()}
-        if wanted:
-            with tarfile.open(shared_data() / _LAW) as vault:
-                members = [member for member in vault if member.name in wanted]
-                vault.extractall(folder, members, filter="data")
-        for name in names:
-            if not kept[name].exists():
-                root = Path(folder) if name in statutes else shared_data() / "papers"
-                preview = PreviewSource(root / name).chunk()
-                kept[name].write_bytes(pickle.dumps((preview.document.title, preview.chunks)))
-            # Our own files, written a moment ago or by an earlier run.
-            title, chunks = pickle.loads(kept[name].read_bytes())  # noqa: S301
-            yield name, Cited(title, [chunk for chunk in chunks if _is_said(chunk)])
-
-
-def _is_said(chunk: Chunk) -> bool:
-    return chunk.kind not in NOT_EVIDENCE and chunk.section_subtype not in _UNSAID_SECTIONS
+    """Return the cited documents by their names in rows; what was read is kept in `cache`."""
+    found = read_sources(
+        (row["paper"] for row in rows), sources_beside(_file("dev")), shipped_settings(), cache
+    )
+    return {name: Cited(one.title, one.passages) for name, one in found.items()}

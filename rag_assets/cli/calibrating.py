@@ -10,20 +10,18 @@ from rag_assets.judging.calibrating import MOST_UNSUPPORTED
 
 @click.command(
     short_help="Fit a reader's thresholds on labelled sentences.",
-    help="Ask the reader of verify.scorer about the sentences in FILE (one JSON object a line: "
-    "sentence, label SUPPORTED, PARTLY or NOT, paper, evidence as a list of quotations), fit curve "
-    "and thresholds by folds over the sources, and keep them for all workspaces of this machine. "
-    "Needs no workspace.",
+    help="Ask the reader of verify.scorer about the sentences in FILE (drafts with known truth, as "
+    "`rag eval claims` reads them), fit curve and thresholds by folds over the sources, and keep "
+    "them for all workspaces of this machine. Needs no workspace.",
 )
 @click.argument(
     "file", metavar="FILE", type=click.Path(dir_okay=False, exists=True, path_type=Path)
 )
 @click.option("--scorer", type=click.Choice(["llm", "nli"]), help="In the place of verify.scorer.")
 @click.option(
-    "--sources", metavar="FOLDER",
-    type=click.Path(file_okay=False, exists=True, path_type=Path),
-    help="Where the cited files lie: show the reader what is found of them, as an audit does, and "
-    "not the quotations.",
+    "--sources", multiple=True, metavar="PLACE", type=click.Path(exists=True, path_type=Path),
+    help="A folder, or an archive (tar), with the cited files; may be repeated: show the reader "
+    "what is found of them, as an audit does, and not the quotations.",
 )  # fmt: skip
 @click.option(
     "--most", type=click.FloatRange(0, 1), default=MOST_UNSUPPORTED, show_default=True,
@@ -40,19 +38,20 @@ from rag_assets.judging.calibrating import MOST_UNSUPPORTED
     help="Write the figures to this file as JSON.",
 )  # fmt: skip
 def calibrate(
-    file: Path, scorer: str | None, sources: Path | None, most: float, dry_run: bool,
+    file: Path, scorer: str | None, sources: tuple[Path, ...], most: float, dry_run: bool,
     config: Path | None, out: Path | None,
 ) -> None:  # fmt: skip
     """Print the figures and say where they are kept."""
+    from typing import cast
+
     from rag_assets.cli.evaluating import _finish
     from rag_assets.evaluation.calibration import calibrate as measure
+    from rag_assets.evaluation.scorers import with_scorer
     from rag_assets.judging.reader_fit import keep_fit
     from rag_assets.workspace import shipped_settings
+    from rag_assets.workspace.settings import ScorerName
 
-    settings = shipped_settings(config)
-    if scorer is not None:
-        verify = settings.verify.model_copy(update={"scorer": scorer})
-        settings = settings.model_copy(update={"verify": verify})
+    settings = with_scorer(shipped_settings(config), cast("ScorerName | None", scorer))
     with shown_progress() as progress:
         found = measure(file, settings, sources, most, progress)
     if not dry_run:

@@ -4,9 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rag_assets.evaluation.claims import open_scorer
-from rag_assets.evaluation.drafts import DraftRow, Sources, read_drafts
+from rag_assets.evaluation.claims_rows import evidence_passages
+from rag_assets.evaluation.drafts_rows import DraftRow, read_draft_rows
+from rag_assets.evaluation.drafts_sources import read_sources
 from rag_assets.evaluation.report import EvaluationReport, ReportTable, settings_digest
+from rag_assets.evaluation.scorers import open_scorer
+from rag_assets.finding import EvidenceFinder, OpenDocument
+from rag_assets.judging import PassageText
 from rag_assets.judging.calibrating import (
     LabelledScore,
     auc,
@@ -16,7 +20,7 @@ from rag_assets.judging.calibrating import (
 )
 from rag_assets.judging.contract import MeasurableScorer
 from rag_assets.judging.reader_fit import ReaderFit
-from rag_assets.model import AnswerError, ConfigurationError, Progress
+from rag_assets.model import AnswerError, ConfigurationError, Progress, UsageError
 from rag_assets.workspace.settings import Settings
 
 # Probabilities whose shares are shown, for a choice of one's own.
@@ -34,7 +38,7 @@ class Calibration:
 def calibrate(
     file: Path,
     settings: Settings,
-    sources: Path | None,
+    sources: Sequence[Path],
     most_unsupported: float,
     on_progress: Progress | None = None,
 ) -> Calibration:
@@ -43,8 +47,8 @@ def calibrate(
     Args:
         file: JSON lines with sentence, label, paper and evidence.
         settings: `verify.scorer` names the reader: llm or nli.
-        sources: folder of the cited files: then what is found of them is shown, as in an audit;
-            None: the quotations that decide.
+        sources: folders and archives with the cited files: then what is found of them is shown,
+            as in an audit; none: the quotations that decide.
         most_unsupported: share of the unsupported sentences that may come out OK.
 
     Raises:
@@ -58,9 +62,10 @@ def calibrate(
             f"verify.scorer: {scorer.name} has nothing to calibrate. Name a reader: --scorer llm "
             "(with a model: `rag models list`) or --scorer nli (with verify.nli.model)."
         )
-    rows = read_drafts(file)
-    scored, unread = _score(rows, scorer, Sources(sources), on_progress)
-    shown = "what was found of them" if sources is not None else "their true evidence"
+    rows = read_draft_rows(file)
+    show = _Finding(rows, sources, settings, on_progress) if sources else _quoted
+    scored, unread = _score(rows, scorer, show, on_progress)
+    shown = "what was found of them" if sources else "their true evidence"
     fit = fit_reader(
         [score for _, score in scored],
         fingerprint=scorer.reader_fingerprint,
@@ -72,16 +77,47 @@ def calibrate(
     return Calibration(fit, _report(settings, scored, unread, fit))
 
 
+def _quoted(row: DraftRow) -> Sequence[PassageText]:
+    if not row.evidence:
+        raise UsageError(
+            f"row {row.id} has no evidence: add quotations, or name the cited files by --sources."
+        )
+    return evidence_passages(row.evidence)
+
+
+class _Finding:
+    """What an audit shows a reader of the document that a row cites."""
+
+    def __init__(
+        self,
+        rows: Sequence[DraftRow],
+        sources: Sequence[Path],
+        settings: Settings,
+        on_progress: Progress | None,
+    ) -> None:
+        papers = (row.paper for row in rows)
+        self._documents = read_sources(papers, sources, settings, None, on_progress)
+        self._finder = EvidenceFinder()
+        self._opened: dict[str, OpenDocument] = {}
+
+    def __call__(self, row: DraftRow) -> Sequence[PassageText]:
+        if row.paper not in self._opened:
+            document = self._documents[row.paper]
+            self._opened[row.paper] = self._finder.open(document.passages, document.title)
+        windows = self._opened[row.paper].find(row.sentence)
+        return [PassageText(w.text, w.spans, "", w.shares, w.leads) for w in windows]
+
+
 def _score(
     rows: Sequence[DraftRow],
     scorer: MeasurableScorer,
-    sources: Sources,
+    show: Callable[[DraftRow], Sequence[PassageText]],
     on_progress: Progress | None,
 ) -> tuple[list[tuple[DraftRow, LabelledScore]], int]:
     """Return the rows with what the reader made of them, and how many it did not answer."""
     scored, unread = [], 0
     for done, row in enumerate(rows, 1):
-        passages = sources.show(row)
+        passages = show(row)
         if passages:
             try:
                 logit = scorer.log_odds(row.sentence, passages)

@@ -1,108 +1,178 @@
-"""Sentences of drafts with known truth, and what an audit would show of the sources they cite."""
+"""How well an audit judges drafts with known truth, through the audit itself."""
 
-import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from rag_assets.auditing import (
+    Citation,
+    CitationVerdict,
+    CitedSentence,
+    Draft,
+    VerdictStore,
+    verify_citations,
+)
+from rag_assets.evaluation.claims_encoder import FirstModel
+from rag_assets.evaluation.drafts_figures import (
+    FOLDS,
+    Judged,
+    choice_table,
+    figures,
+    group_table,
+    judge_by_wording,
+    kind_table,
+)
+from rag_assets.evaluation.drafts_rows import GROUPS, DraftRow, read_draft_rows
+from rag_assets.evaluation.drafts_sources import DraftLibrary, read_sources, sources_beside
+from rag_assets.evaluation.report import EvaluationReport, Figure, ReportTable, settings_digest
+from rag_assets.evaluation.scorers import draw, open_scorer, with_scorer
+from rag_assets.judging import Scorer
+from rag_assets.model import Progress
+from rag_assets.workspace.settings import ScorerName, Settings
 
-from rag_assets.evaluation.claims_rows import evidence_passages
-from rag_assets.finding import EvidenceFinder, OpenDocument, is_chinese
-from rag_assets.judging import PassageText
-from rag_assets.judging.calibrating import Label
-from rag_assets.model import UsageError
-from rag_assets.previewing import PreviewSource
-from rag_assets.retrieval import NOT_EVIDENCE
 
-# As an audit reads a document.
-_UNSAID_SECTIONS = ("references", "acknowledgements")
+def evaluate_drafts(
+    files: Sequence[Path],
+    settings: Settings,
+    scorer: ScorerName | None = None,
+    *,
+    sources: Sequence[Path] = (),
+    limit: int | None = None,
+    cache: Path | None = None,
+    beside: bool = True,
+    on_progress: Progress | None = None,
+) -> EvaluationReport:
+    """Have the audit judge every row of some files, and compare with its label.
 
-
-class DraftRow(BaseModel):
-    """A sentence that cites a source, with its truth.
+    What is judged, and how, is what `rag verify-citations` does: the finder chooses passages of
+    the cited document, the scorer judges them, the program checks numbers, quotations, articles.
 
     Args:
-        paper: the file that it cites, relative to a folder of sources; it names the source.
-        evidence: the quotations that decide it, verbatim.
-        kind: of support or of error, in a word.
-    """
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-    sentence: str = Field(min_length=1)
-    label: Label
-    paper: str = Field(min_length=1)
-    evidence: tuple[str, ...] = ()
-    kind: str = ""
-    id: str = ""
-
-    @property
-    def group(self) -> str:
-        """`en` or `zh`, `cross` where sentence and source differ in language."""
-        own = is_chinese(self.sentence)
-        of_source = is_chinese(" ".join(self.evidence) or self.sentence)
-        return "cross" if own != of_source else "zh" if own else "en"
-
-
-def read_drafts(file: Path) -> list[DraftRow]:
-    """Return the rows of a file in their order.
+        files: JSON lines of `DraftRow`.
+        scorer: in the place of `verify.scorer`.
+        sources: folders and archives with the cited documents; those beside each file where none
+            are named.
+        limit: rows of a file at most, drawn with a seed.
+        cache: where sources and verdicts are kept, so that a run that was stopped goes on.
+        beside: whether `similarity` at its own threshold and the wording alone are shown too.
 
     Raises:
-        UsageError: names file and line of what is no such row.
+        UsageError: a file holds no rows, a line is none, or a source is not there.
+        ConfigurationError: the scorer cannot be loaded.
     """
-    rows = []
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            rows.append(DraftRow.model_validate(json.loads(line)))
-        except (ValueError, RecursionError) as error:
-            raise UsageError(
-                f"{file}, line {number}: a row has sentence, label (SUPPORTED, PARTLY or NOT), "
-                f"paper and evidence (a list of texts); {str(error).splitlines()[0]}."
-            ) from error
-    return rows
+    rows: list[DraftRow] = []
+    places: dict[Path, None] = dict.fromkeys(sources)
+    for file in files:
+        rows += draw(read_draft_rows(file), limit)
+        places.update(dict.fromkeys(sources or sources_beside(file)))
+    documents = read_sources(
+        (row.paper for row in rows), list(places), settings,
+        None if cache is None else cache / "sources", on_progress,
+    )  # fmt: skip
+    library = DraftLibrary(documents)
+    chosen = with_scorer(settings, scorer)
+    judge = open_scorer(chosen)
+    store = _open_store(cache)
+    judged = _judge(rows, library, chosen, judge, store, on_progress)
+    compared: dict[str, list[Judged]] = {judge.name: judged}
+    if beside:
+        if judge.name != "similarity":
+            simple = with_scorer(settings, "similarity")
+            compared["similarity"] = _judge(
+                rows, library, simple, open_scorer(simple), store, on_progress
+            )
+        compared["sentence alone"] = judge_by_wording(rows)
+    return EvaluationReport(
+        "drafts",
+        settings_digest(chosen),
+        {
+            **figures(judged),
+            "scorer": judge.name,
+            "threshold": judge.thresholds.ok,
+            "weak_threshold": judge.thresholds.weak,
+        },
+        {"files": len(files), "rows": len(rows), "sources": len(documents)},
+        (
+            group_table(judged), kind_table(judged), choice_table(judged),
+            *([_table_of_scorers(compared)] if beside else []),
+        ),
+        {
+            "scorer_fingerprint": judge.fingerprint,
+            "threshold_origin": judge.thresholds.ok_origin,
+            "folds": FOLDS,
+            "compared": {name: figures(of) for name, of in compared.items()},
+        },
+    )  # fmt: skip
 
 
-@dataclass(slots=True)
-class Sources:
-    """The cited documents, each parsed and opened once.
+def _open_store(cache: Path | None) -> VerdictStore:
+    if cache is None:
+        return VerdictStore()
+    cache.mkdir(parents=True, exist_ok=True)
+    return VerdictStore(cache / "verdicts.jsonl", cache / "verdicts.lock")
 
-    Args:
-        folder: below which `paper` names a file; None: a reader sees the quotations themselves.
+
+def _judge(
+    rows: Sequence[DraftRow],
+    library: DraftLibrary,
+    settings: Settings,
+    scorer: Scorer,
+    store: VerdictStore,
+    on_progress: Progress | None,
+) -> list[Judged]:
+    """Return the rows with their verdicts, in order; source by source, each kept when it is done.
+
+    A source is opened once.
     """
+    encoder = FirstModel(settings.embed.models[0])
+    found: dict[str, Judged] = {}
+    ordered = sorted(rows, key=lambda row: row.paper)
+    for _, group in groupby(ordered, key=lambda row: row.paper):
+        of_source = list(group)
+        audit = verify_citations(
+            _draft(of_source), library, encoder, settings.verify, store=store,
+            make_scorer=lambda *_: scorer,
+        )  # fmt: skip
+        store.save(lambda _: None)
+        found |= {
+            row.id: _judged(row, verdict)
+            for row, verdict in zip(of_source, audit.rows, strict=True)
+        }
+        if on_progress is not None:
+            on_progress(f"verdicts of {scorer.name}", len(found), len(rows))
+    return [found[row.id] for row in rows]
 
-    folder: Path | None
-    _finder: EvidenceFinder = field(default_factory=EvidenceFinder)
-    _opened: dict[str, OpenDocument] = field(default_factory=dict)
 
-    def show(self, row: DraftRow) -> Sequence[PassageText]:
-        """Return what a reader is shown for a row; nothing where its document states nothing.
+def _draft(rows: Sequence[DraftRow]) -> Draft:
+    """Return a draft of sentences that cite one source each."""
+    sentences = []
+    for number, row in enumerate(rows):
+        citation = Citation(None, row.paper, number, number)
+        sentences.append(
+            CitedSentence(
+                number, number + 1, number, number, row.sentence, row.sentence, (citation,)
+            )
+        )
+    return Draft("drafts", "", "", (), tuple(sentences))
 
-        Raises:
-            UsageError: there is no such file, or no folder and no quotation.
-            ParseFailure: the file cannot be read.
-        """
-        if self.folder is None:
-            if not row.evidence:
-                raise UsageError(
-                    f"“{row.sentence[:60]}” has no evidence: add quotations, or name the folder "
-                    "of the sources with --sources."
-                )
-            return evidence_passages(row.evidence)
-        if row.paper not in self._opened:
-            self._opened[row.paper] = self._open(self.folder / row.paper)
-        windows = self._opened[row.paper].find(row.sentence)
-        return [PassageText(w.text, w.spans, "", w.shares, w.leads) for w in windows]
 
-    def _open(self, file: Path) -> OpenDocument:
-        if not file.is_file():
-            raise UsageError(f"{file}: there is no such file; `paper` is relative to --sources.")
-        preview = PreviewSource(file).chunk()
-        stating = [
-            chunk
-            for chunk in preview.chunks
-            if chunk.kind not in NOT_EVIDENCE and chunk.section_subtype not in _UNSAID_SECTIONS
-        ]
-        return self._finder.open(stating, preview.document.title)
+def _judged(row: DraftRow, verdict: CitationVerdict) -> Judged:
+    shown = tuple(passage.text for passage in verdict.passages)
+    return Judged(row, verdict.status, verdict.score or 0.0, shown)
+
+
+def _table_of_scorers(compared: Mapping[str, Sequence[Judged]]) -> ReportTable:
+    return ReportTable(
+        "Beside it",
+        ("what", *(f"AUC {group}" for group in ("all", *GROUPS)), "OK of supported", "OK of not"),
+        tuple(tuple(_cells(name, judged)) for name, judged in compared.items()),
+    )
+
+
+def _cells(name: str, judged: Sequence[Judged]) -> Iterator[Figure]:
+    found = figures(judged)
+    yield name
+    for group in ("all", *GROUPS):
+        yield found.get(f"auc_{group}")
+    yield found["ok_supported_all"]
+    yield found["ok_unsupported_all"]

@@ -49,6 +49,7 @@ def drafts(folder: Path, count: int = 60) -> Path:
         lines.append({
             "sentence": f"In plot {place} they grew {grown}.", "paper": paper,
             "label": "SUPPORTED" if is_supported else "NOT", "kind": "near",
+            "id": f"row-{place}", "language": "en",
             "evidence": [f"In plot {place} wheat was grown."],
         })  # fmt: skip
         (folder / paper).write_text("# Plots\n\nIn every plot wheat was grown.\n", encoding="utf-8")
@@ -87,7 +88,10 @@ def test_with_sources_the_reader_sees_what_is_found_in_them(reader: Stand, tmp_p
 def test_what_a_reader_does_not_answer_is_counted(reader: Stand, tmp_path: Path) -> None:
     file = drafts(tmp_path)
     with file.open("a", encoding="utf-8") as more:
-        row = {"sentence": "nonsense", "label": "NOT", "paper": "a.md", "evidence": ["b"]}
+        row = {
+            "id": "last", "language": "en", "kind": "near", "sentence": "nonsense",
+            "label": "NOT", "paper": "a.md", "evidence": ["b"],
+        }  # fmt: skip
         more.write("\n" + json.dumps(row))
     assert "not answered" in run(file, "--dry-run", "--most", "0.2")
 

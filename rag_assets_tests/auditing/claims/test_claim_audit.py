@@ -145,7 +145,7 @@ def test_what_cites_something_itself_is_counted_and_not_listed() -> None:
     assert audit.cited == 2
     page = render_claims(audit, audit.audit_id)
     assert "2 more cite sources: `rag verify-citations` judges those." in page
-    assert "cooling load" not in page
+    assert "load of offices {#hill2020}" not in page
 
 
 def test_nothing_that_is_not_listed_is_judged() -> None:
