@@ -2,12 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from rag_assets.model import Box, hash_fields
-
-if TYPE_CHECKING:
-    from rag_assets.model import PageBox
+from rag_assets.model import Box, PageBox, hash_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +30,7 @@ class Passage:
     section_path: tuple[str, ...]
     content_hash: str
     citation_id: str
-    boxes: tuple["PageBox", ...] = ()
+    boxes: tuple[PageBox, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +114,7 @@ class Library(Protocol):
 
     def find_boxes(
         self, ref: CitedDocumentRef, spans: Sequence[tuple[int, int]]
-    ) -> "list[tuple[PageBox, ...]]":
+    ) -> list[tuple[PageBox, ...]]:
         """Return the rectangles around the printed lines of spans of the clean text.
 
         Empty for each where the document has no pages or its lines are not kept.
