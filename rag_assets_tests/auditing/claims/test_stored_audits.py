@@ -144,7 +144,9 @@ def test_the_page_shows_the_draft_and_asks_nothing_of_the_network(thesis: Worksp
 
 def test_the_page_of_citations_marks_the_quoted_sentence(thesis: Workspace) -> None:
     path = thesis.drafts / "cited.md"
-    path.write_text(DRAFT, encoding="utf-8")
+    path.write_text(
+        "A green roof was 7 degrees cooler than bitumen at noon {#roofs}.", encoding="utf-8"
+    )
     page = audit_citations(thesis, path).html.read_text(encoding="utf-8")
     assert "<mark>A green roof was 7 degrees cooler than bitumen at noon.</mark>" in page
     assert "&lt;b&gt;" in page or "<b>need" not in page
