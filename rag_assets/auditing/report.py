@@ -17,9 +17,9 @@ ORDER_OF_ROWS = (
 )
 
 _MEANING_OF_SCORE: dict[str, str] = {
-    "facts": "Nothing has read the passages: the score is the share of the sentence's words that "
-    "the nearest one holds, for ordering alone. Checkable facts were compared; the rest is yours "
-    "to read. A reader on this machine reads them: `rag models add`.",
+    "facts": "Nothing has read the passages: the score is how likely the sentence shown decides, "
+    "beside the rest of its document, for ordering alone. Checkable facts were compared; the rest "
+    "is yours to read. A reader on this machine reads them: `rag models add`.",
     "similarity": "The score is a similarity: a passage speaks of the same thing, which does not "
     "mean that it agrees. Check numbers, negations and directions against the quoted words.",
     "coverage": "The score is the share of the sentence's words that stand in the passage, which "

@@ -4,16 +4,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag_assets.evidence.wording import coverage
 from rag_assets.judging.contract import SCORE_DECIMALS, Judgement, PassageText, Sign, Thresholds
 from rag_assets.judging.facts import RULES, check_facts
 from rag_assets.judging.quantities import read_quantities
+from rag_assets.judging.shown_sentences import choose_sentences, likeliest
 from rag_assets.judging.statement import state
 from rag_assets.model import hash_fields
 from rag_assets.workspace.settings import ScorerName
 
 # Counts as code: raise it when the same texts come to another judgement.
-_VERSION = 2
+_VERSION = 3
 _WORD_FOR_WORD = Sign("words", "", "", "It stands there word for word.")
 # Below what is OK: only a sentence that stands there word for word is.
 _MOST = 0.99
@@ -50,18 +50,16 @@ class FactsScorer:
     def judge(self, claims: Sequence[tuple[str, Sequence[PassageText]]]) -> list[Judgement]:
         """Return for each claim the nearest sentence and which facts agree or differ.
 
-        The score is the share of the statement's words that the nearest passage holds, for
-        ordering alone.
+        The score is how likely that sentence decides, beside all of its document; of passages that
+        were given and not found, the share of the statement's words in it. For ordering alone.
         """
         return [_judge(state(claim), passages) for claim, passages in claims]
 
 
 def _judge(statement: str, passages: Sequence[PassageText]) -> Judgement:
-    shares = [coverage(statement, passage.text) for passage in passages]
-    best = max(range(len(passages)), key=shares.__getitem__)
-    text = passages[best].text
-    span = max(passages[best].sentences, key=lambda s: coverage(statement, text[slice(*s)]))
-    score = round(min(shares[best], _MOST), SCORE_DECIMALS)
+    found = likeliest(choose_sentences(statement, passages))
+    best, span = found.passage, found.span
+    score = round(min(found.share, _MOST), SCORE_DECIMALS)
     repeated = find_repeated(statement, passages)
     if repeated is not None:
         index, where = repeated
