@@ -190,11 +190,11 @@ def test_a_reading_near_the_threshold_decides_alike_the_second_time(
     assert causes.is_causal(sentence) == (kept >= causal_threshold())
 
 
-def test_what_is_about_the_same_thing_without_an_effect_is_told_by_its_meaning() -> None:
+def test_an_effect_in_other_words_is_told_by_its_meaning() -> None:
     effect = "A high-salt diet drove up the blood pressure of the mice and harmed their kidneys."
-    naming = "We measured how the blood pressure of the mice changed from week to week."
     assert "causal" in read_wording(effect).types
-    assert "causal" not in read_wording(naming).types
+    naming = "We measured how the blood pressure of the mice changed from week to week."
+    assert not read_wording(naming).is_strong
 
 
 @given(st.text(max_size=300))
