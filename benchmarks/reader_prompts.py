@@ -14,7 +14,9 @@ import argparse
 import json
 import statistics
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +140,15 @@ def labelled(rows: Sequence[Row]) -> list[LabelledScore]:
     return [LabelledScore(row["logit"], row["label"], row["paper"]) for row in rows]
 
 
+def weighted(answers: Sequence[Row], rows: Sequence[Row]) -> list[LabelledScore]:
+    """Return answers with the number of rows of their group and label that each stands for."""
+    there = Counter((group_of(row), row["label"]) for row in rows)
+    asked = Counter((row["group"], row["label"]) for row in answers)
+    weights = [there[key] / asked[key] for row in answers for key in [(row["group"], row["label"])]]
+    pairs = zip(labelled(answers), weights, strict=True)
+    return [replace(score, weight=weight) for score, weight in pairs]
+
+
 def table(args: argparse.Namespace) -> None:
     rows = read_answers(args.out)
     names = list(dict.fromkeys(row["prompt"] for row in rows))
@@ -156,7 +167,7 @@ def table(args: argparse.Namespace) -> None:
 
 def fit(args: argparse.Namespace) -> None:
     answers = [row for row in read_answers(args.out) if row["prompt"] == "few"]
-    rows = labelled(answers)
+    rows = weighted(answers, read_rows(args.set))
     said = hold_back(rows)
     print("| OK from | of the supported OK | of the unsupported OK |\n|---|---|---|")
     for choice in CHOICES:
@@ -183,6 +194,7 @@ def main() -> None:
     parser.add_argument("--true", action="store_true", help="show the quotations that decide")
     parser.add_argument("--cache", type=Path, default=CACHE, help="where parses are kept")
     parser.add_argument("--write", type=Path)
+    parser.add_argument("--set", default="train", help="of which OUT holds answers, for `fit`")
     args = parser.parse_args()
     args.out = args.files[-1]
     {"ask": ask, "table": table, "fit": fit}[args.what](args)

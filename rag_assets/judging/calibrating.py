@@ -7,7 +7,6 @@ about the same source.
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean
 from typing import Literal
 
 import numpy as np
@@ -38,11 +37,14 @@ class LabelledScore:
     Args:
         logit: the score, as log-odds; after `hold_back` that of the fitted probability.
         source: what it cites; all sentences of a source stand in one fold.
+        weight: how many sentences it stands for, where some kinds were asked more often than they
+            occur; in curve, shares and calibration, not in the AUC.
     """
 
     logit: float
     label: Label
     source: str
+    weight: float = 1.0
 
     @property
     def probability(self) -> float:
@@ -69,7 +71,9 @@ def shares_from(rows: Sequence[LabelledScore], probability: float) -> tuple[floa
 
 
 def _share(rows: Sequence[LabelledScore], label: Label, probability: float) -> float:
-    return fmean(row.probability >= probability for row in rows if row.label == label)
+    of = [row for row in rows if row.label == label]
+    passed = sum(row.weight for row in of if row.probability >= probability)
+    return passed / sum(row.weight for row in of)
 
 
 def fit_curve(rows: Sequence[LabelledScore]) -> tuple[float, float]:
@@ -78,10 +82,11 @@ def fit_curve(rows: Sequence[LabelledScore]) -> tuple[float, float]:
 
     logits = np.array([row.logit for row in rows])
     signs = np.array([1.0 if row.label == "SUPPORTED" else -1.0 for row in rows])
+    counts = np.array([row.weight for row in rows])
 
     def loss(weights: NDArray[np.float64]) -> float:
-        surprise = np.logaddexp(0.0, -signs * (weights[0] * logits + weights[1])).sum()
-        return float(surprise + _RIDGE * weights @ weights)
+        surprise = np.logaddexp(0.0, -signs * (weights[0] * logits + weights[1]))
+        return float(counts @ surprise + _RIDGE * weights @ weights)
 
     found = minimize(loss, np.zeros(2), method="L-BFGS-B")
     return float(found.x[0]), float(found.x[1])
@@ -113,12 +118,12 @@ def hold_back(rows: Sequence[LabelledScore]) -> list[LabelledScore]:
 def calibration_error(rows: Sequence[LabelledScore]) -> float:
     """Return the mean distance of probability and share over five bins of equal size."""
     order = sorted(rows, key=lambda row: row.probability)
-    gaps = []
+    gap = 0.0
     for places in np.array_split(np.arange(len(order)), _BINS):
         of = [order[place] for place in places]
-        share = fmean(row.label == "SUPPORTED" for row in of)
-        gaps.append(len(of) * abs(fmean(row.probability for row in of) - share))
-    return sum(gaps) / len(order)
+        supported = sum(row.weight for row in of if row.label == "SUPPORTED")
+        gap += abs(sum(row.weight * row.probability for row in of) - supported)
+    return gap / sum(row.weight for row in rows)
 
 
 def fit_reader(

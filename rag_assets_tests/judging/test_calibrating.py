@@ -1,5 +1,6 @@
 """From scores on sentences of known truth to a curve, thresholds and figures."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from rag_assets.judging.calibrating import (
     LabelledScore,
     auc,
     calibration_error,
+    fit_curve,
     fit_reader,
     folds,
     hold_back,
@@ -111,3 +113,11 @@ def test_a_damaged_file_of_own_measurements_is_named(
     own_fits().write_text("{", encoding="utf-8")
     with pytest.raises(ConfigurationError, match="rag calibrate"):
         find_fit("f" * 64)
+
+
+def test_a_row_of_weight_three_counts_as_three_rows() -> None:
+    rows = rows_of(2.0, -2.0)
+    weighed = [replace(row, weight=3.0 if row.label == "NOT" else 1.0) for row in rows]
+    repeated = [row for row in rows for _ in range(3 if row.label == "NOT" else 1)]
+    assert fit_curve(weighed) == pytest.approx(fit_curve(repeated), abs=1e-4)
+    assert shares_from(weighed, 0.5) == shares_from(repeated, 0.5)
