@@ -21,7 +21,7 @@ FOLDS = 5
 _SEED = 7
 # Of the sentences that are not supported so many may come out OK, and of the supported ones so
 # many must be at least WEAK: what the shipped thresholds are chosen for.
-MOST_UNSUPPORTED = 0.10
+MOST_UNSUPPORTED = 0.12
 LEAST_WEAK = 0.9
 _BINS = 5
 # Fewer sentences of a kind, or sources, say nothing about others.
