@@ -191,3 +191,11 @@ def test_any_text_keeps_the_tables_shape(sentence: str, quote: str) -> None:
     (_, row) = table_rows(render_markdown(replace(audit, rows=rows)))
     assert len(row) == 9
     assert row[0] == "1"
+
+
+@pytest.mark.parametrize(("scorer", "shown"), [("similarity", 7), ("facts", 3)])
+def test_head_tells_how_many_passages_the_scorer_saw(scorer: str, shown: int) -> None:
+    audit = audit_of(
+        TEXT, DOCUMENTS, settings=SETTINGS.model_copy(update={"scorer": scorer, "k": 7})
+    )
+    assert f"the best {shown} passages of each cited document" in render_markdown(audit)
