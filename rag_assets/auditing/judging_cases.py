@@ -90,12 +90,13 @@ class Court:
             document=subject.digest,
             scorer=scorer.fingerprint,
             thresholds=[scorer.thresholds.ok, scorer.thresholds.weak],
-            most=self._most(scorer),
+            most=self.windows_for(scorer),
             hint=_named_place(case.citation.hint),
             quotations=list(case.sentence.quotations),
         )
 
-    def _most(self, scorer: Scorer) -> int:
+    def windows_for(self, scorer: Scorer) -> int:
+        """Return how many windows of a document a scorer sees at most, quoted places apart."""
         return self.k if scorer.name in _COMPARING else MOST_WINDOWS
 
     def _judge_anew(self, cases: Mapping[str, tuple[Case, CitedDocumentRef]]) -> dict[str, Judged]:
@@ -125,7 +126,7 @@ class Court:
             for quotation in case.sentence.quotations
         )
         stated = quoted_claim(case.claim, checks)
-        most = self._most(self.scorers[ref.namespace])
+        most = self.windows_for(self.scorers[ref.namespace])
         for spans, place in _places(case, document):
             found = self._find(case.claim, ref, spans, most)
             # Where words are quoted from must be looked at, however the rest compares.

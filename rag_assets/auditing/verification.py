@@ -65,17 +65,17 @@ def verify_citations(
     rows = judge_cases(cases, court)
     unread = tuple(warn_of_unread(draft, library))
     scorer = next(iter(scorers.values()))
-    shown = scorer.thresholds
+    shown, windows = scorer.thresholds, court.windows_for(scorer)
     return CitationAudit(
         draft_name=draft.name,
         draft_digest=draft.digest,
-        audit_id=identify_audit(draft.digest, scorer.name, settings.k, rows, unread, listed),
+        audit_id=identify_audit(draft.digest, scorer.name, windows, rows, unread, listed),
         publications=tuple((name, library.publications[name]) for name in consulted),
         encoders=tuple(
             (name, ", ".join(model.fingerprint for model in encoders[name])) for name in consulted
         ),
         scorer=scorer.name,
-        k=settings.k,
+        k=windows,
         threshold=shown.ok,
         threshold_origin=shown.ok_origin,
         weak_threshold=shown.weak,

@@ -211,3 +211,11 @@ def test_what_needs_eyes_first_stands_first() -> None:
     page = render_markdown(audit)
     assert [cells[0] for cells in table_rows(page)[1:]] == ["6", "5", "4", "3", "2", "1"]
     assert [one["number"] for one in to_json(audit)["rows"]] == [1, 2, 3, 4, 5, 6]
+
+
+@pytest.mark.parametrize(("scorer", "shown"), [("similarity", 7), ("facts", 3)])
+def test_head_tells_how_many_passages_the_scorer_saw(scorer: str, shown: int) -> None:
+    audit = audit_of(
+        TEXT, DOCUMENTS, settings=SETTINGS.model_copy(update={"scorer": scorer, "k": 7})
+    )
+    assert f"the best {shown} passages of each cited document" in render_markdown(audit)
