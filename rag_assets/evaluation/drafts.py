@@ -30,6 +30,8 @@ from rag_assets.judging import Scorer
 from rag_assets.model import Progress
 from rag_assets.workspace.settings import ScorerName, Settings
 
+_AGAINST = frozenset({"contradicted", "facts_differ", "wrong_article"})
+
 
 def evaluate_drafts(
     files: Sequence[Path],
@@ -158,7 +160,8 @@ def _draft(rows: Sequence[DraftRow]) -> Draft:
 
 def _judged(row: DraftRow, verdict: CitationVerdict) -> Judged:
     shown = tuple(passage.text for passage in verdict.passages)
-    return Judged(row, verdict.status, verdict.score or 0.0, shown)
+    is_opposed = verdict.reason_code in _AGAINST
+    return Judged(row, verdict.status, verdict.score or 0.0, shown, is_opposed)
 
 
 def _table_of_scorers(compared: Mapping[str, Sequence[Judged]]) -> ReportTable:

@@ -23,12 +23,14 @@ class Judged:
     Args:
         score: 0 where nothing could be compared.
         shown: the passages that were judged, best first.
+        is_opposed: whether the verdict says that the source, or a fact in it, is another.
     """
 
     row: DraftRow
     status: str
     score: float
     shown: tuple[str, ...] = ()
+    is_opposed: bool = False
 
     @property
     def is_ok(self) -> bool:
@@ -108,9 +110,10 @@ def kind_table(judged: Sequence[Judged]) -> ReportTable:
         of = [one for one in judged if (one.row.label, one.row.kind) == (label, kind)]
         statuses = Counter(one.status for one in of)
         mean = sum(one.score for one in of) / len(of)
+        opposed = sum(one.is_opposed for one in of)
         counts = [statuses[status] for status in ("OK", "WEAK", "MISSING")]
-        rows.append((label, kind, len(of), *counts, mean))
-    heads = ("label", "kind", "rows", "OK", "WEAK", "MISSING", "mean score")
+        rows.append((label, kind, len(of), *counts, opposed, mean))
+    heads = ("label", "kind", "rows", "OK", "WEAK", "MISSING", "told against", "mean score")
     return ReportTable("By kind", heads, tuple(rows))
 
 
