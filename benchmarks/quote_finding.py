@@ -50,8 +50,10 @@ def holds(answers: Sequence[str], shown: str) -> bool:
 
 def group_of(row: dict[str, Any]) -> str:
     """Return the group that the figures are given for."""
-    crosses = row["paper"] and row["answers"] and is_chinese(row["answers"][0]) != (
-        row["language"] == "zh"
+    crosses = (
+        row["paper"]
+        and row["answers"]
+        and is_chinese(row["answers"][0]) != (row["language"] == "zh")
     )
     return f"{row['language']}, across" if crosses else str(row["language"])
 

@@ -5,7 +5,7 @@ much as it is rare among them. The answer may stand beside the passage that was 
 parent is read whole.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,14 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_assets.embedding import load_word_pieces
-from rag_assets.evidence.answer_weights import (
-    SENTENCE_FEATURES,
-    AnswerWeights,
-    load_answer_weights,
-)
+from rag_assets.evidence.answer_weights import AnswerWeights, load_answer_weights
 from rag_assets.finding import (
+    FEATURES,
     DocumentFeatures,
     Sentence,
+    is_chinese,
+    is_question,
     measure_kinds,
     read_sentences,
     without_asking,
@@ -28,8 +27,6 @@ from rag_assets.finding import (
 
 if TYPE_CHECKING:
     from rag_assets.retrieval import Hit, Retrieved, Retriever, SearchFilters
-
-_ASKS = SENTENCE_FEATURES.index("asks")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +121,13 @@ def read_parents(question: str, found: Sequence[FoundParent]) -> ReadParents:
             is_found = holder.chunk_id == parent.best.chunk_id
             searched.append((is_found, parent.best.score / best_score if best_score > 0 else 0.0))
     asked = without_asking(question)
-    measured = (
-        DocumentFeatures(sentences, load_word_pieces()).measure(asked)
-        if sentences
-        else np.zeros((0, 0))
-    )
+    measured = np.zeros((len(sentences), len(FEATURES)))
+    # What tells sentences of one language apart says nothing of those of another.
+    languages = np.array([is_chinese(sentence.text) for sentence in sentences], np.bool_)
+    for own in (np.flatnonzero(languages), np.flatnonzero(~languages)):
+        if len(own):
+            alike = [sentences[number] for number in own]
+            measured[own] = DocumentFeatures(alike, load_word_pieces()).measure(asked)
     features = np.concatenate(
         [measured, measure_kinds(question, sentences), np.array(searched).reshape(-1, 2)], axis=1
     )
@@ -146,22 +145,36 @@ def choose_answers(
 ) -> list[Answer | None]:
     """Return the best sentence of each parent; None where a parent states nothing.
 
-    Of equals the first. A question answers none: it is chosen only where nothing else is said.
+    Of equals the first. A question answers none: where it is the best, what follows it is chosen,
+    as of a pair of question and answer.
     """
-    chosen: list[Answer | None] = [None] * len(found)
-    if not read.sentences:
-        return chosen
     scores = score_sentences(read, weights or load_answer_weights()).tolist()
-    asks = read.features[:, _ASKS] > 0
-    best: dict[int, tuple[bool, float]] = {}
-    for number, (sentence, index) in enumerate(zip(read.sentences, read.parents, strict=True)):
-        score = scores[number]
-        rank = (not asks[number], score)
-        if index not in best or rank > best[index]:
-            best[index] = rank
-            passage, start, end = _longest(sentence)
-            chosen[index] = Answer(found[index].passages[passage], start, end, score)
+    chosen: list[Answer | None] = []
+    for index, parent in enumerate(found):
+        own = [number for number, of in enumerate(read.parents) if of == index]
+        ranked = sorted(own, key=lambda number: (-scores[number], number))
+        best = next((n for n in map(_answering(read), ranked) if n is not None), None)
+        best = best if best is not None or not ranked else ranked[0]
+        if best is None:
+            chosen.append(None)
+            continue
+        passage, start, end = _longest(read.sentences[best])
+        chosen.append(Answer(parent.passages[passage], start, end, scores[ranked[0]]))
     return chosen
+
+
+def _answering(read: ReadParents) -> Callable[[int], int | None]:
+    """Return what leads from a sentence to the one that is quoted for it."""
+
+    def lead(number: int) -> int | None:
+        sentence = read.sentences[number]
+        if not is_question(sentence):
+            return number
+        after = read.sentences[number + 1] if number + 1 < len(read.sentences) else None
+        is_answered = after is not None and after.run == sentence.run and not is_question(after)
+        return number + 1 if is_answered else None
+
+    return lead
 
 
 def _longest(sentence: Sentence) -> tuple[int, int, int]:

@@ -22,6 +22,7 @@ from rag_assets.evidence.pack import (
 )
 from rag_assets.evidence.question import Question
 from rag_assets.evidence.quoting import QuoteFinder, article_span, first_span
+from rag_assets.finding import is_chinese
 from rag_assets.model import UsageError, hash_fields
 from rag_assets.publishing import build_id_of
 from rag_assets.storage import current_folder
@@ -205,14 +206,19 @@ def _ordered(
 ) -> list[tuple["ParentHit", Answer | None]]:
     """Return parents with their answers: the best answer first, the others as they were found.
 
-    Articles that the question names stay first.
+    Articles that the question names stay first. The search, not the words, compares passages of
+    several languages: the best answer is one in the language of the passage found first.
     """
     found = list(zip(parents, answers, strict=True))
-    scored = [
-        (answer.score, -place) for place, answer in enumerate(answers) if answer is not None
-    ]
-    if scored and "named_article" not in parents[0].best.explanation:
-        found.insert(0, found.pop(-max(scored)[1]))
+    if parents and "named_article" not in parents[0].best.explanation:
+        language = is_chinese(parents[0].best.text)
+        scored = [
+            (answer.score, -place)
+            for place, answer in enumerate(answers)
+            if answer is not None and is_chinese(answer.hit.text) == language
+        ]
+        if scored:
+            found.insert(0, found.pop(-max(scored)[1]))
     return found
 
 

@@ -13,7 +13,9 @@ from rag_assets.finding import FEATURES, KINDS, is_chinese, read_units, without_
 
 # Sentences on each side that say what a sentence speaks of.
 _BESIDE = 1
-_COLUMNS = {name: FEATURES.index(name) for name in ("answered", "clearly", "same", "similar", "means")}
+_COLUMNS = {
+    name: FEATURES.index(name) for name in ("answered", "clearly", "same", "similar", "means")
+}
 _NUMBER = len(FEATURES) + KINDS.index("number")
 
 _SENTENCES = {

@@ -48,7 +48,7 @@ _COMPILED = {
     kind: (re.compile(asks, re.IGNORECASE), re.compile(answers, re.IGNORECASE))
     for kind, (asks, answers) in _KINDS.items()
 }
-KINDS = (*_COMPILED, "asks")
+KINDS = tuple(_COMPILED)
 
 
 def without_asking(question: str) -> str:
@@ -57,13 +57,17 @@ def without_asking(question: str) -> str:
     return words if any(map(str.isalnum, words)) else question
 
 
+def is_question(sentence: Sentence) -> bool:
+    """Say whether a sentence asks; what asks answers nothing."""
+    return sentence.text.rstrip(" \"'”’」』)）").endswith(("?", "？"))
+
+
 def measure_kinds(question: str, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
     """Return whether each sentence is of the kind that a question asks for.
 
     Returns:
         Shape (sentences, len(KINDS)): 1 where the kind is asked for and the sentence is of it, -1
-        where it is asked for and the sentence is not; the last column says whether the sentence
-        is a question itself, which answers none.
+        where it is asked for and the sentence is not.
     """
     columns = []
     # Marks of references are no numbers of the sentence.
@@ -72,5 +76,4 @@ def measure_kinds(question: str, sentences: Sequence[Sentence]) -> NDArray[np.fl
         is_asked = asks.search(question) is not None
         of_kind = [2.0 * (answers.search(text) is not None) - 1.0 for text in texts]
         columns.append(of_kind if is_asked else [0.0] * len(texts))
-    columns.append([float(text.rstrip(" \"'”’」』)）").endswith(("?", "？"))) for text in texts])
     return np.array(columns, np.float64).T.reshape(len(texts), len(KINDS))

@@ -71,16 +71,19 @@ def test_answer_beside_the_passage_found_is_quoted_with_its_own_passage() -> Non
     assert answer.hit.text[answer.start : answer.end] == ROOF
 
 
-def test_question_is_not_quoted_as_its_own_answer() -> None:
-    text = "How much cooler are sedum roofs in July? By sixteen degrees, as both roofs showed."
-    assert quoted("How much cooler are sedum roofs in July?", parent(text)) == [
-        "By sixteen degrees, as both roofs showed."
-    ]
+def test_question_is_not_quoted_but_the_answer_that_follows_it() -> None:
+    text = "Q: How cool are sedum roofs? A: By sixteen degrees. Q: Why? A: They hold water."
+    assert quoted("How cool are sedum roofs?", parent(text)) == ["A: By sixteen degrees."]
+    assert quoted(
+        "行道树使气温降低多少？", parent("问：行道树使气温降低多少？答：降低1.8度。")
+    ) == ["答：降低1.8度。"]
+    assert quoted("How cool are roofs?", parent("How cool are roofs?")) == ["How cool are roofs?"]
 
 
 def test_number_is_quoted_where_one_is_asked_for() -> None:
     text = "Many plots were planted before the trial. In all, 46 plots were measured."
-    assert quoted("How many plots were there?", parent(text)) == ["In all, 46 plots were measured."]
+    (quote, *_) = quoted("How many plots were measured?", parent(text), parent(*OTHERS, name="b"))
+    assert quote == "In all, 46 plots were measured."
     text = "树木很多，街道受到影响。调查的街道共有46条。"
     assert quoted("调查了多少条街道？", parent(text)) == ["调查的街道共有46条。"]
 
