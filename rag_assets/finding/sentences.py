@@ -26,7 +26,8 @@ _CAPTION = re.compile(
 # What publishers print: addresses of the work, dates of its handling, marks of the journal.
 _PUBLISHER = re.compile(
     r"^\W*(?:https?://|doi\b|issn\b|isbn\b|received\b[^.]{0,60}accepted|downloaded from|"
-    r"(?:corresponding author|correspondence|e-?mail)\b|©|\(c\)\s*(?:19|20)\d\d|copyright\b|"
+    r"(?:corresponding author|correspondence|e-?mail)\b|©|\(c\)\s*(?:19|20)\d\d|"
+    r"copyright\s*(?:©|\(c\)|(?:19|20)\d\d|is\s+held|held\s+by|$)|"
     r"all rights reserved|收稿日期|基金项目|作者简介|中图分类号|文献标[识志]码|文章编号)|"
     r"creative commons attribution|\bopen[ -]access article\b|permission to make digital",
     re.IGNORECASE,
