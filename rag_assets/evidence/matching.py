@@ -19,8 +19,8 @@ _COLUMNS = {
 _NUMBER = len(FEATURES) + KINDS.index("number")
 
 _SENTENCES = {
-    False: "No good match: nothing in this library seems to answer the question. The passages below "
-    "are the nearest ones; read them as leads, ask in other words, or add sources.",
+    False: "No good match: nothing in this library seems to answer the question. The passages "
+    "below are the nearest ones; read them as leads, ask in other words, or add sources.",
     True: "没有好的匹配：资料库中似乎没有内容能回答这个问题。下面只是最接近的段落，仅供参考；"
     "请换一种问法，或补充资料。",
 }

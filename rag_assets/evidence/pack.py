@@ -30,7 +30,7 @@ class EvidenceItem:
     """One passage that may be cited (spec 000 section 3).
 
     Args:
-        rank: from 1: the passage whose quote answers best, then the others as the search ranks them.
+        rank: from 1: the passage whose quote answers best, then the others as they were found.
         cite_as: what names the document between `{#` and `}` of a draft: its uid, with its
             namespace where other namespaces may have a document of that uid.
         retrieval_score: of the fusion, to six decimals; compares items of one pack only.

@@ -20,24 +20,34 @@ _ASKING = re.compile(
 # By kind: what asks for it, and what an answer of that kind has.
 _KINDS = {
     "number": (
-        r"\bhow\s+(?:many|much|often|long|far|old|high|low|large|big|fast|deep|wide|soon)\b|\bwhen\b|"
-        r"\b(?:what|which)\s+(?:is\s+the\s+|was\s+the\s+)?"
-        r"(?:percentages?|share|proportion|number|year|rate|dose)\b|"
-        r"多少|百分之几|几[个年次条种倍天月项张]|多[大高长久远]|何时|哪一?[年天]|什么时候",
-        r"\d|[一二三四五六七八九十百千万亿两半][个年月日次条种倍度天元人项成小张]|百分之|"
-        r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|twenty|thirty|"
-        r"forty|fifty|hundred|thousand|million|billion|half|third|quarter|once|twice|none|double)\b",
+        (
+            r"\bhow\s+(?:many|much|often|long|far|old|high|low|large|big|fast|deep|wide|soon)\b|\bwhen\b|"
+            r"\b(?:what|which)\s+(?:is\s+the\s+|was\s+the\s+)?"
+            r"(?:percentages?|share|proportion|number|year|rate|dose)\b|"
+            r"多少|百分之几|几[个年次条种倍天月项张]|多[大高长久远]|何时|哪一?[年天]|什么时候"
+        ),
+        (
+            r"\d|[一二三四五六七八九十百千万亿两半][个年月日次条种倍度天元人项成小张]|百分之|"
+            r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|twenty|thirty|"
+            r"forty|fifty|hundred|thousand|million|billion|half|third|quarter|once|twice|none|double)\b"
+        ),
     ),
     "reason": (
         r"\bwhy\b|\breasons?\b|\bcauses?d?\b|为什么|为何|原因|何以",
-        r"\b(?:because|since|due to|reasons?|therefore|thus|hence|owing to|so that|causes?d?|"
-        r"as a result)\b|由于|因为|原因|因此|所以|使得|从而|因而",
+        (
+            r"\b(?:because|since|due to|reasons?|therefore|thus|hence|owing to|so that|causes?d?|"
+            r"as a result)\b|由于|因为|原因|因此|所以|使得|从而|因而"
+        ),
     ),
     "definition": (
-        r"\bwhat\s+(?:is|are)\s+(?:an?\s+)?\w+(?:\s+\w+){0,3}\s*\?|\bmeans?\b|\bdefin|\bcalled\b|"
-        r"什么是|是什么|定义|含义|何谓",
-        r"\bis\s+(?:an?|the)\b|\bare\s+(?:the\s+)?\w+s\b|\b(?:called|termed|refers?|defined?|means)\b|"
-        r"称为|是指|定义|指的是",
+        (
+            r"\bwhat\s+(?:is|are)\s+(?:an?\s+)?\w+(?:\s+\w+){0,3}\s*\?|\bmeans?\b|\bdefin|\bcalled\b|"
+            r"什么是|是什么|定义|含义|何谓"
+        ),
+        (
+            r"\bis\s+(?:an?|the)\b|\bare\s+(?:the\s+)?\w+s\b|\b(?:called|termed|refers?|defined?|means)\b|"
+            r"称为|是指|定义|指的是"
+        ),
     ),
     "manner": (
         r"\bhow\s+(?:do|does|did|is|are|was|were|can|could|should)\b|怎样|怎么|如何",
