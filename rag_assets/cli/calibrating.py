@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from rag_assets.cli.options import OutputPath, shown_progress
-from rag_assets.judging.calibrating import MOST_UNSUPPORTED
+from rag_assets.judging.calibrating import OK_SHARE
 
 
 @click.command(
@@ -24,8 +24,8 @@ from rag_assets.judging.calibrating import MOST_UNSUPPORTED
     "what is found of them, as an audit does, and not the quotations.",
 )  # fmt: skip
 @click.option(
-    "--most", type=click.FloatRange(0, 1), default=MOST_UNSUPPORTED, show_default=True,
-    metavar="SHARE", help="Of the unsupported sentences so many may come out OK.",
+    "--share", type=click.FloatRange(0, 1), default=OK_SHARE, show_default=True,
+    metavar="SHARE", help="Of the supported sentences so many are to come out OK.",
 )  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Print the figures; keep nothing.")
 @click.option(
@@ -38,7 +38,7 @@ from rag_assets.judging.calibrating import MOST_UNSUPPORTED
     help="Write the figures to this file as JSON.",
 )  # fmt: skip
 def calibrate(
-    file: Path, scorer: str | None, sources: tuple[Path, ...], most: float, dry_run: bool,
+    file: Path, scorer: str | None, sources: tuple[Path, ...], share: float, dry_run: bool,
     config: Path | None, out: Path | None,
 ) -> None:  # fmt: skip
     """Print the figures and say where they are kept."""
@@ -53,7 +53,7 @@ def calibrate(
 
     settings = with_scorer(shipped_settings(config), cast("ScorerName | None", scorer))
     with shown_progress() as progress:
-        found = measure(file, settings, sources, most, progress)
+        found = measure(file, settings, sources, share, progress)
     if not dry_run:
         click.echo(f"kept: {keep_fit(found.fit)}")
     _finish(found.report, out)

@@ -39,7 +39,7 @@ def calibrate(
     file: Path,
     settings: Settings,
     sources: Sequence[Path],
-    most_unsupported: float,
+    ok_share: float,
     on_progress: Progress | None = None,
 ) -> Calibration:
     """Ask a reader about labelled sentences and fit curve and thresholds on its answers.
@@ -49,7 +49,7 @@ def calibrate(
         settings: `verify.scorer` names the reader: llm or nli.
         sources: folders and archives with the cited files: then what is found of them is shown,
             as in an audit; none: the quotations that decide.
-        most_unsupported: share of the unsupported sentences that may come out OK.
+        ok_share: of the supported sentences that are to come out OK.
 
     Raises:
         UsageError: the file holds no such rows, or a cited file is missing.
@@ -72,7 +72,7 @@ def calibrate(
         model=scorer.reader_name,
         data=f"{len(scored)} sentences of {file.name} with {shown}, folds over "
         f"{len({row.paper for row, _ in scored})} sources",
-        most_unsupported=most_unsupported,
+        ok_share=ok_share,
     )
     return Calibration(fit, _report(settings, scored, unread, fit))
 

@@ -19,10 +19,10 @@ Label = Literal["SUPPORTED", "PARTLY", "NOT"]
 
 FOLDS = 5
 _SEED = 7
-# Of the sentences that are not supported so many may come out OK, and of the supported ones so
-# many must be at least WEAK: what the shipped thresholds are chosen for.
-MOST_UNSUPPORTED = 0.12
-LEAST_WEAK = 0.9
+# Of the supported sentences so many come out OK, and so many are at least WEAK: what the shipped
+# thresholds are chosen for.
+OK_SHARE = 0.40
+WEAK_SHARE = 0.90
 _BINS = 5
 # Fewer sentences of a kind, or sources, say nothing about others.
 _FEWEST_ROWS, _FEWEST_SOURCES = 20, FOLDS
@@ -132,14 +132,14 @@ def fit_reader(
     fingerprint: str,
     model: str,
     data: str,
-    most_unsupported: float = MOST_UNSUPPORTED,
+    ok_share: float = OK_SHARE,
 ) -> ReaderFit:
     """Return curve and thresholds of a reader.
 
     Args:
         rows: scores before any curve.
         data: on what they were made, in words.
-        most_unsupported: share of the NOT rows that may come out OK, on folds.
+        ok_share: of the SUPPORTED rows that are to come out OK, on folds.
 
     Raises:
         ConfigurationError: too few rows or sources, or the scores say nothing of the truth.
@@ -152,16 +152,21 @@ def fit_reader(
             f"{model}: its scores are not higher where a sentence is supported (AUC "
             f"{auc(rows):.2f}); no threshold can be chosen. Take another model or prompt."
         )
-    candidates = [place / 100 for place in range(1, 100)]
-    ok = next((c for c in candidates if shares_from(said, c)[1] <= most_unsupported), 0.99)
-    weak = next((c for c in reversed(candidates) if shares_from(said, c)[0] >= LEAST_WEAK), 0.01)
+    ok = _threshold(said, ok_share)
+    weak = _threshold(said, max(WEAK_SHARE, ok_share))
     supported, unsupported = shares_from(said, ok)
     return ReaderFit(
         fingerprint=fingerprint, model=model, data=data,
-        slope=round(slope, 4), intercept=round(intercept, 4), ok=ok, weak=min(weak, ok),
+        slope=round(slope, 4), intercept=round(intercept, 4), ok=ok, weak=weak,
         auc=round(auc(said), 3), ok_supported=round(supported, 3),
         ok_unsupported=round(unsupported, 3), calibration_error=round(calibration_error(said), 3),
     )  # fmt: skip
+
+
+def _threshold(rows: Sequence[LabelledScore], share: float) -> float:
+    """Return the highest probability, in hundredths, from which so many SUPPORTED rows are."""
+    falling = (place / 100 for place in range(99, 0, -1))
+    return next((p for p in falling if shares_from(rows, p)[0] >= share), 0.0)
 
 
 def _require_enough(rows: Sequence[LabelledScore]) -> None:

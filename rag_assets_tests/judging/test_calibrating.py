@@ -34,22 +34,25 @@ def rows_of(supported: float, unsupported: float, count: int = 60) -> list[Label
     return made
 
 
-def fitted(rows: list[LabelledScore], most: float = 0.25) -> ReaderFit:
-    return fit_reader(rows, fingerprint="f" * 64, model="m", data="made up", most_unsupported=most)
+def fitted(rows: list[LabelledScore], share: float = 0.5) -> ReaderFit:
+    return fit_reader(rows, fingerprint="f" * 64, model="m", data="made up", ok_share=share)
 
 
-def test_the_threshold_lets_no_more_unsupported_sentences_pass_than_was_asked_for() -> None:
+def test_the_threshold_lets_the_share_of_supported_sentences_pass_that_was_asked_for() -> None:
     rows = rows_of(2.0, -2.0)
     fit = fitted(rows)
-    _, unsupported = shares_from(hold_back(rows), fit.ok)
-    assert unsupported == fit.ok_unsupported <= 0.25
-    assert fit.ok_supported > 0.7
+    said = hold_back(rows)
+    assert shares_from(said, fit.ok) == pytest.approx(
+        (fit.ok_supported, fit.ok_unsupported), abs=1e-3
+    )
+    assert fit.ok_supported >= 0.5 > shares_from(said, fit.ok + 0.01)[0]
+    assert fit.ok_unsupported < fit.ok_supported
     assert fit.weak <= fit.ok
 
 
-def test_a_stricter_wish_gives_a_threshold_that_is_no_lower() -> None:
+def test_a_larger_share_gives_a_threshold_that_is_no_higher() -> None:
     rows = rows_of(2.0, -2.0)
-    assert fitted(rows, 0.05).ok >= fitted(rows, 0.25).ok
+    assert fitted(rows, 0.9).ok <= fitted(rows, 0.3).ok
 
 
 def test_probabilities_of_a_fit_are_nearer_to_shares_than_bare_scores() -> None:
