@@ -3,11 +3,12 @@
     python benchmarks/fit_answering.py --source QUESTIONS.jsonl WORKSPACE WEIGHT [--source …]
         [--write]
 
-Rows as `quote_finding.py` reads them. The score of a sentence is that of the finder for statements,
-scaled, and corrections of the features in _CORRECTED; the loss of a row is the log share of the
-sentences that hold a marked answer. Whether anything answers is a logistic regression over the
-rows, those without an answer, and the rows once more without the pages that hold their answer.
-The threshold is chosen out of fold: so much of the first source's answerable questions lies below.
+Rows as `quote_finding.py` reads them; an answer may be a whole paragraph. The score of a sentence
+is that of the finder for statements, scaled, and corrections of the features in _CORRECTED; the
+loss of a row is the log share of the sentences that hold a marked answer. Whether anything answers
+is a logistic regression over the rows, those without an answer, and the rows once more without the
+pages that hold their answer. The threshold is chosen out of fold: so much of the first source's
+answerable questions lies below.
 """
 
 import argparse
@@ -19,7 +20,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from quote_finding import holds
+from quote_finding import bare, holds
 from scipy.optimize import minimize
 
 from rag_assets.evidence.answer_weights import MATCH_FEATURES, SENTENCE_FEATURES, WEIGHTS_FILE
@@ -40,6 +41,8 @@ _CORRECTED = (
     "cites", *KINDS, "found", "search score",
 )  # fmt: skip
 _PENALTY, _FOLDS, _REFUSED, _LEAST_PARENTS = 0.03, 5, 0.04, 3
+# Letters from which a sentence that stands in a marked paragraph is told from a phrase.
+_PART = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +86,17 @@ def _case(
     held = tuple(
         number
         for number, sentence in enumerate(read.sentences)
-        if holds(row["answers"], sentence.text)
+        if _marks(row["answers"], sentence.text)
     )
     return _Case(row["question"], read, held, weight, fold, decides and bool(held))
+
+
+def _marks(answers: Sequence[str], sentence: str) -> bool:
+    """Say whether a sentence holds a marked answer, or is part of a marked paragraph."""
+    text = bare(sentence)
+    return holds(answers, sentence) or (
+        len(text) >= _PART and any(text in bare(answer) for answer in answers)
+    )
 
 
 def _holds(row: dict[str, Any], parent: FoundParent) -> bool:
