@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from rag_assets.local_models import CACHE_VARIABLE, default_folder
 from rag_assets.parsing import pool
 from rag_assets.workspace import secrets
 from rag_assets_tests.laws.driver import InProcessWorker
@@ -13,6 +14,8 @@ from rag_assets_tests.laws.driver import InProcessWorker
 if "PYTEST_XDIST_WORKER" in os.environ:
     # Side by side, each process and those it starts have a core; threads would fight over them.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+_KEPT_MODELS = os.environ.get(CACHE_VARIABLE)
 
 # A shell that starts us in the background makes SIGINT ignored; Dagster, run by a test, copies that
 # to SIGTERM, and what tests start inherits both and could not be ended.
@@ -28,6 +31,24 @@ settings.load_profile("whatever-the-clock")
 def _no_workspace_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no test read the `.env` of a workspace that an earlier one worked on."""
     monkeypatch.setattr(secrets._Chosen, "workspace", None)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_model_is_here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let no verdict depend on the models that this machine happens to keep."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(CACHE_VARIABLE, str(tmp_path_factory.mktemp("no-models")))
+        yield
+
+
+@pytest.fixture
+def kept_models(monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of models of this machine, for the tests that need a real one."""
+    if _KEPT_MODELS is None:
+        monkeypatch.delenv(CACHE_VARIABLE)
+    else:
+        monkeypatch.setenv(CACHE_VARIABLE, _KEPT_MODELS)
+    return default_folder()
 
 
 # Here worker processes are what is tested; e2e says for itself when it needs none.

@@ -1,8 +1,10 @@
 """What holds for the repository as a whole, whoever edits it."""
 
+import ast
 import re
 import tomllib
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -118,7 +120,9 @@ class TestPins:
         content = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
         extras = content["project"]["optional-dependencies"]
         texts = content["project"]["dependencies"] + content["build-system"]["requires"]
-        for text in texts + extras["dev"] + extras["openai"] + extras["vertex"]:
+        for extra in ("dev", "openai", "reader", "vertex"):
+            texts += extras[extra]
+        for text in texts:
             wanted = Requirement(text)
             version = pinned.get(canonicalize_name(wanted.name))
             assert version, f"{wanted.name} is not in constraints.txt"
@@ -157,3 +161,17 @@ def test_pages_name_only_make_targets_that_there_are() -> None:
         text = page.read_text(encoding="utf-8")
         named = set(re.findall(r"(?:`|^\$ |^)make ([a-z][\w-]*)", text, re.MULTILINE))
         assert named <= targets, page.name
+
+
+def test_scripts_that_measure_import_only_modules_that_there_are() -> None:
+    folder, missing = ROOT / "benchmarks", []
+    for script in sorted(folder.glob("*.py")):
+        for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                parts = node.module.split(".")
+                place = ROOT if parts[0] in {"rag_assets", "benchmarks"} else folder
+                path = place.joinpath(*parts)
+                is_there = path.is_dir() or path.with_suffix(".py").is_file()
+                if not is_there and (place is ROOT or find_spec(parts[0]) is None):
+                    missing.append(f"{script.name}: {node.module}")
+    assert missing == []

@@ -81,7 +81,7 @@ def audit_metadata(workspace: Workspace, outcome: AuditOutcome) -> Metadata:
                     row.locator or "",
                     row.reason,
                 )
-                for row in audit.rows
+                for row in audit.by_urgency
             ),
         ),
         **lineage_metadata(

@@ -12,8 +12,8 @@ from rag_assets.auditing import find_drafts
 from rag_assets.auditing.claims import ClaimOutcome, audit_claims
 from rag_assets.workspace import Workspace
 
-# Raise it when the same sentence may be typed otherwise.
-CODE_VERSION = "2"
+# Raise it when the same sentence may be typed or judged otherwise.
+CODE_VERSION = "3"
 
 
 def build_claim_audits_asset(
@@ -25,9 +25,9 @@ def build_claim_audits_asset(
         key="claim_audits",
         deps=list(upstream),
         group_name="workspace",
-        description="The strong assertions of a draft (causal, comparative, superlative, "
-        "universal, recommendation, quantitative), what supports each, and what to search for "
-        "where nothing does. Numbered files under outputs/audits/.",
+        description="The strong assertions of a draft that cite nothing (causal, comparative, "
+        "superlative, universal, recommendation, quantitative), and which documents could be "
+        "cited for each. Numbered files under outputs/audits/.",
         kinds={"markdown", "lancedb"},
         owners=OWNERS,
         code_version=CODE_VERSION,
@@ -78,7 +78,7 @@ def claims_metadata(workspace: Workspace, outcome: ClaimOutcome) -> Metadata:
                     row.status,
                     row.reason,
                 )
-                for row in audit.rows
+                for row in audit.by_urgency
             ),
         ),
         **lineage_metadata(

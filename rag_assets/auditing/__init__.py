@@ -2,8 +2,8 @@
 
 from rag_assets.auditing.drafts.anchors import Citation
 from rag_assets.auditing.drafts.draft import CitedSentence, Draft, parse_draft, read_draft
+from rag_assets.auditing.encoders import Encoder
 from rag_assets.auditing.library import CitedDocument, CitedDocumentRef, Library, Passage
-from rag_assets.auditing.ranking import Encoder
 from rag_assets.auditing.record import VERIFICATION_VERSION, CitationAudit, from_json, to_json
 from rag_assets.auditing.report import render_markdown
 from rag_assets.auditing.storing import (

@@ -1,8 +1,9 @@
 """From what was found out about a claim to its verdict: support, quotations, the page named."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from rag_assets.auditing.announced import NO_RESULTS_YET
 from rag_assets.auditing.articles import (
     NamedArticle,
     clause_at,
@@ -17,10 +18,9 @@ from rag_assets.auditing.judged import Judged
 from rag_assets.auditing.library import CitedDocument, CitedDocumentRef
 from rag_assets.auditing.locating import cut_quote, locate_quote
 from rag_assets.auditing.quoting import OMISSION, REORDERED, QuotationCheck
-from rag_assets.auditing.ranking import Trouble
 from rag_assets.auditing.resolving import FaultyCitation
-from rag_assets.auditing.verdict import CitationVerdict, ReasonCode, Status
-from rag_assets.evidence.locating import anchor_words, first_words
+from rag_assets.auditing.verdict import CitationVerdict, ReasonCode, ShownPassage, Status
+from rag_assets.evidence.locating import anchor_words, first_words, locate
 from rag_assets.evidence.wording import content_stems, suggest_query
 from rag_assets.judging import Scorer, Sign
 
@@ -40,6 +40,8 @@ _TRANSLATED = (
     "The quotation “{}” is not in the language of the source, so that it could not be compared "
     "word for word."
 )
+# The scorer's own reason would say of the whole sentence that it is supported.
+_APART_FROM_IT = "Apart from the quotation, the sentence is supported."
 _LOST = (
     "The quotation “{}” stands nowhere in the document. Quote what is printed, or take the "
     "quotation marks away."
@@ -67,17 +69,23 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The document of a case, as it was judged. `digest` is that of `digest_document`."""
+    """The document of a case, as it was judged.
+
+    Args:
+        digest: that of `digest_document`.
+        announces: whether it says what will be done, and reports no results yet.
+    """
 
     document: CitedDocument
     digest: str
+    announces: bool = False
 
 
 def decide(
     case: Case,
     scorer: Scorer,
     subject: Subject | None,
-    judged: Judged | Trouble | None,
+    judged: Judged | None,
     quoted_elsewhere: Collection[str],
 ) -> CitationVerdict:
     """Return the verdict for `case`.
@@ -92,11 +100,6 @@ def decide(
     if isinstance(case.target, FaultyCitation):
         fault = case.target
         return _bare(case, scorer, None, "ERROR", fault.code, fault.reason, fault.nearest)
-    if isinstance(judged, Trouble):
-        code: ReasonCode = (
-            "model_mismatch" if judged.code == "model_mismatch" else "damaged_vectors"
-        )
-        return _bare(case, scorer, subject, "ERROR", code, judged.reason)
     if not case.claim:
         return _bare(
             case, scorer, subject, "MISSING", "no_claim",
@@ -170,7 +173,7 @@ def _judged_verdict(
         score=judged.score,
         scored_by=scorer.name,
         scorer_fingerprint=scorer.fingerprint,
-        scoring_note=_note(case, subject.document, judged),
+        scoring_note=_note(case, subject, judged),
         speaks_for=(*judged.speaks_for, *_quotation_signs(checks, {"exact"})),
         speaks_against=(
             *judged.speaks_against, *_quotation_signs(checks, {"altered", "not_found"}),
@@ -178,6 +181,7 @@ def _judged_verdict(
         quotations=judged.quotations,
         suggested_query=None if status == "OK" else suggest_query(case.claim) or None,
     )  # fmt: skip
+    verdict = replace(verdict, passages=tuple(_shown(subject.document, judged)))
     passage = subject.document.passages[judged.passage]
     by_words = scorer.name == "coverage" or judged.note is not None
     if by_words and judged.score == 0 and not _share_words(case.claim, passage.text):
@@ -210,6 +214,22 @@ def _judged_verdict(
         content_hash=passage.content_hash,
         citation_id=passage.citation_id,
     )
+
+
+def _shown(document: CitedDocument, judged: Judged) -> Iterator[ShownPassage]:
+    for window in judged.shown:
+        index, start, end = max(window.parts, key=lambda part: part[2] - part[1])
+        passage = document.passages[index]
+        begin = passage.char_start
+        found = locate(
+            passage.page_start,
+            passage.page_end,
+            None if begin is None else begin + start,
+            None if begin is None else begin + end,
+            passage.section_path,
+        )
+        chunks = dict.fromkeys(document.passages[part[0]].chunk_id for part in window.parts)
+        yield ShownPassage(window.text, found.text if found else None, tuple(chunks))
 
 
 def _share_words(claim: str, passage: str) -> bool:
@@ -268,8 +288,11 @@ def _with_article(
     return "WEAK", "wrong_article", reason
 
 
-def _note(case: Case, document: CitedDocument, judged: Judged) -> str | None:
+def _note(case: Case, subject: Subject, judged: Judged) -> str | None:
+    document = subject.document
     notes = [judged.note] if judged.note else []
+    if subject.announces:
+        notes.append(NO_RESULTS_YET)
     hint = case.citation.hint
     if hint is not None and judged.place == "unchecked":
         why = "names no page" if not hint.pages else "is not among the pages of the file"
@@ -297,12 +320,13 @@ def _with_quotations(
     sentence = _sentence_about((lost or altered)[0])
     if status == "MISSING":
         return status, code, f"{reason} {sentence}"
+    rest = _APART_FROM_IT if status == "OK" else reason
     if lost:
-        return "MISSING", "quote_not_found", f"{sentence} {reason}"
+        return "MISSING", "quote_not_found", f"{sentence} {rest}"
     grave = [check for check in altered if check.changes_meaning]
     if grave:
-        return "MISSING", "misquoted", f"{_sentence_about(grave[0])} {reason}"
-    return "WEAK", "misquoted", f"{sentence} {reason}"
+        return "MISSING", "misquoted", f"{_sentence_about(grave[0])} {rest}"
+    return "WEAK", "misquoted", f"{sentence} {rest}"
 
 
 def _sentence_about(check: QuotationCheck) -> str:

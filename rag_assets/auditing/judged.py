@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from rag_assets.auditing.quoting import QuotationCheck
+from rag_assets.auditing.showing import ShownWindow
 from rag_assets.judging import Sign
 from rag_assets.judging import Status as JudgedStatus
 from rag_assets.judging.contract import ReasonCode as JudgedReason
@@ -26,6 +27,7 @@ class Judged:
         note: what could not be looked at as it should.
         place: None where the citation names none.
         quotations: of the sentence, compared with the document.
+        shown: the windows of the document that were judged, best first.
     """
 
     score: float
@@ -41,6 +43,7 @@ class Judged:
     note: str | None = None
     place: PlaceFound | None = None
     quotations: tuple[QuotationCheck, ...] = ()
+    shown: tuple[ShownWindow, ...] = ()
 
 
 def judged_to_json(judged: Judged) -> dict[str, Any]:
@@ -61,6 +64,10 @@ def judged_from_json(data: Mapping[str, Any]) -> Judged:
             "speaks_against": read_signs(data["speaks_against"]),
             "boxes": read_boxes(data["boxes"]),
             "quotations": read_checks(data["quotations"]),
+            "shown": tuple(
+                ShownWindow(one["text"], one["share"], tuple(tuple(p) for p in one["parts"]))
+                for one in data["shown"]
+            ),
         }
     )
 

@@ -2,15 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from rag_assets.model import Box, hash_fields
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from rag_assets.model import PageBox
+from rag_assets.model import Box, PageBox, hash_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +18,6 @@ class Passage:
         content_hash: SHA-256 of `text`.
         citation_id: outlives edits, `kb:<namespace>__chunk-<hash16>`.
         boxes: around its lines on their pages; empty where the format has none.
-        input_hash: SHA-256 of what the models were given: it stands for the vectors.
     """
 
     chunk_id: str
@@ -37,8 +30,7 @@ class Passage:
     section_path: tuple[str, ...]
     content_hash: str
     citation_id: str
-    boxes: tuple["PageBox", ...] = ()
-    input_hash: str = ""
+    boxes: tuple[PageBox, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +86,6 @@ def _passage_fields(passage: Passage) -> list[object]:
     boxes: list[tuple[int, Box]] = [(b.page, (b.x0, b.y0, b.x1, b.y1)) for b in passage.boxes]
     return [
         passage.content_hash,
-        passage.input_hash,
         [passage.char_start, passage.char_end, passage.page_start, passage.page_end],
         list(passage.section_path),
         boxes,
@@ -121,17 +112,9 @@ class Library(Protocol):
         """Return the document with its passages, in the order of its chunks."""
         ...
 
-    def load_vectors(self, ref: CitedDocumentRef) -> "Mapping[str, NDArray[np.float32]]":
-        """Return the vectors of the document's `passages` by the model's fingerprint.
-
-        Shape (passages, dimension), float32; a row of zeros is a passage that the model could
-        not read.
-        """
-        ...
-
     def find_boxes(
         self, ref: CitedDocumentRef, spans: Sequence[tuple[int, int]]
-    ) -> "list[tuple[PageBox, ...]]":
+    ) -> list[tuple[PageBox, ...]]:
         """Return the rectangles around the printed lines of spans of the clean text.
 
         Empty for each where the document has no pages or its lines are not kept.

@@ -7,8 +7,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-
 from rag_assets.auditing.library import CitedDocument, CitedDocumentRef, Passage
 from rag_assets.embedding import (
     EmbeddingTokenizer,
@@ -23,6 +21,7 @@ from rag_assets.storage import current_folder, read_manifest, read_pointer
 from rag_assets.workspace import Workspace
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from rag_assets.chunking.boxes import BoxFinder
@@ -32,7 +31,6 @@ _UNSAID_SECTIONS = frozenset({"references", "acknowledgements"})
 _COLUMNS = (
     "chunk_id", "parent_id", "text", "page_start", "page_end", "char_start", "char_end",
     "section_path", "section_subtype", "kind", "content_hash", "citation_id", "boxes",
-    "input_hash",
 )  # fmt: skip
 
 
@@ -96,7 +94,7 @@ class PublishedLibrary:
         return [(name, key) for name, shelf in self._shelves.items() for key in shelf.keys]
 
     def load(self, ref: CitedDocumentRef) -> CitedDocument:
-        """Return a document with its passages, in order; their vectors are not read."""
+        """Return a document with its passages, in order."""
         rows = self._readers[ref.namespace].fetch_chunks(ref.doc_uid, _COLUMNS).to_pylist()
         said = [_is_said(row) for row in rows]
         passages = [_passage(row) for row in rows]
@@ -110,27 +108,6 @@ class PublishedLibrary:
             tuple(p for p, is_said in zip(passages, said, strict=True) if not is_said),
             facts["content_hash"],
         )
-
-    def load_vectors(self, ref: CitedDocumentRef) -> "Mapping[str, NDArray[np.float32]]":
-        """Return the vectors of a document's passages by the model's fingerprint.
-
-        Those of sparse encoders are left out: verdicts are fitted on dense ones.
-        """
-        columns = {
-            entry["column"]: entry["fingerprint"]
-            for entry in self._manifests[ref.namespace]["embedders"]
-            if entry["kind"] != "sparse_encoder"
-        }
-        table = self._readers[ref.namespace].fetch_chunks(
-            ref.doc_uid, ("kind", "section_subtype", *columns)
-        )
-        kinds = table.select(["kind", "section_subtype"]).to_pylist()
-        said = np.array([_is_said(row) for row in kinds], bool)
-        vectors: dict[str, NDArray[np.float32]] = {}
-        for column, fingerprint in columns.items():
-            flat = table[column].combine_chunks().flatten().to_numpy()
-            vectors[fingerprint] = flat.reshape(len(table), -1)[said]
-        return vectors
 
     def find_boxes(
         self, ref: CitedDocumentRef, spans: Sequence[tuple[int, int]]
@@ -227,5 +204,4 @@ def _passage(row: Mapping[str, Any]) -> Passage:
         row["content_hash"],
         row["citation_id"],
         tuple(PageBox(**box) for box in row["boxes"] or ()),
-        row["input_hash"],
     )

@@ -6,12 +6,13 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, get_args
 
 from rag_assets.auditing.judged import read_boxes, read_checks, read_signs
-from rag_assets.auditing.verdict import CitationVerdict, Status
+from rag_assets.auditing.ordering import urgency
+from rag_assets.auditing.verdict import CitationVerdict, ShownPassage, Status
 from rag_assets.model import UsageError, hash_fields
 
 # Part of every audit's identity: raise it when the same inputs may be judged otherwise.
-VERIFICATION_VERSION = 3
-SCHEMA = "rag-assets/citation-audit/3"
+VERIFICATION_VERSION = 4
+SCHEMA = "rag-assets/citation-audit/4"
 
 NamedPairs = tuple[tuple[str, str], ...]
 
@@ -73,6 +74,11 @@ class CitationAudit:
         return {status: found[status] for status in statuses}
 
     @property
+    def by_urgency(self) -> list[CitationVerdict]:
+        """Return the rows as they are shown: what needs eyes first."""
+        return sorted(self.rows, key=urgency)
+
+    @property
     def has_errors(self) -> bool:
         """Say whether a citation cannot be judged at all (exit code 3)."""
         return any(row.status == "ERROR" for row in self.rows)
@@ -117,7 +123,8 @@ def to_json(audit: CitationAudit) -> dict[str, Any]:
     `publications` and `encoders` are objects by namespace; each of `rows` has the fields of
     CitationVerdict, absent values as null; `speaks_for` and `speaks_against` are lists of objects
     (`kind`, `claim`, `source`, `text`), `boxes` of (`page`, `x0`, `y0`, `x1`, `y1`), `quotations`
-    of (`text`, `state`, `source`, `changes`, `chunk_ids`, `page`). The same audit always gives the
+    of (`text`, `state`, `source`, `changes`, `chunk_ids`, `page`), `passages` of (`text`,
+    `locator`, `chunk_ids`). The same audit always gives the
     same object.
     """
     content = asdict(audit)
@@ -181,6 +188,10 @@ def _row_from_json(row: Mapping[str, Any]) -> CitationVerdict:
     content["speaks_against"] = read_signs(row["speaks_against"])
     content["boxes"] = read_boxes(row["boxes"])
     content["quotations"] = read_checks(row["quotations"])
+    content["passages"] = tuple(
+        ShownPassage(one["text"], one["locator"], tuple(one["chunk_ids"]))
+        for one in row["passages"]
+    )
     return CitationVerdict(**content)
 
 

@@ -12,17 +12,21 @@ from rag_assets.model import block_quote, code_span, count_of, escape_inline, es
 _SENTENCE_WIDTH = 110
 _PASSAGE_WIDTH = 150
 _QUOTATION_WIDTH = 400
-_SHORT_HASH = 12
-
+ORDER_OF_ROWS = (
+    "What needs eyes first: contradicted, facts differ, nothing found, partly, unread, supported."
+)
 
 _MEANING_OF_SCORE: dict[str, str] = {
-    "support": "The score is a probability: of the sentences that got 0.80, about 80 in 100 are "
-    "supported by the passage shown. What speaks for and against each can be checked by eye.",
+    "facts": "Nothing has read the passages: the score is how likely the sentence shown decides, "
+    "beside the rest of its document, for ordering alone. Checkable facts were compared; the rest "
+    "is yours to read. A reader on this machine reads them: `rag models add`.",
     "similarity": "The score is a similarity: a passage speaks of the same thing, which does not "
     "mean that it agrees. Check numbers, negations and directions against the quoted words.",
     "coverage": "The score is the share of the sentence's words that stand in the passage, which "
     "does not mean that it agrees. Check numbers, negations and directions against the quote.",
-    "model": "The score is what the configured model says; it was not calibrated on this text.",
+    "nli": "The score is what the entailment model says; it was not calibrated on this text.",
+    "llm": "A language model has read a few sentences of each source; which model, and where its "
+    "score is a calibrated probability, stands in the reason. Read what is shown.",
 }
 
 
@@ -74,9 +78,11 @@ def _table(audit: CitationAudit) -> Iterator[str]:
         return
     yield "## All citations"
     yield ""
+    yield f"{ORDER_OF_ROWS} Numbers are those of the draft's order."
+    yield ""
     yield "| # | sentence | cites | verdict | score | where | passage | reason | suggested query |"
     yield "|--:|---|---|---|--:|---|---|---|---|"
-    for row in audit.rows:
+    for row in audit.by_urgency:
         quote = f"“{_escape(shorten(row.quote, _PASSAGE_WIDTH))}”" if row.quote else "–"
         cells = (
             str(row.number),
@@ -100,7 +106,7 @@ def _score(row: CitationVerdict) -> str:
 
 
 def _details(audit: CitationAudit) -> Iterator[str]:
-    to_mend = [row for row in audit.rows if row.status != "OK"]
+    to_mend = [row for row in audit.by_urgency if row.status != "OK"]
     if not to_mend:
         return
     yield "## To mend"

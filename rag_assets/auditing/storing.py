@@ -2,20 +2,20 @@
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rag_assets.auditing.drafts.draft import read_draft
+from rag_assets.auditing.encoders import Encoder
 from rag_assets.auditing.published import PublishedLibrary
-from rag_assets.auditing.ranking import Encoder
 from rag_assets.auditing.record import CitationAudit, from_json, to_json
 from rag_assets.auditing.report import render_markdown
 from rag_assets.auditing.verdict_store import open_verdicts
 from rag_assets.auditing.verification import verify_citations
 from rag_assets.evidence import partition_key
-from rag_assets.judging import Scorer, load_scorer
+from rag_assets.judging import Scorer, load_scorer, open_verifying_model
 from rag_assets.model import PublicationError, UsageError
 from rag_assets.storage import current_folder, find_versions, read_json, write_version
 from rag_assets.workspace import Workspace
@@ -79,44 +79,68 @@ def audit_citations(
             make_scorer=scorer_maker(workspace),
         )  # fmt: skip
         store.save(notify)
-    folder = workspace.outputs / "audits"
-    stem = citations_stem(workspace, draft_path)
     key = draft_key(draft_path)
-    for _, path in find_versions(folder, stem, ".json"):
-        stored: Any = read_json(path, "citation audit")
-        if stored.get("audit_id") == audit.audit_id and path.with_suffix(".md").is_file():
-            return AuditOutcome(
-                from_json(stored), path.with_suffix(".md"), path, path.with_suffix(".html"),
-                False, key, time.monotonic() - started, audit.judged_now,
-            )  # fmt: skip
-    written = write_version(
-        folder,
-        stem,
-        {
+    kept = keep_audit(
+        workspace, citations_stem(workspace, draft_path), audit.audit_id,
+        f"citations of {draft.name} ({key})",
+        lambda: {
             ".md": render_markdown(audit),
             ".html": render_citation_html(draft, audit),
             ".json": json.dumps(to_json(audit), indent=1, ensure_ascii=False) + "\n",
         },
-        workspace.meta / "version_log.jsonl",
-        workspace.locks / "outputs.lock",
-        f"citations of {draft.name} ({key})",
         notify,
-    )
+    )  # fmt: skip
+    files = kept.files
     return AuditOutcome(
-        audit, written.files[".md"], written.files[".json"], written.files[".html"], True, key,
+        audit if kept.is_new else from_json(read_json(files[".json"], "citation audit")),
+        files[".md"], files[".json"], files[".html"], kept.is_new, key,
         time.monotonic() - started, audit.judged_now,
     )  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class KeptAudit:
+    """The files of an audit by suffix; `is_new` is False where they stood there already."""
+
+    files: Mapping[str, Path]
+    is_new: bool
+
+
+def keep_audit(
+    workspace: Workspace,
+    stem: str,
+    audit_id: str,
+    about: str,
+    render: Callable[[], dict[str, str]],
+    notify: Callable[[str], None],
+) -> KeptAudit:
+    """Store an audit as the next version of its name, unless the same one lies there.
+
+    Args:
+        stem: of its files, without version and suffix.
+        about: what the log of versions says of it.
+        render: makes the files by suffix; `.json` holds `audit_id`.
+    """
+    folder = workspace.outputs / "audits"
+    for _, path in reversed(find_versions(folder, stem, ".json")):
+        files = {suffix: path.with_suffix(suffix) for suffix in (".md", ".html", ".json")}
+        if not all(file.is_file() for file in files.values()):
+            continue
+        stored: Any = read_json(path, "audit")
+        if stored.get("audit_id") == audit_id:
+            return KeptAudit(files, False)
+    written = write_version(
+        folder, stem, render(), workspace.meta / "version_log.jsonl",
+        workspace.locks / "outputs.lock", about, notify,
+    )  # fmt: skip
+    return KeptAudit(written.files, True)
+
+
 def scorer_maker(workspace: Workspace) -> Callable[[VerifySettings, Encoder], Scorer]:
     """Return what makes the scorer of a workspace from its settings and an embedding model."""
-    settings = workspace.settings
-    if settings.verify.scorer != "model" or settings.verify.model.provider != "llm":
+    chat = open_verifying_model(workspace)
+    if chat is None:
         return load_scorer
-    # Imported here: no other scorer asks a language model.
-    from rag_assets.llm import load_chat_model
-
-    chat = load_chat_model(settings.llm)
     return lambda verify, encoder: load_scorer(verify, encoder, chat)
 
 

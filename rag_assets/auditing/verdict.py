@@ -14,6 +14,8 @@ ReasonCode = Literal[
     "weakly_supported",
     "not_found",
     "contradicted",
+    "facts_differ",
+    "unread",
     "misquoted",
     "quote_not_found",
     "wrong_page",
@@ -25,9 +27,22 @@ ReasonCode = Literal[
     "not_citable",
     "withheld",
     "no_locator",
-    "damaged_vectors",
-    "model_mismatch",
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPassage:
+    """A short passage of the cited document that was judged.
+
+    Args:
+        text: verbatim; rows of a table with their header, items with what leads to them.
+        locator: where its likeliest sentence stands; None where nobody could look it up.
+        chunk_ids: of the passages that it is taken from, in order.
+    """
+
+    text: str
+    locator: str | None
+    chunk_ids: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +59,7 @@ class CitationVerdict:
         doc_uid: of the document that was found, else as written.
         status: OK, WEAK, MISSING or ERROR.
         reason_code: short stable word; `reason` is the sentence for a person.
-        score: 0 to 1, six decimals; of `support` a probability; None where nothing could be
-            compared (ERROR).
+        score: 0 to 1, six decimals; None where nothing could be compared (ERROR).
         scored_by: the scorer; None where nothing was compared. `scorer_fingerprint` is the SHA-256
             of all that decides its judgements.
         scoring_note: what could not be looked at as it should; None where nothing was in the way.
@@ -62,6 +76,8 @@ class CitationVerdict:
         citation_id: of the chunk; outlives edits elsewhere in the document.
         content_version: SHA-256 of the raw file that was judged; `text_digest` of its text, cuts
             and places, as `digest_document` counts them.
+        passages: the short passages that were judged, best first; at most three where something
+            reads them.
         suggested_query: content words of the claim, for WEAK and MISSING.
         nearest_uids: what may have been meant, for an unknown or ambiguous uid.
         is_clause: whether `claim` is a part of the sentence only.
@@ -108,6 +124,7 @@ class CitationVerdict:
     citation_id: str | None = None
     content_version: str | None = None
     text_digest: str | None = None
+    passages: tuple[ShownPassage, ...] = ()
     suggested_query: str | None = None
     nearest_uids: tuple[str, ...] = ()
     is_clause: bool = False

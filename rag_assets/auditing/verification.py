@@ -4,18 +4,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from rag_assets.auditing.deciding import Case, decide
-from rag_assets.auditing.drafts.draft import Draft, default_splitter
-from rag_assets.auditing.drafts.sentences import SentenceSplitter
+from rag_assets.auditing.drafts.draft import Draft
+from rag_assets.auditing.encoders import Encoder, RememberingEncoder
 from rag_assets.auditing.judged import Judged
-from rag_assets.auditing.judging_cases import Bench, Court, Outcome
+from rag_assets.auditing.judging_cases import Court, Outcome
 from rag_assets.auditing.library import CitedDocumentRef, Library
-from rag_assets.auditing.ranking import Encoder, RememberingEncoder
 from rag_assets.auditing.record import CitationAudit, ListedSource, identify_audit
 from rag_assets.auditing.resolving import FaultyCitation, resolve_citation
 from rag_assets.auditing.unread import warn_of_unread
 from rag_assets.auditing.verdict import CitationVerdict
 from rag_assets.auditing.verdict_store import VerdictStore
-from rag_assets.judging import Scorer, find_abbreviations, load_scorer
+from rag_assets.judging import Scorer, load_scorer
 from rag_assets.model import ConfigurationError, UsageError
 from rag_assets.workspace.settings import VerifySettings
 
@@ -27,65 +26,56 @@ def verify_citations(
     library: Library,
     encoder: Encoder | Mapping[str, Encoders],
     settings: VerifySettings,
-    split: SentenceSplitter | None = None,
     *,
     store: VerdictStore | None = None,
     make_scorer: Callable[[VerifySettings, Encoder], Scorer] = load_scorer,
 ) -> CitationAudit:
     """Judge every citation of a draft against the document that it cites, and no other text.
 
-    Passages are ranked within their document, without statistics of the index, so that files
-    which the draft does not cite change no verdict.
+    What decides is sought within the document alone, so that files which the draft does not cite
+    change no verdict.
 
     Args:
         draft: as `read_draft` returns it.
         library: the published documents.
-        encoder: the model that made the library's vectors, or by namespace all models that did.
+        encoder: a model, or by namespace some; only the scorer `similarity` asks it.
         settings: scorer, k and thresholds.
-        split: finds the sentences of passages; the one of `rag_assets.chunking` where None.
-        store: judgements made before; what it holds is neither encoded nor judged again.
+        store: judgements made before; what it holds is not judged again.
         make_scorer: from the settings and a namespace's first model.
 
     Raises:
         UsageError: the draft's front matter names a namespace that is not published.
-        ConfigurationError: the thresholds contradict each other, a namespace has no encoder, or
-            the model returned vectors that cannot be compared.
+        ConfigurationError: the thresholds contradict each other, or a namespace has no encoder.
     """
     _require_published(draft, library)
-    cases, listed = _make_cases(draft, library)
+    cases, listed = make_cases(draft, library)
     consulted = _consulted(draft, cases, listed, library)
-    encoders = _remembering({name: _encoders_of(encoder, name) for name in consulted})
+    encoders = remembering(encoder, consulted)
     judged_namespaces = {
         case.target.namespace for case in cases if isinstance(case.target, CitedDocumentRef)
     }
-    benches = {
-        name: Bench(models, make_scorer(settings, models[0]))
+    scorers = {
+        name: make_scorer(settings, models[0])
         for name, models in encoders.items()
         if name in judged_namespaces or not judged_namespaces
     }
-    if not benches:
+    if not scorers:
         raise ConfigurationError(f"{draft.name}: no namespace is published that it could cite.")
-    court = Court(
-        library,
-        benches,
-        settings.k,
-        split or default_splitter(),
-        store or VerdictStore(),
-        find_abbreviations(sentence.claim for sentence in draft.all_sentences),
-    )
-    rows = _judge(cases, court)
+    court = Court(library, scorers, settings.k, store or VerdictStore())
+    rows = judge_cases(cases, court)
     unread = tuple(warn_of_unread(draft, library))
-    shown = next(iter(benches.values())).scorer.thresholds
+    scorer = next(iter(scorers.values()))
+    shown, windows = scorer.thresholds, court.windows_for(scorer)
     return CitationAudit(
         draft_name=draft.name,
         draft_digest=draft.digest,
-        audit_id=identify_audit(draft.digest, settings.scorer, settings.k, rows, unread, listed),
+        audit_id=identify_audit(draft.digest, scorer.name, windows, rows, unread, listed),
         publications=tuple((name, library.publications[name]) for name in consulted),
         encoders=tuple(
             (name, ", ".join(model.fingerprint for model in encoders[name])) for name in consulted
         ),
-        scorer=settings.scorer,
-        k=settings.k,
+        scorer=scorer.name,
+        k=windows,
         threshold=shown.ok,
         threshold_origin=shown.ok_origin,
         weak_threshold=shown.weak,
@@ -108,7 +98,7 @@ def _require_published(draft: Draft, library: Library) -> None:
             )
 
 
-def _make_cases(draft: Draft, library: Library) -> tuple[list[Case], tuple[ListedSource, ...]]:
+def make_cases(draft: Draft, library: Library) -> tuple[list[Case], tuple[ListedSource, ...]]:
     """Return what is to be judged, and what the draft's list of sources holds.
 
     An entry of that list is no claim; one that cannot be resolved is a case all the same, so that
@@ -151,31 +141,33 @@ def _encoders_of(encoder: Encoder | Mapping[str, Encoders], namespace: str) -> t
     return tuple(given) if isinstance(given, Sequence) else (given,)
 
 
-def _remembering(
-    encoders: Mapping[str, Sequence[Encoder]],
+def remembering(
+    encoder: Encoder | Mapping[str, Encoders], names: Sequence[str]
 ) -> dict[str, tuple[RememberingEncoder, ...]]:
-    """Return the encoders with a memory that namespaces of one model share."""
+    """Return the encoders of some namespaces, with a memory that those of one model share."""
     shared: dict[str, RememberingEncoder] = {}
     return {
         name: tuple(
-            shared.setdefault(model.fingerprint, RememberingEncoder(model)) for model in models
+            shared.setdefault(model.fingerprint, RememberingEncoder(model))
+            for model in _encoders_of(encoder, name)
         )
-        for name, models in encoders.items()
+        for name in names
     }
 
 
-def _judge(cases: Sequence[Case], court: Court) -> tuple[CitationVerdict, ...]:
+def judge_cases(cases: Sequence[Case], court: Court) -> tuple[CitationVerdict, ...]:
+    """Return a verdict for each case, in order."""
     judgeable = [(c, c.target) for c in cases if isinstance(c.target, CitedDocumentRef)]
     outcomes: dict[int, Outcome] = court.judge(judgeable)
     rows = []
     for case in cases:
         if isinstance(case.target, FaultyCitation):
-            rows.append(decide(case, next(iter(court.benches.values())).scorer, None, None, ()))
+            rows.append(decide(case, next(iter(court.scorers.values())), None, None, ()))
             continue
         rows.append(
             decide(
                 case,
-                court.benches[case.target.namespace].scorer,
+                court.scorers[case.target.namespace],
                 court.subject_of(case.target),
                 outcomes[case.number],
                 _quoted_elsewhere(case, cases, outcomes),

@@ -1,4 +1,4 @@
-"""`rag audit`: the strong assertions of a draft and what supports them."""
+"""`rag audit`: the strong assertions of a draft that cite nothing, and what could be cited."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -30,17 +30,17 @@ def _print_schema(ctx: click.Context, _param: click.Parameter, value: bool) -> N
 
 
 @click.command(
-    help="Find the strong assertions of DRAFT (Markdown, text or docx): causes, comparisons, "
-    "figures, superlatives, claims about all, recommendations. Say what supports each, and what "
-    "to search for where nothing does. Exit code 3 where a citation of an assertion cannot be "
-    "judged."
+    help="Find the strong assertions of DRAFT (Markdown, text or docx) that cite nothing: causes, "
+    "comparisons, figures, superlatives, claims about all, recommendations. Say which documents of "
+    "the library could be cited for each, judged as `rag verify-citations` judges citations. "
+    "Exit code 3 where a citation at the end of an assertion's paragraph cannot be judged."
 )
 @click.argument("draft", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option(
     "--counterevidence",
     type=click.Choice(["off", "soft", "strict"]),
-    help="Whether other sources that speak against an assertion are listed (soft) and count "
-    "(strict); else audit.counterevidence.",
+    help="Whether other sources that say otherwise are listed (soft) and count (strict); else "
+    "audit.counterevidence.",
 )
 @draft_namespace_option
 @json_option

@@ -9,18 +9,30 @@ from rag_assets.cli.options import OutputPath, shown_progress
 
 @click.command(
     "claims",
-    short_help="How well supported claims are told from others.",
-    help="Judge the claims in FILES (one JSON object a line: claim, evidence as a list of texts, "
-    "label; SUPPORT and ATTRIBUTABLE are supported, every other label is not) and compare with "
-    "their labels, at the shipped threshold. Downloads nothing with the shipped scorers.",
+    short_help="How well supported sentences are told from others.",
+    help="Judge the sentences in FILES and compare with their labels, at the shipped threshold. "
+    "Of drafts with known truth (one JSON object a line: id, paper, language, sentence, label, "
+    "kind, evidence) the audit itself judges each against the source that it cites: tables by "
+    "language and kind of error, and of thresholds on folds by source. Of claims with their "
+    "evidence (claim, evidence, label) the scorer alone does. What was judged is kept: a run that "
+    "was stopped goes on.",
 )
 @click.argument(
     "files", nargs=-1, required=True, metavar="FILE...",
     type=click.Path(dir_okay=False, exists=True, path_type=Path),
 )  # fmt: skip
 @click.option(
-    "--scorer", type=click.Choice(["support", "similarity", "coverage", "model"]),
+    "--scorer", type=click.Choice(["auto", "facts", "similarity", "coverage", "nli", "llm"]),
     help="In the place of verify.scorer.",
+)  # fmt: skip
+@click.option(
+    "--sources", multiple=True, metavar="PLACE", type=click.Path(exists=True, path_type=Path),
+    help="A folder, or an archive (tar), with the sources of drafts; may be repeated. Else those "
+    "beside FILE.",
+)  # fmt: skip
+@click.option(
+    "--alone", is_flag=True,
+    help="Leave out what stands beside drafts: similarity, and the sentence alone.",
 )  # fmt: skip
 @click.option(
     "--json", "out", type=OutputPath(), metavar="OUT",
@@ -37,20 +49,40 @@ from rag_assets.cli.options import OutputPath, shown_progress
     metavar="N",
     help="Judge only N rows of a file, drawn with a seed.",
 )
+@click.option(
+    "--cache", type=OutputPath(is_folder=True), metavar="FOLDER",
+    help="Keep sources and verdicts of drafts here; else in RAG_EVALUATION_CACHE, else in the "
+    "user's cache folder.",
+)  # fmt: skip
 def claims(
-    files: tuple[Path, ...], scorer: str | None, out: Path | None, config: Path | None,
-    limit: int | None,
+    files: tuple[Path, ...], scorer: str | None, sources: tuple[Path, ...], alone: bool,
+    out: Path | None, config: Path | None, limit: int | None, cache: Path | None,
 ) -> None:  # fmt: skip
-    """Print the figures, by set and in all, with the calibration bins."""
+    """Print the figures of drafts and, as further tables, of claims with their evidence."""
     from typing import cast
 
     from rag_assets.cli.evaluating import _finish
     from rag_assets.evaluation.claims import evaluate_claims
+    from rag_assets.evaluation.drafts import evaluate_drafts
+    from rag_assets.evaluation.drafts_rows import is_draft_file
+    from rag_assets.evaluation.report import joined
+    from rag_assets.evaluation.workspaces import default_cache
     from rag_assets.workspace import shipped_settings
     from rag_assets.workspace.settings import ScorerName
 
+    settings, name = shipped_settings(config), cast("ScorerName | None", scorer)
+    drafts = [file for file in files if is_draft_file(file)]
+    others = [file for file in files if file not in drafts]
+    reports = []
     with shown_progress() as progress:
-        report = evaluate_claims(
-            files, shipped_settings(config), cast("ScorerName | None", scorer), limit, progress
-        )
-    _finish(report, out)
+        if drafts:
+            reports.append(
+                evaluate_drafts(
+                    drafts, settings, name, sources=sources, limit=limit,
+                    cache=(cache or default_cache()).absolute() / "drafts", beside=not alone,
+                    on_progress=progress,
+                )
+            )  # fmt: skip
+        if others:
+            reports.append(evaluate_claims(others, settings, name, limit, progress))
+    _finish(joined(*reports) if len(reports) > 1 else reports[0], out)

@@ -20,17 +20,11 @@ from rag_assets.cli.options import OutputPath, shown_progress
     "--json", "out", type=OutputPath(), metavar="OUT",
     help="Write the figures to this file as JSON.",
 )  # fmt: skip
-@click.option(
-    "--config", "config", metavar="FILE",
-    type=click.Path(dir_okay=False, exists=True, path_type=Path),
-    help="Settings over the shipped ones, as in a workspace's config.yaml.",
-)  # fmt: skip
-def locate(folder: Path, out: Path | None, config: Path | None) -> None:
+def locate(folder: Path, out: Path | None) -> None:
     """Print the figures of each set."""
     from rag_assets.cli.evaluating import _finish
     from rag_assets.evaluation.locating import evaluate_locating
-    from rag_assets.workspace import shipped_settings
 
     with shown_progress() as progress:
-        report = evaluate_locating(folder, shipped_settings(config), progress)
+        report = evaluate_locating(folder, progress)
     _finish(report, out)

@@ -37,6 +37,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "meta": ("setup", "Override metadata of documents."),
     "decide": ("setup", "Note a decision about the settings, with its reason."),
     "eval": ("evaluating", "Measure reading, cutting, search and verdicts on known answers."),
+    "calibrate": ("calibrating", "Fit a reader's thresholds on labelled sentences."),
+    "models": ("models", "Add, list, test and remove models of this machine."),
     "gc": ("keeping", "Remove what nothing refers to."),
     "ui": ("keeping", "Open the Dagster UI on the workspace."),
     "parsers": ("looking", "List what can be read: media types, parsers, versions."),

@@ -25,6 +25,7 @@ from rag_assets.embedding.models import (
     model_fingerprints,
 )
 from rag_assets.embedding.readable import UNREADABLE_SHARE, can_read
+from rag_assets.embedding.word_pieces import WordPieces, load_word_pieces
 from rag_assets.embedding.words import WordTokenizer
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "LowRankChange",
     "PassageEncoder",
     "QueryEncoder",
+    "WordPieces",
     "WordTokenizer",
     "can_read",
     "checked_reranker",
@@ -49,6 +51,7 @@ __all__ = [
     "load_embedder",
     "load_query_encoder",
     "load_tokenizer",
+    "load_word_pieces",
     "model_dimension",
     "model_fingerprint",
     "model_fingerprints",

@@ -169,6 +169,17 @@ def _read_bge(facts: FolderFacts) -> PlainBert:
     )
 
 
+def bundled_vocabulary() -> "tuple[E5Vocabulary, E5File]":
+    """Return what cuts texts as multilingual-e5-small does, and its file. Imports no torch.
+
+    Raises:
+        ConfigurationError: it is not on this machine.
+        DamagedFileError: a file was altered.
+    """
+    folder = checked_folder(E5)
+    return _e5_vocabulary(folder), _e5_file(folder)
+
+
 def _e5_tokenizer(facts: FolderFacts) -> E5Tokenizer:
     vocabulary = _e5_vocabulary(facts.folder)
     (prompt,) = vocabulary.ids([facts.prompts.passage])

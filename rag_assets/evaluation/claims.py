@@ -1,21 +1,18 @@
 """How well a scorer tells supported claims from others, on rows with evidence and a label."""
 
-import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from rag_assets.evaluation.claims_rows import ClaimRow, evidence_passages, read_claims
 from rag_assets.evaluation.report import EvaluationReport, Figure, ReportTable, settings_digest
-from rag_assets.judging import Judgement, Scorer, load_scorer
+from rag_assets.evaluation.scorers import draw, open_scorer, with_scorer
+from rag_assets.judging import Judgement, Scorer
 from rag_assets.model import Progress
 from rag_assets.workspace.settings import ScorerName, Settings
 
 # Of the calibration error: bins of equal width over 0 to 1 (Naeini et al., AAAI 2015).
 BINS = 10
-
-
-_SEED = 11
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +26,6 @@ class Outcome:
     def is_ok(self) -> bool:
         """Say whether the scorer would let the citation pass."""
         return self.judgement.status == "OK"
-
-
-def draw_rows(rows: Sequence[ClaimRow], limit: int | None) -> Sequence[ClaimRow]:
-    """Return rows of a file in their order: all, or as many as the limit, drawn with a seed."""
-    if limit is None or limit >= len(rows):
-        return rows
-    drawn = random.Random(_SEED).sample(range(len(rows)), limit)  # noqa: S311 - a drawing, not a secret
-    return [rows[place] for place in sorted(drawn)]
 
 
 def evaluate_claims(
@@ -63,13 +52,10 @@ def evaluate_claims(
         UsageError: a file holds no rows, or a line is none.
         ConfigurationError: the scorer cannot be loaded.
     """
-    chosen = settings.verify if scorer is None else settings.verify.model_copy(
-        update={"scorer": scorer}
-    )  # fmt: skip
-    judge = open_scorer(settings.model_copy(update={"verify": chosen}))
+    judge = open_scorer(with_scorer(settings, scorer))
     outcomes: list[Outcome] = []
     for file in files:
-        outcomes += judge_rows(draw_rows(read_claims(file), limit), judge, file.stem, on_progress)
+        outcomes += judge_rows(draw(read_claims(file), limit), judge, file.stem, on_progress)
     names = list(dict.fromkeys(outcome.row.set for outcome in outcomes))
     by_set = {name: [o for o in outcomes if o.row.set == name] for name in names}
     heads = ("set", "rows", *figures(outcomes))
@@ -102,19 +88,6 @@ def evaluate_claims(
             "by_set": {name: figures(of) for name, of in by_set.items()},
         },
     )  # fmt: skip
-
-
-def open_scorer(settings: Settings) -> Scorer:
-    """Return the scorer of the settings; `similarity` asks the first embedding model."""
-    if settings.verify.scorer == "similarity":
-        from rag_assets.evaluation.claims_encoder import FirstModel
-
-        return load_scorer(settings.verify, FirstModel(settings.embed.models[0]))
-    if settings.verify.scorer == "model" and settings.verify.model.provider == "llm":
-        from rag_assets.llm import load_chat_model
-
-        return load_scorer(settings.verify, chat=load_chat_model(settings.llm))
-    return load_scorer(settings.verify)
 
 
 def judge_rows(

@@ -8,17 +8,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rag_assets.auditing.ranking import DocumentRanking, Vectors
-from rag_assets.auditing.standing import without_references
-from rag_assets.embedding import can_read, load_embedder, load_tokenizer, model_fingerprint
-from rag_assets.evaluation.report import EvaluationReport, Figure, ReportTable, settings_digest
+from rag_assets.evaluation.report import EvaluationReport, Figure, ReportTable
+from rag_assets.finding import EvidenceFinder
 from rag_assets.model import Progress, UsageError
-
-if TYPE_CHECKING:
-    from rag_assets.workspace import Settings
-    from rag_assets.workspace.settings import ModelSettings
 
 DEPTHS = (1, 3, 5, 10)
 _REFERENCES = "_refs.jsonl"
@@ -88,23 +82,19 @@ def _rows(path: Path, fields: Sequence[str]) -> Iterator[dict[str, Any]]:
         yield row
 
 
-def evaluate_locating(
-    folder: Path,
-    settings: "Settings",
-    on_progress: Progress | None = None,
-) -> EvaluationReport:
-    """Rank the sentences of each cited document as `rag verify-citations` ranks its passages.
+def evaluate_locating(folder: Path, on_progress: Progress | None = None) -> EvaluationReport:
+    """Rank the sentences of each cited document as `rag verify-citations` does.
 
     Args:
         folder: as `read_locate_sets` takes it.
-        settings: their `embed.models` rank, but for sparse encoders.
-        on_progress: told which document is being encoded.
+        on_progress: told which question is being asked.
     """
     metrics: dict[str, Figure] = {}
     counts: dict[str, int] = {}
     rows: list[tuple[Figure, ...]] = []
+    finder = EvidenceFinder()
     for found in read_locate_sets(folder):
-        orders = _rank_all(found, settings, on_progress)
+        orders = _rank_all(found, finder, on_progress)
         counts[found.name] = len(found.questions)
         figures = _figures(found.questions, orders)
         metrics.update({f"{found.name}_{name}": value for name, value in figures.items()})
@@ -112,55 +102,36 @@ def evaluate_locating(
     heads = ("set", "questions", *(f"Hit@{depth}" for depth in DEPTHS), "MRR")
     table = ReportTable("Sentences of the cited document found for a citing sentence", heads,
                         tuple(rows))  # fmt: skip
-    return EvaluationReport("locate", settings_digest(settings), metrics, counts, tables=(table,))
+    return EvaluationReport("locate", finder.fingerprint, metrics, counts, tables=(table,))
+
+
+@dataclass(frozen=True, slots=True)
+class _Alone:
+    """A sentence that was given by itself, as the finder reads passages."""
+
+    text: str
+    char_start: int | None = None
+    char_end: int | None = None
+    section_path: tuple[str, ...] = ()
 
 
 def _rank_all(
-    found: LocateSet, settings: "Settings", on_progress: Progress | None
+    found: LocateSet, finder: EvidenceFinder, on_progress: Progress | None
 ) -> list[list[int]]:
-    """Return the sentences' ids, best first, for each question."""
-    models = settings.embed.dense
-    texts = {key: [text for _, text in rows] for key, rows in found.documents.items()}
-    asked = [without_references(question.sentence) for question in found.questions]
-    queries = [_encode_readable(model, asked, is_query=True) for model in models]
-    rankings = {}
-    for number, (document, sentences) in enumerate(texts.items()):
-        if on_progress is not None:
-            on_progress(f"{found.name}: documents", number, len(texts))
-        vectors = {}
-        for model in models:
-            rows = _encode_readable(model, sentences, is_query=False)
-            vectors[model_fingerprint(model)] = rows
-        rankings[document] = DocumentRanking(sentences, vectors)
+    """Return the sentences' ids, best first, for each question; what states nothing is left out."""
+    opened = {
+        key: finder.open([_Alone(text) for _, text in rows])
+        for key, rows in found.documents.items()
+    }
     orders = []
     for number, question in enumerate(found.questions):
-        known = {
-            model_fingerprint(model): rows[number]
-            for model, rows in zip(models, queries, strict=True)
-            if rows[number].any()
-        }
-        everything = range(len(texts[question.document]))
-        order = rankings[question.document].rank(
-            question.sentence, known, everything, len(everything)
-        )
+        if on_progress is not None:
+            on_progress(f"{found.name}: questions", number, len(found.questions))
+        document = opened[question.document]
         ids = [key for key, _ in found.documents[question.document]]
-        orders.append([ids[index] for index in order])
+        given = (document.sentences[i].parts[0][0] for i in document.rank(question.sentence))
+        orders.append([ids[index] for index in dict.fromkeys(given)])
     return orders
-
-
-def _encode_readable(model: "ModelSettings", texts: Sequence[str], *, is_query: bool) -> Vectors:
-    """Return a row a text, zeros where the model cannot read it."""
-    import numpy as np
-
-    tokenizer, embedder = load_tokenizer(model), load_embedder(model)
-    readable = [index for index, text in enumerate(texts) if can_read(tokenizer, text)]
-    chosen = [texts[index] for index in readable]
-    if not chosen:
-        return np.zeros((len(texts), 1), dtype=np.float32)
-    encoded = embedder.encode_queries(chosen) if is_query else embedder.encode_passages(chosen)
-    rows = np.zeros((len(texts), encoded.shape[1]), dtype=np.float32)
-    rows[readable] = encoded
-    return rows
 
 
 def _figures(

@@ -1,65 +1,182 @@
-"""Which sentences can answer a question: words it shares, the number it asks for, no furniture."""
+"""Which sentences of what was found answer a question, by the means that find evidence elsewhere.
 
-import re
+The passages of all parents found are read as one document (`rag_assets.finding`): a word tells as
+much as it is rare among them. The answer may stand beside the passage that was found, so each
+parent is read whole.
+"""
 
-from rag_assets.evidence.wording import content_stems
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-# What only asks; "many roofs" is no answer to "how many roofs".
-_ASKING = re.compile(
-    r"\bhow\s+(?:many|much|often|long|far|old|come)\b|"
-    r"\b(?:what|which)\s+(?:kinds?|types?|sorts?)\s+of\b|"
-    r"\b(?:please|tell|explain|describe)\b",
-    re.IGNORECASE,
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_assets.embedding import load_word_pieces
+from rag_assets.evidence.answer_weights import AnswerWeights, load_answer_weights
+from rag_assets.finding import (
+    FEATURES,
+    DocumentFeatures,
+    Sentence,
+    is_chinese,
+    is_question,
+    measure_kinds,
+    read_sentences,
+    without_asking,
 )
-_ASKS_NUMBER = re.compile(
-    r"\bhow\s+(?:many|much|often|long|far|old|high|large|big|fast|deep|wide)\b|\bwhen\b|"
-    r"\b(?:what|which)\s+(?:is\s+the\s+|was\s+the\s+)?(?:percentages?|share|proportion|number|year)\b|"
-    r"多少|百分之几|几[个年次条种倍天月项]|多[大高长久远]|何时|哪一?年|什么时候",
-    re.IGNORECASE,
-)
-# Marks of references are no numbers of the sentence.
-_MARK = re.compile(r"\[[\d,;\s–-]+\]|[（(](?:[^()（）]*,\s*)?(?:19|20)\d\d[a-z]?[）)]")
-_NUMBER = re.compile(
-    r"\d|[一二三四五六七八九十百千万亿两半][个年月日次条种倍度天元人项成小]|百分之|"
-    r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|twenty|thirty|forty|"
-    r"fifty|hundred|thousand|million|billion|half|third|quarter|once|twice|none|double)\b",
-    re.IGNORECASE,
-)
-# Notices of copyright and licence, and what publishers print on each page. By whole formulas: a
-# law on copyright, or a paper on licences, is made of the words alone.
-_NOTICE = re.compile(
-    r"©|\bcopyright\s+(?:\(c\)|(?:19|20)\d\d|is\s+held|held\s+by)|\(c\)\s*(?:19|20)\d\d|"
-    r"\ball\s+rights\s+reserved\b|\bpermission\s+to\s+(?:make|copy|reproduce|reprint)\b|"
-    r"\bto\s+copy\s+otherwise\b|\b(?:licensed|distributed|published|available)\s+under\s+"
-    r"(?:the\s+terms\s+of\s+)?(?:an?\s+|the\s+)?(?:creative\s+commons|CC[\s-]BY|MIT|Apache)|"
-    r"\bopen[\s-]access\s+article\b|\bcreative\s+commons\s+attribution\b|\bCC[\s-]BY\b|"
-    r"^\W*downloaded\s+from\b|\bpersonal\s+(?:or\s+classroom\s+)?use\s+is\s+granted\b|"
-    r"^\W*(?:doi|issn|isbn)\b\W*\d|版权所有|翻印必究|保留所有权利|未经\S{0,8}许可\S{0,8}(?:转载|复制|翻印)",
-    re.IGNORECASE,
-)
-_ASKS_NOTICE = re.compile(r"copyright|licen[cs]e|rights|permission|版权|许可|著作权", re.IGNORECASE)
+
+if TYPE_CHECKING:
+    from rag_assets.retrieval import Hit, Retrieved, Retriever, SearchFilters
 
 
-def is_notice(sentence: str) -> bool:
-    """Say whether a sentence is a notice of copyright or licence, or a publisher's line."""
-    return _NOTICE.search(sentence) is not None
-
-
-class Asked:
-    """What a question asks for, to be compared with sentences.
+@dataclass(frozen=True, slots=True)
+class FoundParent:
+    """What was found of a question: a parent's passages in their order, and which was the best.
 
     Args:
-        question: as it was typed.
+        passages: what may be quoted, among them `best`.
     """
 
-    def __init__(self, question: str) -> None:
-        self._stems = content_stems(_ASKING.sub(" ", question))
-        self._asks_number = _ASKS_NUMBER.search(question) is not None
-        self.asks_notice = _ASKS_NOTICE.search(question) is not None
+    title: str | None
+    passages: "tuple[Hit, ...]"
+    best: "Hit"
 
-    def fit(self, sentence: str) -> tuple[int, int]:
-        """Return how well a sentence answers: words in common, one more for a number that is asked
-        for; of equals the sentence with the number is better.
-        """
-        numbers = self._asks_number and _NUMBER.search(_MARK.sub(" ", sentence)) is not None
-        return len(self._stems & content_stems(sentence)) + numbers, int(numbers)
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The sentence of a parent that answers a question best.
+
+    Args:
+        hit: the passage that holds it.
+        start: where it stands in the passage; half-open.
+        score: by the fitted weights; compares sentences of one question only.
+    """
+
+    hit: "Hit"
+    start: int
+    end: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReadParents:
+    """The sentences of all parents, measured for a question.
+
+    Args:
+        sentences: in the order of the parents.
+        parents: index of the parent of each.
+        features: shape (sentences, len(SENTENCE_FEATURES)).
+    """
+
+    sentences: tuple[Sentence, ...]
+    parents: tuple[int, ...]
+    features: NDArray[np.float64]
+
+
+def fetch_passages(
+    retriever: "Retriever", found: "Retrieved", filters: "SearchFilters"
+) -> list[FoundParent]:
+    """Return what of the parents that were found may be quoted, the passages found among it.
+
+    Args:
+        retriever: open.
+        found: by it.
+        filters: with which it searched.
+    """
+    filters = replace(filters, with_references=found.settings["references"])
+    children = {
+        (reader.namespace, key): own
+        for reader in retriever.readers
+        for key, own in reader.fetch_children(
+            [h.parent.parent_id for h in found.parents if h.best.namespace == reader.namespace],
+            filters,
+        ).items()
+    }
+    return [
+        FoundParent(
+            hit.best.doc_title,
+            tuple(
+                hit.best if one.chunk_id == hit.best.chunk_id else one
+                for one in children.get((hit.best.namespace, hit.parent.parent_id), (hit.best,))
+            ),
+            hit.best,
+        )
+        for hit in found.parents
+    ]
+
+
+def read_parents(question: str, found: Sequence[FoundParent]) -> ReadParents:
+    """Return the sentences of what was found, measured; none where nothing states anything."""
+    sentences: list[Sentence] = []
+    parents: list[int] = []
+    searched: list[tuple[float, float]] = []
+    best_score = max((parent.best.score for parent in found), default=0.0)
+    for index, parent in enumerate(found):
+        place, run = len(sentences), sentences[-1].run + 1 if sentences else 0
+        for sentence in read_sentences(parent.passages, parent.title):
+            leads = tuple(lead + place for lead in sentence.leads)
+            sentences.append(replace(sentence, run=sentence.run + run, leads=leads))
+            parents.append(index)
+            holder = parent.passages[_longest(sentence)[0]]
+            is_found = holder.chunk_id == parent.best.chunk_id
+            searched.append((is_found, parent.best.score / best_score if best_score > 0 else 0.0))
+    asked = without_asking(question)
+    measured = np.zeros((len(sentences), len(FEATURES)))
+    # What tells sentences of one language apart says nothing of those of another.
+    languages = np.array([is_chinese(sentence.text) for sentence in sentences], np.bool_)
+    for own in (np.flatnonzero(languages), np.flatnonzero(~languages)):
+        if len(own):
+            alike = [sentences[number] for number in own]
+            measured[own] = DocumentFeatures(alike, load_word_pieces()).measure(asked)
+    features = np.concatenate(
+        [measured, measure_kinds(question, sentences), np.array(searched).reshape(-1, 2)], axis=1
+    )
+    return ReadParents(tuple(sentences), tuple(parents), features)
+
+
+def score_sentences(read: ReadParents, weights: AnswerWeights) -> NDArray[np.float64]:
+    """Return how likely each sentence answers, as a logarithm without a zero; six decimals."""
+    scores: NDArray[np.float64] = np.round(read.features @ weights.sentences, 6)
+    return scores
+
+
+def choose_answers(
+    found: Sequence[FoundParent], read: ReadParents, weights: AnswerWeights | None = None
+) -> list[Answer | None]:
+    """Return the best sentence of each parent; None where a parent states nothing.
+
+    Of equals the first. A question answers none: where it is the best, what follows it is chosen,
+    as of a pair of question and answer.
+    """
+    scores = score_sentences(read, weights or load_answer_weights()).tolist()
+    chosen: list[Answer | None] = []
+    for index, parent in enumerate(found):
+        own = [number for number, of in enumerate(read.parents) if of == index]
+        ranked = sorted(own, key=lambda number: (-scores[number], number))
+        best = next((n for n in map(_answering(read), ranked) if n is not None), None)
+        best = best if best is not None or not ranked else ranked[0]
+        if best is None:
+            chosen.append(None)
+            continue
+        passage, start, end = _longest(read.sentences[best])
+        chosen.append(Answer(parent.passages[passage], start, end, scores[ranked[0]]))
+    return chosen
+
+
+def _answering(read: ReadParents) -> Callable[[int], int | None]:
+    """Return what leads from a sentence to the one that is quoted for it."""
+
+    def lead(number: int) -> int | None:
+        sentence = read.sentences[number]
+        if not is_question(sentence):
+            return number
+        after = read.sentences[number + 1] if number + 1 < len(read.sentences) else None
+        is_answered = after is not None and after.run == sentence.run and not is_question(after)
+        return number + 1 if is_answered else None
+
+    return lead
+
+
+def _longest(sentence: Sentence) -> tuple[int, int, int]:
+    """Return the longest part of a sentence: one that goes on in the next passage is cut there."""
+    return max(sentence.parts, key=lambda part: (part[2] - part[1], -part[0]))

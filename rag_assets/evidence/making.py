@@ -2,9 +2,17 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from rag_assets.evidence.answering import (
+    Answer,
+    choose_answers,
+    fetch_passages,
+    read_parents,
+)
 from rag_assets.evidence.locating import anchor_words, locate
+from rag_assets.evidence.matching import judge_match
 from rag_assets.evidence.pack import (
     LAYOUT_VERSION,
     EvidenceItem,
@@ -13,7 +21,8 @@ from rag_assets.evidence.pack import (
     PackSource,
 )
 from rag_assets.evidence.question import Question
-from rag_assets.evidence.quoting import QuoteFinder
+from rag_assets.evidence.quoting import QuoteFinder, article_span, first_span
+from rag_assets.finding import is_chinese
 from rag_assets.model import UsageError, hash_fields
 from rag_assets.publishing import build_id_of
 from rag_assets.storage import current_folder
@@ -25,7 +34,7 @@ if TYPE_CHECKING:
     from rag_assets.workspace.settings import RetrieveSettings
 
 # Counts as code: raise it when the same publications answer otherwise.
-ASKING_VERSION = 8
+ASKING_VERSION = 9
 # Last bits of a score depend on the processor.
 _DECIMALS = 6
 
@@ -63,15 +72,26 @@ def make_pack(
     with Retriever(
         workspace, question.namespaces, settings, llm=llm, publications=publications
     ) as retriever:
+        filters = _filters(question)
         found = retriever.retrieve(
-            question.question, top_k=question.top_k, filters=_filters(question), wordings=wordings
+            question.question, top_k=question.top_k, filters=filters, wordings=wordings
         )
         for parent in found.parents:
             _require_citable(parent, found)
         documents = _fetch_documents(retriever, found)
+        passages = fetch_passages(retriever, found, filters)
+    read = read_parents(question.question, passages)
+    answers = choose_answers(passages, read)
     quotes = QuoteFinder(workspace.root / "data")
-    made = [_item(parent, question, documents, quotes, found) for parent in found.parents]
-    items = tuple(item for item in made if item is not None)
+    made = [
+        _item(parent, answer, question, documents, quotes, found)
+        for parent, answer in _ordered(found.parents, answers)
+    ]
+    items = tuple(
+        replace(item, rank=rank)
+        for rank, item in enumerate((one for one in made if one is not None), start=1)
+    )
+    names_article = any("named_article" in item.explanation for item in items)
     published = {name: manifest["publication"] for name, manifest in found.manifests.items()}
     encoders = {
         name: {model["model"]: model["fingerprint"] for model in manifest["embedders"]}
@@ -97,6 +117,7 @@ def make_pack(
         sources=tuple(_sources(items, documents)),
         locator_quality=dict(sorted(Counter(item.locator_quality for item in items).items())),
         items=items,
+        match=judge_match(question.question, read, is_named=names_article),
         warnings=(*moment, *search_warnings, *_warnings(items, len(made) - len(items))),
         circumstances=moment,
     )
@@ -180,6 +201,27 @@ def _fetch_documents(retriever: "Retriever", found: "Retrieved") -> _Documents:
     }
 
 
+def _ordered(
+    parents: Sequence["ParentHit"], answers: Sequence[Answer | None]
+) -> list[tuple["ParentHit", Answer | None]]:
+    """Return parents with their answers: the best answer first, the others as they were found.
+
+    Articles that the question names stay first. The search, not the words, compares passages of
+    several languages: the best answer is one in the language of the passage found first.
+    """
+    found = list(zip(parents, answers, strict=True))
+    if parents and "named_article" not in parents[0].best.explanation:
+        language = is_chinese(parents[0].best.text)
+        scored = [
+            (answer.score, -place)
+            for place, answer in enumerate(answers)
+            if answer is not None and is_chinese(answer.hit.text) == language
+        ]
+        if scored:
+            found.insert(0, found.pop(-max(scored)[1]))
+    return found
+
+
 def _cite_as(namespace: str, doc_uid: str, question: Question, documents: _Documents) -> str:
     """Return what names a document in a draft, also beside the other namespaces.
 
@@ -192,6 +234,7 @@ def _cite_as(namespace: str, doc_uid: str, question: Question, documents: _Docum
 
 def _item(
     hit: "ParentHit",
+    answer: Answer | None,
     question: Question,
     documents: _Documents,
     quotes: QuoteFinder,
@@ -206,19 +249,24 @@ def _item(
             f"'{best.doc_uid}'. No pack was made. Applied filters: {'; '.join(found.filters)}. Run "
             "`rag index` and ask again; if it stays, please report it."
         )
-    quote = quotes.find(
-        document["content_ref"], best.chunk_key, best.text, best.char_start,
-        question.question, best.explanation.get("named_article"),
-    )  # fmt: skip
-    if quote is None:
+    named = best.explanation.get("named_article")
+    shown = answer.hit if answer is not None and named is None else best
+    span = article_span(best.text, named, question.question) if named is not None else None
+    if span is None and answer is not None and answer.hit.chunk_id == shown.chunk_id:
+        span = answer.start, answer.end
+    span = span or first_span(shown.text)
+    if span is None:
         return None
+    quote = quotes.find(
+        document["content_ref"], shown.chunk_key, shown.text, shown.char_start, span
+    )
     locator = locate(
-        quote.page_start, quote.page_end, quote.char_start, quote.char_end, best.section_path,
+        quote.page_start, quote.page_end, quote.char_start, quote.char_end, shown.section_path,
         has_boxes=bool(quote.boxes),
     )  # fmt: skip
     if locator is None:
         raise UsageError(
-            f"{best.chunk_key} has neither page nor characters to point at. No pack was made. Run "
+            f"{shown.chunk_key} has neither page nor characters to point at. No pack was made. Run "
             "`rag ingest` again; if it stays, please report it."
         )
     begin_words, end_words = anchor_words(quote.text)
@@ -235,8 +283,8 @@ def _item(
         ranks=dict(best.ranks),
         scores=_rounded(dict(best.scores)),
         parent_id=best.parent_id,
-        chunk_id=best.chunk_id,
-        section_path=best.section_path,
+        chunk_id=shown.chunk_id,
+        section_path=shown.section_path,
         page_index=None if quote.page_start is None else quote.page_start - 1,
         page_start=quote.page_start,
         page_end=quote.page_end,
@@ -247,15 +295,17 @@ def _item(
         locator=f"{quote.article}, {locator.text}" if quote.article else locator.text,
         locator_quality=locator.quality,
         boxes=quote.boxes,
-        snippet=best.text,
+        snippet=shown.text,
         exact_quote=quote.text,
         quote_check=quote.check,
         parent_text=parent.text,
-        chunk_hash=best.content_hash,
+        chunk_hash=shown.content_hash,
         parent_hash=parent.hash,
-        citation_id=best.citation_id,
+        citation_id=shown.citation_id,
         explanation=_rounded(dict(best.explanation)),
-        other_chunk_ids=hit.other_chunk_ids,
+        other_chunk_ids=tuple(
+            key for key in (best.chunk_id, *hit.other_chunk_ids) if key != shown.chunk_id
+        ),
     )
 
 

@@ -11,11 +11,13 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from rag_assets.evidence.locating import LocatorQuality
 from rag_assets.model import DamagedFileError, PageBox
 
-SCHEMA = "rag-assets/evidence-pack/4"
+SCHEMA = "rag-assets/evidence-pack/5"
+# Read too: packs that do not say whether the library answers.
+_WITHOUT_MATCH = "rag-assets/evidence-pack/4"
 
 # Of rendering.py: raise it when the same pack is laid out otherwise, so that a replay can tell a
 # file of an older version from one that was edited.
-LAYOUT_VERSION = 2
+LAYOUT_VERSION = 3
 
 Mode = Literal["evidence", "papers"]
 QuoteCheck = Literal["printed", "clean_text"]
@@ -28,11 +30,12 @@ class EvidenceItem:
     """One passage that may be cited (spec 000 section 3).
 
     Args:
-        rank: from 1.
+        rank: from 1: the passage whose quote answers best, then the others as they were found.
         cite_as: what names the document between `{#` and `}` of a draft: its uid, with its
             namespace where other namespaces may have a document of that uid.
         retrieval_score: of the fusion, to six decimals; compares items of one pack only.
-        ranks: position in each searcher, from 1; `scores` its own score there.
+        ranks: position in each searcher, from 1, of the passage by which the search found this page
+            or section; `scores` its own score there.
         page_index: of the quote's first page, from 0, null without pages.
         page_start: the quote's first page, from 1, null without pages.
         char_start: of `exact_quote` in the document's clean text; half-open.
@@ -40,14 +43,15 @@ class EvidenceItem:
         anchor_end: its last words.
         locator: as it is shown; `locator_quality` says how exact it is.
         boxes: rectangles around the quote's printed lines, in points; empty where not known.
-        snippet: the chunk that was found; `parent_text` the page or section around it.
-        exact_quote: at most 60 words, verbatim.
+        snippet: the chunk that holds the quote; `parent_text` the page or section around it.
+        exact_quote: the sentence of the page or section that answers best, at most 60 words of it,
+            verbatim.
         quote_check: what the quote was compared with, character by character: what is printed
             on the page (spelling of ligatures, line ends and their hyphens undone), or the clean
             text where the format has no printed lines.
         chunk_hash: SHA-256 of the chunk's text; `parent_hash` of the parent's.
         citation_id: a citation that outlives edits.
-        explanation: why it was found: `Hit.explanation` of the chunk.
+        explanation: why it was found: `Hit.explanation` of the passage that the search found.
         other_chunk_ids: further chunks of the same parent that were found.
     """
 
@@ -134,6 +138,31 @@ class PackRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class PackMatch:
+    """Whether anything in the library seems to answer the question.
+
+    Args:
+        is_good: whether `likelihood` reaches `threshold`, or the question names an article that is
+            there.
+        likelihood: from 0 to 1, by fitted weights, of the question's words that the library knows,
+            of those that stand together in the best place, and of how clearly the best sentence
+            stands out; it compares questions, it is no probability.
+        threshold: fitted with the weights, `configs/answering.json`.
+        weights: SHA-256 of the weights.
+        sentence: what to know and to do where nothing matches well, in the question's language;
+            null elsewhere.
+    """
+
+    is_good: bool
+    likelihood: float
+    threshold: float
+    weights: str
+    sentence: str | None
+
+    __pydantic_config__ = _STRICT
+
+
+@dataclass(frozen=True, slots=True)
 class EvidencePack:
     """The answer to a question: what may be cited, from which publication, found how.
 
@@ -150,6 +179,7 @@ class EvidencePack:
         settings: `retrieve` as applied, with where the weights are from and what reranked.
         sources: the documents that items are from, in the order of their best item.
         locator_quality: how many items have each quality of locator.
+        match: whether the library seems to answer; null in packs of versions that did not say.
         warnings: sentences a person can act on.
         circumstances: those of `warnings` that the moment of asking decided, such as a namespace
             without a publication: a replay takes them over.
@@ -169,6 +199,7 @@ class EvidencePack:
     sources: tuple[PackSource, ...]
     locator_quality: Mapping[LocatorQuality, int]
     items: tuple[EvidenceItem, ...]
+    match: PackMatch | None = None
     warnings: tuple[str, ...] = ()
     circumstances: tuple[str, ...] = ()
 
@@ -191,12 +222,12 @@ def write_pack(pack: EvidencePack) -> str:
 
 
 def pack_from_json(data: Mapping[str, Any]) -> EvidencePack:
-    """Return the pack that `pack_to_json` wrote.
+    """Return the pack that `pack_to_json` wrote, of this version or the one before.
 
     Raises:
         DamagedFileError: another schema; a field is missing, unknown or of another type.
     """
-    if data.get("schema") != SCHEMA:
+    if data.get("schema") not in {SCHEMA, _WITHOUT_MATCH}:
         raise DamagedFileError(
             f"this is not an evidence pack of schema {SCHEMA} but {data.get('schema')!r}: another "
             "version of rag-assets made it. Ask the question again."

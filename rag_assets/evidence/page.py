@@ -111,6 +111,8 @@ def _head(pack: EvidencePack) -> Iterator[str]:
         ("Search", escape(describe_search(pack))),
         ("LOCATOR_QUALITY", escape(quality or "no items")),
     ]
+    if pack.match is not None and pack.match.sentence is not None:
+        yield f"<p class=warn><strong>{escape(pack.match.sentence)}</strong></p>"
     yield _list(rows)
     yield from (f"<p class=warn>{escape(warning)}</p>" for warning in pack.warnings)
     yield "<h3>Returned sources</h3><ol class=sources>"

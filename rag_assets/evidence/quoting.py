@@ -2,13 +2,12 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
 from rag_assets.chunking import split_sentences
-from rag_assets.evidence.answering import Asked, is_notice
 from rag_assets.evidence.pack import QuoteCheck
 from rag_assets.evidence.shortening import shorten
 from rag_assets.law import (
@@ -26,11 +25,7 @@ from rag_assets.model import DamagedFileError, PageBox, ParsedDocument
 
 # Spec 000 recommends quotes of at most so many words.
 QUOTE_WORDS = 60
-_STOPS = (".", "!", "?", "。", "！", "？", ";", "；")
-_CLOSING = "\"'”’」』)）] "
-_ROW = re.compile(r"(?m)^\|.*\|$")
 _NAMED = re.compile(ARTICLE_AND_CLAUSE)
-_HEADINGS = ("title", "heading", "unplaced_heading")
 # Where a figure stands; nothing of it is printed.
 _FIGURE = re.compile(r"!\[[^\]]*\]\(attachment:[^)]*\)")
 # What a printed line has and its clean text has not, or the other way round: white space, hyphens
@@ -75,29 +70,18 @@ class QuoteFinder:
         self._articles: dict[str, list[ArticleBegin]] = {}
 
     def find(
-        self,
-        content_ref: str,
-        name: str,
-        text: str,
-        start: int,
-        question: str,
-        article: str | None = None,
-    ) -> Quote | None:
-        """Return the words of a passage that answer the question best, at most QUOTE_WORDS.
+        self, content_ref: str, name: str, text: str, start: int, span: tuple[int, int]
+    ) -> Quote:
+        """Return words of a passage, at most QUOTE_WORDS, compared with their source.
 
-        Where the question names an article that begins in the passage, the words that it begins
-        with.
+        What is too long is cut behind a clause where one ends.
 
         Args:
             content_ref: the document's parse.
             name: of the passage, for messages.
             text: of the passage, which stands at `start` in the document's clean text.
             start: code points.
-            question: what is asked.
-            article: the one that it names and the passage holds (第二十条); None for none.
-
-        Returns:
-            None where the passage has no words: the line of a figure.
+            span: the words, in `text`; half-open.
 
         Raises:
             DamagedFileError: the parse is gone or is not what the passage was cut from, or the
@@ -110,17 +94,9 @@ class QuoteFinder:
                 f"{start + len(text)}: publication and parse differ. Run `rag ingest` and ask "
                 "again; if it stays, please report it."
             )
-        headings = [
-            (block.start - start, block.end - start)
-            for block in document.blocks
-            if block.kind in _HEADINGS and block.start < start + len(text) and block.end > start
-        ]
-        span = _article_span(text, article, question) if article is not None else None
-        span = span or quote_span(text, question, headings)
-        if span is None:
-            return None
-        first, last = start + span[0], start + span[1]
-        quote = text[slice(*span)]
+        quote = shorten(text[slice(*span)], QUOTE_WORDS)
+        first = start + span[0]
+        last = first + len(quote)
         check = check_quote(document, first, quote, name)
         pages = [page.number for page in document.pages if page.start < last and page.end > first]
         return Quote(
@@ -194,40 +170,25 @@ def _read(text: str) -> str:
     return _NOT_READ.sub("", unicodedata.normalize("NFKC", text))
 
 
-def quote_span(
-    text: str, question: str, headings: Sequence[tuple[int, int]] = ()
-) -> tuple[int, int] | None:
-    """Return the sentence that answers the question best, at most QUOTE_WORDS words of it.
-
-    That is the one that shares most with it, the first of equals; where a number is asked for, one
-    counts as a word. Of a table a row counts as a sentence. A heading, a question, and a notice of
-    copyright or licence is taken only where nothing else is there. What is too long is cut
-    behind a clause where one ends.
-
-    Args:
-        text: of the passage.
-        question: what is asked.
-        headings: spans of `text`; half-open.
+def first_span(text: str) -> tuple[int, int] | None:
+    """Return where the first words of a passage stand that nothing can be chosen from: a heading
+    alone, a notice.
 
     Returns:
-        (start, end) in `text`, trimmed; None where there is not a letter or digit to quote.
+        (start, end) in `text`, trimmed, without the reference of a figure; None where there is not
+        a letter or digit to quote.
     """
-    asked = Asked(question)
-    spans = [span for span in _sentences(text) if any(map(str.isalnum, text[slice(*span)]))]
-    if not spans:
-        return None
-    # A heading shares words with every question about its section, but says nothing.
-    spans = [s for s in spans if not any(a <= s[0] and s[1] <= b for a, b in headings)] or spans
-    if not asked.asks_notice:
-        spans = [s for s in spans if not is_notice(text[slice(*s)])] or spans
-    whole = [span for span in spans if text[: span[1]].rstrip(_CLOSING).endswith(_STOPS)]
-    # Nor does a question answer one, as that of a pair of question and answer.
-    whole = [s for s in whole if not text[: s[1]].rstrip(_CLOSING).endswith(("?", "？"))] or whole
-    start, end = max(whole or spans, key=lambda s: (asked.fit(text[slice(*s)]), -s[0]))
-    return start, start + len(shorten(text[start:end], QUOTE_WORDS))
+    for first, last in _between(_FIGURE, text):
+        piece = text[first:last]
+        for start, end in split_sentences(piece) or [(0, len(piece))]:
+            words = piece[start:end]
+            if any(map(str.isalnum, words)):
+                begin = first + start + len(words) - len(words.lstrip())
+                return begin, begin + len(words.strip())
+    return None
 
 
-def _article_span(text: str, article: str, question: str) -> tuple[int, int] | None:
+def article_span(text: str, article: str, question: str) -> tuple[int, int] | None:
     """Return the beginning of an article in a text, or of the clause of it that the question names;
     None where it does not begin there.
     """
@@ -238,9 +199,7 @@ def _article_span(text: str, article: str, question: str) -> tuple[int, int] | N
             own = text[begin.start : following.start if following else None].rstrip()
             clause = _named_clause(wanted, own, question)
             start, end = (clause.start, clause.end) if clause is not None else (0, len(own))
-            return begin.start + start, begin.start + start + len(
-                shorten(own[start:end], QUOTE_WORDS)
-            )
+            return begin.start + start, begin.start + end
     return None
 
 
@@ -258,21 +217,9 @@ def _clause_shown(begin: ArticleBegin, article: str, place: int) -> str:
     return next((one.shown for one in clauses if one.start <= place < one.end), "")
 
 
-def _sentences(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the sentences and the rows of tables, cut where the reference of a figure stands."""
-    for first, last in _between(_FIGURE, text, 0, len(text)):
-        yield from (row.span() for row in _ROW.finditer(text, first, last))
-        for start, end in _between(_ROW, text, first, last):
-            piece = text[start:end]
-            for one, other in split_sentences(piece) or [(0, len(piece))]:
-                sentence = piece[one:other]
-                begin = start + one + len(sentence) - len(sentence.lstrip())
-                yield begin, begin + len(sentence.strip())
-
-
-def _between(mark: re.Pattern[str], text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    reached = start
-    for found in mark.finditer(text, start, end):
+def _between(mark: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
+    reached = 0
+    for found in mark.finditer(text):
         yield reached, found.start()
         reached = found.end()
-    yield reached, end
+    yield reached, len(text)

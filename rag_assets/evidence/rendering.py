@@ -30,6 +30,9 @@ def render_pack(pack: EvidencePack) -> str:
 def _head(pack: EvidencePack) -> Iterator[str]:
     yield f"# {'Papers' if pack.mode == 'papers' else 'Evidence'}: {_line(pack.question)}"
     yield ""
+    if pack.match is not None and pack.match.sentence is not None:
+        yield f"**{escape_prose(pack.match.sentence)}**"
+        yield ""
     yield f"- Query: {code_span(pack.query_id)}"
     for namespace, publication in pack.publications.items():
         build = code_span(pack.build_ids[namespace])

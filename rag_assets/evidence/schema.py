@@ -9,13 +9,14 @@ from rag_assets.evidence.pack import (
     SCHEMA,
     EvidenceItem,
     EvidencePack,
+    PackMatch,
     PackRequest,
     PackSource,
     pack_type,
 )
 from rag_assets.model import PageBox
 
-_TYPES = (EvidencePack, EvidenceItem, PackSource, PackRequest, PageBox)
+_TYPES = (EvidencePack, EvidenceItem, PackSource, PackRequest, PackMatch, PageBox)
 _ENTRY = re.compile(r"^ {4}(\w+(?:, \w+)*): ", re.MULTILINE)
 
 

@@ -1,7 +1,5 @@
 """Whether the passages of a cited document support a sentence: scorers behind one protocol."""
 
-from rag_assets.judging.abbreviations import Abbreviation, find_abbreviations, reword, spell_out
-from rag_assets.judging.clauses import is_fragment
 from rag_assets.judging.contract import (
     SCORE_DECIMALS,
     Judgement,
@@ -15,16 +13,13 @@ from rag_assets.judging.contract import (
     name_context,
     show_score,
 )
-from rag_assets.judging.cues import read_cues
-from rag_assets.judging.loading import load_scorer
+from rag_assets.judging.loading import load_scorer, open_verifying_model, try_model
 from rag_assets.judging.similarity import MAX_UNKNOWN_SHARE, TextEncoder, cosines
-from rag_assets.judging.term_weights import term_weight
 from rag_assets.workspace.settings import ScorerName
 
 __all__ = [
     "MAX_UNKNOWN_SHARE",
     "SCORE_DECIMALS",
-    "Abbreviation",
     "Judgement",
     "PassageText",
     "ReasonCode",
@@ -36,13 +31,9 @@ __all__ = [
     "TextEncoder",
     "Thresholds",
     "cosines",
-    "find_abbreviations",
-    "is_fragment",
     "load_scorer",
     "name_context",
-    "read_cues",
-    "reword",
+    "open_verifying_model",
     "show_score",
-    "spell_out",
-    "term_weight",
+    "try_model",
 ]

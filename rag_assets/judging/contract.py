@@ -3,15 +3,15 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from rag_assets.workspace.settings import ScorerName
 
 Status = Literal["OK", "WEAK", "MISSING"]
-ReasonCode = Literal["supported", "weakly_supported", "not_found", "contradicted"]
-SignKind = Literal[
-    "words", "number", "unit", "direction", "negation", "entity", "causal", "quotation"
+ReasonCode = Literal[
+    "supported", "weakly_supported", "not_found", "contradicted", "facts_differ", "unread"
 ]
+SignKind = Literal["words", "number", "quotation"]
 
 # Scores are compared and shown as stored: the last bits of a vector depend on its batch.
 SCORE_DECIMALS = 6
@@ -30,11 +30,17 @@ class PassageText:
         text: verbatim.
         sentences: half-open spans of its sentences in `text`; never empty.
         context: title of the document and headings above: what they name, the text need not.
+        shares: how likely each sentence decides, beside all of its document; empty where the
+            passage was given, and not found.
+        leads: of each sentence the indices of those without which it cannot be read: the header
+            of a table, the words before a list; empty where `shares` are.
     """
 
     text: str
     sentences: tuple[tuple[int, int], ...]
     context: str = ""
+    shares: tuple[float, ...] = ()
+    leads: tuple[tuple[int, ...], ...] = ()
 
 
 def name_context(title: str | None, section_path: Sequence[str]) -> str:
@@ -64,7 +70,7 @@ class Judgement:
     """How well the best of some passages supports a claim.
 
     Args:
-        score: 0 to 1, finite, six decimals; of `support` a calibrated probability.
+        score: 0 to 1, finite, six decimals.
         reason: one sentence for the writer.
         passage: index of the best passage among those given.
         span: of its best sentence, or of neighbouring ones; half-open.
@@ -131,4 +137,23 @@ class Scorer(Protocol):
             claims: sentences without anchors and marks, each with its candidate passages, best
                 first, at least one.
         """
+        ...
+
+
+@runtime_checkable
+class MeasurableScorer(Protocol):
+    """A scorer whose reader can be measured on sentences of known truth."""
+
+    @property
+    def reader_name(self) -> str:
+        """Return what reads, as a fit names it."""
+        ...
+
+    @property
+    def reader_fingerprint(self) -> str:
+        """Return the SHA-256 of what reads, without thresholds and curve."""
+        ...
+
+    def log_odds(self, claim: str, passages: Sequence[PassageText]) -> float:
+        """Return what it makes of a claim, before any curve and check."""
         ...

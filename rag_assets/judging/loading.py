@@ -1,17 +1,19 @@
 """From settings to a scorer."""
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rag_assets.judging.contract import Scorer
 from rag_assets.judging.coverage import CoverageScorer
 from rag_assets.judging.similarity import SimilarityScorer, TextEncoder
 from rag_assets.judging.thresholds import spec_thresholds
+from rag_assets.judging.unread import FactsScorer
 from rag_assets.model import ConfigurationError
-from rag_assets.workspace.settings import SupportSettings, VerifySettings
+from rag_assets.workspace.settings import VerifySettings
 
 if TYPE_CHECKING:
     from rag_assets.llm import ChatModel
+    from rag_assets.local_models import KeptModel
+    from rag_assets.workspace import Workspace
 
 
 def load_scorer(
@@ -22,7 +24,7 @@ def load_scorer(
     Args:
         settings: `verify` of a namespace.
         encoder: the namespace's embedding model; only `similarity` asks it.
-        chat: the language model of the settings; only `model` with the provider llm asks it.
+        chat: the language model that reads (`open_verifying_model`); for `llm` and `auto`.
 
     Raises:
         ConfigurationError: thresholds contradict each other, a model is missing or not named.
@@ -36,17 +38,66 @@ def load_scorer(
                 "one in `embed.models`, or set verify.scorer to coverage."
             )
         return SimilarityScorer(spec_thresholds(settings), encoder)
-    if settings.scorer == "support":
-        return _load_support(settings.support)
-    # What the two below need takes time to import, and the other scorers do not need it.
-    from rag_assets.judging.asked_models import load_model_scorer
+    # What those below need takes time to import, and the others do not need it.
+    if settings.scorer == "llm" or (settings.scorer == "auto" and chat is not None):
+        from rag_assets.judging.asked_readers import load_reader_scorer
 
-    return load_model_scorer(settings.model, chat)
+        return load_reader_scorer(settings.llm, chat)
+    if settings.scorer == "nli":
+        from rag_assets.judging.entailment import load_entailment_scorer
+
+        return load_entailment_scorer(settings.nli)
+    return FactsScorer()
 
 
-@lru_cache(maxsize=4)
-def _load_support(settings: SupportSettings) -> Scorer:
-    from rag_assets.judging.pair_reading import BundledPairReader
-    from rag_assets.judging.support import load_support_scorer
+def open_verifying_model(workspace: "Workspace") -> "ChatModel | None":
+    """Return the language model that a workspace's scorer reads with, None where it asks none.
 
-    return load_support_scorer(settings, BundledPairReader())
+    For `auto` it is the one that `llm` names, else the reader of this machine, else none. What it
+    answered before is not asked again.
+
+    Raises:
+        ConfigurationError: the model that is named cannot be opened.
+    """
+    settings = workspace.settings
+    if settings.verify.scorer not in ("auto", "llm"):
+        return None
+    from rag_assets.llm import open_chat_model, with_local_reader
+
+    chosen = settings.llm
+    if settings.verify.scorer == "auto":
+        chosen = with_local_reader(chosen)
+    return open_chat_model(workspace, chosen, remember=True)
+
+
+_TRIED = ("Yields rose by 12% in 2019.", "Yields rose by 12% in 2019, to 5.1 t/ha.")
+
+
+def try_model(kept: "KeptModel") -> tuple[str, bool]:
+    """Load a model of this machine and ask it whether a sentence follows from another that says it.
+
+    Returns:
+        what it answered, and whether that is right.
+
+    Raises:
+        ConfigurationError: it cannot be loaded, or an extra is missing.
+        LanguageModelError: it did not answer.
+    """
+    claim, sentence = _TRIED
+    if kept.kind == "folder":
+        from rag_assets.judging.entailment import CrossEncoderReader
+
+        probability = CrossEncoderReader(str(kept.path)).read(claim, sentence).probability
+        return f"supported with {probability:.2f}", probability > _EVEN
+    from rag_assets.judging.reading import OddsReader
+    from rag_assets.judging.shown_sentences import ShownSentence
+    from rag_assets.llm import open_local_model
+
+    reading = OddsReader(open_local_model(kept.name)).read(
+        claim, [ShownSentence(sentence, 0, (0, len(sentence)))]
+    )
+    logit = reading.logit or 0.0
+    return f"yes by {logit:+.2f} (difference of two log-probabilities)", logit > 0
+
+
+_EVEN = 0.5

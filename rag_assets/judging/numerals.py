@@ -48,6 +48,8 @@ _HAN_COUNTED = (
     "(?=[万亿个名人次年月日天岁倍成位家项种篇条元点克吨米斤里秒时周度升亩户件台辆艘头座层届款章节例"
     "份组套张页棵株余多]|小时|分钟|公[里斤顷]|[毫厘千][克米升]|平方|立方|[美欧日港]元|英镑)"
 )
+# 几千 and 上千 name no number; in 三千元以上五千元以下 a new one begins.
+_COUNT_BEGINS = "(?:(?<![几数上])|(?<=上)(?=[一二两三四五六七八九]))"
 _DIGIT_BEFORE = re.compile(r"\d[\s-]$")
 _POWER = r"\s?[×x]\s?1(?:0\s?\^?\s?|e)[-−]?\d+"
 _SPAN = "(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|decades?|percent|million|billion)"
@@ -237,7 +239,7 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], _Read], bool, boo
     (re.compile(rf"(?<![\d.几数第])(?P<han>\d+|[{_HAN}]+)(?=个?(?:年|小时|月|天)半)"),
      _han_and_half, True, False),
     (re.compile("半(?=年|个?小时|个月|天)"), _constant(0.5), True, False),
-    (re.compile(rf"(?P<minus>零下)?(?<![几数上])第?(?P<han>[{_HAN}]+(?:点[{_HAN}]+)?){_HAN_COUNTED}"),
+    (re.compile(rf"(?P<minus>零下)?{_COUNT_BEGINS}第?(?P<han>[{_HAN}]+(?:点[{_HAN}]+)?){_HAN_COUNTED}"),
      _han, True, False),
     # Nor does a longer one need it: 由五百增至一千二百.
     (re.compile(rf"(?<![几数上{_HAN}])(?P<minus>)第?(?P<han>[一二两三四五六七八九][百千十][{_HAN}]*)"

@@ -8,8 +8,8 @@ Names without a year are left where they are, since “the ministry said” is p
 import re
 from functools import lru_cache
 
-from rag_assets.judging.cues import of_kind, read_cues
 from rag_assets.judging.lexicon import Frames, lexicon
+from rag_assets.judging.negation import is_negated
 from rag_assets.judging.statutes import LAWS_IN_PARENTHESES, LAWS_THAT_SAY
 
 _YEAR = r"(?:1[89]|20)\d\d[a-z]?"
@@ -57,10 +57,6 @@ _HAN_REFERENCE = rf"(?:[\u4e00-\u9fff·]{{2,8}}(?:等人?)?|[A-Z][A-Za-z·]+等�
 _HAN_REFERENCES = re.compile(
     rf"[(（]\s*(?:[参详]?见)?{_HAN_REFERENCE}(?:\s*[;；]\s*{_HAN_REFERENCE})*\s*[)）]"
 )
-# Of a frame, as written by those who are named, and what of it names nobody.
-_WORK_THAT_SAYS = re.compile(rf"{_REFERENCE}|{_NAME}\s+(?:and|&)\s+{_NAME}|{_HAN_WORK}")
-_NOT_A_NAME = re.compile(rf"['’]s?\s*(?=[(（]|$)|[(（].*|{OTHERS}.*|等人?")
-_BETWEEN_NAMES = re.compile(r"\s*,\s*(?:and\s+|&\s*)?|\s+(?:and|&)\s+|[、和与]")
 _FEWEST_WORDS = 3
 _FEWEST_HAN = 4
 _MOST_LAYERS = 3
@@ -88,32 +84,15 @@ def state(claim: str) -> str:
 
     Where too little would be left, or the frame itself denies, the sentence stays as it is.
     """
-    stated, _ = _without_frames(claim)
+    stated = _without_frames(claim)
     if stated == claim or not _is_enough(stated):
         return claim
     stated = stated.strip(" ,，")
     return stated[0].upper() + stated[1:]
 
 
-@lru_cache(maxsize=20_000)
-def authors_of(sentence: str) -> frozenset[str]:
-    """Return the surnames of those who say, find or do it in a sentence: “Lee et al. (2019) found”.
-
-    Those in parentheses are none: the sentence says it itself, and points to them.
-    """
-    _, frames = _without_frames(sentence)
-    works = [work.group() for frame in frames for work in _WORK_THAT_SAYS.finditer(frame)]
-    return frozenset(
-        name.split()[-1].lower()
-        for work in works
-        for name in _BETWEEN_NAMES.split(_NOT_A_NAME.sub("", work))
-        if name.strip()
-    )
-
-
-def _without_frames(sentence: str) -> tuple[str, list[str]]:
-    """Return what is left of a sentence, and what was taken off but for references."""
-    stated, frames = sentence, []
+def _without_frames(sentence: str) -> str:
+    stated = sentence
     for references in _REFERENCES:
         stated = references.sub("", stated)
     patterns = _patterns()
@@ -121,21 +100,18 @@ def _without_frames(sentence: str) -> tuple[str, list[str]]:
         found = next((m for p in patterns if (m := p.match(stated)) and _is_mere(m)), None)
         if found is None:
             break
-        frames.append(found.group())
         stated = stated[found.end() :]
     subject = _SUBJECT.match(stated)
     if subject and _is_mere(subject):
-        frames.append(subject.group())
         stated = stated[subject.end() :]
     for mention in _mentions():
-        frames += [found.group() for found in mention.finditer(stated)]
         stated = mention.sub("", stated)
-    return stated, frames
+    return stated
 
 
 def _is_mere(frame: re.Match[str]) -> bool:
     text = frame.group()
-    return not of_kind(read_cues(text), "negation") and not _TURNED.search(text.lower())
+    return not is_negated(text) and not _TURNED.search(text.lower())
 
 
 def _is_enough(text: str) -> bool:

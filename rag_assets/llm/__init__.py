@@ -8,13 +8,19 @@ from rag_assets.llm.contract import (
     Completion,
     Message,
     Piece,
+    TokenLogprob,
     Tool,
     ToolCall,
     Usage,
 )
-from rag_assets.llm.loading import load_chat_model, open_chat_model
+from rag_assets.llm.loading import (
+    load_chat_model,
+    open_chat_model,
+    open_local_model,
+    with_local_reader,
+)
 from rag_assets.llm.prompting import Prompt, load_prompt
-from rag_assets.llm.recording import Recorder, RecordingModel, ReplayingModel
+from rag_assets.llm.recording import Recorder, RecordingModel, RememberingModel, ReplayingModel
 from rag_assets.llm.rewriting import REWRITE_TASK, rewrite_question
 from rag_assets.llm.rules import RulesModel
 from rag_assets.llm.scripted import Script, ScriptedModel, read_script
@@ -31,11 +37,13 @@ __all__ = [
     "Prompt",
     "Recorder",
     "RecordingModel",
+    "RememberingModel",
     "ReplayingModel",
     "RulesModel",
     "Script",
     "ScriptedModel",
     "ScriptedServer",
+    "TokenLogprob",
     "Tool",
     "ToolCall",
     "Usage",
@@ -44,7 +52,9 @@ __all__ = [
     "load_chat_model",
     "load_prompt",
     "open_chat_model",
+    "open_local_model",
     "read_script",
     "rewrite_question",
     "serve_script",
+    "with_local_reader",
 ]

@@ -52,6 +52,8 @@ class ChatRequest:
         schema: a JSON Schema that the answer must follow.
         temperature: 0 to 2; None for the settings'.
         max_tokens: of the answer; None for the settings'.
+        top_logprobs: how many of the likeliest tokens are wanted at each place of the answer, with
+            their logarithms; 0 for none. Not every service gives them.
     """
 
     messages: tuple[Message, ...]
@@ -61,6 +63,15 @@ class ChatRequest:
     schema: Mapping[str, Any] | None = None
     temperature: float | None = None
     max_tokens: int | None = None
+    top_logprobs: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TokenLogprob:
+    """A token that stands, or might have stood, in an answer; natural logarithm, at most 0."""
+
+    token: str
+    logprob: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +97,8 @@ class Completion:
         finish_reason: `length` says that the answer is cut at `max_tokens`.
         model: as the service names it.
         attempts: how often the call was made until it succeeded.
+        logprobs: for each token of the answer the likeliest ones at its place, best first; empty
+            where they were not asked for or the service has none.
     """
 
     text: str
@@ -94,6 +107,7 @@ class Completion:
     model: str
     tool_calls: tuple[ToolCall, ...] = ()
     attempts: int = 1
+    logprobs: tuple[tuple[TokenLogprob, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +150,11 @@ class ChatModel(Protocol):
 
 def request_to_json(request: ChatRequest) -> dict[str, Any]:
     """Return a request as values that JSON knows."""
-    return asdict(request)
+    said = asdict(request)
+    if not request.top_logprobs:
+        # So that what was recorded before anybody asked for them keeps its key.
+        del said["top_logprobs"]
+    return said
 
 
 def request_key(model_name: str, request: ChatRequest) -> str:
@@ -152,6 +170,10 @@ def completion_from_json(data: Mapping[str, Any]) -> Completion:
             **data,
             "usage": Usage(**data["usage"]),
             "tool_calls": tuple(ToolCall(**call) for call in data["tool_calls"]),
+            "logprobs": tuple(
+                tuple(TokenLogprob(**token) for token in place)
+                for place in data.get("logprobs", ())
+            ),
         }
     )
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from rag_assets.llm.contract import ChatModel
-from rag_assets.llm.recording import Recorder, RecordingModel
+from rag_assets.llm.recording import Recorder, RecordingModel, RememberingModel
 from rag_assets.model import ConfigurationError
-from rag_assets.workspace import Workspace
+from rag_assets.workspace import Workspace, shipped_settings
 from rag_assets.workspace.secrets import read_secret
 from rag_assets.workspace.settings import LlmSettings
 
@@ -20,6 +20,7 @@ def load_chat_model(
     recorder: Recorder | None = None,
     environment: Mapping[str, str] | None = None,
     folder: Path | None = None,
+    remember: bool = False,
 ) -> ChatModel | None:
     """Return the model that the settings name; None for kind `none`. Nothing is asked yet.
 
@@ -27,6 +28,7 @@ def load_chat_model(
         recorder: keeps every call, where given.
         environment: where the key is looked for; the process's own without.
         folder: what a relative `script` is relative to; the current folder without.
+        remember: whether the recorder's answer to an equal request is given instead of asking.
 
     Raises:
         ConfigurationError: model or script are missing or wrong, or the extra is not installed.
@@ -34,14 +36,17 @@ def load_chat_model(
     model = _load(settings, os.environ if environment is None else environment, folder)
     if model is None or recorder is None:
         return model
-    return RecordingModel(model, recorder)
+    return (RememberingModel if remember else RecordingModel)(model, recorder)
 
 
-def open_chat_model(workspace: Workspace, settings: LlmSettings | None = None) -> ChatModel | None:
+def open_chat_model(
+    workspace: Workspace, settings: LlmSettings | None = None, *, remember: bool = False
+) -> ChatModel | None:
     """Return a workspace's model; its key may stand in `.env`, its calls below `meta/llm/`.
 
     Args:
         settings: instead of the workspace's.
+        remember: whether a recorded answer to an equal request is given instead of asking again.
 
     Raises:
         ConfigurationError: as `load_chat_model`.
@@ -53,7 +58,29 @@ def open_chat_model(workspace: Workspace, settings: LlmSettings | None = None) -
         recorder=Recorder(workspace.meta / "llm") if chosen.record else None,
         environment={chosen.api_key_variable: key.get_secret_value()} if key else {},
         folder=workspace.root,
+        remember=remember,
     )
+
+
+def with_local_reader(settings: LlmSettings) -> LlmSettings:
+    """Return the settings, or those of the reader on this machine where they name no model."""
+    from rag_assets.llm.local import local_reader
+
+    if settings.kind != "none" or local_reader(settings) is None:
+        return settings
+    return settings.model_copy(update={"kind": "local", "model": ""})
+
+
+def open_local_model(name: str) -> ChatModel:
+    """Return a model of `rag models list` with the shipped settings; nothing is recorded.
+
+    Raises:
+        ConfigurationError: it is not there, or the extra `reader` is missing.
+    """
+    from rag_assets.llm.local import LocalModel
+
+    settings = shipped_settings(None).llm
+    return LocalModel(settings.model_copy(update={"kind": "local", "model": name}))
 
 
 def _load(
@@ -69,6 +96,10 @@ def _load(
                 "llm: 'script' must name a YAML file of answers, got '' (config.yaml)."
             )
         return ScriptedModel(read_script((folder or Path()) / settings.script))
+    if settings.kind == "local":
+        from rag_assets.llm.local import LocalModel
+
+        return LocalModel(settings)
     from rag_assets.llm.openai_compatible import OpenAiCompatibleModel
 
     value = environment.get(settings.api_key_variable)

@@ -13,6 +13,7 @@ from rag_assets.llm.contract import ChatRequest, Completion, FinishReason, Piece
 from rag_assets.llm.wire import (
     is_strict_schema,
     joined_calls,
+    logprobs_from_wire,
     message_to_wire,
     tool_to_wire,
 )
@@ -165,6 +166,8 @@ class OpenAiCompatibleModel:
             "temperature": settings.temperature if temperature is None else temperature,
             self._limit_name: limit,
         }
+        if request.top_logprobs:
+            body |= {"logprobs": True, "top_logprobs": request.top_logprobs}
         if request.tools:
             body["tools"] = [tool_to_wire(tool) for tool in request.tools]
         if request.schema is not None:
@@ -223,7 +226,10 @@ class OpenAiCompatibleModel:
         )
         used = _usage(answer.usage) or _estimate(request, text, calls)
         model = answer.model or self._settings.model
-        return Completion(text, _finish(choices[0].finish_reason), used, model, calls, attempt)
+        return Completion(
+            text, _finish(choices[0].finish_reason), used, model, calls, attempt,
+            logprobs_from_wire(choices[0].logprobs),
+        )  # fmt: skip
 
     def _judge_status(self, error: Any) -> NoReturn:
         said = hide(error.message, self._key)

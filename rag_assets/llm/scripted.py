@@ -1,6 +1,7 @@
 """A model that answers from a YAML file: deterministic, for tests and demonstrations."""
 
 import json
+import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from rag_assets.llm.contract import (
     Message,
     Piece,
     Role,
+    TokenLogprob,
     ToolCall,
     Usage,
     stream_whole,
@@ -48,6 +50,7 @@ class ScriptedAnswer(_Part):
         answer: text.
         data: values that are answered as JSON.
         finish_reason: None for what fits the answer.
+        probabilities: of the tokens that might have stood first, for requests that ask for them.
         faults: what the loopback server does first, one for each call, before it answers.
     """
 
@@ -58,6 +61,7 @@ class ScriptedAnswer(_Part):
     data: Any = None
     tool_calls: list[ScriptedCall] = []
     finish_reason: FinishReason | None = None
+    probabilities: dict[str, Annotated[float, Field(gt=0, le=1)]] = {}
     faults: list[Fault] = []
 
     @field_validator("when", "system")
@@ -141,7 +145,9 @@ def make_completion(
         is_estimated=True,
     )
     finish = answer.finish_reason or ("tool_calls" if calls else "stop")
-    return Completion(text, finish, usage, script.model, calls)
+    odds = sorted(answer.probabilities.items(), key=lambda item: -item[1])
+    first = tuple(TokenLogprob(token, math.log(share)) for token, share in odds)
+    return Completion(text, finish, usage, script.model, calls, logprobs=(first,) if first else ())
 
 
 class ScriptedModel:

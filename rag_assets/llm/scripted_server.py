@@ -5,13 +5,13 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from rag_assets.llm.contract import Completion, stream_whole
 from rag_assets.llm.scripted import Fault, Script, find_answer, make_completion
-from rag_assets.llm.wire import call_to_wire, message_from_wire
+from rag_assets.llm.wire import call_to_wire, logprobs_to_wire, message_from_wire
 
 _POLL_SECONDS = 0.01
 
@@ -110,6 +110,8 @@ class _Handler(BaseHTTPRequestHandler):
         if fault == "slow":
             state.ended.wait(script.slow_seconds)
         completion = make_completion(script, found, messages)
+        if not body.get("logprobs"):
+            completion = replace(completion, logprobs=())
         if body.get("stream"):
             self._stream(completion, fault)
         elif fault == "not_json":
@@ -167,7 +169,11 @@ def _whole(completion: Completion) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": completion.text or None}
     if completion.tool_calls:
         message["tool_calls"] = [call_to_wire(call) for call in completion.tool_calls]
-    choice = {"index": 0, "message": message, "finish_reason": completion.finish_reason}
+    choice: dict[str, Any] = {
+        "index": 0, "message": message, "finish_reason": completion.finish_reason,
+    }  # fmt: skip
+    if completion.logprobs:
+        choice["logprobs"] = {"content": logprobs_to_wire(completion.logprobs)}
     return {
         **_head(completion, "chat.completion"),
         "choices": [choice],

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rag_assets.llm.contract import Message, Tool, ToolCall
+from rag_assets.llm.contract import Message, TokenLogprob, Tool, ToolCall
 
 
 def message_to_wire(message: Message) -> dict[str, Any]:
@@ -69,6 +69,39 @@ def joined_calls(pieces: Sequence[Any]) -> tuple[ToolCall, ...]:
         ToolCall("".join(ids), "".join(names), "".join(arguments))
         for _, (ids, names, arguments) in sorted(parts.items())
     )
+
+
+def logprobs_from_wire(found: Any) -> tuple[tuple[TokenLogprob, ...], ...]:
+    """Return what a service says of the tokens of its answer; nothing where it says nothing.
+
+    Args:
+        found: the `logprobs` of a choice, as an object of the client or as a mapping.
+    """
+    places = _of(found, "content") or ()
+    return tuple(
+        tuple(
+            TokenLogprob(str(_of(token, "token")), float(_of(token, "logprob")))
+            for token in _of(place, "top_logprobs") or ()
+        )
+        for place in places
+    )
+
+
+def logprobs_to_wire(places: Sequence[Sequence[TokenLogprob]]) -> list[dict[str, Any]]:
+    """Return what `logprobs_from_wire` reads, as the protocol writes it."""
+    return [
+        {
+            "token": tokens[0].token,
+            "logprob": tokens[0].logprob,
+            "top_logprobs": [{"token": t.token, "logprob": t.logprob} for t in tokens],
+        }
+        for tokens in places
+        if tokens
+    ]
+
+
+def _of(value: Any, key: str) -> Any:
+    return value.get(key) if isinstance(value, Mapping) else getattr(value, key, None)
 
 
 def is_strict_schema(schema: Any) -> bool:

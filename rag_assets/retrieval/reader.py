@@ -297,6 +297,25 @@ class Reader:
         """
         return self._table.fetch(f"doc_uid = {quote_text(doc_uid)}", columns)
 
+    def fetch_children(
+        self, parent_ids: Iterable[str], filters: SearchFilters = EVERYTHING
+    ) -> dict[str, tuple[Hit, ...]]:
+        """Return the chunks of these parents in the order of their documents, without ranks.
+
+        Args:
+            parent_ids: those that the publication does not hold are left out.
+            filters: which chunks.
+        """
+        wanted = sorted(set(parent_ids))
+        if not wanted or filters.excludes_everything:
+            return {}
+        chosen = f"parent_id IN ({', '.join(map(quote_text, wanted))})"
+        rows = self._table.fetch(f"{chosen} AND ({filters.condition()})", HIT_COLUMNS).to_pylist()
+        found: dict[str, list[Hit]] = {}
+        for row in sorted(rows, key=lambda row: (row["doc_uid"], row["chunk_index"])):
+            found.setdefault(row["parent_id"], []).append(Hit.from_row(row))
+        return {key: tuple(own) for key, own in found.items()}
+
     def fetch_parents(self, parent_ids: Iterable[str]) -> dict[str, ParentPassage]:
         """Return parents by id; ids that the publication does not hold are left out."""
         rows = self._read("parents", "parent_id", sorted(set(parent_ids)))

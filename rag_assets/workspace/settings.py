@@ -270,36 +270,37 @@ class RetrieveSettings(_Section):
 class LlmSettings(_Section):
     """The language model that tasks may ask; none unless it is named here."""
 
-    kind: Literal["none", "openai_compatible", "scripted"]
+    kind: Literal["none", "local", "openai_compatible", "scripted"]
     model: str
     base_url: str = Field(pattern=r"^https?://")
     api_key_variable: str = Field(pattern=r"^[A-Z][A-Z0-9_]*$")
     script: str
     temperature: float = Field(ge=0, le=2)
     max_tokens: Count
+    context_tokens: Annotated[int, Field(ge=512)]
+    threads: Count | None
     timeout_seconds: float = Field(gt=0)
     attempts: Count
     backoff_seconds: float = Field(ge=0)
     record: bool
 
 
-ScorerName = Literal["support", "similarity", "coverage", "model"]
+ScorerName = Literal["auto", "facts", "similarity", "coverage", "nli", "llm"]
 
 
-class SupportSettings(_Section):
-    """Thresholds of the scorer `support`; None: those that it was fitted with."""
+class EntailmentSettings(_Section):
+    """The scorer `nli`: an entailment model or a cross-encoder."""
 
+    model: str | None
     threshold: Share | None
     weak_threshold: Share | None
 
 
-class JudgeModelSettings(_Section):
-    """The scorer `model`: a cross-encoder, an NLI model or a language model."""
+class ReaderSettings(_Section):
+    """Thresholds of the scorer `llm`; None: those that the reader was fitted with."""
 
-    provider: Literal["cross_encoder", "nli", "llm"]
-    model: str | None
-    threshold: Share
-    weak_threshold: Share
+    threshold: Share | None
+    weak_threshold: Share | None
 
 
 class VerifySettings(_Section):
@@ -309,8 +310,8 @@ class VerifySettings(_Section):
     k: Count
     threshold: Share
     weak_threshold: Share
-    support: SupportSettings
-    model: JudgeModelSettings
+    nli: EntailmentSettings
+    llm: ReaderSettings
 
 
 class AuditSettings(_Section):

@@ -1,18 +1,9 @@
 """Citations of paragraphs and items of a Chinese statute."""
 
-from collections.abc import Sequence
-
 import pytest
 
-from rag_assets.auditing import parse_draft, verify_citations
-from rag_assets.auditing.listed import find_items
-from rag_assets.judging import Judgement, PassageText
-from rag_assets.judging.contract import Thresholds
-from rag_assets.workspace.settings import ScorerName
+from .world import audit_of, make_document, make_passage
 
-from .world import SETTINGS, Shelf, WordEncoder, audit_of, make_document, make_passage
-
-PLAIN = make_document("plain", ["单位应当赔偿：\n（一）克扣工资；\n（二）拖欠奖金。"])
 CLAUSES = make_document(
     "wages",
     [
@@ -63,45 +54,6 @@ def test_support_by_another_clause_is_weak_and_says_which(sentence: str, found: 
     (row,) = audit_of(sentence, [CLAUSES]).rows
     assert (row.status, row.reason_code) == ("WEAK", "wrong_article")
     assert row.reason.startswith(f"Supported by {found}, but the citation says 第")
-
-
-def test_items_are_read_with_what_leads_to_them() -> None:
-    text = CLAUSES.passages[0].text
-    found = find_items(CLAUSES, [0])
-    assert [text[one.start : one.end] for one in found] == ["（一）克扣工资；", "（二）拖欠奖金。"]
-    lead = "有下列情形之一的，单位应当赔偿："
-    assert [one.text for one in found] == [f"{lead}克扣工资。", f"{lead}拖欠奖金。"]
-    assert find_items(CLAUSES, [1]) == find_items(PLAIN, [0]) == []
-
-
-class _SentenceScorer:
-    """OK is a claim whose words stand in one sentence."""
-
-    name: ScorerName = "coverage"
-    fingerprint = "one sentence"
-    thresholds = Thresholds(1, 0, "", "")
-
-    def judge(self, claims: Sequence[tuple[str, Sequence[PassageText]]]) -> list[Judgement]:
-        found = []
-        for claim, passages in claims:
-            score, passage, span = max(
-                (len(set(claim) & set(p.text[slice(*span)])) / len(set(claim)), -i, span)
-                for i, p in enumerate(passages)
-                for span in p.sentences
-            )
-            found.append(Judgement(score, *self.thresholds.decide(score), "", -passage, span))
-        return found
-
-
-@pytest.mark.parametrize("named", ["", ", 第三条", ", 第三条第二项"])
-def test_a_claim_may_say_an_item_with_what_leads_to_it(named: str) -> None:
-    draft = parse_draft("a.md", f"有拖欠奖金情形的，单位应当赔偿{{#wages{named}}}。".encode())
-    (row,) = verify_citations(
-        draft, Shelf([CLAUSES]), WordEncoder(), SETTINGS, make_scorer=lambda *_: _SentenceScorer()
-    ).rows
-    assert (row.status, row.quote) == ("OK", "（二）拖欠奖金。")
-    assert row.locator is not None
-    assert row.locator.startswith("第三条第一款第二项, ")
 
 
 FIRST = "第一条 略。\n\n第二条 略。\n\n第三条 单位应当赔偿。"

@@ -11,6 +11,7 @@ from markdown_it import MarkdownIt
 from rag_assets.auditing import CitationAudit, from_json, render_markdown, to_json
 from rag_assets.auditing.report import shorten
 from rag_assets.auditing.schema import citations_schema
+from rag_assets.auditing.verdict import ReasonCode, Status
 from rag_assets.model import UsageError
 
 from .world import SETTINGS, Shelf, WordEncoder, audit_of, make_document, make_passage
@@ -49,7 +50,9 @@ def test_table_survives_pipes_marks_and_tags() -> None:
     head, *rows = table_rows(render_markdown(made()))
     assert head == ["#", "sentence", "cites", "verdict", "score", "where", "passage", "reason",
                     "suggested query"]  # fmt: skip
-    assert [row[0] for row in rows] == ["1", "2", "3", "4"]
+    # What needs eyes first; numbers stay those of the draft's order.
+    assert [row[0] for row in rows] == ["2", "4", "1", "3"]
+    rows.sort(key=lambda row: row[0])
     assert rows[0][1] == "Wages rose by three percent | after the reform."
     assert rows[0][6] == "“Wages rose by three percent | after the reform.”"
     assert rows[1][1] == "Penguins breed on <ice>."
@@ -100,7 +103,7 @@ def test_json_gives_the_same_audit_again() -> None:
 
 def test_json_shape_is_as_documented() -> None:
     data = to_json(made())
-    assert data["schema"] == "rag-assets/citation-audit/3"
+    assert data["schema"] == "rag-assets/citation-audit/4"
     assert data["publications"] == {"thesis": "thesis-1"}
     assert data["counts"]["ERROR"] == 1
     assert data["rows"][3]["nearest_uids"] == ["wages"]
@@ -191,3 +194,28 @@ def test_any_text_keeps_the_tables_shape(sentence: str, quote: str) -> None:
     (_, row) = table_rows(render_markdown(replace(audit, rows=rows)))
     assert len(row) == 9
     assert row[0] == "1"
+
+
+def test_what_needs_eyes_first_stands_first() -> None:
+    row = made().rows[0]
+    verdicts: tuple[tuple[Status, ReasonCode], ...] = (
+        ("OK", "supported"), ("WEAK", "unread"), ("WEAK", "weakly_supported"),
+        ("MISSING", "not_found"), ("MISSING", "misquoted"), ("MISSING", "contradicted"),
+    )  # fmt: skip
+    given = [
+        replace(row, number=number, reason_code=code, status=status)
+        for number, (status, code) in enumerate(verdicts, start=1)
+    ]
+    audit = replace(made(), rows=tuple(given))
+    assert [one.number for one in audit.by_urgency] == [6, 5, 4, 3, 2, 1]
+    page = render_markdown(audit)
+    assert [cells[0] for cells in table_rows(page)[1:]] == ["6", "5", "4", "3", "2", "1"]
+    assert [one["number"] for one in to_json(audit)["rows"]] == [1, 2, 3, 4, 5, 6]
+
+
+@pytest.mark.parametrize(("scorer", "shown"), [("similarity", 7), ("facts", 3)])
+def test_head_tells_how_many_passages_the_scorer_saw(scorer: str, shown: int) -> None:
+    audit = audit_of(
+        TEXT, DOCUMENTS, settings=SETTINGS.model_copy(update={"scorer": scorer, "k": 7})
+    )
+    assert f"the best {shown} passages of each cited document" in render_markdown(audit)

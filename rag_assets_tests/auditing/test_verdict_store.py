@@ -5,7 +5,7 @@ import pytest
 from rag_assets.auditing import CitationAudit, CitedDocument, VerdictStore
 from rag_assets.auditing.result_store import KEPT_DAYS
 
-from .world import SETTINGS, WordEncoder, audit_of, make_document, make_passage
+from .world import SETTINGS, WordEncoder, audit_of, make_document
 
 WAGES = make_document("wages", ["Wages rose by three percent. Rents held.", "Bridges need paint."])
 PRICES = make_document("prices", ["Prices fell at once."])
@@ -64,21 +64,6 @@ def test_changed_source_has_exactly_its_verdicts_judged_again(tmp_path: Path) ->
     assert audit == judged(TEXT, VerdictStore(), WAGES, changed)[0]
 
 
-def test_title_names_what_the_passage_need_not_and_is_part_of_a_judgement(tmp_path: Path) -> None:
-    told = "Wages rose by three percent in the last ten years. Rents held."
-    claim = "In Marlbrook wages rose by three percent in the last ten years {#wages}."
-
-    def names_missing(title: str) -> tuple[list[str], int]:
-        document = make_document("wages", [told], title=title)
-        audit, _ = judged(claim, stored(tmp_path), document, scorer="support")
-        against = audit.rows[0].speaks_against
-        return [sign.claim for sign in against if sign.kind == "entity"], audit.judged_now
-
-    assert names_missing("Wages in Port Aldermere") == (["Marlbrook"], 1)
-    assert names_missing("Wages in Marlbrook") == ([], 1)
-    assert names_missing("Wages in Marlbrook") == ([], 0)
-
-
 @pytest.mark.parametrize(
     "changes", [{"k": 3}, {"threshold": 0.6}, {"weak_threshold": 0.3}, {"scorer": "coverage"}]
 )
@@ -90,15 +75,6 @@ def test_other_settings_are_other_judgements(tmp_path: Path, changes: dict[str, 
 def test_other_page_of_the_same_text_is_another_judgement(tmp_path: Path) -> None:
     judged("Rents held {#wages, p. 1}.", stored(tmp_path))
     assert judged("Rents held {#wages, p. 2}.", stored(tmp_path))[0].judged_now == 1
-
-
-def test_other_vectors_of_the_same_text_are_another_judgement(tmp_path: Path) -> None:
-    judged(TEXT, stored(tmp_path))
-    from .world import word_vector
-
-    odd = make_passage("prices", 0, "Prices fell at once.", vector=word_vector("other"), start=0)
-    audit, _ = judged(TEXT, stored(tmp_path), WAGES, make_document("prices", [odd]))
-    assert audit.judged_now == 1
 
 
 def test_sentence_that_stands_twice_is_judged_once() -> None:

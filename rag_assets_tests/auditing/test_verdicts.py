@@ -7,18 +7,15 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from rag_assets.auditing import CitationVerdict, CitedDocument, parse_draft, verify_citations
-from rag_assets.auditing.verdict_store import VerdictStore
 from rag_assets.model import ConfigurationError
 
 from .world import (
-    DIMENSION,
     SETTINGS,
     Shelf,
     WordEncoder,
     audit_of,
     make_document,
     make_passage,
-    word_vector,
 )
 
 WAGES = make_document(
@@ -104,17 +101,6 @@ def test_whole_passage_counts_where_it_is_nearer_than_any_sentence() -> None:
     spread = make_document("spread", ["Wages rose. The reform passed."])
     row = only("Wages rose; the reform passed {#spread}.", spread)
     assert row.score == 1.0
-
-
-def test_only_the_best_k_passages_are_looked_at_closely() -> None:
-    # The second passage holds the sentence, but as a whole it is farther away than the first.
-    far = make_passage("d", 1, "Wages rose after reform. " + "Cats dogs birds fish. " * 9, page=2)
-    near = make_passage("d", 0, "Reform: wages rose. Rose reform wages?", page=1)
-    document = make_document("d", [near, far])
-    one = SETTINGS.model_copy(update={"k": 1})
-    text = "Wages rose after reform {#d}."
-    assert audit_of(text, [document], settings=one).rows[0].chunk_id == "d:0"
-    assert audit_of(text, [document]).rows[0].chunk_id == "d:1"
 
 
 def test_equal_passages_are_taken_in_the_order_of_the_text() -> None:
@@ -206,23 +192,6 @@ def test_namespaces_with_one_model_share_its_batches() -> None:
     assert sorted(kind for kind, _ in encoder.batches + twin.batches) == ["passages", "queries"]
 
 
-def test_a_vector_that_is_not_finite_is_an_error_of_that_document_alone() -> None:
-    broken = word_vector("Wages rose.")
-    broken[0] = np.nan
-    damaged = make_document("damaged", [make_passage("damaged", 0, "Wages rose.", vector=broken)])
-    rows = audit_of(
-        "Wages rose by three percent after the reform {#damaged; #wages}.", [damaged, WAGES]
-    ).rows
-    assert [row.reason_code for row in rows] == ["damaged_vectors", "supported"]
-    assert rows[0].score is None
-
-
-def test_vectors_of_another_model_are_an_error_of_that_document() -> None:
-    other = make_passage("other", 0, "Wages.", vector=np.ones(DIMENSION - 1, dtype=np.float32))
-    row = only("Wages rose {#other}.", make_document("other", [other]))
-    assert (row.status, row.reason_code) == ("ERROR", "model_mismatch")
-
-
 def test_model_that_returns_nan_stops_the_audit() -> None:
     class BrokenEncoder(WordEncoder):
         def encode_queries(self, texts: list[str]) -> NDArray[np.float32]:
@@ -230,26 +199,6 @@ def test_model_that_returns_nan_stops_the_audit() -> None:
 
     with pytest.raises(ConfigurationError, match="not finite"):
         only("Wages rose {#wages}.", encoder=BrokenEncoder())
-
-
-def test_namespaces_may_have_models_of_their_own() -> None:
-    class HalfEncoder(WordEncoder):
-        fingerprint = "half"
-
-        def _encode(self, texts: list[str]) -> NDArray[np.float32]:
-            return super()._encode(texts)[:, : DIMENSION // 2]
-
-    half = word_vector(WAGES.passages[1].text)[: DIMENSION // 2]
-    short = make_passage("act", 1, WAGES.passages[1].text, vector=half)
-    law = make_document("act", [short], "law")
-    draft = parse_draft("c.md", b"Wages rose by three percent after the reform {#wages; #act}.")
-    encoders = {"thesis": WordEncoder(), "law": HalfEncoder()}
-    shelf = Shelf([WAGES, law], models_of={"law": ("half",)})
-    audit = verify_citations(draft, shelf, encoders, SETTINGS)
-    assert [row.status for row in audit.rows] == ["OK", "OK"]
-    assert audit.encoders == (("law", "half"), ("thesis", "hashed-words-256"))
-    with pytest.raises(ConfigurationError, match="`law`"):
-        verify_citations(draft, Shelf([WAGES, law]), {"thesis": WordEncoder()}, SETTINGS)
 
 
 _WORDS = st.sampled_from(
@@ -293,34 +242,3 @@ def test_a_thousand_unrelated_files_are_not_even_opened() -> None:
     before = audit_of("Wages rose {#wages}.", [WAGES])
     assert audit_of("Wages rose {#wages}.", shelf).rows == before.rows
     assert shelf.loaded == ["wages"]
-
-
-def test_a_claim_is_judged_with_and_without_what_its_document_abbreviates() -> None:
-    first, short, long = (
-        "What a low energy tidal harbour (LETH) costs is asked here, and who pays for it.",
-        "LETH silts quickly.",
-        "A low energy tidal harbour silts quickly.",
-    )
-    for claim, told in ((long, short), (short, long)):
-        cited = f"{claim[:-1]} {{#harbours}}."
-        assert only(cited, make_document("harbours", [told])).status != "OK"
-        row = only(cited, make_document("harbours", [first, told]))
-        assert (row.status, row.quote, row.claim) == ("OK", told, claim)
-
-
-def test_a_claim_is_judged_with_what_its_draft_abbreviates_in_full() -> None:
-    source = make_document("harbours", ["A low energy tidal harbour silts quickly."])
-    cited = "LETH silts quickly {#harbours}."
-    assert only(cited, source).status != "OK"
-    draft = "We look at a low energy tidal harbour (LETH) in the north.\n\n" + cited
-    (row,) = audit_of(draft, [source]).rows
-    assert (row.status, row.claim) == ("OK", "LETH silts quickly.")
-
-
-def test_another_definition_in_the_draft_judges_the_abbreviated_sentence_again() -> None:
-    source = make_document("harbours", ["A low energy tidal harbour silts quickly."])
-    store = VerdictStore()
-    cited = "LETH silts quickly {#harbours}. A low energy tidal harbour silts {#harbours}."
-    assert audit_of(cited, [source], store=store).judged_now == 2
-    defined = f"{cited}\n\nWe look at a low energy tidal harbour (LETH)."
-    assert audit_of(defined, [source], store=store).judged_now == 1

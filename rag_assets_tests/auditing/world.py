@@ -17,7 +17,7 @@ from rag_assets.auditing import (
     verify_citations,
 )
 from rag_assets.model import PageBox
-from rag_assets.workspace.settings import JudgeModelSettings, SupportSettings, VerifySettings
+from rag_assets.workspace.settings import EntailmentSettings, ReaderSettings, VerifySettings
 
 DIMENSION = 256
 SETTINGS = VerifySettings(
@@ -25,12 +25,9 @@ SETTINGS = VerifySettings(
     k=10,
     threshold=0.55,
     weak_threshold=0.40,
-    support=SupportSettings(threshold=None, weak_threshold=None),
-    model=JudgeModelSettings(provider="nli", model=None, threshold=0.5, weak_threshold=0.25),
+    nli=EntailmentSettings(model=None, threshold=0.5, weak_threshold=0.25),
+    llm=ReaderSettings(threshold=None, weak_threshold=None),
 )
-
-# Vectors that are not those of the passage's words.
-VECTORS: dict[Passage, NDArray[np.float32]] = {}
 
 _WORD = re.compile(r"[a-z0-9]+")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
@@ -78,9 +75,8 @@ def make_passage(
     last_page: int | None = None,
     start: int | None = None,
     section: tuple[str, ...] = (),
-    vector: NDArray[np.float32] | None = None,
 ) -> Passage:
-    passage = Passage(
+    return Passage(
         chunk_id=f"{uid}:{order}",
         parent_id=f"{uid}:p{page or 0:03}",
         text=text,
@@ -91,11 +87,7 @@ def make_passage(
         section_path=section,
         content_hash=hashlib.sha256(text.encode()).hexdigest(),
         citation_id=f"kb:thesis__chunk-{order:016x}",
-        input_hash="" if vector is None else hashlib.sha256(vector.tobytes()).hexdigest(),
     )
-    if vector is not None:
-        VECTORS[passage] = vector
-    return passage
 
 
 def make_document(
@@ -125,10 +117,8 @@ class Shelf:
         withheld: Mapping[tuple[str, str], str] | None = None,
         publications: Mapping[str, str] | None = None,
         keys: Mapping[str, tuple[str, str]] | None = None,
-        models_of: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         self._keys = dict(keys or {})
-        self._models = dict(models_of or {})
         self._documents = {(d.namespace, d.doc_uid): d for d in documents}
         self._withheld = dict(withheld or {})
         self.loaded: list[str] = []
@@ -144,13 +134,6 @@ class Shelf:
     def load(self, ref: CitedDocumentRef) -> CitedDocument:
         self.loaded.append(ref.doc_uid)
         return self._documents[ref.namespace, ref.doc_uid]
-
-    def load_vectors(self, ref: CitedDocumentRef) -> dict[str, NDArray[np.float32]]:
-        passages = self._documents[ref.namespace, ref.doc_uid].passages
-        rows = [VECTORS.get(p, word_vector(p.text)) for p in passages]
-        matrix = np.stack(rows) if rows else np.zeros((0, DIMENSION), dtype=np.float32)
-        models = self._models.get(ref.namespace, (WordEncoder.fingerprint,))
-        return dict.fromkeys(models, matrix)
 
     def find_boxes(
         self, ref: CitedDocumentRef, spans: Sequence[tuple[int, int]]

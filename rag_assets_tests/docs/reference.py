@@ -60,7 +60,10 @@ VERDICT_REASONS = {
     "misquoted": ("WEAK or MISSING", ("Words in quotation marks differ from the print; MISSING "
     "where a number, a negation or an exception does.")),
     "quote_not_found": ("MISSING", "Words in quotation marks stand nowhere in the document."),
-    "contradicted": ("MISSING", "The source says otherwise: a number, a direction, a negation."),
+    "facts_differ": ("WEAK", ("A number of the sentence is another one in the passages, and cannot "
+    "be worked out of them.")),
+    "unread": ("WEAK", "The nearest passage was found, and nothing has read it: read it yourself."),
+    "contradicted": ("MISSING", "The source says otherwise."),
     "not_found": ("MISSING", ("No passage reaches the lower threshold: cite another source, or "
     "drop the claim.")),
     "no_passages": ("MISSING", "The document has no text that could support anything."),
@@ -70,8 +73,6 @@ VERDICT_REASONS = {
     "not_citable": ("ERROR", "The document does not lie where evidence lies."),
     "withheld": ("ERROR", "The document is not published; `rag documents` says why."),
     "no_locator": ("ERROR", "The passage cannot be placed in the document: build again."),
-    "damaged_vectors": ("ERROR", "A vector of the document is not finite: build again."),
-    "model_mismatch": ("ERROR", "The publication was made with another model: `rag ingest`."),
 }  # fmt: skip
 
 

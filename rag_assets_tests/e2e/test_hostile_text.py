@@ -55,6 +55,8 @@ A green roof was 9 degrees cooler than bitumen at noon {MARKUP} {{#roofs}}.
 Because of green roofs, all cities are 50 % cooler {HOSTILE} {{#roofs}}.
 
 It is the best of all roofs, unlike {HOSTILE} others {{#nothing}}.
+
+Because of green roofs, all streets are 50 % cooler {HOSTILE} at noon.
 """
 # What our own pages are made of; no link, picture, HTML, note or definition is among them.
 OURS = {
@@ -128,9 +130,11 @@ def test_a_pack_and_its_page_show_what_stands_in_the_files(library: Workspace) -
 
 
 def test_both_audits_and_their_pages_show_it(library: Workspace) -> None:
-    for command in ("verify-citations", "audit"):
+    # {#nothing} is unknown, which the audit of citations tells.
+    for command, code in (("verify-citations", 3), ("audit", 0)):
         ran = call(library, command, library.drafts / "chapter.md")
-        assert ran.exit_code == 3, ran.output  # {#nothing} is unknown
+        assert ran.exit_code == code, ran.output
+    assert "all streets are 50 % cooler" in ran.stdout
     audits = outputs(library, "_v001.md")
     assert {"chapter_citations_v001.md", "chapter_claims_v001.md"} <= {one.name for one in audits}
     for path in outputs(library, ".md"):

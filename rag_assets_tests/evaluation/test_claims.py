@@ -10,11 +10,11 @@ from click.testing import CliRunner
 from rag_assets.evaluation.claims import (
     Outcome,
     calibration_error,
-    draw_rows,
     evaluate_claims,
     figures,
 )
 from rag_assets.evaluation.claims_rows import ClaimRow, evidence_passages, read_claims
+from rag_assets.evaluation.scorers import draw
 from rag_assets.judging import Judgement
 from rag_assets.model import UsageError
 from rag_assets.workspace import shipped_settings
@@ -110,10 +110,10 @@ def test_the_command_prints_and_writes_the_figures(tmp_path: Path) -> None:
 
 def test_a_limit_draws_rows_from_the_whole_file() -> None:
     rows = [ClaimRow(str(n), "set", "claim", ("text",), "REFUTE", "doc", "en") for n in range(50)]
-    drawn = draw_rows(rows, 10)
-    assert drawn == draw_rows(rows, 10)
+    drawn = draw(rows, 10)
+    assert drawn == draw(rows, 10)
     numbers = [int(row.id) for row in drawn]
     assert numbers == sorted(set(numbers))
     assert len(numbers) == 10
     assert numbers != list(range(10))
-    assert draw_rows(rows, None) == draw_rows(rows, 99) == rows
+    assert draw(rows, None) == draw(rows, 99) == rows

@@ -65,7 +65,7 @@ def test_edited_markdown_is_named_by_line(own: Workspace) -> None:
 
 def test_markdown_of_another_layout_is_not_taken_for_an_edited_one(own: Workspace) -> None:
     outcome = ask(own, TEXT)
-    older = outcome.json.read_text("utf-8").replace('"layout": 2', '"layout": 1')
+    older = outcome.json.read_text("utf-8").replace('"layout": 3', '"layout": 1')
     outcome.json.write_text(older, "utf-8")
     outcome.markdown.write_text("# Laid out otherwise\n", "utf-8")
     (sentence,) = replay(own, outcome.json).differences

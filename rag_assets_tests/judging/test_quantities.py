@@ -206,3 +206,9 @@ def test_marks_and_articles_are_no_numbers(text: str) -> None:
 @pytest.mark.parametrize("text", ["5×10^99999", "1" * 400])
 def test_what_no_float_can_hold_is_no_number(text: str) -> None:
     assert read_quantities(text) == ()
+
+
+def test_both_ends_of_a_chinese_range_are_read() -> None:
+    found = read_quantities("处三千元以上五千元以下罚款")
+    assert [(quantity.value, quantity.bound) for quantity in found] == [(3000, 1), (5000, -1)]
+    assert read_quantities("上千元") == ()

@@ -1,6 +1,7 @@
 """A service that speaks chat completions, as it works and as it fails."""
 
 import json
+import math
 from typing import Any
 
 import pytest
@@ -29,6 +30,19 @@ def test_answer_comes_with_its_usage_and_finish() -> None:
     assert not completion.usage.is_estimated
     assert server.requests[0]["max_tokens"] == 50
     assert server.requests[0]["temperature"] == 0.0
+
+
+def test_probabilities_of_tokens_come_where_they_are_asked_for() -> None:
+    script = script_of({"answer": "Yes", "probabilities": {"No": 0.2, "Yes": 0.8}})
+    with serve_script(script) as server:
+        plain = model_at(server.base_url).complete(ask("is it?"))
+        told = model_at(server.base_url).complete(ask("is it?", top_logprobs=5))
+    assert plain.logprobs == ()
+    assert "logprobs" not in server.requests[0]
+    assert server.requests[1]["top_logprobs"] == 5
+    ((first, second),) = told.logprobs
+    assert (first.token, second.token) == ("Yes", "No")
+    assert first.logprob == pytest.approx(math.log(0.8))
 
 
 @pytest.mark.parametrize("fault", [429, 500, 503, "truncated", "not_json"])

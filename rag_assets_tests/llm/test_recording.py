@@ -8,6 +8,7 @@ import pytest
 from rag_assets.llm import (
     Recorder,
     RecordingModel,
+    RememberingModel,
     ReplayingModel,
     RulesModel,
     ScriptedModel,
@@ -15,6 +16,7 @@ from rag_assets.llm import (
     open_chat_model,
     serve_script,
 )
+from rag_assets.llm.contract import request_to_json
 from rag_assets.model import ConfigurationError, LanguageModelError, RecordingError
 from rag_assets.workspace.creating import create_workspace
 from rag_assets_tests.llm.models import ask, script_of, settings_for
@@ -45,6 +47,38 @@ def test_answers_that_changed_are_replayed_in_their_order(tmp_path: Path) -> Non
     replay = ReplayingModel(recorder, asked.name)
     said = [replay.complete(ask("?")).text for _ in range(3)]
     assert said == ["first", "second", "second"]
+
+
+def test_probabilities_are_recorded_and_replayed(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path)
+    script = script_of({"answer": "Yes", "probabilities": {"Yes": 0.8, "No": 0.2}})
+    asked = RecordingModel(ScriptedModel(script), recorder)
+    first = asked.complete(ask("?", top_logprobs=2))
+    assert len(first.logprobs[0]) == 2
+    assert ReplayingModel(recorder, asked.name).complete(ask("?", top_logprobs=2)) == first
+
+
+def test_requests_without_probabilities_keep_their_keys() -> None:
+    assert "top_logprobs" not in request_to_json(ask("?"))
+    assert request_to_json(ask("?", top_logprobs=2))["top_logprobs"] == 2
+
+
+def test_what_was_answered_is_not_asked_again(tmp_path: Path) -> None:
+    answers = iter(["first", "second"])
+    asked = RememberingModel(RulesModel("r", lambda _: next(answers)), Recorder(tmp_path))
+    assert [asked.complete(ask("?")).text for _ in range(3)] == ["first"] * 3
+    assert asked.complete(ask("another?")).text == "second"
+
+
+def test_another_model_under_the_same_name_is_asked_anew(tmp_path: Path) -> None:
+    class Reworked(RulesModel):
+        def describe(self) -> dict[str, str | int | float]:
+            return {**super().describe(), "sha256": "1" * 64}
+
+    recorder = Recorder(tmp_path)
+    RememberingModel(RulesModel("r", lambda _: "old"), recorder).complete(ask("?"))
+    asked = RememberingModel(Reworked("r", lambda _: "new"), recorder)
+    assert asked.complete(ask("?")).text == "new"
 
 
 def test_failure_is_kept_and_not_replayed(tmp_path: Path) -> None:

@@ -201,7 +201,7 @@ def test_no_visible_character_of_a_table_is_lost(table: list[list[str]]) -> None
 @given(st.lists(CELLS, max_size=12).map("".join))
 @rules(max_examples=150, deadline=None)
 def test_every_letter_of_any_text_named_csv_is_kept(source: str) -> None:
-    folded = [" ".join(line.split()) for line in source.split("\n")]
+    folded = [" ".join(line.replace('"', "").split()) for line in source.split("\n")]
     if len(set(folded)) < len(folded):
         return  # a repeated header is no row
     try:

@@ -13,8 +13,8 @@ child = subprocess.Popen(
     [sys.executable, "-c", "import signal; signal.signal(signal.SIGINT, signal.SIG_DFL);"
      "print('up', flush=True); signal.pause()"], stdout=subprocess.PIPE)
 child.stdout.readline()
-open(sys.argv[1], "w").write(sys.stdin.read() + "up\\n")
-try:
+try:  # from before it says so: the interrupt may come at once
+    open(sys.argv[1], "w").write(sys.stdin.read() + "up\\n")
     signal.pause()
 except KeyboardInterrupt:
     open(sys.argv[1], "w").write(f"{child.wait()}")

@@ -297,7 +297,12 @@ def test_name_is_resolved_once_and_that_address_connected_to(
 
 def test_name_that_is_not_resolved_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     over = threading.Event()
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [] if over.wait() else [])
+
+    def never_resolves(*_: object, **__: object) -> list[object]:
+        over.wait()
+        return []
+
+    monkeypatch.setattr(socket, "getaddrinfo", never_resolves)
     try:
         with pytest.raises(DownloadError, match="not resolved in time"):
             download("http://slow.test/", SOON)

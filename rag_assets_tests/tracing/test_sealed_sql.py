@@ -26,7 +26,10 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     made = make_workspace(tmp_path_factory.mktemp("sealed") / "论文", files, SETTINGS)
     build(made.namespace("thesis"))
     draft = made.drafts / "chapter.md"
-    draft.write_text("Roofs were 7 degrees cooler {#roofs}.\n", encoding="utf-8")
+    draft.write_text(
+        "Roofs were 7 degrees cooler {#roofs}.\n\nAll roofs reduce the heat by 45 %.\n",
+        encoding="utf-8",
+    )
     audit_citations(made, draft)
     audit_claims(made, draft)
     ask(made, Question(question="How much cooler was the roof?"))

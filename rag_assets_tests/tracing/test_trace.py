@@ -115,7 +115,7 @@ def test_a_claim_leads_to_the_bytes_of_what_it_cites(tmp_path: Path) -> None:
     build(workspace.namespace("thesis"))
     draft = workspace.drafts / "claims.md"
     draft.write_text(
-        "Green roofs were 7 degrees cooler than bitumen at noon {#roofs}.\n\n"
+        "Green roofs were 7 degrees cooler than bitumen at noon. So it is {#roofs}.\n\n"
         "Smoking causes cancer in all men.\n",
         encoding="utf-8",
     )

@@ -1,19 +1,18 @@
-"""Whether an English sentence claims a cause: its wording and its meaning, weighed together.
+"""Whether an English sentence claims a cause.
 
-Wording: a linear model over the features of causal.py. Meaning: a bundled sentence encoder that was
-taught the four strengths of a claim (none, correlation, cause, possible cause) by low-rank changes.
-Both are fitted by `benchmarks/fit_causal_wording.py`; the file says on what.
+A sentence with a word of causing (causal.py) is read by a bundled sentence encoder that was taught
+the four strengths of a claim (none, correlation, cause, possible cause) by low-rank changes, by
+`benchmarks/fit_causal_wording.py`; the file says on what.
 """
 
 import hashlib
 import json
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rag_assets.auditing.claims.causal import causal_features, has_causal_cue, names_a_reason
+from rag_assets.auditing.claims.causal import has_causal_cue, names_a_reason
 from rag_assets.auditing.result_store import ResultStore
 from rag_assets.embedding import LowRankChange, load_changed_encoder, model_fingerprint
 from rag_assets.model import DamagedFileError, hash_fields
@@ -33,46 +32,8 @@ CHANGES_FILE = "causal_wording.npz"
 ENCODER = ModelSettings(kind="bundled", model="bge-small-en")
 STRENGTHS = ("NONE", "CORRELATIONAL", "CAUSAL", "CONDITIONAL_CAUSAL")
 CAUSAL = (2, 3)  # places in STRENGTHS
-# No sentence is surer than this: odds of 10,000 to one would leave wording no say.
+# Keeps the logarithm finite.
 _SUREST = 1e-4
-
-
-@dataclass(frozen=True, slots=True)
-class CausalModel:
-    """Weights by feature. `probability` from `threshold` on is a causal sentence.
-
-    Args:
-        share: what the meaning counts, 0 to 1; the wording counts the rest.
-    """
-
-    weights: Mapping[str, float]
-    intercept: float
-    share: float
-    threshold: float
-    fingerprint: str
-
-    def probability(self, features: frozenset[str], meaning: float) -> float:
-        """Return how probable it is, 0 to 1, that a sentence is causal.
-
-        Args:
-            features: of its wording.
-            meaning: logarithm of the odds, by `CausalEncoder.read_meaning`.
-        """
-        wording = self.intercept + sum(self.weights.get(name, 0.0) for name in features)
-        return 1 / (1 + math.exp(-(1 - self.share) * wording - self.share * meaning))
-
-
-@cache
-def load_causal_model() -> CausalModel:
-    """Return the model that ships (configs/causal_wording.json)."""
-    loaded = _read_file()
-    return CausalModel(
-        loaded["weights"],
-        loaded["intercept"],
-        loaded["share"],
-        loaded["threshold"],
-        loaded["fingerprint"],
-    )
 
 
 class CausalEncoder:
@@ -140,14 +101,14 @@ def _read_file() -> dict[str, Any]:
 
 
 class CauseStore(ResultStore[float]):
-    """Probabilities that sentences claim a cause."""
+    """Log-odds that sentences claim a cause."""
 
     what: ClassVar[str] = "readings of sentences"
     most: ClassVar[int] = 50_000  # about 8 MB
 
     @staticmethod
     def to_json(result: float) -> Any:
-        """Return a probability as JSON knows it."""
+        """Return a number as JSON knows it."""
         return result
 
     @staticmethod
@@ -182,21 +143,24 @@ class CausalReader:
         """Say whether a sentence claims that something brings something about."""
         if names_a_reason(sentence):
             return True
-        features = causal_features(sentence)
         # Without any verb or phrase of causing, what tips the scale is the base rate alone.
-        if not has_causal_cue(features):
+        if not has_causal_cue(sentence):
             return False
-        model = load_causal_model()
-        key = hash_fields(sentence, sorted(features), _fingerprint())
+        key = hash_fields(sentence, _fingerprint())
         found = self.store.find(key)
         if found is None:
             # Rounded before it decides: what is kept must decide alike.
-            meaning = load_causal_encoder().read_meaning(sentence)
-            found = round(model.probability(features, meaning), 4)
+            found = round(load_causal_encoder().read_meaning(sentence), 4)
             self.store.put([(key, found)])
-        return found >= model.threshold
+        return found >= causal_threshold()
+
+
+@cache
+def causal_threshold() -> float:
+    """Return the log-odds from which a sentence claims a cause (configs/causal_wording.json)."""
+    return float(_read_file()["threshold"])
 
 
 @cache
 def _fingerprint() -> str:
-    return hash_fields(load_causal_model().fingerprint, model_fingerprint(ENCODER))
+    return hash_fields(_read_file()["changes_sha256"], model_fingerprint(ENCODER))

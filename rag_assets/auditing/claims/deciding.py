@@ -1,28 +1,17 @@
-"""From the citations of an assertion and what the index holds to its status."""
+"""From verdicts to the status of an assertion, and what is said to its writer."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from rag_assets.auditing.claims.record import (
-    Bearing,
-    ClaimStatus,
-    CounterMode,
-    FoundPassage,
-    LinkedEvidence,
-    SuggestedQuery,
-)
-from rag_assets.judging import Judgement, ScorerName, Sign, Thresholds
+from rag_assets.auditing.claims.record import ClaimStatus, CounterMode, SuggestedQuery
+from rag_assets.auditing.ordering import CONTRADICTED, NOTHING_FOUND, urgency
+from rag_assets.auditing.verdict import CitationVerdict
 
 # They say how alike two texts are, not whether one supports the other.
 LIKENESS_SCORERS = frozenset({"similarity", "coverage"})
-# Of the way from WEAK to OK: from there on a passage that nothing speaks against says part of it.
-# Below, a calibrated probability is nearer to that of passages which only share the subject.
-_IN_PART_FROM = 0.5
-
-_WORTH_CITING: dict[Bearing, str] = {
-    "supports": "{0} supports it ({1}): read it and cite it.",
-    "supports_in_part": "{0} says part of it ({1}): read it, and say no more than it does.",
-    "close": "{0} comes close to it ({1}): cite it if it says so.",
-}
+# They tell a contradiction from silence. Another figure does not: it may be of something else.
+CONTRADICTING_SCORERS = frozenset({"llm", "nli"})
+_RANKS = {"OK": 0, "WEAK": 1, "MISSING": 2, "ERROR": 3}
 _KINDS = {
     "causal": "a claim of cause and effect",
     "comparative": "a comparison",
@@ -31,109 +20,111 @@ _KINDS = {
     "recommendation": "a recommendation",
     "quantitative": "a figure",
 }
+_OTHER_FIGURES = "It gives other figures, of the same thing or of another: read it."
 
 
-def decide_status(evidence: Sequence[LinkedEvidence]) -> ClaimStatus:
-    """Return the status that the citations of an assertion give it.
+def decide_status(evidence: Sequence[CitationVerdict]) -> ClaimStatus:
+    """Return the status that the citations at the end of its paragraph give an assertion.
 
-    One citation that supports it is enough; one that says the opposite is too much. A citation at
-    the end of the paragraph was perhaps not meant for this sentence: where it supports nothing,
-    the sentence counts as uncited.
+    One that supports it is enough. They were perhaps not meant for this sentence: where none
+    supports it, it cites nothing.
     """
-    verdicts = [item.verdict for item in evidence]
-    if not verdicts:
-        return "EVIDENCE_NEEDED"
-    direct = any(item.linkage != "paragraph" for item in evidence)
-    statuses = {verdict.status for verdict in verdicts}
-    if any(verdict.reason_code == "contradicted" for verdict in verdicts) and direct:
-        return "CONTRADICTED"
+    statuses = {verdict.status for verdict in evidence}
     if "OK" in statuses:
         return "SUPPORTED"
-    if "WEAK" in statuses:
-        return "WEAK"
-    if not direct:
-        return "EVIDENCE_NEEDED"
-    return "ERROR" if statuses == {"ERROR"} else "UNSUPPORTED"
+    return "WEAK" if "WEAK" in statuses else "EVIDENCE_NEEDED"
 
 
-def dispute(status: ClaimStatus, against: Sequence[FoundPassage], mode: CounterMode) -> ClaimStatus:
-    """Return the status after what other documents say: `strict` lets them decide with."""
-    if mode == "strict" and against and status in {"SUPPORTED", "WEAK"}:
-        return "DISPUTED"
-    return status
+def best_of(verdicts: Sequence[CitationVerdict]) -> CitationVerdict:
+    """Return the verdict that says most for an assertion, the first of equals."""
+    return min(verdicts, key=lambda verdict: _RANKS[verdict.status])
 
 
-def bearing_of(judgement: Judgement, thresholds: Thresholds, scorer: ScorerName) -> Bearing:
-    """Return what may be said of a passage that was found; a likeness promises no support."""
-    if judgement.reason_code == "contradicted":
-        return "contradicts"
-    if judgement.status == "MISSING":
-        return "on_the_matter"
-    if scorer in LIKENESS_SCORERS:
-        return "close" if judgement.status == "OK" else "near"
-    if judgement.status == "OK":
-        return "supports"
-    least = thresholds.weak + _IN_PART_FROM * (thresholds.ok - thresholds.weak)
-    is_opposed = any(map(_opposes, judgement.speaks_against))
-    return "on_the_matter" if judgement.score < least or is_opposed else "supports_in_part"
+def describe_found(verdict: CitationVerdict) -> str:
+    """Return what may be said of a document that nobody cites yet, in a few words."""
+    if verdict.reason_code == "contradicted":
+        return "says otherwise"
+    if verdict.reason_code == "facts_differ":
+        return "has other figures"
+    if verdict.reason_code == "unread":
+        return "nearest, not read"
+    if verdict.scored_by in LIKENESS_SCORERS:
+        return "close to it" if verdict.status == "OK" else "near it"
+    return "says it" if verdict.status == "OK" else "says it in part"
 
 
-def _opposes(sign: Sign) -> bool:
-    """Say whether a sign is more than that words of the assertion are not there: that is what “in
-    part” means.
+def as_found(verdict: CitationVerdict) -> CitationVerdict:
+    """Return a verdict on a document that nobody cites yet.
+
+    A citation whose figure differs is to be corrected; what was merely found may speak of
+    something else, and its figures speak against nothing.
     """
-    return sign.kind != "words" or bool(sign.source)
+    if verdict.reason_code != "facts_differ":
+        return verdict
+    return replace(verdict, reason=_OTHER_FIGURES, speaks_against=())
 
 
 def explain(
-    status: ClaimStatus,
     claim_type: str,
-    evidence: Sequence[LinkedEvidence],
+    evidence: Sequence[CitationVerdict],
     queries: Sequence[SuggestedQuery],
-    against: Sequence[FoundPassage],
+    against: Sequence[CitationVerdict],
 ) -> str:
     """Return a sentence or two for the writer: what is the matter and what to do."""
-    parts = [_what(status, claim_type, evidence)]
-    if status == "EVIDENCE_NEEDED" and evidence:
-        parts.append("The citation at the end of the paragraph does not support it.")
-    elif evidence and all(item.linkage == "paragraph" for item in evidence):
-        parts.append("This rests on the citation at the end of the paragraph.")
-    every = [found for query in queries for found in query.found]
-    best = next((found for found in every if found.bearing in _WORTH_CITING), None)
-    if best is not None:
-        parts.append(_WORTH_CITING[best.bearing].format(f"{{#{best.cite}}}", best.locator))
-    elif queries and not every:
-        # What it cites itself is not suggested once more.
-        what = "No other document in the index" if evidence else "Nothing citable in the index"
-        if not against:
-            parts.append(f"{what} speaks of it: add a source to raw/evidence, or say less.")
-    elif queries:
-        parts.append("The index has passages on the matter, none that plainly says it.")
+    if evidence:
+        best = best_of(evidence)
+        parts = [f"It cites nothing itself; at the end of its paragraph: {_named(best)}."]
+        parts.append(best.reason)
+    else:
+        parts = [f"It is {_KINDS[claim_type]} without a source."]
+    parts.extend(_advise(queries, has_evidence=bool(evidence), is_opposed=bool(against)))
     if against:
         count = len({(found.namespace, found.doc_uid) for found in against})
-        parts.append(
-            f"{count} other document{'s speak' if count > 1 else ' speaks'} against it: "
-            "discuss it, or say less."
-        )
+        who = "another document says" if count == 1 else f"{count} other documents say"
+        parts.append(f"{who[0].upper()}{who[1:]} otherwise: discuss it, or say less.")
     return " ".join(parts)
 
 
-def _what(status: ClaimStatus, claim_type: str, evidence: Sequence[LinkedEvidence]) -> str:
-    kind = _KINDS[claim_type]
-    opposed = ", ".join(
-        f"{{#{item.verdict.cites}}}"
-        for item in evidence
-        if item.verdict.reason_code == "contradicted"
-    )
-    said: dict[ClaimStatus, str] = {
-        "EVIDENCE_NEEDED": f"It is {kind} without a source.",
-        "CONTRADICTED": f"What it cites says otherwise: {opposed}. Correct the sentence or the "
-        "citation.",
-        "UNSUPPORTED": f"It is {kind}, and what it cites does not support it.",
-        "WEAK": "What it cites speaks of it, but does not plainly support it.",
-        "ERROR": "Its citation cannot be judged: "
-        + "".join(item.verdict.reason for item in evidence[:1]),
-        "DISPUTED": "What it cites supports it, other sources do not.",
-        "SUPPORTED": "What it cites supports it.",
-    }
-    return said[status]
+def _advise(
+    queries: Sequence[SuggestedQuery], *, has_evidence: bool, is_opposed: bool
+) -> list[str]:
+    found = [verdict for query in queries for verdict in query.found]
+    if found:
+        best = found[0]
+        if best.status == "OK" and best.scored_by not in LIKENESS_SCORERS:
+            return [f"{_named(best)} says it: read it and cite it."]
+        if best.reason_code == "contradicted":
+            return [f"{_named(best)} says otherwise: correct the sentence, or discuss it."]
+        return [f"Found: {_named(best)}, {describe_found(best)}. Read it before you cite it."]
+    if queries and not is_opposed:
+        # What stands at the end of the paragraph is not suggested once more.
+        what = "No other document in the index" if has_evidence else "Nothing citable in the index"
+        return [f"{what} speaks of it: add a source to raw/evidence, or say less."]
+    return []
+
+
+def _named(verdict: CitationVerdict) -> str:
+    where = f" ({verdict.locator})" if verdict.locator else ""
+    return f"{{#{verdict.cites}}}{where}"
+
+
+def dispute(
+    status: ClaimStatus, against: Sequence[CitationVerdict], mode: CounterMode
+) -> ClaimStatus:
+    """Return the status after what other documents say: `strict` lets them decide with."""
+    return "DISPUTED" if mode == "strict" and against else status
+
+
+def claim_urgency(
+    status: ClaimStatus,
+    evidence: Sequence[CitationVerdict],
+    queries: Sequence[SuggestedQuery],
+    against: Sequence[CitationVerdict],
+) -> int:
+    """Return the place of an assertion in the order in which results are shown, from 0."""
+    found = [verdict for query in queries for verdict in query.found]
+    if against or any(urgency(verdict) == CONTRADICTED for verdict in (*evidence, *found)):
+        return CONTRADICTED
+    if status != "EVIDENCE_NEEDED" and evidence:
+        return urgency(best_of(evidence))
+    return NOTHING_FOUND

@@ -8,92 +8,58 @@ from typing import Any, Literal, get_args
 from rag_assets.auditing.claims.wording import AssertionType, Exemption
 from rag_assets.auditing.record import NamedPairs
 from rag_assets.auditing.verdict import CitationVerdict
-from rag_assets.evidence.locating import LocatorQuality
-from rag_assets.judging import ReasonCode, Sign
-from rag_assets.judging import Status as Judged
 from rag_assets.model import hash_fields
 
 # Part of every audit's identity: raise it when the same inputs may come out otherwise.
-CLAIM_AUDIT_VERSION = 2
-SCHEMA = "rag-assets/claim-audit/1"
+CLAIM_AUDIT_VERSION = 3
+SCHEMA = "rag-assets/claim-audit/2"
 
-ClaimStatus = Literal[
-    "CONTRADICTED", "UNSUPPORTED", "EVIDENCE_NEEDED", "DISPUTED", "WEAK", "ERROR", "SUPPORTED"
-]
-# How a citation belongs to an assertion: it stands in the sentence, in a footnote of the sentence,
-# or at the end of its paragraph.
-Linkage = Literal["sentence", "footnote", "paragraph"]
+ClaimStatus = Literal["DISPUTED", "EVIDENCE_NEEDED", "WEAK", "SUPPORTED"]
 CounterMode = Literal["off", "soft", "strict"]
-# What a passage that was found is to an assertion. `close` and `near` are said of likenesses,
-# which tell no support.
-Bearing = Literal["supports", "supports_in_part", "close", "near", "on_the_matter", "contradicts"]
 
 
 @dataclass(frozen=True, slots=True)
 class LinkedEvidence:
-    """A citation of an assertion, with its verdict."""
-
-    linkage: Linkage
-    verdict: CitationVerdict
-
-
-@dataclass(frozen=True, slots=True)
-class FoundPassage:
-    """A passage that the index holds on an assertion, judged against it.
+    """A citation at the end of the assertion's paragraph, with its verdict.
 
     Args:
-        cite: how it would be cited here, `doc_uid` or `namespace:doc_uid`.
-        text: the chunk, verbatim; `quote` is its best sentence, at [quote_start, quote_end) of
-            `text`.
-        judged: what the scorer makes of it, as of a citation; `bearing` what may be said of it.
+        linkage: how it belongs to the assertion; there is one way.
     """
 
-    cite: str
-    namespace: str
-    doc_uid: str
-    title: str | None
-    chunk_id: str
-    parent_id: str
-    citation_id: str
-    content_hash: str
-    locator: str
-    locator_quality: LocatorQuality
-    text: str
-    quote: str
-    quote_start: int
-    quote_end: int
-    bearing: Bearing
-    judged: Judged
-    reason_code: ReasonCode
-    reason: str
-    score: float
-    speaks_for: tuple[Sign, ...] = ()
-    speaks_against: tuple[Sign, ...] = ()
+    verdict: CitationVerdict
+    linkage: Literal["paragraph"] = "paragraph"
 
 
 @dataclass(frozen=True, slots=True)
 class SuggestedQuery:
-    """A query for the index and what it found when it was run; nothing is said as nothing."""
+    """A query for the index, and what it finds.
+
+    Args:
+        found: documents that could be cited, each judged as if the assertion cited it, best first;
+            nothing is said as nothing.
+    """
 
     query: str
-    found: tuple[FoundPassage, ...] = ()
+    found: tuple[CitationVerdict, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimRow:
-    """A strong assertion of the draft.
+    """A strong assertion of the draft that cites nothing itself.
 
     Args:
         claim_id: of its words; the second sentence of the same words gets `-2`.
         line: of the draft, from 1; [start, end) in its text.
         section: the heading above it; empty before the first.
-        sentence: as it stands; `claim_text` is it without citations and marks.
+        sentence: as it stands; `claim_text` is it without marks.
         claim_type: the primary of `claim_types`; `cue` the words that made it so, may be empty.
-        linked_evidence: its citations with their verdicts.
-        reason: a sentence for the writer.
+        linked_evidence: the citations at the end of its paragraph, with their verdicts.
+        reason: a sentence or two for the writer.
         suggested_queries: for what is not supported.
-        counterevidence: passages of documents that it does not cite and that speak against it;
-            empty where they were not looked for.
+        counterevidence: verdicts on other documents that say the opposite; empty where they were
+            not looked for.
+        urgency: its place in the order of showing: 0 contradicted, 1 facts differ, 2 nothing
+            found, 3 partly, 4 unread, 5 supported.
     """
 
     claim_id: str
@@ -110,28 +76,33 @@ class ClaimRow:
     status: ClaimStatus
     reason: str
     suggested_queries: tuple[SuggestedQuery, ...]
-    counterevidence: tuple[FoundPassage, ...]
+    counterevidence: tuple[CitationVerdict, ...]
+    urgency: int
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimAudit:
-    """All strong assertions of one draft. Holds everything it looked at.
+    """The strong assertions of one draft that cite nothing. Holds everything it looked at.
 
     Args:
         draft_digest: SHA-256 of the draft's bytes.
         sentences: how many the draft has, headings not counted.
+        cited: how many strong assertions cite something themselves; `rag verify-citations` judges
+            those.
         exempt: how many would have been strong assertions but for this; by reason.
         publications: (namespace, publication) asked, sorted.
         scorer: its name; `scorer_fingerprints` by namespace.
+        rows: in the order of the draft.
         sources_used: what the draft cites, as `namespace:doc_uid` with its title, sorted.
         warnings: sentences a person can act on.
         searched_now: how many assertions the index was asked for; the others were kept from
-            before. Not stored. `judged_now` likewise counts judgements of citations.
+            before. Not stored. `judged_now` likewise counts judgements.
     """
 
     draft_name: str
     draft_digest: str
     sentences: int
+    cited: int
     exempt: tuple[tuple[Exemption, int], ...]
     publications: NamedPairs
     scorer: str
@@ -151,13 +122,9 @@ class ClaimAudit:
         return {status: found[status] for status in statuses}
 
     @property
-    def has_errors(self) -> bool:
-        """Say whether a citation of an assertion cannot be judged at all (exit code 3)."""
-        return any(
-            evidence.verdict.status == "ERROR"
-            for row in self.rows
-            for evidence in row.linked_evidence
-        )
+    def by_urgency(self) -> list[ClaimRow]:
+        """Return the rows as they are shown: what needs eyes first."""
+        return sorted(self.rows, key=lambda row: row.urgency)
 
     @property
     def audit_id(self) -> str:

@@ -2,42 +2,21 @@
 
 from collections.abc import Iterator
 
-from rag_assets.auditing.claims.record import (
-    Bearing,
-    ClaimAudit,
-    ClaimRow,
-    ClaimStatus,
-    FoundPassage,
-    LinkedEvidence,
-)
+from rag_assets.auditing.claims.deciding import describe_found
+from rag_assets.auditing.claims.record import ClaimAudit, ClaimRow, ClaimStatus, LinkedEvidence
 from rag_assets.auditing.claims.wording import Exemption
-from rag_assets.auditing.report import shorten
-from rag_assets.model import block_quote, code_span, escape_inline, escape_prose
+from rag_assets.auditing.report import ORDER_OF_ROWS, shorten
+from rag_assets.auditing.verdict import CitationVerdict
+from rag_assets.model import block_quote, code_span, count_of, escape_inline, escape_prose
 
 # Columns of a terminal or page; a wide (East Asian) character takes two.
 _CLAIM_WIDTH = 160
 _PASSAGE_WIDTH = 400
 _MEANINGS: dict[ClaimStatus, str] = {
-    "CONTRADICTED": "a source that it cites says otherwise",
-    "UNSUPPORTED": "what it cites does not support it",
-    "EVIDENCE_NEEDED": "it cites nothing",
-    "DISPUTED": "other sources speak against it",
-    "WEAK": "what it cites speaks of it, but does not plainly support it",
-    "ERROR": "its citation cannot be judged",
-    "SUPPORTED": "what it cites supports it",
-}
-_LINKAGES = {
-    "sentence": "",
-    "footnote": ", in its footnote",
-    "paragraph": ", at the paragraph's end",
-}
-BEARINGS: dict[Bearing, str] = {
-    "supports": "supports it",
-    "supports_in_part": "supports it in part",
-    "close": "close to it",
-    "near": "near it",
-    "on_the_matter": "on the matter",
-    "contradicts": "says otherwise",
+    "DISPUTED": "other sources say otherwise",
+    "EVIDENCE_NEEDED": "it cites nothing, and the end of its paragraph does not support it",
+    "WEAK": "the end of its paragraph cites what speaks of it; the reason says how much is known",
+    "SUPPORTED": "what the end of its paragraph cites supports it",
 }
 _EXEMPT: dict[Exemption, str] = {
     "hedged": "hedged",
@@ -62,19 +41,25 @@ def render_claims(audit: ClaimAudit, audit_id: str) -> str:
 
 
 def summarize(audit: ClaimAudit) -> str:
-    """Return one sentence: how many assertions of how many sentences, and what was left out."""
-    count = len(audit.rows)
-    assertions = f"{count} strong assertion{'' if count == 1 else 's'}"
-    sentences = f"{audit.sentences} sentence{'' if audit.sentences == 1 else 's'}"
-    exempt = ", ".join(f"{number} {_EXEMPT[reason]}" for reason, number in audit.exempt)
-    return f"{assertions} in {sentences}." + (f" Not flagged: {exempt}." if exempt else "")
+    """Return what was listed of how many sentences, and what was left out."""
+    sentences = count_of(audit.sentences, "sentence")
+    verb = "cites" if len(audit.rows) == 1 else "cite"
+    assertions = count_of(len(audit.rows), "strong assertion")
+    parts = [f"{assertions} in {sentences} {verb} nothing."]
+    if audit.cited:
+        others = "1 more cites a source" if audit.cited == 1 else f"{audit.cited} more cite sources"
+        parts.append(f"{others}: `rag verify-citations` judges those.")
+    if audit.exempt:
+        exempt = ", ".join(f"{number} {_EXEMPT[reason]}" for reason, number in audit.exempt)
+        parts.append(f"Not flagged: {exempt}.")
+    return " ".join(parts)
 
 
 def _head(audit: ClaimAudit) -> Iterator[str]:
     yield f"# Claims of {_line(audit.draft_name)}"
     yield ""
     tally = " · ".join(f"{n} {status}" for status, n in audit.counts.items() if n)
-    yield f"**{tally or 'No strong assertions were found.'}**"
+    yield f"**{tally or 'No strong assertion without a source was found.'}**"
     yield ""
     yield summarize(audit)
     yield ""
@@ -92,9 +77,11 @@ def _table(audit: ClaimAudit) -> Iterator[str]:
         return
     yield "## All assertions"
     yield ""
+    yield f"{ORDER_OF_ROWS} What the library holds on each, and why, stands below."
+    yield ""
     yield "| claim_id | claim_text | claim_type | linked_evidence | status | suggested_queries |"
     yield "|---|---|---|---|---|---|"
-    for row in audit.rows:
+    for row in audit.by_urgency:
         evidence = "; ".join(_evidence(item, in_table=True) for item in row.linked_evidence)
         queries = "; ".join(
             _query_cell(row, number) for number in range(len(row.suggested_queries))
@@ -116,14 +103,15 @@ def _evidence(item: LinkedEvidence, *, in_table: bool = False) -> str:
     verdict = item.verdict
     where = f", {_line(verdict.locator)}" if verdict.locator else ""
     cites = code_span(verdict.cites, in_table=in_table)
-    return f"{cites}{where}: {verdict.status}{_LINKAGES[item.linkage]}"
+    return f"{cites}{where}: {verdict.status}, at the paragraph's end"
 
 
 def _query_cell(row: ClaimRow, number: int) -> str:
     query = row.suggested_queries[number]
     found = list(
         dict.fromkeys(
-            f"{code_span(one.cite, in_table=True)} {_line(one.locator)}" for one in query.found
+            f"{code_span(one.cites, in_table=True)} {_line(one.locator or '')}"
+            for one in query.found
         )
     )
     nothing = "nothing else" if row.linked_evidence else "nothing citable"
@@ -131,7 +119,7 @@ def _query_cell(row: ClaimRow, number: int) -> str:
 
 
 def _details(audit: ClaimAudit) -> Iterator[str]:
-    to_mend = [row for row in audit.rows if row.status != "SUPPORTED" or row.counterevidence]
+    to_mend = [row for row in audit.by_urgency if row.status != "SUPPORTED" or row.counterevidence]
     if not to_mend:
         return
     yield "## To mend"
@@ -151,29 +139,32 @@ def _details(audit: ClaimAudit) -> Iterator[str]:
             for found in query.found:
                 yield from _found(found)
         if row.counterevidence:
-            yield "Speaks against it:"
+            yield "Says otherwise:"
             yield ""
             for found in row.counterevidence:
                 yield from _found(found)
 
 
 def _cited(item: LinkedEvidence) -> Iterator[str]:
-    verdict = item.verdict
-    yield f"- {_evidence(item)}. {escape_prose(verdict.reason)}"
+    yield f"- {_evidence(item)}. {escape_prose(item.verdict.reason)}"
+    yield from _looked_at(item.verdict)
+
+
+def _found(verdict: CitationVerdict) -> Iterator[str]:
+    title = f" {_line(verdict.title)}," if verdict.title else ""
+    cite = code_span("{#" + verdict.cites + "}")
+    where = f" {_line(verdict.locator)}" if verdict.locator else ""
+    yield f"- {cite}{title}{where}: **{describe_found(verdict)}**. {escape_prose(verdict.reason)}"
+    yield from _looked_at(verdict)
+
+
+def _looked_at(verdict: CitationVerdict) -> Iterator[str]:
     if verdict.quote:
         yield f"  “{_line(shorten(verdict.quote, _PASSAGE_WIDTH))}”"
     for sign in verdict.speaks_against:
         yield f"  - against it: {_line(sign.text)}"
-    yield ""
-
-
-def _found(found: FoundPassage) -> Iterator[str]:
-    title = f" {_line(found.title)}," if found.title else ""
-    word = BEARINGS[found.bearing]
-    yield f"- {code_span('{#' + found.cite + '}')}{title} {_line(found.locator)}: **{word}**"
-    yield f"  “{_line(shorten(found.quote, _PASSAGE_WIDTH))}”"
-    if found.bearing == "contradicts":
-        yield from (f"  - {_line(sign.text)}" for sign in found.speaks_against)
+    if verdict.scoring_note:
+        yield f"  - {_line(verdict.scoring_note)}"
     yield ""
 
 

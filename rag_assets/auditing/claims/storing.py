@@ -6,19 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rag_assets.auditing.claims.asking import PublishedIndex, PublishedStatutes
 from rag_assets.auditing.claims.causal_model import CausalReader, open_causes
 from rag_assets.auditing.claims.making import make_claim_audit
 from rag_assets.auditing.claims.record import ClaimAudit, CounterMode, claims_to_json
 from rag_assets.auditing.claims.report import render_claims
-from rag_assets.auditing.claims.searching import Searcher, open_searches
+from rag_assets.auditing.claims.searching import PublishedIndex, Searcher, open_searches
 from rag_assets.auditing.drafts.draft import Draft, read_draft
 from rag_assets.auditing.published import PublishedLibrary
-from rag_assets.auditing.ranking import RememberingEncoder
-from rag_assets.auditing.storing import draft_key, scorer_maker
+from rag_assets.auditing.storing import draft_key, keep_audit, scorer_maker
 from rag_assets.auditing.verdict_store import open_verdicts
 from rag_assets.model import PublicationError
-from rag_assets.storage import find_versions, read_json, write_version
 from rag_assets.workspace import Workspace
 
 
@@ -67,68 +64,35 @@ def audit_claims(
     settings = workspace.settings.audit
     if counterevidence is not None:
         settings = settings.model_copy(update={"counterevidence": counterevidence})
-    with (
-        PublishedLibrary(workspace) as library,
-        PublishedIndex(workspace, _choose(workspace, library, draft)) as index,
-    ):
-        encoders = {
-            name: tuple(map(RememberingEncoder, models))
-            for name, models in library.encoders().items()
-        }
-        verify, make_scorer = workspace.settings.verify, scorer_maker(workspace)
-        searches = open_searches(workspace)
-        searcher = Searcher(
-            index,
-            PublishedStatutes(library),
-            {name: make_scorer(verify, encoders[name][0]) for name in index.namespaces},
-            settings.suggestions_top_k,
-            0 if settings.counterevidence == "off" else settings.counterevidence_top_k,
-            draft.namespaces,
-            searches,
-        )
-        verdicts, causes = open_verdicts(workspace), open_causes(workspace)
-        audit = make_claim_audit(
-            draft,
-            library,
-            encoders,
-            searcher,
-            verify,
-            settings,
-            store=verdicts,
-            causes=CausalReader(causes),
-            make_scorer=make_scorer,
-        )
-        verdicts.save(notify)
-        searches.save(notify)
-        causes.save(notify)
-    folder = workspace.outputs / "audits"
-    stem = claims_stem(workspace, draft_path)
-    key = draft_key(draft_path)
-    audit_id = audit.audit_id
-    for _, path in reversed(find_versions(folder, stem, ".json")):
-        markdown, page = path.with_suffix(".md"), path.with_suffix(".html")
-        stored_id = read_json(path, "claim audit").get("audit_id")
-        if stored_id == audit_id and markdown.is_file() and page.is_file():
-            seconds = time.monotonic() - started
-            return ClaimOutcome(audit, markdown, path, page, False, key, seconds)
-    written = write_version(
-        folder,
-        stem,
-        {
+    with PublishedLibrary(workspace) as library:
+        publications = _choose(workspace, library, draft)
+        with PublishedIndex(workspace, publications) as index:
+            searches, causes = open_searches(workspace), open_causes(workspace)
+            verdicts = open_verdicts(workspace)
+            audit = make_claim_audit(
+                draft, library, library.encoders(), Searcher(index, searches),
+                workspace.settings.verify, settings, namespaces=list(publications),
+                store=verdicts, causes=CausalReader(causes), make_scorer=scorer_maker(workspace),
+            )  # fmt: skip
+    for store in (verdicts, searches, causes):
+        store.save(notify)
+    key, audit_id = draft_key(draft_path), audit.audit_id
+    kept = keep_audit(
+        workspace, claims_stem(workspace, draft_path), audit_id,
+        f"claims of {draft.name} ({key})",
+        lambda: {
             ".md": render_claims(audit, audit_id),
             ".html": render_claims_html(draft, audit, audit_id),
             ".json": json.dumps(claims_to_json(audit, audit_id), indent=1, ensure_ascii=False)
             + "\n",
         },
-        workspace.meta / "version_log.jsonl",
-        workspace.locks / "outputs.lock",
-        f"claims of {draft.name} ({key})",
         notify,
-    )
-    files = written.files
+    )  # fmt: skip
+    files = kept.files
     return ClaimOutcome(
-        audit, files[".md"], files[".json"], files[".html"], True, key, time.monotonic() - started
-    )
+        audit, files[".md"], files[".json"], files[".html"], kept.is_new, key,
+        time.monotonic() - started,
+    )  # fmt: skip
 
 
 def _choose(workspace: Workspace, library: PublishedLibrary, draft: Draft) -> dict[str, str]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from rag_assets.auditing.drafts.draft import Draft
+from rag_assets.auditing.ordering import urgency
 from rag_assets.auditing.pages.page import Note, PageHead, Passage, Suggestion, Tone, render_page
 from rag_assets.auditing.record import CitationAudit
 from rag_assets.auditing.verdict import CitationVerdict, Status
@@ -42,6 +43,7 @@ def _note(rows: Sequence[CitationVerdict]) -> Note:
         line=first.line,
         claim=first.claim,
         reasons=(),
+        urgency=min(map(urgency, rows)),
         cited=tuple(show_verdict(row) for row in rows),
         suggestions=tuple(Suggestion(query) for query in queries),
     )

@@ -77,6 +77,7 @@ class Note:
         line: of the draft, from 1.
         claim: the sentence without marks.
         reasons: sentences for the writer.
+        urgency: its place in the list below the draft, which begins with what needs eyes first.
         cited: passages of what it cites.
         against: passages of other documents that speak against it.
         suggestions: what could be asked.
@@ -90,6 +91,7 @@ class Note:
     line: int
     claim: str
     reasons: tuple[str, ...]
+    urgency: int
     cited: tuple[Passage, ...] = ()
     against: tuple[Passage, ...] = ()
     suggestions: tuple[Suggestion, ...] = ()
@@ -141,6 +143,7 @@ def render_page(draft: Draft, notes: Sequence[Note], head: PageHead) -> str:
     page = _template().render(
         head=head,
         notes=notes,
+        listed=sorted(range(len(notes)), key=lambda number: notes[number].urgency),
         blocks=lay_out(draft, spans),
         language="zh-Hans" if han * 3 > latin else "en",
         is_plain=not draft.is_markdown,

@@ -107,11 +107,8 @@ class MineruService:
         Raises:
             ParseFailure: `provider_refused` or `provider_failed`.
         """
-
         # The service may stand in a private network, or behind a company's proxy.
-        limits = Limits(
-            _LARGEST_ANSWER_BYTES, _ANSWER_SECONDS, allow_private=True, use_proxy=True
-        )
+        limits = Limits(_LARGEST_ANSWER_BYTES, _ANSWER_SECONDS, allow_private=True, use_proxy=True)
 
         def fetch() -> None:
             with replace_file(target) as temporary:

@@ -34,7 +34,8 @@ namespaces: [thesis]
 ---
 # On <roofs>
 
-A green roof was 7 degrees cooler than bitumen at noon {#roofs}. It may help.
+A green roof was 7 degrees cooler than bitumen at noon. It may help. So it is {#roofs}.
+
 Roofs should always be planted by all & sundry. <script>alert(1)</script>
 
 行道树使行人感到凉爽。{#树荫}
@@ -118,7 +119,7 @@ def test_the_json_follows_the_published_schema(thesis: Workspace) -> None:
     schema = Path(__file__).parents[3] / "docs/schemas/claim_audit.schema.json"
     stored = json.loads(outcome.json.read_text(encoding="utf-8"))
     jsonschema.validate(stored, json.loads(schema.read_text(encoding="utf-8")))
-    assert stored["schema"] == "rag-assets/claim-audit/1"
+    assert stored["schema"] == "rag-assets/claim-audit/2"
     del stored["rows"][0]["claim_id"]
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(stored, json.loads(schema.read_text(encoding="utf-8")))
@@ -143,7 +144,9 @@ def test_the_page_shows_the_draft_and_asks_nothing_of_the_network(thesis: Worksp
 
 def test_the_page_of_citations_marks_the_quoted_sentence(thesis: Workspace) -> None:
     path = thesis.drafts / "cited.md"
-    path.write_text(DRAFT, encoding="utf-8")
+    path.write_text(
+        "A green roof was 7 degrees cooler than bitumen at noon {#roofs}.", encoding="utf-8"
+    )
     page = audit_citations(thesis, path).html.read_text(encoding="utf-8")
     assert "<mark>A green roof was 7 degrees cooler than bitumen at noon.</mark>" in page
     assert "&lt;b&gt;" in page or "<b>need" not in page
@@ -155,11 +158,13 @@ def test_a_draft_from_word_is_audited_with_its_footnotes_and_tables(thesis: Work
     )
     body = (
         word_paragraph("Roofs", "Heading1")
-        + word_paragraph("A green roof was 7 degrees cooler than bitumen at noon {#roofs}.")
+        + word_paragraph(
+            "A green roof was 7 degrees cooler than bitumen at noon. So it is {#roofs}."
+        )
         + in_paragraph(pointing)
         + word_table(
             word_row(word_cell("what"), word_cell("how much")),
-            word_row(word_cell("trees"), word_cell("streets are cooler by 45 % {#树荫}")),
+            word_row(word_cell("trees"), word_cell("streets are cooler by 45 %")),
         )
     )
     note = (
@@ -169,8 +174,8 @@ def test_a_draft_from_word_is_audited_with_its_footnotes_and_tables(thesis: Work
     found = {row.claim_text: row for row in outcome.audit.rows}
     cooler = found["A green roof was 7 degrees cooler than bitumen at noon."]
     assert (cooler.status, cooler.section) == ("SUPPORTED", "Roofs")
-    leak = found["Roofs always leak in autumn."]
-    assert [item.linkage for item in leak.linked_evidence] == ["footnote"]
+    assert outcome.audit.cited == 1  # by its footnote
+    assert "Roofs always leak in autumn." not in found
     assert any("45 %" in text for text in found)
     assert thesis.drafts / "kapitel.docx" in list_drafts(thesis)
     [found] = find_drafts(thesis, draft_key(thesis.drafts / "kapitel.docx"))
@@ -218,7 +223,9 @@ def test_named_namespaces_take_the_place_of_the_front_matter(tmp_path: Path) -> 
         build(workspace.namespace(name))
     draft = workspace.drafts / "act.md"
     draft.write_text(
-        "---\nnamespaces: [thesis]\n---\nAll flat roofs shall be planted {#roofs-act}.\n", "utf-8"
+        "---\nnamespaces: [thesis]\n---\nAll flat roofs shall be planted. "
+        "All flat roofs shall be planted {#roofs-act}.\n",
+        "utf-8",
     )
     for names, status in (((), "ERROR"), (("law",), "OK"), (("law", "thesis"), "OK")):
         (claim,) = audit_claims(workspace, draft, namespaces=names).audit.rows

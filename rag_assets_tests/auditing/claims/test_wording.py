@@ -10,12 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_assets.auditing.claims import causal_model, read_wording
-from rag_assets.auditing.claims.causal import causal_features
 from rag_assets.auditing.claims.causal_model import (
     CausalReader,
     CauseStore,
+    causal_threshold,
     load_causal_encoder,
-    load_causal_model,
     log_odds,
 )
 from rag_assets.model import DamagedFileError
@@ -128,13 +127,6 @@ def test_somebody_elses_hedge_in_quotation_marks_does_not_hedge() -> None:
     assert read_wording(said).is_strong
 
 
-def test_the_model_of_causal_wording_says_what_it_was_fitted_on() -> None:
-    model = load_causal_model()
-    assert len(model.fingerprint) == 16
-    used = causal_features("Smoking increases the risk of stroke because of its heat.")
-    assert used & set(model.weights)
-
-
 def test_changes_of_another_fit_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,28 +173,28 @@ def test_a_reading_is_kept_for_the_next_audit(tmp_path: Path) -> None:
     # What is kept decides, were it otherwise today.
     lines = (tmp_path / "readings.jsonl").read_text(encoding="utf-8").splitlines()
     (entry,) = map(json.loads, lines)
-    assert kept.find(entry["key"]) == entry["result"] > 0.9
-    kept.put([(entry["key"], 0.01)])
+    assert kept.find(entry["key"]) == entry["result"] > causal_threshold()
+    kept.put([(entry["key"], -9.0)])
     assert not CausalReader(kept).is_causal(sentence)
 
 
 def test_a_reading_near_the_threshold_decides_alike_the_second_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    near = load_causal_model().threshold - 0.00001
-    monkeypatch.setattr(causal_model.CausalModel, "probability", lambda *_: near)
+    near = causal_threshold() - 0.00001
+    monkeypatch.setattr(causal_model.CausalEncoder, "read_meaning", lambda *_: near)
     causes = CausalReader()
     sentence = "Smoking increases the risk of stroke."
     assert causes.is_causal(sentence) == causes.is_causal(sentence)
     (kept,) = (item.result for item in causes.store._touched.values())
-    assert causes.is_causal(sentence) == (kept >= load_causal_model().threshold)
+    assert causes.is_causal(sentence) == (kept >= causal_threshold())
 
 
-def test_what_is_about_the_same_thing_without_an_effect_is_told_by_its_meaning() -> None:
+def test_an_effect_in_other_words_is_told_by_its_meaning() -> None:
     effect = "A high-salt diet drove up the blood pressure of the mice and harmed their kidneys."
-    naming = "We measured how the blood pressure of the mice changed from week to week."
     assert "causal" in read_wording(effect).types
-    assert "causal" not in read_wording(naming).types
+    naming = "We measured how the blood pressure of the mice changed from week to week."
+    assert not read_wording(naming).is_strong
 
 
 @given(st.text(max_size=300))

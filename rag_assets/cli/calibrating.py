@@ -1,0 +1,59 @@
+"""`rag calibrate`: measure a reader on sentences of known truth and keep its thresholds."""
+
+from pathlib import Path
+
+import click
+
+from rag_assets.cli.options import OutputPath, shown_progress
+from rag_assets.judging.calibrating import OK_SHARE
+
+
+@click.command(
+    short_help="Fit a reader's thresholds on labelled sentences.",
+    help="Ask the reader of verify.scorer about the sentences in FILE (drafts with known truth, as "
+    "`rag eval claims` reads them), fit curve and thresholds by folds over the sources, and keep "
+    "them for all workspaces of this machine. Needs no workspace.",
+)
+@click.argument(
+    "file", metavar="FILE", type=click.Path(dir_okay=False, exists=True, path_type=Path)
+)
+@click.option("--scorer", type=click.Choice(["llm", "nli"]), help="In the place of verify.scorer.")
+@click.option(
+    "--sources", multiple=True, metavar="PLACE", type=click.Path(exists=True, path_type=Path),
+    help="A folder, or an archive (tar), with the cited files; may be repeated: show the reader "
+    "what is found of them, as an audit does, and not the quotations.",
+)  # fmt: skip
+@click.option(
+    "--share", type=click.FloatRange(0, 1), default=OK_SHARE, show_default=True,
+    metavar="SHARE", help="Of the supported sentences so many are to come out OK.",
+)  # fmt: skip
+@click.option("--dry-run", is_flag=True, help="Print the figures; keep nothing.")
+@click.option(
+    "--config", "--namespace-config", "config", metavar="FILE",
+    type=click.Path(dir_okay=False, exists=True, path_type=Path),
+    help="Settings over the shipped ones, as in a workspace's config.yaml.",
+)  # fmt: skip
+@click.option(
+    "--json", "out", type=OutputPath(), metavar="OUT",
+    help="Write the figures to this file as JSON.",
+)  # fmt: skip
+def calibrate(
+    file: Path, scorer: str | None, sources: tuple[Path, ...], share: float, dry_run: bool,
+    config: Path | None, out: Path | None,
+) -> None:  # fmt: skip
+    """Print the figures and say where they are kept."""
+    from typing import cast
+
+    from rag_assets.cli.evaluating import _finish
+    from rag_assets.evaluation.calibration import calibrate as measure
+    from rag_assets.evaluation.scorers import with_scorer
+    from rag_assets.judging.reader_fit import keep_fit
+    from rag_assets.workspace import shipped_settings
+    from rag_assets.workspace.settings import ScorerName
+
+    settings = with_scorer(shipped_settings(config), cast("ScorerName | None", scorer))
+    with shown_progress() as progress:
+        found = measure(file, settings, sources, share, progress)
+    if not dry_run:
+        click.echo(f"kept: {keep_fit(found.fit)}")
+    _finish(found.report, out)

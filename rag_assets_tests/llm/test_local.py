@@ -1,0 +1,133 @@
+"""A model of this machine: found by name, asked in process, with a runtime that is a stand-in."""
+
+import sys
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any, ClassVar, cast
+
+import pytest
+
+from rag_assets.llm import Budget, ChatModel, load_chat_model, with_local_reader
+from rag_assets.llm.local import LocalModel, _server
+from rag_assets.local_models import add_from_path
+from rag_assets.model import BudgetError, ConfigurationError, LanguageModelError
+from rag_assets_tests.llm.models import ask, settings_for
+
+YES: dict[str, Any] = {
+    "choices": [
+        {
+            "message": {"content": "Yes"},
+            "finish_reason": "length",
+            "logprobs": {
+                "content": [
+                    {
+                        "token": "Yes",
+                        "logprob": -0.1,
+                        "top_logprobs": [
+                            {"token": "Yes", "logprob": -0.1},
+                            {"token": "No", "logprob": -2.3},
+                        ],
+                    }
+                ]
+            },
+        }
+    ],
+    "usage": {"prompt_tokens": 12, "completion_tokens": 1},
+}
+
+
+class Runtime:
+    """Stands where xllamacpp would; remembers what it was asked."""
+
+    asked: ClassVar[list[dict[str, Any]]] = []
+    answer: ClassVar[Any] = YES
+
+    class CommonParams:
+        def __init__(self) -> None:
+            self.model = SimpleNamespace(path="")
+            self.cpuparams = SimpleNamespace(n_threads=0)
+            self.cpuparams_batch = SimpleNamespace(n_threads=0)
+
+    class Server:
+        def __init__(self, params: Any) -> None:
+            self.params = params
+
+        def handle_chat_completions(self, body: dict[str, Any]) -> Any:
+            Runtime.asked.append(body)
+            if isinstance(Runtime.answer, Exception):
+                raise Runtime.answer
+            return Runtime.answer
+
+
+@pytest.fixture
+def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ChatModel:
+    monkeypatch.setitem(sys.modules, "xllamacpp", cast("ModuleType", Runtime))
+    monkeypatch.setattr("rag_assets.llm.local.has_runtime", lambda: True)
+    monkeypatch.setattr(Runtime, "asked", [])
+    monkeypatch.setattr(Runtime, "answer", YES)
+    monkeypatch.setenv("RAG_MODELS", str(tmp_path / "models"))
+    _server.cache_clear()
+    file = tmp_path / "mine.gguf"
+    file.write_bytes(b"GGUF mine")
+    add_from_path(tmp_path / "models", "mine", file, lambda _sentence: None)
+    found = load_chat_model(settings_for(kind="local", model="mine"))
+    assert found is not None
+    return found
+
+
+def test_it_answers_with_the_probabilities_of_its_tokens(model: ChatModel) -> None:
+    completion = model.complete(ask("is it?", max_tokens=1, top_logprobs=2))
+    assert (completion.text, completion.usage.total) == ("Yes", 13)
+    assert [token.token for token in completion.logprobs[0]] == ["Yes", "No"]
+    assert (Runtime.asked[0]["max_tokens"], Runtime.asked[0]["top_logprobs"]) == (1, 2)
+
+
+def test_its_description_holds_the_hash_of_its_file(model: ChatModel) -> None:
+    assert model.name == "local:mine"
+    assert len(str(model.describe()["sha256"])) == 64
+
+
+@pytest.mark.parametrize(
+    "answer", [RuntimeError("too long"), {"error": {"message": "too long"}}, {"choices": []}]
+)
+def test_what_the_runtime_refuses_is_said(
+    model: ChatModel, monkeypatch: pytest.MonkeyPatch, answer: Any
+) -> None:
+    monkeypatch.setattr(Runtime, "answer", answer)
+    with pytest.raises(LanguageModelError, match="context_tokens"):
+        model.complete(ask("is it?"))
+
+
+def test_a_budget_limits_it(model: ChatModel) -> None:
+    budget = Budget(tokens=13)
+    model.complete(ask("is it?"), budget)
+    with pytest.raises(BudgetError):
+        model.complete(ask("is it?"), budget)
+
+
+def test_without_the_extra_the_install_command_is_said(
+    model: ChatModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rag_assets.llm.local.has_runtime", lambda: False)
+    with pytest.raises(ConfigurationError, match=r"pip install 'rag-assets\[reader\]'"):
+        LocalModel(settings_for(kind="local", model="mine"))
+
+
+def test_a_model_that_is_not_there_names_the_command(model: ChatModel) -> None:
+    with pytest.raises(ConfigurationError, match="rag models add qwen"):
+        LocalModel(settings_for(kind="local", model=""))
+
+
+def test_a_folder_of_transformers_is_no_language_model(model: ChatModel, tmp_path: Path) -> None:
+    (tmp_path / "nli").mkdir()
+    (tmp_path / "nli" / "config.json").write_text("{}", encoding="utf-8")
+    add_from_path(tmp_path / "models", "nli", tmp_path / "nli", lambda _sentence: None)
+    with pytest.raises(ConfigurationError, match="GGUF"):
+        LocalModel(settings_for(kind="local", model="nli"))
+
+
+def test_auto_takes_no_model_that_is_not_there(model: ChatModel) -> None:
+    nothing = settings_for(kind="none")
+    assert with_local_reader(nothing) == nothing
+    named = settings_for(kind="openai_compatible")
+    assert with_local_reader(named) == named
