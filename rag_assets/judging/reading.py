@@ -144,7 +144,7 @@ class OddsReader:
     def _request(self, messages: tuple[Message, ...]) -> ChatRequest:
         return ChatRequest(
             messages, task=READ_TASK, prompt_hash=load_prompt(READ_TASK).hash, temperature=0.0,
-            max_tokens=1, top_logprobs=_TOP_TOKENS,
+            max_tokens=1, top_logprobs=_TOP_TOKENS, shared_messages=len(messages) - 1,
         )  # fmt: skip
 
 

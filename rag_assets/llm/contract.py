@@ -54,6 +54,8 @@ class ChatRequest:
         max_tokens: of the answer; None for the settings'.
         top_logprobs: how many of the likeliest tokens are wanted at each place of the answer, with
             their logarithms; 0 for none. Not every service gives them.
+        shared_messages: how many of the first messages stand in the program and come before every
+            question of the task, so that a model may keep what it read of them; not sent.
     """
 
     messages: tuple[Message, ...]
@@ -64,6 +66,7 @@ class ChatRequest:
     temperature: float | None = None
     max_tokens: int | None = None
     top_logprobs: int = 0
+    shared_messages: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +154,8 @@ class ChatModel(Protocol):
 def request_to_json(request: ChatRequest) -> dict[str, Any]:
     """Return a request as values that JSON knows."""
     said = asdict(request)
+    # It changes no answer.
+    del said["shared_messages"]
     if not request.top_logprobs:
         # So that what was recorded before anybody asked for them keeps its key.
         del said["top_logprobs"]

@@ -2,10 +2,7 @@
 
 import json
 import os
-import threading
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from rag_assets.llm.budget import Budget, estimate_tokens
@@ -18,19 +15,17 @@ from rag_assets.llm.contract import (
     Usage,
     stream_whole,
 )
+from rag_assets.llm.local_server import LocalServer, find_server
 from rag_assets.llm.wire import logprobs_from_wire, message_to_wire, tool_to_wire
 from rag_assets.local_models import KeptModel, default_reader, require_model
 from rag_assets.model import ConfigurationError, LanguageModelError
 from rag_assets.services import missing_extra
 from rag_assets.workspace.settings import LlmSettings
 
-# Conversations whose beginnings stay in memory: a task that asks in two languages has two.
-_SLOTS = 2
 _FINISHES: Mapping[str, FinishReason] = {
     "stop": "stop", "length": "length", "tool_calls": "tool_calls",
 }  # fmt: skip
 _SHOWN_CHARACTERS = 200
-_QUIET = -1
 
 
 class LocalModel:
@@ -52,7 +47,6 @@ class LocalModel:
                 "a GGUF file. `rag models list` says what is here."
             )
         self._settings = settings
-        self._loading = threading.Lock()
 
     @property
     def name(self) -> str:
@@ -75,11 +69,11 @@ class LocalModel:
         if budget is not None:
             asked = estimate_tokens(*(message.content for message in request.messages))
             limit, _ = budget.limit_call(asked, limit, settings.timeout_seconds)
-        with self._loading:
-            server = _server(
-                self._kept.path, settings.context_tokens, settings.threads or usable_cores()
-            )
-        completion = self._read(self._ask(server, self._body(request, limit)))
+        server = find_server(
+            self._kept, settings.context_tokens, settings.threads or usable_cores()
+        )
+        body = self._body(request, limit)
+        completion = self._read(self._ask(server, body, request.shared_messages))
         if budget is not None:
             budget.spend(completion.usage.total)
         return completion
@@ -108,9 +102,9 @@ class LocalModel:
             }
         return body
 
-    def _ask(self, server: Any, body: dict[str, Any]) -> Mapping[str, Any]:
+    def _ask(self, server: LocalServer, body: dict[str, Any], shared: int) -> Mapping[str, Any]:
         try:
-            answer = server.handle_chat_completions(body)
+            answer = server.answer(body, shared)
         except RuntimeError as error:
             raise self._failed(str(error)) from error
         if "error" in answer or not answer.get("choices"):
@@ -170,29 +164,3 @@ def local_reader(settings: LlmSettings) -> KeptModel | None:
         return None
     name = settings.model if settings.kind == "local" and settings.model else default_reader()
     return find_model(default_folder(), name)
-
-
-@lru_cache(maxsize=1)
-def _server(path: Path, context_tokens: int, threads: int) -> Any:
-    # Waiting threads that spin would take the processor from those that work.
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-    import xllamacpp
-
-    params = xllamacpp.CommonParams()
-    params.model.path = str(path)
-    params.n_parallel = _SLOTS
-    params.n_ctx = _SLOTS * context_tokens
-    params.cpuparams.n_threads = threads
-    params.cpuparams_batch.n_threads = threads
-    params.warmup = False
-    params.verbosity = _QUIET
-    params.ui = False
-    # Beginnings are kept in the slots; a second store of gigabytes would hold nothing more.
-    params.cache_ram_mib = 0
-    try:
-        return xllamacpp.Server(params)
-    except RuntimeError as error:
-        raise LanguageModelError(
-            f"{path}: llama.cpp cannot load it ({error}). Run `rag models remove` and `rag models "
-            "add` with its name."
-        ) from error

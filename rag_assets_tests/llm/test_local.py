@@ -1,14 +1,28 @@
 """A model of this machine: found by name, asked in process, with a runtime that is a stand-in."""
 
+import json
 import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any, ClassVar, cast
 
 import pytest
 
-from rag_assets.llm import Budget, ChatModel, load_chat_model, with_local_reader
-from rag_assets.llm.local import LocalModel, _server
+from rag_assets.llm import (
+    Budget,
+    ChatModel,
+    ChatRequest,
+    Message,
+    load_chat_model,
+    with_local_reader,
+)
+from rag_assets.llm.contract import request_key
+from rag_assets.llm.local import LocalModel
+from rag_assets.llm.local_server import _server
 from rag_assets.local_models import add_from_path
 from rag_assets.model import BudgetError, ConfigurationError, LanguageModelError
 from rag_assets_tests.llm.models import ask, settings_for
@@ -48,9 +62,18 @@ class Runtime:
             self.cpuparams = SimpleNamespace(n_threads=0)
             self.cpuparams_batch = SimpleNamespace(n_threads=0)
 
+    __version__ = "1"
+    address: ClassVar[str] = "http://127.0.0.1:9"
+    folder: ClassVar[Path]
+    key: ClassVar[str]
+    copied: ClassVar[list[str]] = []
+    refused: ClassVar[set[str]] = set()
+
     class Server:
         def __init__(self, params: Any) -> None:
             self.params = params
+            self.listening_address = Runtime.address
+            Runtime.folder, Runtime.key = Path(params.slot_save_path), params.api_keys[0]
 
         def handle_chat_completions(self, body: dict[str, Any]) -> Any:
             Runtime.asked.append(body)
@@ -59,12 +82,43 @@ class Runtime:
             return Runtime.answer
 
 
+class Slots(BaseHTTPRequestHandler):
+    """The part of llama.cpp's server that copies a slot to a file and back."""
+
+    def do_POST(self) -> None:
+        action = self.path.rpartition("=")[2]
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        known = self.headers["Authorization"] == f"Bearer {Runtime.key}"
+        Runtime.copied.append(action)
+        if known and action == "save":
+            (Runtime.folder / body["filename"]).write_bytes(b"what was read")
+        self.send_response(200 if known and action not in Runtime.refused else 500)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def slots(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Slots) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        monkeypatch.setattr(Runtime, "address", f"http://127.0.0.1:{server.server_port}")
+        yield
+        server.shutdown()
+        thread.join()
+
+
 @pytest.fixture
 def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ChatModel:
     monkeypatch.setitem(sys.modules, "xllamacpp", cast("ModuleType", Runtime))
     monkeypatch.setattr("rag_assets.llm.local.has_runtime", lambda: True)
     monkeypatch.setattr(Runtime, "asked", [])
     monkeypatch.setattr(Runtime, "answer", YES)
+    monkeypatch.setattr(Runtime, "copied", [])
+    monkeypatch.setattr(Runtime, "refused", set())
     monkeypatch.setenv("RAG_MODELS", str(tmp_path / "models"))
     _server.cache_clear()
     file = tmp_path / "mine.gguf"
@@ -131,3 +185,41 @@ def test_auto_takes_no_model_that_is_not_there(model: ChatModel) -> None:
     assert with_local_reader(nothing) == nothing
     named = settings_for(kind="openai_compatible")
     assert with_local_reader(named) == named
+
+
+def examples_and(question: str) -> ChatRequest:
+    told = Message("user", "an example"), Message("assistant", "yes")
+    return ChatRequest((*told, Message("user", question)), shared_messages=2)
+
+
+def asked() -> list[list[str]]:
+    return [[message["content"] for message in body["messages"]] for body in Runtime.asked]
+
+
+@pytest.mark.usefixtures("slots")
+def test_the_beginning_of_a_prompt_is_read_once_for_all_processes(model: ChatModel) -> None:
+    model.complete(examples_and("my secret"))
+    model.complete(examples_and("another"))
+    beginning = ["an example", "yes", ""]
+    assert asked() == [beginning, [*beginning[:2], "my secret"], [*beginning[:2], "another"]]
+    _server.cache_clear()  # another process
+    model.complete(examples_and("a third"))
+    assert (Runtime.copied, len(asked())) == (["save", "restore"], 4)
+
+
+@pytest.mark.usefixtures("slots")
+@pytest.mark.parametrize("refused", ["save", "restore"])
+def test_a_beginning_that_cannot_be_kept_costs_time_alone(
+    model: ChatModel, caplog: pytest.LogCaptureFixture, refused: str
+) -> None:
+    Runtime.refused.add(refused)
+    for _process in range(2):
+        assert model.complete(examples_and("my secret")).text == "Yes"
+        _server.cache_clear()
+    assert len(asked()) == 4
+    assert "prompt" in caplog.text
+
+
+def test_requests_are_recorded_under_one_key_whatever_they_share() -> None:
+    request = examples_and("x")
+    assert request_key("m", request) == request_key("m", replace(request, shared_messages=0))
