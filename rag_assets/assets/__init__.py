@@ -13,12 +13,14 @@ from rag_assets.assets.evidence_packs import (
     build_evidence_packs_asset,
     pack_metadata,
 )
+from rag_assets.assets.first_index import build_first_index_asset
 from rag_assets.assets.inventory import build_inventory_asset
 from rag_assets.assets.options import (
     REHASH_TAG,
     REST_TAG,
     RETRY_TAG,
     STATE_TAG,
+    news_reporter,
     progress_reporter,
 )
 from rag_assets.assets.parents import build_parents_asset
@@ -38,6 +40,7 @@ _BUILDERS = (
     build_parse_reports_asset,
     build_parents_asset,
     build_chunks_asset,
+    build_first_index_asset,
     build_embeddings_asset,
     build_search_index_asset,
 )
@@ -64,6 +67,7 @@ __all__ = [
     "build_namespace_assets",
     "build_retrieval_evaluations_asset",
     "claims_metadata",
+    "news_reporter",
     "pack_metadata",
     "progress_reporter",
 ]

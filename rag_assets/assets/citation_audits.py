@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import dagster as dg
 
 from rag_assets.assets.lineage_links import lineage_metadata
-from rag_assets.assets.options import OWNERS, signed_work
+from rag_assets.assets.options import OWNERS, progress_reporter, signed_work
 from rag_assets.assets.reporting import Metadata, copies_metadata, table, text_preview
 from rag_assets.auditing import AuditOutcome, audit_citations, find_drafts
 from rag_assets.workspace import Workspace
@@ -38,7 +38,9 @@ def build_citation_audits_asset(
         for key in context.partition_keys:
             with signed_work(context, fresh, CODE_VERSION):
                 outcomes = {
-                    path: audit_citations(fresh, path, notify=context.log.info)
+                    path: audit_citations(
+                        fresh, path, notify=context.log.info, on_progress=progress_reporter.get()
+                    )
                     for path in find_drafts(fresh, key)
                 }
             # Equal copies have equal rows; each has files of its own.

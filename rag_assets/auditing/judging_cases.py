@@ -15,10 +15,13 @@ from rag_assets.auditing.quoting import QuotationCheck, check_quotation, quoted_
 from rag_assets.auditing.showing import PassagePart, Shown, read_parts, show
 from rag_assets.auditing.verdict_store import VerdictStore, judgement_key
 from rag_assets.finding import MOST_WINDOWS, EvidenceFinder, OpenDocument
-from rag_assets.judging import Scorer
+from rag_assets.judging import Judgement, Scorer
+from rag_assets.model import Progress
 
 # Part of a judgement's key: raise it when the same inputs may be judged otherwise.
 JUDGING_VERSION = 10
+# Progress is told between so many questions.
+_AT_ONCE = 4
 # They compare, and do not read: spec 000 has them look at k passages.
 _COMPARING = frozenset({"similarity", "coverage"})
 
@@ -35,12 +38,14 @@ class Court:
         scorers: by namespace.
         k: windows that a scorer sees which compares; the others see three.
         store: judgements made before; gets those made now.
+        on_progress: told while evidence is sought and while it is read.
     """
 
     library: Library
     scorers: Mapping[str, Scorer]
     k: int
     store: VerdictStore
+    on_progress: Progress | None = None
     finder: EvidenceFinder = field(default_factory=EvidenceFinder)
     subjects: dict[tuple[str, str], Subject] = field(default_factory=dict)
     judged_now: int = 0
@@ -100,23 +105,32 @@ class Court:
         return self.k if scorer.name in _COMPARING else MOST_WINDOWS
 
     def _judge_anew(self, cases: Mapping[str, tuple[Case, CitedDocumentRef]]) -> dict[str, Judged]:
-        """Judge cases by key; what one scorer is asked goes in one call.
+        """Judge cases by key; a scorer is asked about several at once.
 
         A case whose document states nothing is left out.
         """
         asks: dict[str, list[Ask]] = {}
-        for key, (case, ref) in cases.items():
+        for done, (key, (case, ref)) in enumerate(cases.items()):
+            self._tell("finding evidence", done, len(cases))
             self.judged_now += 1
             scorer = self.scorers[ref.namespace]
             asks.setdefault(scorer.fingerprint, []).extend(self._asks(key, case, ref))
         made: dict[str, Judged] = {}
         scorers = {scorer.fingerprint: scorer for scorer in self.scorers.values()}
         for fingerprint, asked in asks.items():
-            judgements = scorers[fingerprint].judge([(ask.claim, ask.texts) for ask in asked])
+            judgements: list[Judgement] = []
+            for begin in range(0, len(asked), _AT_ONCE):
+                self._tell("reading it", begin, len(asked))
+                batch = asked[begin : begin + _AT_ONCE]
+                judgements += scorers[fingerprint].judge([(ask.claim, ask.texts) for ask in batch])
             answered = list(zip(asked, judgements, strict=True))
             for key in dict.fromkeys(ask.key for ask in asked):
                 made[key] = choose([(ask, found) for ask, found in answered if ask.key == key])
         return self._with_boxes(cases, made)
+
+    def _tell(self, what: str, done: int, total: int) -> None:
+        if self.on_progress and total:
+            self.on_progress(what, done, total)
 
     def _asks(self, key: str, case: Case, ref: CitedDocumentRef) -> Iterator[Ask]:
         """Yield what the scorer is asked: the place that the citation names, then everything."""

@@ -16,7 +16,7 @@ from rag_assets.auditing.verdict_store import open_verdicts
 from rag_assets.auditing.verification import verify_citations
 from rag_assets.evidence import partition_key
 from rag_assets.judging import Scorer, load_scorer, open_verifying_model
-from rag_assets.model import PublicationError, UsageError
+from rag_assets.model import Progress, PublicationError, UsageError
 from rag_assets.storage import current_folder, find_versions, read_json, write_version
 from rag_assets.workspace import Workspace
 from rag_assets.workspace.settings import VerifySettings
@@ -49,6 +49,7 @@ def audit_citations(
     *,
     namespaces: Sequence[str] = (),
     notify: Callable[[str], None] = lambda sentence: None,
+    on_progress: Progress | None = None,
 ) -> AuditOutcome:
     """Verify the citations of a draft and store the audit as `<draft>_citations_v###`.
 
@@ -76,7 +77,7 @@ def audit_citations(
         store = open_verdicts(workspace)
         audit = verify_citations(
             draft, library, library.encoders(), workspace.settings.verify, store=store,
-            make_scorer=scorer_maker(workspace),
+            make_scorer=scorer_maker(workspace), on_progress=on_progress,
         )  # fmt: skip
         store.save(notify)
     key = draft_key(draft_path)

@@ -15,7 +15,7 @@ from rag_assets.auditing.unread import warn_of_unread
 from rag_assets.auditing.verdict import CitationVerdict
 from rag_assets.auditing.verdict_store import VerdictStore
 from rag_assets.judging import Scorer, load_scorer
-from rag_assets.model import ConfigurationError, UsageError
+from rag_assets.model import ConfigurationError, Progress, UsageError
 from rag_assets.workspace.settings import VerifySettings
 
 Encoders = Encoder | Sequence[Encoder]
@@ -29,6 +29,7 @@ def verify_citations(
     *,
     store: VerdictStore | None = None,
     make_scorer: Callable[[VerifySettings, Encoder], Scorer] = load_scorer,
+    on_progress: Progress | None = None,
 ) -> CitationAudit:
     """Judge every citation of a draft against the document that it cites, and no other text.
 
@@ -42,6 +43,7 @@ def verify_citations(
         settings: scorer, k and thresholds.
         store: judgements made before; what it holds is not judged again.
         make_scorer: from the settings and a namespace's first model.
+        on_progress: told while evidence is sought and read.
 
     Raises:
         UsageError: the draft's front matter names a namespace that is not published.
@@ -61,7 +63,7 @@ def verify_citations(
     }
     if not scorers:
         raise ConfigurationError(f"{draft.name}: no namespace is published that it could cite.")
-    court = Court(library, scorers, settings.k, store or VerdictStore())
+    court = Court(library, scorers, settings.k, store or VerdictStore(), on_progress)
     rows = judge_cases(cases, court)
     unread = tuple(warn_of_unread(draft, library))
     scorer = next(iter(scorers.values()))

@@ -176,12 +176,15 @@ class DocumentStage:
         on_progress: Progress | None,
     ) -> dict[str, StageOutcome]:
         """Refresh each partition in turn; returns the outcome by partition."""
-        outcomes = {}
-        for done, partition in enumerate(partitions):
-            if on_progress:
-                on_progress(self.name, done, len(partitions))
+        outcomes: dict[str, StageOutcome] = {}
+        living = {partition: self.wanted(partition) for partition in partitions}
+        total = sum(map(len, living.values()))
+        done = 0
+        for partition, wanted in living.items():
+            if on_progress and total:
+                on_progress(self.name, done, total)
+            done += len(wanted)
             started = time.monotonic()
-            wanted = self.wanted(partition)
             path = namespace.record(self.name, partition)
             refreshed = refresh_record(
                 path,

@@ -11,9 +11,9 @@ from rag_assets.cli.options import (
     json_option,
     open_workspace,
     print_json,
-    shown_progress,
     warn_of_changes,
 )
+from rag_assets.cli.progress import shown_progress
 from rag_assets.storage import read_json
 
 

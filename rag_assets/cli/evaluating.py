@@ -9,7 +9,8 @@ from rag_assets.cli.evaluating_assertions import assertions
 from rag_assets.cli.evaluating_claims import claims
 from rag_assets.cli.evaluating_locate import locate
 from rag_assets.cli.failing import DONE, FAILED
-from rag_assets.cli.options import OutputPath, shown_progress, write_output
+from rag_assets.cli.options import OutputPath, write_output
+from rag_assets.cli.progress import shown_progress
 from rag_assets.model import UsageError
 
 if TYPE_CHECKING:

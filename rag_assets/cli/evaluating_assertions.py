@@ -6,7 +6,8 @@ from pathlib import Path
 import click
 
 from rag_assets.cli.failing import DONE, FAILED
-from rag_assets.cli.options import OutputPath, shown_progress, write_output
+from rag_assets.cli.options import OutputPath, write_output
+from rag_assets.cli.progress import shown_progress
 
 
 @click.command(

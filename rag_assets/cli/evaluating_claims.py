@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from rag_assets.cli.options import OutputPath, shown_progress
+from rag_assets.cli.options import OutputPath
+from rag_assets.cli.progress import shown_progress
 
 
 @click.command(

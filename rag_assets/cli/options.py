@@ -1,17 +1,14 @@
 """Options that several commands share, and how they print."""
 
 import json
-import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from rag_assets.cli.failing import remember_trouble
-from rag_assets.cli.printing import terminal_of
-from rag_assets.model import ConfigurationError, Progress, WorkspaceError, drop_controls
+from rag_assets.model import ConfigurationError, WorkspaceError
 from rag_assets.storage import write_bytes
 from rag_assets.workspace import (
     Namespace,
@@ -113,29 +110,6 @@ def open_namespaces(names: tuple[str, ...]) -> list[Namespace]:
 def print_json(value: Any) -> None:
     """Print a value as JSON to standard output."""
     click.echo(json.dumps(value, ensure_ascii=False, indent=1, default=str))
-
-
-@contextmanager
-def shown_progress() -> Iterator[Progress | None]:
-    """Show progress on a terminal's standard error; None where nobody is looking."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bars
-
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(),
-               TimeElapsedColumn())  # fmt: skip
-    with Bars(*columns, console=Console(file=terminal_of(sys.stderr)), transient=True) as bars:
-        task = bars.add_task("starting", total=None)
-
-        def report(what: str, done: int, total: int) -> None:
-            bars.update(
-                task, description=drop_controls(what)[:60], completed=done, total=total or None
-            )
-
-        yield report
 
 
 def say(text: str, *, quiet: bool) -> None:

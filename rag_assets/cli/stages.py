@@ -12,12 +12,15 @@ from rag_assets.cli.options import (
     open_namespaces,
     print_json,
     say,
-    shown_progress,
 )
 from rag_assets.cli.previewing import show
+from rag_assets.cli.progress import shown_progress
+from rag_assets.workspace import Namespace
 
-_ALL = ("inventory", "raw_files", "parse_reports", "parents", "chunks", "embeddings",
-        "search_index")  # fmt: skip
+_CHUNKED = ("inventory", "raw_files", "parse_reports", "parents", "chunks")
+_EMBEDDED = (*_CHUNKED, "embeddings")
+_ALL = (*_CHUNKED, "first_index", "embeddings", "search_index")
+_UNPARTITIONED = frozenset({"inventory", "first_index", "search_index"})
 _REHASH_TAG, _RETRY_TAG = "rag/rehash", "rag/retry"
 
 rehash_option = click.option(
@@ -41,6 +44,10 @@ def _run(
     code = DONE
     report: dict[str, Any] = {}
     for namespace in open_namespaces(names):
+        if stages == _ALL and not tags and _is_settled(namespace):
+            say(f"{namespace.name}: nothing has changed; nothing to do", quiet=as_json)
+            report[namespace.name] = _NOTHING_TO_DO
+            continue
         with shown_progress() as progress:
             outcome = materialize_stages(namespace, stages, tags=tags, on_progress=progress)
         summary = _summarise(namespace.name, stages, outcome.metadata)
@@ -74,6 +81,18 @@ def _run(
     click.get_current_context().exit(code)
 
 
+_NOTHING_TO_DO: dict[str, Any] = {
+    "success": True, "run_id": None, "stages": {}, "errors": [], "warnings": [], "checks": [],
+}  # fmt: skip
+
+
+def _is_settled(namespace: Namespace) -> bool:
+    from rag_assets.embedding import model_fingerprints
+    from rag_assets.publishing import is_settled
+
+    return is_settled(namespace, model_fingerprints(namespace.settings.embed))
+
+
 def _warnings(metadata: Any) -> list[str]:
     """Return what the assets warned of, each sentence once, in the order of the stages."""
     found = []
@@ -100,7 +119,7 @@ def _summarise(
         found = metadata.get(f"{name}/{stage}")
         if not found:
             continue
-        is_partitioned = stage not in {"inventory", "search_index"}
+        is_partitioned = stage not in _UNPARTITIONED
         totals: dict[str, int | float | str] = {}
         for part in found.values() if is_partitioned else [found]:
             for figure, value in part.items():
@@ -150,7 +169,7 @@ parse.add_command(show)
 @json_option
 def chunk(names: tuple[str, ...], as_json: bool) -> None:
     """Run up to `chunks`."""
-    _run(names, _ALL[:5], as_json)
+    _run(names, _CHUNKED, as_json)
 
 
 @click.command(help="Everything up to a vector for every chunk.")
@@ -158,7 +177,7 @@ def chunk(names: tuple[str, ...], as_json: bool) -> None:
 @json_option
 def embed(names: tuple[str, ...], as_json: bool) -> None:
     """Run up to `embeddings`."""
-    _run(names, _ALL[:6], as_json)
+    _run(names, _EMBEDDED, as_json)
 
 
 @click.command(help="Publish what the records hold now; writes nothing where nothing changed.")
@@ -166,7 +185,7 @@ def embed(names: tuple[str, ...], as_json: bool) -> None:
 @json_option
 def index(names: tuple[str, ...], as_json: bool) -> None:
     """Run `search_index`."""
-    _run(names, _ALL[6:], as_json)
+    _run(names, _ALL[-1:], as_json)
 
 
 @click.command(help="Everything from raw/ to a publication; what did not change costs nothing.")

@@ -80,9 +80,7 @@ def embedder(model: ModelSettings) -> Embedder:
     facts = _facts(model)
     if model.model == MINILM:
         return folder_model.embedder_of(facts, model)
-    from rag_assets.embedding.bert_torch import BertEmbedder
-
-    return BertEmbedder(_read_bert(facts), model)
+    return folder_model.bert_embedder(_read_bert(facts), model)
 
 
 def read_bert(model: ModelSettings) -> PlainBert:

@@ -1,10 +1,12 @@
 """Kind `sentence_transformers`: a model in a folder, or in the local cache of the hub."""
 
 from rag_assets.embedding.bert_folder import is_plain_bert, read_plain_bert
+from rag_assets.embedding.bert_parts import PlainBert
 from rag_assets.embedding.bundled_files import BUNDLED_FOLDERS, BUNDLED_MODELS, checked_folder
 from rag_assets.embedding.embedder import Embedder, EmbeddingTokenizer, QueryEncoder
 from rag_assets.embedding.model_folder import FolderFacts, folder_facts, model_folder
 from rag_assets.embedding.model_tokenizer import read_model_tokenizer
+from rag_assets.model import ConfigurationError
 from rag_assets.workspace.settings import ModelSettings
 
 
@@ -36,12 +38,35 @@ def query_encoder(model: ModelSettings) -> QueryEncoder:
 def embedder_of(facts: FolderFacts, model: ModelSettings) -> Embedder:
     """Return the loaded model of a folder."""
     if is_plain_bert(facts.folder):
-        from rag_assets.embedding.bert_torch import BertEmbedder
-
-        return BertEmbedder(read_plain_bert(facts), model)
+        return bert_embedder(read_plain_bert(facts), model)
+    if model.dtype == "int8":
+        raise ConfigurationError(
+            f"embed.models: {model.model}: dtype: int8 is for plain BERTs; this is another kind of "
+            "model. Take the line away, or write float32."
+        )
     from rag_assets.embedding.sentence_model import SentenceEmbedder
 
     return SentenceEmbedder(facts, model)
+
+
+def bert_embedder(bert: PlainBert, model: ModelSettings) -> Embedder:
+    """Return what encodes passages with a plain BERT: torch where it may find a GPU.
+
+    Raises:
+        ConfigurationError: int8 on a device that computes in floating point alone.
+    """
+    if model.dtype == "int8" and model.device not in {"auto", "cpu"}:
+        raise ConfigurationError(
+            f"embed.models: {model.model}: dtype: int8 is computed on the processor, and device is "
+            f"{model.device!r}. Write dtype: float16 for a GPU, or take device away."
+        )
+    if model.dtype == "int8" or (model.dtype, model.device) == ("float32", "cpu"):
+        from rag_assets.embedding.bert_onnx import OnnxBertEmbedder
+
+        return OnnxBertEmbedder(bert, model)
+    from rag_assets.embedding.bert_torch import BertEmbedder
+
+    return BertEmbedder(bert, model)
 
 
 def query_encoder_of(facts: FolderFacts, model: ModelSettings) -> QueryEncoder:

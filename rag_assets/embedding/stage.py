@@ -85,6 +85,7 @@ def refresh_embeddings(
     configured = sorted(model.fingerprint for model in models)
     rule = hash_fields(EMBEDDING_VERSION, UNREADABLE_SHARE, configured)
     tallies: dict[str, _Tally] = {}
+    work = _Work(on_progress, len(models))
 
     def compute(partition: str, stale: Sequence[str]) -> Iterable[Computed]:
         path = namespace.record("chunks", partition)
@@ -102,10 +103,12 @@ def refresh_embeddings(
         for model in models:
             known = vectors[model.fingerprint]
             tally.looked_up[model.name] += _count_vectors(known)
-            said = _name_progress(on_progress, partition, model.name)
+            chunks = sum(map(len, passages.values()))
+            said = work.part(chunks)
             fresh = _encode(model, inputs, inputs.keys() - known.keys(), said, notify)
             tally.encoded[model.name] += _count_vectors(fresh)
             known.update(fresh)
+            work.finish(chunks)
         spare = _spare_vectors(namespace.record("embeddings", partition), stale, configured)
         for content, ordered in passages.items():
             of = upstream[content].digest
@@ -122,6 +125,8 @@ def refresh_embeddings(
     stage = DocumentStage(
         "embeddings", embeddings_schema(), wanted, compute, lambda entry: int(entry.note["chunks"])
     )
+    if on_progress:
+        work.total = sum(_stale_chunks(namespace, key, wanted(key)) for key in partitions)
     outcomes = stage.refresh(namespace, inventory, partitions, notify, None)
     return {
         partition: replace(
@@ -172,13 +177,47 @@ def _unreadable(namespace: Namespace, partition: str, living: Collection[str]) -
     return counts
 
 
-def _name_progress(
-    on_progress: Progress | None, partition: str, model: str
-) -> "Callable[[int, int], None] | None":
-    if on_progress is None:
-        return None
-    what = f"embeddings of partition {partition} by {model}"
-    return lambda done, total: on_progress(what, done, total)
+class _Work:
+    """Tells how many passages of all that a run encodes have their vectors.
+
+    Args:
+        models: each of them looks at every passage.
+    """
+
+    def __init__(self, on_progress: Progress | None, models: int) -> None:
+        self._on_progress = on_progress
+        self._models = models
+        self._done = 0.0
+        self.total = 0
+
+    def part(self, chunks: int) -> "Callable[[int, int], None] | None":
+        """Return what tells how far one model is with some chunks."""
+        if self._on_progress is None:
+            return None
+        return lambda done, total: self._tell(self._done + chunks * done / total)
+
+    def finish(self, chunks: int) -> None:
+        """Count chunks that a model has looked at."""
+        self._done += chunks
+        self._tell(self._done)
+
+    def _tell(self, done: float) -> None:
+        if self._on_progress and self.total:
+            self._on_progress("encoding passages", int(done / self._models), self.total)
+
+
+def _stale_chunks(namespace: Namespace, partition: str, wanted: Mapping[str, str]) -> int:
+    """Return how many chunks of a partition this stage will look at."""
+    chunks = read_entries(namespace.record("chunks", partition))
+    try:
+        held = read_entries(namespace.record("embeddings", partition))
+    except DamagedFileError:
+        held = {}  # told, and rebuilt, by whoever refreshes the record
+    return sum(
+        chunks[content].rows
+        for content, fingerprint in wanted.items()
+        if content not in held or held[content].fingerprint != fingerprint
+    )
 
 
 def _encode(

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
 # So many texts are cut into tokens and sorted at a time: 8 MB of ids at 256 tokens a text.
 WINDOW_TEXTS = 8_192
-# Progress is told after so many batches.
-_BATCHES_PER_REPORT = 16
 
 
 def token_batches(sizes: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:
@@ -48,7 +46,7 @@ def encode_in_batches(
     import numpy as np
 
     vectors = np.zeros((len(texts), dimension), np.float32)
-    done = batches = 0
+    done = 0
     for first in range(0, len(texts), WINDOW_TEXTS):
         window = texts[first : first + WINDOW_TEXTS]
         ids = prepare(window)
@@ -56,7 +54,6 @@ def encode_in_batches(
             found = encode([ids[index] for index in chosen], [window[index] for index in chosen])
             vectors[[first + index for index in chosen]] = found
             done += len(chosen)
-            batches += 1
-            if on_progress and (done == len(texts) or batches % _BATCHES_PER_REPORT == 0):
+            if on_progress:
                 on_progress(done, len(texts))
     return vectors

@@ -74,7 +74,10 @@ class CorpusSearch:
         manifest = {
             "publication": corpus,
             "namespace": corpus,
-            "embedders": describe_embedders(models),
+            "counts": {"chunks": len(chunks)},
+            "embedders": describe_embedders(
+                models, {model.fingerprint: len(chunks) for model in models}
+            ),
             "created_at": time.time(),
         }
         (folder / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")

@@ -169,29 +169,9 @@ class _Partition:
         self.reports: dict[str, ParseReport] = {}
         self.jobs: dict[str, ParseJob] = {}
         for content, document in self.living.items():
-            fingerprint = self._fingerprint(document)
-            if self._is_stale(self.entries.get(content), fingerprint, retry):
+            fingerprint = _fingerprint(namespace, document)
+            if _is_stale(namespace, partition, self.entries.get(content), fingerprint, retry):
                 self.jobs[content] = self._job(document, fingerprint)
-
-    def _fingerprint(self, document: LivingContent) -> str:
-        return parse_fingerprint(
-            document.content_hash,
-            document.extension,
-            document.password_hash,
-            self.namespace.settings.parse,
-            stem=document.stem,
-        )
-
-    def _is_stale(self, entry: Entry | None, fingerprint: str, retry: bool) -> bool:
-        if entry is None or entry.fingerprint != fingerprint:
-            return True
-        if entry.note["status"] == "ok":
-            parsed = self.namespace.parsed_folder(self.partition) / entry.note["parsed_file"]
-            if not parsed.is_file() or parsed.stat().st_size != entry.note["parsed_bytes"]:
-                return True
-            return not all(self.namespace.blob(name).is_file() for name in entry.note["blobs"])
-        attempts_left = entry.note["attempts"] < self.namespace.settings.parse.max_attempts
-        return entry.note["kind"] == "resource" and (retry or attempts_left)
 
     def _job(self, document: LivingContent, fingerprint: str) -> ParseJob:
         name = f"{document.content_hash}-{fingerprint[:16]}.parquet"
@@ -291,6 +271,46 @@ class _Partition:
             (self.mended,) if self.mended else (),
             preview_parse(self.namespace, self.partition, self.entries, self.living),
         )
+
+
+def has_stale_parses(namespace: Namespace, inventory: Inventory) -> bool:
+    """Say whether `refresh_parse_reports` would parse anything. Reads no document.
+
+    Raises:
+        DamagedFileError: a record is not what was written.
+    """
+    for partition in namespace.partition_keys:
+        living = inventory.partition(namespace, partition)
+        entries = read_entries(namespace.record(STAGE, partition)) if living else {}
+        for content, document in living.items():
+            fingerprint = _fingerprint(namespace, document)
+            if _is_stale(namespace, partition, entries.get(content), fingerprint, retry=False):
+                return True
+    return False
+
+
+def _fingerprint(namespace: Namespace, document: LivingContent) -> str:
+    return parse_fingerprint(
+        document.content_hash,
+        document.extension,
+        document.password_hash,
+        namespace.settings.parse,
+        stem=document.stem,
+    )
+
+
+def _is_stale(
+    namespace: Namespace, partition: str, entry: Entry | None, fingerprint: str, retry: bool
+) -> bool:
+    if entry is None or entry.fingerprint != fingerprint:
+        return True
+    if entry.note["status"] == "ok":
+        parsed = namespace.parsed_folder(partition) / entry.note["parsed_file"]
+        if not parsed.is_file() or parsed.stat().st_size != entry.note["parsed_bytes"]:
+            return True
+        return not all(namespace.blob(name).is_file() for name in entry.note["blobs"])
+    attempts_left = entry.note["attempts"] < namespace.settings.parse.max_attempts
+    return entry.note["kind"] == "resource" and (retry or attempts_left)
 
 
 def _characters_a_page(documents: Sequence[DocumentStatus]) -> int:

@@ -7,15 +7,22 @@ if TYPE_CHECKING:
         PUBLISHING_VERSION,
         PublishOutcome,
         collect,
+        count_lacking,
+        loses_vectors,
         publish,
     )
     from rag_assets.publishing.building import STAGES as PUBLISHED_STAGES
     from rag_assets.publishing.collecting import Collected, collect_garbage
-    from rag_assets.publishing.embedders import PublishedModel, published_models
+    from rag_assets.publishing.embedders import PublishedModel, published_models, vectors_to_come
     from rag_assets.publishing.exporting import export_chunks, export_parsed
     from rag_assets.publishing.facts import DocumentFacts
     from rag_assets.publishing.naming import build_id_of
-    from rag_assets.publishing.overview import DocumentLine, describe_namespace, list_documents
+    from rag_assets.publishing.overview import (
+        DocumentLine,
+        describe_namespace,
+        is_settled,
+        list_documents,
+    )
     from rag_assets.publishing.plots import plot_publication
     from rag_assets.publishing.text_index import TextIndex, describe_text_indexes
 
@@ -31,14 +38,18 @@ __all__ = [
     "build_id_of",
     "collect",
     "collect_garbage",
+    "count_lacking",
     "describe_namespace",
     "describe_text_indexes",
     "export_chunks",
     "export_parsed",
+    "is_settled",
     "list_documents",
+    "loses_vectors",
     "plot_publication",
     "publish",
     "published_models",
+    "vectors_to_come",
 ]
 
 # Imported on first use: a question reads publications and must not pay for what makes them, down
@@ -59,10 +70,14 @@ _HOMES = {
     "describe_text_indexes": ("text_index", "describe_text_indexes"),
     "export_chunks": ("exporting", "export_chunks"),
     "export_parsed": ("exporting", "export_parsed"),
+    "is_settled": ("overview", "is_settled"),
     "list_documents": ("overview", "list_documents"),
+    "loses_vectors": ("building", "loses_vectors"),
     "plot_publication": ("plots", "plot_publication"),
+    "count_lacking": ("building", "count_lacking"),
     "publish": ("building", "publish"),
     "published_models": ("embedders", "published_models"),
+    "vectors_to_come": ("embedders", "vectors_to_come"),
 }
 
 

@@ -2,15 +2,15 @@
 
 import json
 import time
-from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass, field
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag_assets import __version__
 from rag_assets.embedding import EmbeddingModel
-from rag_assets.embedding.stage import has_vectors_of
 from rag_assets.model import Progress, RecordsMovedError, StorageError, combine_digests, hash_fields
 from rag_assets.parsing.stage import read_reports
 from rag_assets.publishing.embedders import describe_embedders
@@ -37,6 +37,7 @@ from rag_assets.storage import (
 from rag_assets.workspace import (
     Inventory,
     Namespace,
+    code_digest,
     configuration_digest,
     current_identities,
     current_overrides,
@@ -118,15 +119,18 @@ def publish(
         built_from = {"inventory": state.inventory.digest, "overrides": state.overrides}
         if is_whole:
             built_from["configuration"] = settings_digest(namespace)
+            built_from["code"] = code_digest()
         is_new = point_at(folder, state.name, built_from)
         settings = namespace.settings.publish
         retired = retire_publications(folder, settings.keep_publications, settings.keep_hours)
         manifest = read_manifest(folder / state.name)
-    warnings = replaced_texts(namespace, before.current, state.facts) if before and is_new else []
+    warnings = (
+        replaced_texts(namespace, before.current, state.records.facts) if before and is_new else []
+    )
     return PublishOutcome(
         state.name,
         is_new,
-        tuple(state.facts),
+        tuple(state.records.facts),
         manifest["counts"],
         manifest["tables"],
         retired,
@@ -136,14 +140,29 @@ def publish(
 
 
 @dataclass(frozen=True, slots=True)
+class RecordState:
+    """What the records of a namespace hold of its living contents.
+
+    Args:
+        facts: every living content with its status.
+        digests: of each stage, over what a publication takes from it.
+        encoded: for each content whose chunks are up to date, the configured models that have
+            looked at all of them. The vectors of others are still to come.
+    """
+
+    facts: list[DocumentFacts]
+    digests: dict[str, str]
+    encoded: Mapping[str, frozenset[str]]
+
+
+@dataclass(frozen=True, slots=True)
 class _State:
     """All that a publication is a function of, read at one moment."""
 
     name: str
     inventory: Inventory
     overrides: str
-    facts: list[DocumentFacts]
-    digests: dict[str, str]
+    records: RecordState
 
 
 def _publish_settled(
@@ -180,15 +199,15 @@ def _read_state(namespace: Namespace, models: Sequence[EmbeddingModel]) -> _Stat
     inventory = require_inventory(namespace)
     # Before they are read: one that is set meanwhile must look unpublished rather than published.
     overrides = overrides_digest(namespace)
-    facts, digests = collect(namespace, inventory, [model.fingerprint for model in models])
-    name = _name(namespace, inventory, facts, digests, models)
-    return _State(name, inventory, overrides, facts, digests)
+    records = collect(namespace, inventory, [model.fingerprint for model in models])
+    name = _name(namespace, inventory, records, models)
+    return _State(name, inventory, overrides, records)
 
 
-def collect(
-    namespace: Namespace, inventory: Inventory, models: Collection[str]
-) -> tuple[list[DocumentFacts], dict[str, str]]:
-    """Return every living content with its status, and the digest of each stage.
+def collect(namespace: Namespace, inventory: Inventory, models: Collection[str]) -> RecordState:
+    """Return every living content with its status, and what each stage has of it.
+
+    A content is published as soon as its chunks are up to date, with the vectors that are there.
 
     Args:
         models: fingerprints of the configured models; their order does not matter.
@@ -204,38 +223,74 @@ def collect(
             entries[stage].update((c, e) for c, e in found.items() if c in living)
         for row in read_reports(namespace, partition, living):
             reports[row["content_hash"]] = row
-    complete = frozenset(
-        content
-        for content, entry in entries["embeddings"].items()
-        if has_vectors_of(entry, models) and _is_chain(entries, content)
-    )
+    encoded = {
+        content: _models_of(entries, content) & frozenset(models)
+        for content in entries["chunks"]
+        if _is_chain(entries, content)
+    }
+    entries["embeddings"] = {
+        content: _only(entries["embeddings"][content], chosen, models)
+        for content, chosen in encoded.items()
+        if chosen
+    }
     facts = gather_facts(
         inventory,
         current_identities(namespace, inventory),
         read_journal(namespace.journal),
         current_overrides(namespace),
         reports,
-        complete,
+        encoded.keys(),
     )
     parsed = {c for c, row in reports.items() if row["status"] == "ok"}
     digests = {
         stage: live_digest(entries[stage], inventory.contents if stage == STAGES[0] else parsed)
         for stage in STAGES
     }
-    return facts, digests
+    return RecordState(facts, digests, encoded)
+
+
+def count_lacking(namespace: Namespace, models: Collection[str]) -> int:
+    """Return how many vectors of passages that can be published are still to be made.
+
+    Args:
+        models: fingerprints of the configured models.
+    """
+    records = collect(namespace, require_inventory(namespace), models)
+    lacking = {
+        fact.content_hash: len(models) - len(records.encoded[fact.content_hash])
+        for fact in records.facts
+        if fact.status == "published"
+    }
+    return sum(
+        entry.rows * lacking[content]
+        for partition in namespace.partition_keys
+        for content, entry in read_entries(namespace.record("chunks", partition)).items()
+        if lacking.get(content)
+    )
+
+
+def loses_vectors(namespace: Namespace) -> bool:
+    """Say whether a publication now may lack vectors that the one before has.
+
+    So after a change of the configuration, which may cut every passage anew.
+    """
+    pointer = read_pointer(namespace.publications)
+    return pointer is not None and pointer.built_from.get("configuration") not in {
+        None,
+        settings_digest(namespace),
+    }
 
 
 def _name(
     namespace: Namespace,
     inventory: Inventory,
-    facts: list[DocumentFacts],
-    digests: dict[str, str],
+    records: RecordState,
     models: Sequence[EmbeddingModel],
 ) -> str:
     """Return the name of a publication: the digest of its inputs."""
     who = [
         (f.content_hash, f.doc_uid, f.status, f.reason_code, f.citable, sorted(f.fields.items()))
-        for f in facts
+        for f in records.facts
     ]
     digest = combine_digests(
         [
@@ -245,7 +300,7 @@ def _name(
             hash_fields(namespace.settings.publish.ann_rows),
             inventory.digest,
             hash_fields(who),
-            *(digests[stage] for stage in STAGES),
+            *(records.digests[stage] for stage in STAGES),
             hash_fields([(m.fingerprint, deciding_fields(m.settings)) for m in models]),
         ]
     )
@@ -253,12 +308,26 @@ def _name(
 
 
 def _is_chain(entries: dict[str, dict[str, Entry]], content: str) -> bool:
-    """Say whether each stage's rows were made from the rows that the stage before has now."""
-    chain = [entries[stage].get(content) for stage in STAGES]
+    """Say whether the chunks of a content were made from the parse that it has now."""
+    chain = [entries[stage].get(content) for stage in STAGES[:-1]]
     return all(
         before is not None and after is not None and after.note["of"] == before.digest
         for before, after in pairwise(chain)
     )
+
+
+def _models_of(entries: dict[str, dict[str, Entry]], content: str) -> frozenset[str]:
+    """Return the models that have looked at the chunks that a content has now."""
+    entry = entries["embeddings"].get(content)
+    is_current = entry is not None and entry.note["of"] == entries["chunks"][content].digest
+    return frozenset(entry.note["models"]) if entry is not None and is_current else frozenset()
+
+
+def _only(entry: Entry, chosen: Collection[str], models: Collection[str]) -> Entry:
+    """Return an entry with the digest of what is published of it: some of its models or all."""
+    if len(chosen) == len(models) == len(entry.note["models"]):
+        return entry
+    return replace(entry, digest=hash_fields("of some models", entry.digest, sorted(chosen)))
 
 
 def _join(
@@ -267,7 +336,9 @@ def _join(
     # Arrow's compute functions are loaded only when there is something to publish.
     from rag_assets.publishing.joining import join_tables
 
-    return join_tables(namespace, state.inventory, state.facts, models)
+    return join_tables(
+        namespace, state.inventory, state.records.facts, models, state.records.encoded
+    )
 
 
 def _build(
@@ -294,14 +365,19 @@ def _build(
     write_catalogue(folder / catalogue_name(state.name), plain)
     say(3, "checking the publication")
     check_search_table(folder, len(tables["chunks"]))
+    chunks = Counter(tables["chunks"]["doc_uid"].to_pylist())
+    encoded: Counter[str] = Counter()
+    for fact in state.records.facts:
+        for model in state.records.encoded.get(fact.content_hash, ()):
+            encoded[model] += chunks[fact.doc_uid]
     manifest = {
         "publication": state.name,
         "namespace": namespace.name,
         "inventory_digest": state.inventory.digest,
-        "stages": state.digests,
+        "stages": state.records.digests,
         "tables": {table: digest_table(rows) for table, rows in tables.items()},
         "counts": {table: len(rows) for table, rows in tables.items()},
-        "embedders": describe_embedders(models),
+        "embedders": describe_embedders(models, encoded),
         "vector_indexes": [asdict(index) for index in indexes],
         "created_at": time.time(),
         "tool_version": __version__,

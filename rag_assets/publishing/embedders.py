@@ -19,6 +19,7 @@ class PublishedModel:
         fingerprint: of the model that made the vectors, and that `settings` name now.
         dimension: length of its vectors; of a sparse encoder its vocabulary's size.
         column: of the search table that holds them.
+        is_empty: it has looked at none of the chunks yet.
     """
 
     settings: ModelSettings
@@ -26,6 +27,7 @@ class PublishedModel:
     fingerprint: str
     dimension: int
     column: str
+    is_empty: bool = False
 
     @property
     def is_sparse(self) -> bool:
@@ -33,8 +35,14 @@ class PublishedModel:
         return self.settings.is_sparse
 
 
-def describe_embedders(models: Sequence[EmbeddingModel]) -> list[dict[str, Any]]:
-    """Return what a manifest keeps of its models, in their order; `published_models` reads it."""
+def describe_embedders(
+    models: Sequence[EmbeddingModel], encoded: Mapping[str, int]
+) -> list[dict[str, Any]]:
+    """Return what a manifest keeps of its models, in their order; `published_models` reads it.
+
+    Args:
+        encoded: by fingerprint, how many chunks a model has looked at.
+    """
     from rag_assets.publishing.schemas import vector_columns
 
     columns = vector_columns([model.settings.is_sparse for model in models])
@@ -45,6 +53,7 @@ def describe_embedders(models: Sequence[EmbeddingModel]) -> list[dict[str, Any]]
             "fingerprint": model.fingerprint,
             "dimension": model.dimension,
             "column": column,
+            "encoded": encoded.get(model.fingerprint, 0),
             "settings": model.settings.model_dump(mode="json", exclude_defaults=True),
         }
         for column, model in zip(columns, models, strict=True)
@@ -77,6 +86,21 @@ def published_models(manifest: Mapping[str, Any]) -> tuple[PublishedModel, ...]:
                 recorded["fingerprint"],
                 recorded["dimension"],
                 recorded["column"],
+                is_empty=recorded.get("encoded") == 0 < manifest["counts"]["chunks"],
             )
         )
     return tuple(models)
+
+
+def vectors_to_come(manifest: Mapping[str, Any]) -> str | None:
+    """Return a sentence where passages of a publication still lack vectors, None where none do."""
+    total = manifest["counts"]["chunks"]
+    lacking = [m for m in manifest["embedders"] if m.get("encoded", total) < total]
+    if not lacking:
+        return None
+    shares = ", ".join(f"{m['model']} {m['encoded']}" for m in lacking)
+    return (
+        f"namespace '{manifest['namespace']}': vectors are still to come; of {total} passages have "
+        f"them so far: {shares}. The others are found by their words. They come with the run that "
+        f"is under way, else by `rag ingest --namespace {manifest['namespace']}`"
+    )

@@ -1,7 +1,7 @@
 """What publication knows of each document: identity, citability and descriptive metadata."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
@@ -35,7 +35,7 @@ class DocumentFacts:
     """One living content joined with who it is.
 
     Args:
-        status: `published`, `failed`, `withheld` or `pending` (not parsed or embedded yet).
+        status: `published`, `failed`, `withheld` or `pending` (not parsed or cut yet).
         fields: sidecar and overrides, merged; the override wins.
     """
 
@@ -73,13 +73,13 @@ def gather_facts(
     journal: Journal,
     overrides: Mapping[str, Mapping[str, str]],
     reports: Mapping[str, Mapping[str, Any]],
-    complete: frozenset[str],
+    complete: Collection[str],
 ) -> list[DocumentFacts]:
     """Join every living content with its identity.
 
     Args:
         reports: content_hash → row of the parse report, where there is one.
-        complete: contents whose chunks and vectors are up to date.
+        complete: contents whose chunks are up to date.
     """
     history = _Times(journal)
     facts = []
@@ -118,7 +118,7 @@ def _status(
     content: str,
     identities: Identities,
     report: Mapping[str, Any] | None,
-    complete: frozenset[str],
+    complete: Collection[str],
 ) -> tuple[str, str | None, str | None]:
     if living.sidecar_error:
         return (
@@ -136,7 +136,7 @@ def _status(
     if report["status"] != "ok":
         return "failed", report["reason_code"], report["message"]
     if content not in complete:
-        return "pending", "not_embedded", "parsed, but not embedded yet; run `rag ingest`."
+        return "pending", "not_chunked", "parsed, but not cut into passages yet; run `rag ingest`."
     return "published", None, None
 
 

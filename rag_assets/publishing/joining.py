@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,8 @@ from rag_assets.chunking import PATH_SEPARATOR, locate_pages
 from rag_assets.chunking.rows import chunks_schema, parents_schema
 from rag_assets.embedding import EmbeddingModel
 from rag_assets.embedding.record import embeddings_schema
-from rag_assets.model import RecordsMovedError
+from rag_assets.embedding.stage import CHUNK_INPUTS, chunk_input
+from rag_assets.model import RecordsMovedError, hash_text
 from rag_assets.publishing.facts import DocumentFacts, document_row, source_id, source_row
 from rag_assets.publishing.languages import passage_language
 from rag_assets.publishing.schemas import (
@@ -36,18 +37,21 @@ def join_tables(
     inventory: Inventory,
     facts: Sequence[DocumentFacts],
     models: Sequence[EmbeddingModel],
+    encoded: Mapping[str, Collection[str]],
 ) -> dict[str, pa.Table]:
     """Return the five tables by name; `chunks` with its vectors, rows in each table's order.
 
     Args:
         models: the configured ones; one vector column each, in this order.
+        encoded: by content, which of them have looked at its chunks. Chunks have no vector of the
+            others.
 
     Raises:
         RecordsMovedError: chunks and vectors do not belong together.
     """
     published = {f.content_hash: f for f in facts if f.status == "published"}
     parents = _parents(namespace, published)
-    chunks = _chunks(namespace, published, models)
+    chunks = _chunks(namespace, published, models, encoded)
     counts = Counter(chunks["doc_uid"].to_pylist())
     by_content = {f.content_hash: f for f in facts}
     same = _same_texts(published)
@@ -151,10 +155,17 @@ def _chunks(
     namespace: Namespace,
     published: Mapping[str, DocumentFacts],
     models: Sequence[EmbeddingModel],
+    encoded: Mapping[str, Collection[str]],
 ) -> pa.Table:
     chunks = _record_rows(namespace, "chunks", chunks_schema(), published)
     embedded = _record_rows(namespace, "embeddings", embeddings_schema(), published)
-    by_model = [_rows_of_model(namespace, embedded, model, chunks) for model in models]
+    by_model = [
+        _vectors_of_model(
+            namespace, embedded, model, chunks,
+            [content for content in published if model.fingerprint in encoded[content]],
+        )
+        for model in models
+    ]  # fmt: skip
     are_sparse = [model.settings.is_sparse for model in models]
     rows = _spread(chunks, published)
     facts = list(published.values())
@@ -181,7 +192,10 @@ def _chunks(
         "status": _same("published", size),
         "version": spread([f.version for f in facts], pa.int64()),
         "content_hash": chunks["chunk_hash"],
-        "input_hash": by_model[0]["input_hash"],
+        "input_hash": pa.array(
+            [hash_text(chunk_input(row)) for row in chunks.select(CHUNK_INPUTS).to_pylist()],
+            strings,
+        ),
         "citation_id": pa.array(_citation_ids(namespace.name, uids, chunks["chunk_hash"]), strings),
         "citable": spread([f.citable for f in facts], pa.bool_()),
         "source_type": spread([f.living.first.source_type for f in facts]),
@@ -209,9 +223,9 @@ def _chunks(
             )
         ],
         **{
-            column: sparse_array(found["vector"])
+            column: sparse_array(found)
             if model.settings.is_sparse
-            else _vectors(found["vector"], model.dimension)
+            else _vectors(found, model.dimension)
             for column, found, model in zip(
                 vector_columns(are_sparse), by_model, models, strict=True
             )
@@ -225,26 +239,42 @@ def _chunks(
     return table.sort_by([(name, "ascending") for name in row_order(CHUNKS)]).cast(schema)
 
 
-def _rows_of_model(
-    namespace: Namespace, embedded: pa.Table, model: EmbeddingModel, chunks: pa.Table
-) -> pa.Table:
-    """Return a model's rows, one a chunk, in the order of the chunks."""
-    found = embedded.filter(pc.equal(embedded["model"], model.fingerprint))
+def _vectors_of_model(
+    namespace: Namespace,
+    embedded: pa.Table,
+    model: EmbeddingModel,
+    chunks: pa.Table,
+    contents: Sequence[str],
+) -> pa.Array:
+    """Return a model's vectors in the order of the chunks, null where a chunk has none.
+
+    Args:
+        contents: those whose chunks it has looked at.
+    """
+    of_contents = pa.array(contents, pa.string())
+    found = embedded.filter(
+        pc.and_(
+            pc.equal(embedded["model"], model.fingerprint),
+            pc.is_in(embedded["content_hash"], value_set=of_contents),
+        )
+    )
+    is_encoded = pc.is_in(chunks["content_hash"], value_set=of_contents).combine_chunks()
     keys = ["content_hash", "order"]
-    if not chunks.select(keys).equals(found.select(keys)):
+    if not chunks.select(keys).filter(is_encoded).equals(found.select(keys)):
         raise RecordsMovedError(
             f"{namespace.records}: chunks and the vectors of {model.name} do not belong together: "
             "another run is replacing them. Run `rag index` again."
         )
-    return found
+    places = pc.subtract(pc.cumulative_sum(is_encoded.cast(pa.int64())), 1)
+    wanted = pc.if_else(is_encoded, places, pa.scalar(None, pa.int64()))
+    return found["vector"].combine_chunks().take(wanted)
 
 
-def _vectors(column: pa.ChunkedArray, dimension: int) -> pa.Array:
-    """Return vectors in a column of fixed size, all zeros where the model cannot read."""
-    found = column.combine_chunks()
-    matrix = np.zeros((len(found), dimension), np.float32)
-    present = pc.is_valid(found).to_numpy(zero_copy_only=False)
-    matrix[present] = found.flatten().to_numpy().reshape(-1, dimension)
+def _vectors(column: pa.Array, dimension: int) -> pa.Array:
+    """Return vectors in a column of fixed size, all zeros where a chunk has none."""
+    matrix = np.zeros((len(column), dimension), np.float32)
+    present = pc.is_valid(column).to_numpy(zero_copy_only=False)
+    matrix[present] = column.flatten().to_numpy().reshape(-1, dimension)
     return pa.FixedSizeListArray.from_arrays(pa.array(matrix.reshape(-1)), dimension)
 
 

@@ -5,13 +5,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rag_assets.model import PublicationError, count_of
+from rag_assets.model import DamagedFileError, PublicationError, WorkspaceError, count_of
+from rag_assets.parsing.stage import has_stale_parses
 from rag_assets.publishing.building import collect
 from rag_assets.publishing.facts import DocumentFacts
-from rag_assets.storage import Pointer, read_manifest, read_pointer
+from rag_assets.storage import Pointer, is_complete, read_manifest, read_pointer
 from rag_assets.workspace import (
     Look,
     Namespace,
+    code_digest,
     look_at_raw,
     overrides_digest,
     read_inventory,
@@ -60,7 +62,7 @@ def list_documents(namespace: Namespace, models: Sequence[str]) -> list[Document
     inventory = read_inventory(namespace)
     if inventory is None:
         return []
-    facts, _ = collect(namespace, inventory, models)
+    facts = collect(namespace, inventory, models).facts
     journal = read_journal(namespace.journal)
     identities = reconcile(journal.bindings, inventory.claims)
     lines = [
@@ -125,11 +127,16 @@ def describe_namespace(namespace: Namespace, models: Sequence[str]) -> dict[str,
     look = look_at_raw(namespace, published)
     inventory = read_inventory(namespace)
     statuses: Counter[str] = Counter()
+    lacking = 0
     if inventory is not None:
-        facts, _ = collect(namespace, inventory, models)
-        statuses.update(fact.status for fact in facts)
+        records = collect(namespace, inventory, models)
+        statuses.update(fact.status for fact in records.facts)
+        lacking = sum(
+            fact.status == "published" and len(records.encoded[fact.content_hash]) < len(models)
+            for fact in records.facts
+        )
         statuses["refused"] = sum(source.status != "ok" for source in inventory.sources)
-    stale = _stale(namespace, pointer, look, statuses["pending"])
+    stale = _stale(namespace, pointer, look, statuses["pending"], lacking)
     is_overridden = pointer is not None and pointer.built_from.get("overrides") != overrides_digest(
         namespace
     )
@@ -153,8 +160,38 @@ def describe_namespace(namespace: Namespace, models: Sequence[str]) -> dict[str,
     }
 
 
-def _stale(namespace: Namespace, pointer: Pointer | None, look: Look, pending: int) -> list[str]:
-    """Return what only a build of every stage brings up to date."""
+def is_settled(namespace: Namespace, models: Sequence[str]) -> bool:
+    """Say whether an ingest would find nothing to do, without doing it.
+
+    So where files, configuration, code and metadata are those of the publication, every document
+    has its passages and vectors, and no parse is missing or may be tried again.
+
+    Args:
+        models: fingerprints of the configured models.
+    """
+    pointer, inventory = read_pointer(namespace.publications), read_inventory(namespace)
+    if pointer is None or inventory is None or pointer.built_from.get("code") != code_digest():
+        return False
+    try:
+        is_whole = is_complete(namespace.publications, pointer.current)
+        return (
+            is_whole
+            and not describe_namespace(namespace, models)["stale"]
+            and not has_stale_parses(namespace, inventory)
+        )
+    except (DamagedFileError, WorkspaceError):
+        return False  # the run that follows says so, and mends what it can
+
+
+def _stale(
+    namespace: Namespace, pointer: Pointer | None, look: Look, pending: int, lacking: int
+) -> list[str]:
+    """Return what only a build of every stage brings up to date.
+
+    Args:
+        pending: documents that are not cut into passages yet.
+        lacking: documents that have passages, and not the vectors of all models.
+    """
     stale = []
     if pointer is None:
         stale.append("nothing is published yet")
@@ -165,6 +202,10 @@ def _stale(namespace: Namespace, pointer: Pointer | None, look: Look, pending: i
     if pending:
         verb = "is" if pending == 1 else "are"
         stale.append(f"{count_of(pending, 'document')} {verb} not built yet")
+    if lacking:
+        stale.append(
+            f"{count_of(lacking, 'document')} can be found by words alone; vectors are to come"
+        )
     if not look.is_complete:
         stale.append("not all changed files are hashed yet")
     return stale

@@ -18,12 +18,11 @@ from rag_assets.publishing.schemas import SPARSE_VECTOR
 _EQUAL = 1e-6
 
 
-def sparse_array(pairs: pa.ChunkedArray) -> pa.Array:
+def sparse_array(column: pa.Array) -> pa.Array:
     """Return a record's pairs (`token_weights`) as a column of the search table.
 
-    A chunk that the model cannot read has an empty list.
+    A chunk without a vector has an empty list.
     """
-    column = pairs.combine_chunks()
     tokens, weights = token_weights(column.flatten().to_numpy())
     sizes = pc.fill_null(pc.list_value_length(column), 0).to_numpy() // 2
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)

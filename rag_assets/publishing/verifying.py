@@ -24,8 +24,7 @@ def troubled_documents(namespace: Namespace, models: Sequence[str]) -> Iterator[
     for source in inventory.sources:
         if source.status != "ok":
             yield f"{source.source_uri}: refused: {source.reason_code}: {source.message}"
-    facts, _ = collect(namespace, inventory, models)
-    for fact in facts:
+    for fact in collect(namespace, inventory, models).facts:
         if fact.status in {"failed", "withheld"}:
             name = fact.living.first.source_uri
             yield f"{name}: {fact.status}: {fact.reason_code}: {fact.message}"
@@ -54,12 +53,12 @@ def index_differences(namespace: Namespace, models: Sequence[str]) -> Iterator[s
     inventory = require_inventory(namespace)
     folder = current_folder(namespace.publications, namespace.name)
     manifest = read_manifest(folder)
-    facts, digests = collect(namespace, inventory, models)
-    if manifest["inventory_digest"] != inventory.digest or manifest["stages"] != digests:
+    records = collect(namespace, inventory, models)
+    if manifest["inventory_digest"] != inventory.digest or manifest["stages"] != records.digests:
         yield f"{folder.name} was made from another state; run `rag index`"
         return
     expected = {}
-    for fact in facts:
+    for fact in records.facts:
         if fact.status == "published":
             partition = namespace.partition_of(fact.content_hash)
             entry = read_entries(namespace.record("chunks", partition))[fact.content_hash]

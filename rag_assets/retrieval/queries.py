@@ -156,7 +156,7 @@ def make_query(
         }
     for reader in readers:
         own = {model.fingerprint: model.name for model in models_asked(reader, settings.method)}
-        if any(readable.get(fingerprint) for fingerprint in own):
+        if not own or any(readable.get(fingerprint) for fingerprint in own):
             continue
         names = ", ".join(own.values())
         outcome = "it was searched by words alone"

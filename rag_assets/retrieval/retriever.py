@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from rag_assets.model import PublicationError, UsageError
+from rag_assets.publishing import vectors_to_come
 from rag_assets.retrieval.filter_values import check_filter_values
 from rag_assets.retrieval.filters import SearchFilters
 from rag_assets.retrieval.hits import Hit, ParentHit
@@ -223,6 +224,7 @@ class Retriever:
             manifests=self.manifests,
             warnings=(
                 *circumstances,
+                *filter(None, map(vectors_to_come, self.manifests.values())),
                 *unknown,
                 *query.warnings,
                 *ranking.warnings,

@@ -214,5 +214,12 @@ def sparse_names(readers: "Sequence[Reader]") -> frozenset[str]:
 
 
 def models_asked(reader: "Reader", method: str) -> "list[PublishedModel]":
-    """Return the models that a method asks: sparse encoders are no part of `semantic`."""
-    return [model for model in reader.models if method != "semantic" or not model.is_sparse]
+    """Return the models that a method asks: sparse encoders are no part of `semantic`.
+
+    One that has not looked at any passage yet has nothing to be compared with.
+    """
+    return [
+        model
+        for model in reader.models
+        if not model.is_empty and (method != "semantic" or not model.is_sparse)
+    ]

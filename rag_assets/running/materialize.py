@@ -24,9 +24,11 @@ STAGES = (
     "parse_reports",
     "parents",
     "chunks",
+    "first_index",
     "embeddings",
     "search_index",
 )
+_UNPARTITIONED = frozenset({"inventory", "first_index", "search_index"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,7 @@ def materialize_stages(
         "dagster/asset_partition_range_start": keys[0],
         "dagster/asset_partition_range_end": keys[-1],
     }
-    partitioned = any(stage not in {"inventory", "search_index"} for stage in stages)
+    partitioned = any(stage not in _UNPARTITIONED for stage in stages)
     return _run(
         namespace.workspace,
         [[namespace.name, stage] for stage in stages],
@@ -118,19 +120,23 @@ def _run(
 ) -> RunOutcome:
     import dagster as dg
 
-    from rag_assets.assets import progress_reporter
+    from rag_assets.assets import news_reporter, progress_reporter
     from rag_assets.running.origins import execute_assets
 
     require_address_space()
     definitions = load_definitions(workspace)
     with open_instance(workspace) as instance:
         token = progress_reporter.set(on_progress)
+        news = news_reporter.set(
+            None if on_progress is None else lambda sentence: on_progress(sentence, 0, 0)
+        )
         try:
             run = execute_assets(
                 definitions, instance, [dg.AssetKey(list(key)) for key in keys], tags
             )
         finally:
             progress_reporter.reset(token)
+            news_reporter.reset(news)
         return _read_outcome(instance, run)
 
 

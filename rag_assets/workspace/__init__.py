@@ -18,6 +18,7 @@ from rag_assets.workspace.environment_file import (
 )
 from rag_assets.workspace.guarding import require_free_place
 from rag_assets.workspace.identity import Claim, Identities, reconcile, slug
+from rag_assets.workspace.installed import code_digest
 from rag_assets.workspace.inventory import (
     Inventory,
     InventoryOutcome,
@@ -87,6 +88,7 @@ __all__ = [
     "changed_files",
     "changes_since_decision",
     "choose_secrets",
+    "code_digest",
     "config_hash",
     "configs_folder",
     "configuration_digest",

@@ -135,7 +135,7 @@ class ModelSettings(_Section):
     ]
     model: str = Field(min_length=1)
     device: str = "auto"
-    dtype: Literal["float32", "float16", "bfloat16"] = "float32"
+    dtype: Literal["int8", "float32", "float16", "bfloat16"] = "float32"
     batch_tokens: Count = 4096
     query_prompt: str | None = None
     passage_prompt: str | None = None

@@ -42,7 +42,7 @@ SCAN_REASONS = {
 
 # Codes that publication gives to a document that it leaves out, with their status.
 PUBLICATION_REASONS = {
-    "not_embedded": ("pending", "Run `rag ingest`."),
+    "not_chunked": ("pending", "Run `rag ingest`."),
     "not_parsed": ("pending", "Run `rag ingest`."),
     "sidecar_invalid": ("withheld", "Correct the sidecar; the message names the key."),
     "uid_conflict": ("withheld", "Two files claim one uid; change one of the two pins."),

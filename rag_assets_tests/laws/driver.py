@@ -162,7 +162,7 @@ def state_of(namespace: Namespace) -> dict[str, Any]:
     """Return all that must be equal after every history: rows, tables, identity, searches."""
     inventory = require_inventory(namespace)
     fingerprints = model_fingerprints(namespace.settings.embed)
-    facts, digests = collect(namespace, inventory, fingerprints)
+    records = collect(namespace, inventory, fingerprints)
     folder = current_folder(namespace.publications, namespace.name)
     manifest = read_manifest(folder)
     identities = current_identities(namespace, inventory)
@@ -174,12 +174,12 @@ def state_of(namespace: Namespace) -> dict[str, Any]:
         "inventory": (inventory.digest, inventory.warnings),
         "uids": identities.uids,
         "withheld": identities.withheld,
-        "stages": digests,
+        "stages": records.digests,
         "rows": _living_rows(namespace),
         "tables": tables,
         "counts": manifest["counts"],
         "documents": list_documents(namespace, fingerprints),
-        "statuses": {f.content_hash: (f.status, f.reason_code, f.citable) for f in facts},
+        "statuses": {f.content_hash: (f.status, f.reason_code, f.citable) for f in records.facts},
         "searches": search_results(namespace),
     }
 

@@ -349,19 +349,26 @@ def test_vectors_of_a_known_passage_are_counted_as_looked_up(with_both: Workspac
     assert sum(o.counts["encoded by wide"] for o in done.stages["embeddings"].values()) == 0
 
 
-def test_progress_names_the_model(library: Workspace) -> None:
+def test_progress_counts_passages_over_all_models(library: Workspace) -> None:
     namespace = configure(library, WIDE, NARROW)
     build(namespace, ["inventory", "parse_reports", "parents", "chunks"])
-    told: list[str] = []
+    told: list[tuple[int, int]] = []
     refresh_embeddings(
         namespace,
         require_inventory(namespace),
         namespace.partition_keys,
         embedding_models(namespace.settings.embed),
         silent,
-        on_progress=lambda what, done, total: told.append(what),
+        on_progress=lambda _what, done, total: told.append((done, total)),
     )
-    assert {what.rsplit(" ", 1)[-1] for what in told} == {"wide", "narrow"}
+    (total,) = {total for _, total in told}
+    assert told == sorted(told)
+    assert told[-1] == (total, total)
+    assert total == sum(
+        entry.rows
+        for key in namespace.partition_keys
+        for entry in read_entries(namespace.record("chunks", key)).values()
+    )
 
 
 def test_damaged_record_is_mended_and_encodes_what_it_held_alone(with_both: Workspace) -> None:

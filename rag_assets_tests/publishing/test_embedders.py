@@ -7,7 +7,7 @@ import pytest
 
 from rag_assets.embedding import embedding_models
 from rag_assets.model import ConfigurationError, UsageError
-from rag_assets.publishing import published_models
+from rag_assets.publishing import published_models, vectors_to_come
 from rag_assets.publishing.embedders import describe_embedders
 from rag_assets.storage import current_folder
 from rag_assets.workspace.settings import EmbedSettings, ModelSettings
@@ -22,8 +22,13 @@ MODELS = EmbedSettings(
 
 
 def manifest(**changes: Any) -> dict[str, Any]:
-    embedders = describe_embedders(embedding_models(MODELS))
-    return {"publication": "p-1", "namespace": "lib", "embedders": embedders, **changes}
+    models = embedding_models(MODELS)
+    embedders = describe_embedders(models, {models[0].fingerprint: 5, models[1].fingerprint: 3})
+    counts = {"chunks": 5}
+    return {
+        "publication": "p-1", "namespace": "lib", "embedders": embedders, "counts": counts,
+        **changes,
+    }  # fmt: skip
 
 
 def test_manifest_gives_back_the_models_with_their_settings_and_columns() -> None:
@@ -32,6 +37,12 @@ def test_manifest_gives_back_the_models_with_their_settings_and_columns() -> Non
     assert (wide.name, wide.column, wide.dimension) == ("wide", "vector", 256)
     assert (narrow.name, narrow.column, narrow.dimension) == ("narrow", "vector_2", 8)
     assert wide.fingerprint != narrow.fingerprint
+
+
+def test_a_model_that_has_not_read_all_passages_is_named() -> None:
+    said = vectors_to_come(manifest()) or ""
+    assert "of 5 passages have them so far: narrow 3" in said
+    assert vectors_to_come(manifest(counts={"chunks": 3})) is None
 
 
 def test_model_that_has_changed_since_is_refused_with_the_mend() -> None:

@@ -29,7 +29,7 @@ def pairs(weights: Weights) -> list[float]:
 
 def column(rows: Sequence[Weights | None]) -> pa.Array:
     record = [None if row is None else pairs(row) for row in rows]
-    return sparse_array(pa.chunked_array([pa.array(record, pa.list_(pa.float32()))]))
+    return sparse_array(pa.array(record, pa.list_(pa.float32())))
 
 
 def dot(left: Weights, right: Weights) -> float:

@@ -54,6 +54,7 @@ class MadeUpModel:
     name: str
     fingerprint: str
     is_sparse: bool = False
+    is_empty: bool = False
 
 
 @dataclass

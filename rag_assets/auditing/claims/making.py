@@ -45,6 +45,7 @@ from rag_assets.auditing.verdict_store import VerdictStore
 from rag_assets.auditing.verification import Encoders, judge_cases, make_cases, remembering
 from rag_assets.evidence.wording import coverage, suggest_query
 from rag_assets.judging import Scorer, load_scorer
+from rag_assets.model import Progress
 from rag_assets.workspace.settings import AuditSettings, VerifySettings
 
 _ID_DIGITS = 10
@@ -69,6 +70,7 @@ def make_claim_audit(
     store: VerdictStore | None = None,
     causes: CausalReader | None = None,
     make_scorer: Callable[[VerifySettings, Encoder], Scorer] = load_scorer,
+    on_progress: Progress | None = None,
 ) -> ClaimAudit:
     """Return the strong assertions of a draft that cite nothing, with what speaks of them.
 
@@ -81,6 +83,7 @@ def make_claim_audit(
         namespaces: that are searched, at least one.
         store: judgements made before.
         causes: keeps which sentences claim a cause.
+        on_progress: told while evidence is sought and read.
 
     Raises:
         ConfigurationError: as `verify_citations`.
@@ -94,7 +97,7 @@ def make_claim_audit(
     scorers = {
         name: make_scorer(verify, models[0]) for name, models in remembering(encoder, names).items()
     }
-    court = Court(library, scorers, verify.k, store or VerdictStore())
+    court = Court(library, scorers, verify.k, store or VerdictStore(), on_progress)
     desk = _Desk(draft, library, court, searcher, claims.assertions)
     evidence = desk.judge_covering()
     scorer = scorers[namespaces[0]]

@@ -15,7 +15,7 @@ from rag_assets.auditing.drafts.draft import Draft, read_draft
 from rag_assets.auditing.published import PublishedLibrary
 from rag_assets.auditing.storing import draft_key, keep_audit, scorer_maker
 from rag_assets.auditing.verdict_store import open_verdicts
-from rag_assets.model import PublicationError
+from rag_assets.model import Progress, PublicationError
 from rag_assets.workspace import Workspace
 
 
@@ -39,6 +39,7 @@ def audit_claims(
     counterevidence: CounterMode | None = None,
     namespaces: Sequence[str] = (),
     notify: Callable[[str], None] = lambda sentence: None,
+    on_progress: Progress | None = None,
 ) -> ClaimOutcome:
     """Audit the claims of a draft and store the audit as `<draft>_claims_v###`.
 
@@ -73,6 +74,7 @@ def audit_claims(
                 draft, library, library.encoders(), Searcher(index, searches),
                 workspace.settings.verify, settings, namespaces=list(publications),
                 store=verdicts, causes=CausalReader(causes), make_scorer=scorer_maker(workspace),
+                on_progress=on_progress,
             )  # fmt: skip
     for store in (verdicts, searches, causes):
         store.save(notify)
