@@ -48,7 +48,11 @@ def main() -> None:
             "models": [
                 {
                     "model": _MODEL,
-                    "fingerprint": model_fingerprint(model),
+                    # Questions are encoded in float32 whatever passages are encoded in.
+                    "fingerprints": [
+                        model_fingerprint(model.model_copy(update={"dtype": dtype}))
+                        for dtype in ("int8", "float32")
+                    ],
                     "dimension": dimension,
                     "vectors": {
                         language: base64.b64encode(rows.astype(STORED).tobytes()).decode()

@@ -11,7 +11,7 @@ from rag_assets.assets.evaluation_sets import EVALUATION_SETS, build_evaluation_
 from rag_assets.assets.evidence_packs import (
     QUESTIONS,
     build_evidence_packs_asset,
-    pack_metadata,
+    record_noted_packs,
 )
 from rag_assets.assets.first_index import build_first_index_asset
 from rag_assets.assets.inventory import build_inventory_asset
@@ -68,6 +68,6 @@ __all__ = [
     "build_retrieval_evaluations_asset",
     "claims_metadata",
     "news_reporter",
-    "pack_metadata",
     "progress_reporter",
+    "record_noted_packs",
 ]

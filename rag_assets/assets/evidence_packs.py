@@ -7,7 +7,14 @@ import dagster as dg
 from rag_assets.assets.lineage_links import lineage_metadata
 from rag_assets.assets.options import OWNERS, signed_work
 from rag_assets.assets.reporting import Metadata, table, text_preview
-from rag_assets.evidence import AskOutcome, SavedQuestion, ask, list_questions, read_question
+from rag_assets.evidence import (
+    AskOutcome,
+    SavedQuestion,
+    ask,
+    list_questions,
+    noted_packs,
+    read_question,
+)
 from rag_assets.model import UsageError
 from rag_assets.workspace import Workspace
 
@@ -56,6 +63,19 @@ def _readable(workspace: Workspace, warn: Callable[[str], None]) -> Iterator[Sav
             yield read_question(path)
         except UsageError as error:
             warn(f"passed over: {error}")
+
+
+def record_noted_packs(workspace: Workspace, instance: dg.DagsterInstance) -> None:
+    """Make materializations of the packs that commands have made since the last run."""
+    for outcome in noted_packs(workspace):
+        instance.add_dynamic_partitions(str(QUESTIONS.name), [outcome.key])
+        instance.report_runless_asset_event(
+            dg.AssetMaterialization(
+                asset_key="evidence_packs",
+                partition=outcome.key,
+                metadata=pack_metadata(workspace, outcome),
+            )
+        )
 
 
 def pack_metadata(workspace: Workspace, outcome: AskOutcome) -> Metadata:

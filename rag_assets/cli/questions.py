@@ -79,8 +79,15 @@ def query(
     explains: bool,
     as_json: bool,
 ) -> None:
-    """Make the pack, print it, then record it as a materialization of `evidence_packs`."""
-    from rag_assets.evidence import Question, ask, pack_schema, pack_to_json, read_question
+    """Make the pack and print it; the next run makes a materialization of it."""
+    from rag_assets.evidence import (
+        Question,
+        ask,
+        note_pack,
+        pack_schema,
+        pack_to_json,
+        read_question,
+    )
 
     if shows_schema:
         print_json(pack_schema())
@@ -113,10 +120,7 @@ def query(
             click.echo(_explained(outcome.pack))
     files = [outcome.markdown, *([outcome.html] if outcome.html else [])]
     click.echo(f"saved: {', '.join(map(str, files))}", err=True)
-    # The pack is on the screen by now: Dagster's import is paid for after the answer.
-    from rag_assets.running import record_pack
-
-    record_pack(workspace, outcome)
+    note_pack(workspace, outcome)
 
 
 def _explained(pack: "EvidencePack") -> str:

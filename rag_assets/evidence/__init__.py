@@ -2,6 +2,7 @@
 
 from rag_assets.evidence.asking import AskOutcome, ask
 from rag_assets.evidence.making import check_question, make_pack
+from rag_assets.evidence.noted import note_pack, noted_packs
 from rag_assets.evidence.pack import (
     EvidenceItem,
     EvidencePack,
@@ -39,6 +40,8 @@ __all__ = [
     "list_questions",
     "make_pack",
     "mark_retired",
+    "note_pack",
+    "noted_packs",
     "pack_from_json",
     "pack_schema",
     "pack_to_json",

@@ -73,13 +73,14 @@ def _encoded(_fingerprint: str, model: "ModelSettings") -> "Mapping[str, Floats]
 def _stored(path: Path) -> "dict[str, dict[str, Floats]]":
     models = json.loads(path.read_text("utf-8"))["models"]
     return {
-        str(model["fingerprint"]): {
+        str(fingerprint): {
             language: _unit(
                 np.frombuffer(base64.b64decode(text), STORED).reshape(-1, model["dimension"])
             )
             for language, text in model["vectors"].items()
         }
         for model in models
+        for fingerprint in model["fingerprints"]
     }
 
 

@@ -11,7 +11,7 @@ from rag_assets.running.materialize import (
     materialize_partition,
     materialize_stages,
 )
-from rag_assets.running.recording import prune_runs, record_audit, record_claims, record_pack
+from rag_assets.running.recording import prune_runs, record_audit, record_claims
 from rag_assets.running.serving import serve_ui
 
 __all__ = [
@@ -30,6 +30,5 @@ __all__ = [
     "prune_runs",
     "record_audit",
     "record_claims",
-    "record_pack",
     "serve_ui",
 ]

@@ -120,12 +120,13 @@ def _run(
 ) -> RunOutcome:
     import dagster as dg
 
-    from rag_assets.assets import news_reporter, progress_reporter
+    from rag_assets.assets import news_reporter, progress_reporter, record_noted_packs
     from rag_assets.running.origins import execute_assets
 
     require_address_space()
     definitions = load_definitions(workspace)
     with open_instance(workspace) as instance:
+        record_noted_packs(workspace, instance)
         token = progress_reporter.set(on_progress)
         news = news_reporter.set(
             None if on_progress is None else lambda sentence: on_progress(sentence, 0, 0)

@@ -12,17 +12,6 @@ if TYPE_CHECKING:
 
     from rag_assets.auditing import AuditOutcome
     from rag_assets.auditing.claims import ClaimOutcome
-    from rag_assets.evidence import AskOutcome
-
-
-def record_pack(workspace: Workspace, outcome: "AskOutcome") -> None:
-    """Record a pack as a materialization of `evidence_packs`; it was made without a run.
-
-    A run would cost seconds before the first word of the answer.
-    """
-    from rag_assets.assets import QUESTIONS, pack_metadata
-
-    _record(workspace, "evidence_packs", QUESTIONS, outcome.key, pack_metadata(workspace, outcome))
 
 
 def record_audit(workspace: Workspace, outcome: "AuditOutcome") -> None:

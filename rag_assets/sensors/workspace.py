@@ -9,6 +9,7 @@ from pathlib import Path
 import dagster as dg
 
 from rag_assets import __version__
+from rag_assets.assets import record_noted_packs
 from rag_assets.auditing import check_draft, draft_key, list_drafts
 from rag_assets.auditing.staleness import look_for_stale
 from rag_assets.evidence import check_question, list_questions, read_question
@@ -89,6 +90,7 @@ def build_workspace_sensors(
         def watch(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
             try:
                 fresh = Workspace.open(workspace.root)
+                record_noted_packs(fresh, context.instance)
                 memory.enter(_circumstances(fresh))
                 files = _read_files(fresh, watched.list_files(fresh), watched.key_of)
                 return _Look(fresh, context, watched, files, memory).answer()
