@@ -14,6 +14,7 @@ from rag_assets.cli.options import (
     warn_of_changes,
 )
 from rag_assets.cli.progress import shown_progress
+from rag_assets.cli.summaries import full_option, summarise_claims
 from rag_assets.storage import read_json
 
 if TYPE_CHECKING:
@@ -43,12 +44,19 @@ def _print_schema(ctx: click.Context, _param: click.Parameter, value: bool) -> N
     "audit.counterevidence.",
 )
 @draft_namespace_option
+@full_option
 @json_option
 @click.option(
     "--json-schema", is_flag=True, is_eager=True, expose_value=False, callback=_print_schema,
     help="Print the JSON Schema that every claim audit follows.",
 )  # fmt: skip
-def audit(draft: Path, counterevidence: str | None, names: tuple[str, ...], as_json: bool) -> None:
+def audit(
+    draft: Path,
+    counterevidence: str | None,
+    names: tuple[str, ...],
+    is_full: bool,
+    as_json: bool,
+) -> None:
     """Audit as the asset does; a draft in `drafts/` by a run, one elsewhere recorded without."""
     from rag_assets.auditing import check_draft
 
@@ -62,8 +70,10 @@ def audit(draft: Path, counterevidence: str | None, names: tuple[str, ...], as_j
     warn_of_changes(workspace, cast("dict[str, str]", stored["publications"]))
     if as_json:
         print_json(stored)
-    else:
+    elif is_full:
         click.echo(markdown.read_text(encoding="utf-8"))
+    else:
+        click.echo(summarise_claims(stored))
     click.echo(f"saved: {markdown}\npage:  {markdown.with_suffix('.html')}", err=True)
     click.get_current_context().exit(REFUSED if _has_errors(stored) else DONE)
 
@@ -86,7 +96,10 @@ def _make(
                 click.echo(f"error: {error}", err=True)
             click.get_current_context().exit(FAILED)
         return audit_file(workspace, run, "claim_audits", key, path)
-    outcome = audit_claims(workspace, path, counterevidence=mode, namespaces=names)
+    with shown_progress() as progress:
+        outcome = audit_claims(
+            workspace, path, counterevidence=mode, namespaces=names, on_progress=progress
+        )
     record_claims(workspace, outcome)
     return outcome.markdown
 

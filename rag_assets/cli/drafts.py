@@ -14,6 +14,7 @@ from rag_assets.cli.options import (
     warn_of_changes,
 )
 from rag_assets.cli.progress import shown_progress
+from rag_assets.cli.summaries import full_option, summarise_citations
 from rag_assets.storage import read_json
 
 
@@ -35,12 +36,13 @@ def _print_schema(context: click.Context, _: click.Parameter, is_wanted: bool) -
 )
 @click.argument("draft", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @draft_namespace_option
+@full_option
 @json_option
 @click.option(
     "--json-schema", is_flag=True, is_eager=True, expose_value=False, callback=_print_schema,
     help="Print the JSON Schema that every citation audit follows.",
 )  # fmt: skip
-def verify_citations(draft: Path, names: tuple[str, ...], as_json: bool) -> None:
+def verify_citations(draft: Path, names: tuple[str, ...], is_full: bool, as_json: bool) -> None:
     """Audit as the asset does; a draft in `drafts/` by a run, one elsewhere recorded without."""
     from rag_assets.auditing import audit_citations, check_draft, draft_key, find_drafts, from_json
     from rag_assets.running import audit_file, materialize_partition, record_audit
@@ -61,15 +63,18 @@ def verify_citations(draft: Path, names: tuple[str, ...], as_json: bool) -> None
             click.get_current_context().exit(FAILED)
         markdown = audit_file(workspace, run, "citation_audits", key, path)
     else:
-        outcome = audit_citations(workspace, path, namespaces=names)
+        with shown_progress() as progress:
+            outcome = audit_citations(workspace, path, namespaces=names, on_progress=progress)
         record_audit(workspace, outcome)
         markdown = outcome.markdown
     stored = read_json(markdown.with_suffix(".json"), "citation audit")
     warn_of_changes(workspace, cast("dict[str, str]", stored["publications"]))
+    found = from_json(stored)
     if as_json:
         print_json(stored)
-    else:
+    elif is_full:
         click.echo(markdown.read_text(encoding="utf-8"))
+    else:
+        click.echo(summarise_citations(found))
     click.echo(f"saved: {markdown}\npage:  {markdown.with_suffix('.html')}", err=True)
-    has_errors = from_json(stored).has_errors
-    click.get_current_context().exit(REFUSED if has_errors else DONE)
+    click.get_current_context().exit(REFUSED if found.has_errors else DONE)

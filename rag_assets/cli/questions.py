@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rag_assets.cli.options import json_option, open_workspace, print_json, warn_of_changes
+from rag_assets.cli.summaries import full_option, summarise_pack
 from rag_assets.model import UsageError
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Say of every item which searcher found it, and why.",
 )
+@full_option
 @json_option
 def query(
     question: str | None,
@@ -77,6 +79,7 @@ def query(
     page: bool,
     shows_schema: bool,
     explains: bool,
+    is_full: bool,
     as_json: bool,
 ) -> None:
     """Make the pack and print it; the next run makes a materialization of it."""
@@ -115,7 +118,12 @@ def query(
     if as_json:
         print_json(pack_to_json(outcome.pack))
     else:
-        click.echo(outcome.markdown.read_text(encoding="utf-8"))
+        shows_all = is_full or outcome.pack.mode == "papers"
+        click.echo(
+            outcome.markdown.read_text(encoding="utf-8")
+            if shows_all
+            else summarise_pack(outcome.pack)
+        )
         if explains:
             click.echo(_explained(outcome.pack))
     files = [outcome.markdown, *([outcome.html] if outcome.html else [])]

@@ -1,0 +1,103 @@
+"""What a command says of a pack or an audit on a terminal: short, in lines of its width.
+
+The files that it names hold everything; `--full` prints them instead.
+"""
+
+import shutil
+from collections.abc import Iterator, Mapping
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rag_assets.judging import show_score
+
+if TYPE_CHECKING:
+    from rag_assets.auditing import CitationAudit
+    from rag_assets.auditing.verdict import CitationVerdict
+    from rag_assets.evidence import EvidenceItem, EvidencePack
+
+_WIDTHS = (60, 100)
+_INDENT = "   "
+
+full_option = click.option(
+    "--full", "is_full", is_flag=True, help="Print the whole file that is saved, as Markdown."
+)
+
+
+def summarise_pack(pack: "EvidencePack") -> str:
+    """Return the passages of a pack: where each stands, what it says, how to cite it."""
+    match = pack.match
+    lines = [] if match is None or match.is_good else [*_wrapped(match.sentence or "", ""), ""]
+    for item in pack.items:
+        lines += [*_item(item), ""]
+    if not pack.items:
+        lines += ["Nothing was found.", ""]
+    for warning in pack.warnings:
+        lines += _wrapped(f"note: {warning}", "")
+    return "\n".join(lines).rstrip()
+
+
+def _item(item: "EvidenceItem") -> Iterator[str]:
+    head = f"{item.rank}. {item.title or item.doc_uid}, {item.locator}"
+    yield from _wrapped(head, _INDENT)
+    yield from _wrapped(f"{_INDENT}“{item.exact_quote}”", _INDENT)
+    yield f"{_INDENT}cite as {{#{item.cite_as}}}"
+
+
+def summarise_citations(audit: "CitationAudit") -> str:
+    """Return what of the citations needs eyes, most urgent first, and which are supported."""
+    counts = ", ".join(f"{count} {status}" for status, count in audit.counts.items() if count)
+    lines = [*_wrapped(f"{audit.draft_name}: {counts or 'no citations'}", ""), ""]
+    for row in audit.by_urgency:
+        if row.status != "OK":
+            lines += [*_citation(row), ""]
+    sound = [str(row.line) for row in audit.rows if row.status == "OK"]
+    if sound:
+        lines += [*_wrapped(f"OK: the sentences in line {', '.join(sound)}", ""), ""]
+    for warning in audit.warnings:
+        lines += _wrapped(f"note: {warning}", "")
+    return "\n".join(lines).rstrip()
+
+
+def _citation(row: "CitationVerdict") -> Iterator[str]:
+    score = f" {show_score(row.score)}" if row.score is not None and row.scored_by else ""
+    place = f", {row.locator}" if row.locator else ""
+    yield from _wrapped(f"line {row.line}: {row.status}{score}, {{#{row.cites}}}{place}", _INDENT)
+    yield from _wrapped(f"{_INDENT}{row.claim or row.sentence}", _INDENT)
+    if row.quote:
+        yield from _wrapped(f"{_INDENT}source: “{row.quote}”", _INDENT)
+    yield from _wrapped(f"{_INDENT}→ {row.reason}", f"{_INDENT}  ")
+
+
+def summarise_claims(stored: Mapping[str, Any]) -> str:
+    """Return the strong assertions that cite nothing, and what could be cited for each.
+
+    Args:
+        stored: the audit as `claims_to_json` writes it.
+    """
+    told = ", ".join(f"{count} {status}" for status, count in stored["counts"].items() if count)
+    head = f"{stored['draft_name']}: {told or 'no strong assertion without a source'}"
+    lines = [*_wrapped(head, ""), ""]
+    for row in sorted(stored["rows"], key=itemgetter("urgency")):
+        if row["status"] != "SUPPORTED":
+            lines += _wrapped(f"line {row['line']}: {row['status']}, {row['claim_type']}", _INDENT)
+            lines += _wrapped(f"{_INDENT}{row['claim_text']}", _INDENT)
+            lines += [*_wrapped(f"{_INDENT}→ {row['reason']}", f"{_INDENT}  "), ""]
+    for warning in stored["warnings"]:
+        lines += _wrapped(f"note: {warning}", "")
+    return "\n".join(lines).rstrip()
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    """Return a text in lines of the terminal's width; Chinese characters take two columns."""
+    from rich.console import Console
+    from rich.text import Text
+
+    least, most = _WIDTHS
+    columns = min(max(shutil.get_terminal_size((80, 24)).columns, least), most)
+    console = Console(width=columns - len(indent))
+    first = text[: len(text) - len(text.lstrip())]
+    lines = Text(" ".join(text.split())).wrap(console, columns - max(len(indent), len(first)))
+    plain = [line.plain.rstrip() for line in lines] or [""]
+    return [f"{first}{plain[0]}", *(f"{indent}{line}" for line in plain[1:])]
