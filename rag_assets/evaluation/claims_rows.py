@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from rag_assets.chunking import split_sentences
 from rag_assets.judging import PassageText
-from rag_assets.model import UsageError
+from rag_assets.model import UsageError, count_han
 
 SUPPORTED_LABELS = frozenset({"SUPPORT", "ATTRIBUTABLE"})
 # Pieces of evidence are joined to passages of about the size that a namespace has: 200 tokens.
@@ -87,7 +87,7 @@ def evidence_passages(evidence: Sequence[str]) -> tuple[PassageText, ...]:
     for piece in evidence:
         if not piece.strip():
             continue
-        han = sum("\u3400" <= c <= "\u9fff" for c in piece)
+        han = count_han(piece)
         length = (len(piece) - han) / _PASSAGE_CHARACTERS + han / _HAN_CHARACTERS
         if passages[-1] and size + length > 1 and len(passages) < _MOST_PASSAGES:
             passages.append([])

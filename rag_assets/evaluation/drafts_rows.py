@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from rapidfuzz import fuzz
 
-from rag_assets.model import UsageError
+from rag_assets.model import HAN, UsageError
 
 Group = Literal["en", "zh", "cross", "law"]
 """Sentence and paper in English, in Chinese, in two languages; any sentence about a statute."""
@@ -17,7 +17,6 @@ Group = Literal["en", "zh", "cross", "law"]
 GROUPS: tuple[Group, ...] = ("en", "zh", "cross", "law")
 # A quotation stands in a text from this partial ratio on, without white space and punctuation.
 FOUND = 85
-_HAN = re.compile("[\u4e00-\u9fff]")
 _KEYS = frozenset({"paper", "sentence", "label", "evidence"})
 
 
@@ -52,7 +51,7 @@ def group_of(paper: str, language: str) -> Group:
     """Return the group of a sentence in a language about a source, by the name of the source."""
     if paper.startswith("law"):
         return "law"
-    if (language == "zh") != bool(_HAN.search(paper)):
+    if (language == "zh") != bool(HAN.search(paper)):
         return "cross"
     return "zh" if language == "zh" else "en"
 

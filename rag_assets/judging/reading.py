@@ -12,7 +12,6 @@ from typing import Literal, Protocol
 
 from pydantic import BaseModel
 
-from rag_assets.finding import is_chinese
 from rag_assets.judging.shown_sentences import ShownSentence
 from rag_assets.llm import (
     ChatModel,
@@ -23,7 +22,7 @@ from rag_assets.llm import (
     complete_as,
     load_prompt,
 )
-from rag_assets.model import AnswerError, hash_fields
+from rag_assets.model import AnswerError, hash_fields, is_chinese
 
 READ_TASK = "read_statement"
 PARTS_TASK = "read_parts"
