@@ -12,6 +12,7 @@ from typing import Literal, Protocol
 
 from pydantic import BaseModel
 
+from rag_assets.judging.contract import NamedReader
 from rag_assets.judging.shown_sentences import ShownSentence
 from rag_assets.llm import (
     ChatModel,
@@ -62,18 +63,8 @@ class Reading:
     logit: float | None = None
 
 
-class StatementReader(Protocol):
+class StatementReader(NamedReader, Protocol):
     """Reads a statement against numbered sentences."""
-
-    @property
-    def name(self) -> str:
-        """Say which model reads, as verdicts name it."""
-        ...
-
-    @property
-    def fingerprint(self) -> str:
-        """Return the SHA-256 of all that decides a reading: model, prompts, code."""
-        ...
 
     def read(self, statement: str, shown: Sequence[ShownSentence], least: float = 0.0) -> Reading:
         """Return what the model makes of it.
