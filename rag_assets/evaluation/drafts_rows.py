@@ -9,7 +9,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from rapidfuzz import fuzz
 
-from rag_assets.model import HAN, UsageError
+from rag_assets.evaluation.json_rows import read_rows
+from rag_assets.model import HAN
 
 Group = Literal["en", "zh", "cross", "law"]
 """Sentence and paper in English, in Chinese, in two languages; any sentence about a statute."""
@@ -84,15 +85,8 @@ def read_draft_rows(file: Path) -> list[DraftRow]:
     Raises:
         UsageError: names file and line of what is no such row.
     """
-    rows = []
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            rows.append(DraftRow.model_validate(json.loads(line)))
-        except (ValueError, RecursionError) as error:
-            raise UsageError(
-                f"{file}, line {number}: a row of a draft has id, paper, language, sentence, label "
-                f"(SUPPORTED, PARTLY or NOT), kind and evidence; {str(error).splitlines()[0]}."
-            ) from error
-    return rows
+    form = (
+        "a row of a draft has id, paper, language, sentence, label (SUPPORTED, PARTLY or NOT), "
+        "kind and evidence"
+    )
+    return [row for _, row in read_rows(file, DraftRow.model_validate, form)]
