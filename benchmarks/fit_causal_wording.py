@@ -21,7 +21,7 @@ from low_rank_training import class_shares, teach
 from sklearn.metrics import f1_score
 from sklearn.model_selection import StratifiedKFold
 
-from rag_assets.auditing.claims.causal import has_causal_cue, names_a_reason
+from rag_assets.auditing.claims.causal import CAUSAL_CUE
 from rag_assets.auditing.claims.causal_model import (
     CAUSAL,
     CHANGES_FILE,
@@ -86,9 +86,7 @@ def cross_validate(sentences: Sequence[str], labels: Sequence[int]) -> float:
         taught = teach(bert, [ids[row] for row in seen], [labels[row] for row in seen], seed=seed)
         shares = class_shares(taught, [ids[row] for row in left_out])
         for row, of in zip(left_out, shares, strict=True):
-            decided[row] = names_a_reason(sentences[row]) or (
-                has_causal_cue(sentences[row]) and log_odds(of) >= THRESHOLD
-            )
+            decided[row] = CAUSAL_CUE.check(sentences[row]) and log_odds(of) >= THRESHOLD
         print(f"fold {seed}: {f1_score(truth[left_out], decided[left_out]):.3f}", flush=True)
     return float(f1_score(truth, decided))
 

@@ -26,7 +26,7 @@ import numpy as np
 from rapidfuzz import fuzz
 
 from rag_assets.evidence import EvidencePack, Question, make_pack
-from rag_assets.finding import is_chinese
+from rag_assets.model import is_chinese
 from rag_assets.workspace import Workspace
 
 # A marked sentence stands in a quote from this partial ratio on, where the quote has as much text.

@@ -1,27 +1,43 @@
 """How often each checkable fact fires on sentences of known truth, and how often it is right.
 
     python -m benchmarks.rules_ledger [DRAFTS.jsonl ...]
+    python -m benchmarks.rules_ledger --papers FOLDER
+    python -m benchmarks.rules_ledger --causes CLAIM_STRENGTH.jsonl
 
 Without files it reads train.jsonl and dev.jsonl of $RAG_SHARED_DATA/claims/drafts (default
 ../shared/data). A rule sees the quotations that decide each row. Right is a rule that speaks
 against a sentence that is not wholly supported, or for one that is.
+
+`--papers` lists the papers that are told to report no results yet: whether they do, a person sees.
+`--causes` reads labelled sentences (sentence, label, set) with the words of causing that decide
+whether a sentence is read at all, and without them.
 """
 
+import argparse
 import json
 import os
-import sys
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
+from rag_assets.auditing.announced import ANNOUNCES
+from rag_assets.auditing.claims.causal import CAUSAL_CUE
+from rag_assets.auditing.claims.causal_model import causal_threshold, load_causal_encoder
 from rag_assets.judging.facts import RULES
 from rag_assets.judging.statement import state
+from rag_assets.model import ParsedDocument
+from rag_assets.parsing import ParseHints, parse_document
+from rag_assets.workspace import shipped_settings
 
 FLOOR = 0.8  # share of right firings below which a rule that speaks against goes
 FEWEST = 3  # rows on which it must fire
 
 
-def main(files: list[Path]) -> None:
-    """Print the ledger."""
+_CAUSAL = {"CAUSAL", "CONDITIONAL_CAUSAL"}
+
+
+def count_facts(files: list[Path]) -> None:
+    """Print the ledger of checkable facts."""
     rows = [json.loads(line) for file in files for line in file.read_text("utf-8").splitlines()]
     rows = [row for row in rows if any(quotation.strip() for quotation in row["evidence"])]
     counted = Counter(row["label"] for row in rows)
@@ -40,6 +56,58 @@ def main(files: list[Path]) -> None:
         )
 
 
+def count_announced(folder: Path) -> None:
+    """Print of which papers the rule fires."""
+    settings, papers, fired = shipped_settings().parse, 0, []
+    for path in sorted(folder.glob("*.pdf")):
+        found = parse_document(path.read_bytes(), ParseHints(extension=".pdf"), settings)
+        if isinstance(found, ParsedDocument):
+            papers += 1
+            kept = [b for b in found.blocks if b.kind != "reference"]
+            texts = (found.title or "", *(found.text[b.start : b.end] for b in kept))
+            if ANNOUNCES.check("\n".join(texts)):
+                fired.append(f"{path.name}: {found.title}")
+    print(f"{ANNOUNCES.id}: fired on {len(fired)} of {papers} papers", *fired, sep="\n  ")
+
+
+def count_causes(file: Path) -> None:
+    """Print how well causes are told with the words that ask for a reading, and without them."""
+    rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    encoder, least = load_causal_encoder(), causal_threshold()
+    read = [encoder.read_meaning(row["sentence"]) >= least for row in rows]
+    cued = [CAUSAL_CUE.check(row["sentence"]) for row in rows]
+    true = [row["label"] in _CAUSAL for row in rows]
+    silent = [is_true for is_true, has_cue in zip(true, cued, strict=True) if not has_cue]
+    print(f"{CAUSAL_CUE.id}: silent on {len(silent)} of {len(rows)}, {silent.count(False)} of them "
+          "rightly")  # fmt: skip
+    print("| set | sentences | F1 with it | without |\n|---|--:|--:|--:|")
+    for name in sorted({row["set"] for row in rows}):
+        own = [number for number, row in enumerate(rows) if row["set"] == name]
+        both = _f1((read[n] and cued[n], true[n]) for n in own)
+        print(f"| {name} | {len(own)} | {both:.3f} | {_f1((read[n], true[n]) for n in own):.3f} |")
+
+
+def _f1(pairs: Iterable[tuple[bool, bool]]) -> float:
+    counted = Counter(pairs)
+    right = 2 * counted[True, True]
+    return right / max(right + counted[True, False] + counted[False, True], 1)
+
+
+def main() -> None:
+    """Print the ledger that is asked for."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("drafts", nargs="*", type=Path, metavar="DRAFTS.jsonl")
+    parser.add_argument("--papers", type=Path, metavar="FOLDER")
+    parser.add_argument("--causes", type=Path, metavar="CLAIM_STRENGTH.jsonl")
+    given = parser.parse_args()
+    if given.papers:
+        count_announced(given.papers)
+    elif given.causes:
+        count_causes(given.causes)
+    else:
+        shared = Path(os.environ.get("RAG_SHARED_DATA", "../shared/data")) / "claims" / "drafts"
+        count_facts(given.drafts or [shared / "train.jsonl", shared / "dev.jsonl"])
+
+
 if __name__ == "__main__":
-    drafts = Path(os.environ.get("RAG_SHARED_DATA", "../shared/data")) / "claims" / "drafts"
-    main([Path(a) for a in sys.argv[1:]] or [drafts / "train.jsonl", drafts / "dev.jsonl"])
+    main()

@@ -21,12 +21,11 @@ from rag_assets.auditing.library import CitedDocument, Passage
 from rag_assets.auditing.printed import PrintedText
 from rag_assets.auditing.quoting import check_quotation
 from rag_assets.chunking import split_sentences
-from rag_assets.model import ParsedDocument
+from rag_assets.model import HAN, ParsedDocument, count_han
 from rag_assets.parsing import ParseHints, parse_document
 from rag_assets.workspace import shipped_settings
 
 _SEED = 12
-_HAN = re.compile(r"[\u4e00-\u9fff]")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -53,7 +52,7 @@ def _sentences(document: ParsedDocument, random_: random.Random, count: int) -> 
         text = document.text[block.start : block.end]
         for start, end in split_sentences(text):
             sentence = text[start:end].strip()
-            words = len(sentence.split()) + len(_HAN.findall(sentence)) // 2
+            words = len(sentence.split()) + count_han(sentence) // 2
             # A column that ends in the midst of a word is the parser's fault, not a quotation.
             is_whole = sentence[-1] in ".。!?！？;；" and not sentence[0].islower()
             if 8 <= words <= 60 and sentence[0].isalnum() and is_whole:
@@ -136,7 +135,7 @@ def _negate(text: str, random_: random.Random) -> str | None:
 
 
 def _exchange_han(text: str, random_: random.Random) -> str | None:
-    places = [i for i, character in enumerate(text) if _HAN.match(character)]
+    places = [i for i, character in enumerate(text) if HAN.match(character)]
     if len(places) < 6:
         return None
     at = random_.choice(places)

@@ -15,7 +15,7 @@ import time
 from itertools import islice
 from pathlib import Path
 
-from benchmarks.attacks.attack import Attack, make_library
+from benchmarks.attacks.attack import Attack, NotTriedError, make_library
 from benchmarks.attacks.files import contents, sidecars
 from benchmarks.attacks.injections import injections
 from benchmarks.attacks.kills import kills
@@ -41,7 +41,7 @@ def tried(attack: Attack, folder: Path) -> tuple[str, str]:
     folder.mkdir()
     try:
         attack.run(folder)
-    except NotImplementedError as error:
+    except NotTriedError as error:
         return "not tried", str(error)
     except (AssertionError, RagError, OSError, ValueError) as error:
         return "broke", f"{type(error).__name__}: {error}".removeprefix("BrokeError: ")

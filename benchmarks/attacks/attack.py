@@ -23,6 +23,10 @@ ADDED = "# Ponds\n\nA pond cools the air beside it by one degree at night.\n"
 DRAFT = "A green roof was 7 degrees cooler than bitumen at noon {#roofs}.\n"
 
 
+class NotTriedError(Exception):
+    """The machine lacks what an attack needs."""
+
+
 @dataclass(frozen=True, slots=True)
 class Attack:
     """One attack.
@@ -30,7 +34,8 @@ class Attack:
     Args:
         kind: of `kills`, `machine`, `processes`, `contents`, `sidecars`, `injections`.
         holds: what must hold, in words.
-        run: attacks a library in the folder that it is given; raises `BrokeError`.
+        run: attacks a library in the folder that it is given; raises `BrokeError`, or
+            `NotTriedError`.
     """
 
     kind: str

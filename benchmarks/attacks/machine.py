@@ -9,6 +9,7 @@ from pathlib import Path
 from benchmarks.attacks.attack import (
     Attack,
     Library,
+    NotTriedError,
     ingest,
     last_line,
     require,
@@ -53,7 +54,7 @@ def _full_disk(library: Library, command: tuple[str, ...], free: int, folder: Pa
     disk.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", str(disk)]
     if subprocess.run(mount, capture_output=True, check=False).returncode:
-        raise NotImplementedError("no small disk can be mounted here")
+        raise NotTriedError("no small disk can be mounted here")
     try:
         root = library.copy_to(disk)
         ballast, block = disk / "ballast", bytes(4096)

@@ -13,7 +13,7 @@ from rag_assets.auditing.claims import ClaimOutcome, audit_claims
 from rag_assets.workspace import Workspace
 
 # Raise it when the same sentence may be typed or judged otherwise.
-CODE_VERSION = "3"
+CODE_VERSION = "4"
 
 
 def build_claim_audits_asset(

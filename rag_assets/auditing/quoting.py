@@ -24,13 +24,13 @@ from rag_assets.auditing.segments import (
     cut_segments,
 )
 from rag_assets.evidence.wording import coverage
+from rag_assets.model import CJK_RANGES, HAN, count_han
 
 QuotationState = Literal["exact", "altered", "not_found", "other_language"]
 
-_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _LETTER = re.compile(r"[^\W\d_]")
 _TOKEN = re.compile(
-    r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"
+    rf"[{CJK_RANGES}]"
     r"|[-−–]?\d+(?:[.,\uff0e\uff0c]\d+)*"
     # A word that a line break cuts is one word.
     r"|[^\W\d_]+(?:['’][^\W\d_]+|[-\u2010\u00ad]\s*\n\s*[^\W\d_]+)*"
@@ -140,9 +140,9 @@ def check_quotation(quotation: str, printed: PrintedText) -> QuotationCheck:
 
 def _is_written_in(quotation: str, source: str) -> bool:
     """Say whether the source has text in the script of the quotation."""
-    han = len(_HAN.findall(quotation)) > _HAN_SHARE * len(_LETTER.findall(quotation))
+    han = count_han(quotation) > _HAN_SHARE * len(_LETTER.findall(quotation))
     letters = len(_LETTER.findall(source))
-    held = len(_HAN.findall(source))
+    held = count_han(source)
     return (held if han else letters - held) >= _SCRIPT_SHARE * letters
 
 
@@ -192,7 +192,7 @@ def _is_whole(segment: Segment, printed: PrintedText, begin: int, stop: int) -> 
 
 
 def _joins(left: str, right: str) -> bool:
-    if not left or not right or _HAN.match(left) or _HAN.match(right):
+    if not left or not right or HAN.match(left) or HAN.match(right):
         return False
     return (left.isalpha() and right.isalpha()) or (left.isdigit() and right.isdigit())
 
@@ -313,7 +313,7 @@ def _nearest(segment: Segment, printed: PrintedText) -> tuple[int, int] | None:
 
 def _candidates(wanted: str, folded: str) -> list[int]:
     """Return where the segment may begin in the document, by the short runs that they share."""
-    size = _HAN_GRAM if _HAN.search(wanted) else _GRAM
+    size = _HAN_GRAM if HAN.search(wanted) else _GRAM
     votes: dict[int, int] = {}
     for offset in range(0, max(len(wanted) - size + 1, 1), 2):
         gram = wanted[offset : offset + size]
@@ -388,7 +388,7 @@ def _differences(segment: Segment, source: str) -> _Differences:
 
 
 def _written(words: Sequence[_Word]) -> str:
-    separator = "" if any(_HAN.match(word.written) for word in words) else " "
+    separator = "" if any(HAN.match(word.written) for word in words) else " "
     return separator.join(word.written for word in words)
 
 

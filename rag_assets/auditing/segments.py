@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rag_assets.auditing.printed import Letters, read_letters
+from rag_assets.model import HAN_RANGES
 
 # Omissions and insertions that a quoting writer may mark.
 _OMISSION = re.compile(
@@ -13,7 +14,7 @@ _OMISSION = re.compile(
 _INSERTION = re.compile(r"[\[［【](?P<inside>[^\[\]［］【】]{0,200})[\]］】]")
 # A mark that points at a reference belongs to the print, not to the words.
 REFERENCE_MARK = re.compile(r"[\[(]?\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*[\])]?|[*†‡§¶#]+")
-_WORD = re.compile(r"[\u3400-\u9fff]|[^\W_]+")
+_WORD = re.compile(rf"[{HAN_RANGES}]|[^\W_]+")
 # Words from which an insertion is no note of the writer's, and the share of them that the source
 # has in brackets of its own where it quotes these.
 _LONG = 6

@@ -11,8 +11,8 @@ from statistics import median
 
 from rag_assets.briefing.gathering import InstructionText
 from rag_assets.chunking import split_sentences
+from rag_assets.model import HAN, count_han
 
-_HAN = re.compile(r"[\u3400-\u9fff]")
 _WORD = re.compile(r"[^\W\d_]+(?:['’]\w+)?")
 _BE = r"(?:is|are|was|were|be|been|being|am)"
 _IRREGULAR = (
@@ -89,7 +89,7 @@ def measure_style(text: InstructionText) -> Style | None:
     if not sentences:
         return None
     joined = "\n".join(running)
-    is_han = len(_HAN.findall(joined)) > len(_WORD.findall(_HAN.sub("", joined)))
+    is_han = count_han(joined) > len(_WORD.findall(HAN.sub("", joined)))
     sizes = sorted(_size(sentence, is_han) for sentence in sentences)
     total = sum(_size(part, is_han) for part in running)
     spans = [(block.start, _size(content, is_han)) for block, content in blocks]
@@ -127,7 +127,7 @@ def _is_code(text: str) -> bool:
 
 
 def _size(text: str, is_han: bool) -> int:
-    return len(_HAN.findall(text)) if is_han else len(_WORD.findall(text))
+    return count_han(text) if is_han else len(_WORD.findall(text))
 
 
 def _shares(sentences: list[str]) -> dict[str, float]:

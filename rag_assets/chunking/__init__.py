@@ -10,12 +10,11 @@ if TYPE_CHECKING:
     from rag_assets.chunking.context import PATH_SEPARATOR, model_input
     from rag_assets.chunking.outline import sentence_breaks
     from rag_assets.chunking.parents import PARENTS_VERSION, locate_pages, make_parents
-    from rag_assets.chunking.sentences import CJK_RANGES, split_sentences
+    from rag_assets.chunking.sentences import split_sentences
     from rag_assets.chunking.tokenizer import TokenCounter, Tokenizer
 
 __all__ = [
     "CHUNKING_VERSION",
-    "CJK_RANGES",
     "PARENTS_VERSION",
     "PATH_SEPARATOR",
     "PREPROCESS_VERSION",
@@ -34,7 +33,6 @@ __all__ = [
 # Imported on first use: a question needs where sentences end, not how documents are divided.
 _HOMES = {
     "CHUNKING_VERSION": "chunks",
-    "CJK_RANGES": "sentences",
     "PARENTS_VERSION": "parents",
     "PATH_SEPARATOR": "context",
     "TokenCounter": "tokenizer",

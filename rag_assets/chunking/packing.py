@@ -14,8 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rag_assets.chunking.sentences import CJK_RANGES
-from rag_assets.model import ConfigurationError
+from rag_assets.model import CJK_RANGES, ConfigurationError
 
 # Prices, in units of the squared relative distance from the target (0.25 is "half the target
 # away"). Chosen by hand; benchmarks of chunking measure sizes and stability with them.

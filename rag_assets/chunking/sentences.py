@@ -11,11 +11,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-# Han, kana, compatibility and extension ideographs: written without spaces, one token or more a
-# character in every tokenizer. Hangul is written with spaces and counts as words.
-CJK_RANGES = (
-    "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-)
+from rag_assets.model import CJK_RANGES
 
 _CJK = re.compile(f"[{CJK_RANGES}]")
 _VISIBLE = re.compile(r"\S")

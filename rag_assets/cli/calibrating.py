@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from rag_assets.cli.options import OutputPath
+from rag_assets.cli.measuring import config_option, finish, out_option
 from rag_assets.cli.progress import shown_progress
 from rag_assets.judging.calibrating import OK_SHARE
 
@@ -29,15 +29,8 @@ from rag_assets.judging.calibrating import OK_SHARE
     metavar="SHARE", help="Of the supported sentences so many are to come out OK.",
 )  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Print the figures; keep nothing.")
-@click.option(
-    "--config", "--namespace-config", "config", metavar="FILE",
-    type=click.Path(dir_okay=False, exists=True, path_type=Path),
-    help="Settings over the shipped ones, as in a workspace's config.yaml.",
-)  # fmt: skip
-@click.option(
-    "--json", "out", type=OutputPath(), metavar="OUT",
-    help="Write the figures to this file as JSON.",
-)  # fmt: skip
+@config_option
+@out_option
 def calibrate(
     file: Path, scorer: str | None, sources: tuple[Path, ...], share: float, dry_run: bool,
     config: Path | None, out: Path | None,
@@ -45,7 +38,6 @@ def calibrate(
     """Print the figures and say where they are kept."""
     from typing import cast
 
-    from rag_assets.cli.evaluating import _finish
     from rag_assets.evaluation.calibration import calibrate as measure
     from rag_assets.evaluation.scorers import with_scorer
     from rag_assets.judging.reader_fit import keep_fit
@@ -57,4 +49,4 @@ def calibrate(
         found = measure(file, settings, sources, share, progress)
     if not dry_run:
         click.echo(f"kept: {keep_fit(found.fit)}")
-    _finish(found.report, out)
+    finish(found.report, out)

@@ -9,24 +9,15 @@ from rag_assets.cli.evaluating_assertions import assertions
 from rag_assets.cli.evaluating_claims import claims
 from rag_assets.cli.evaluating_locate import locate
 from rag_assets.cli.failing import DONE, FAILED
-from rag_assets.cli.options import OutputPath, write_output
+from rag_assets.cli.measuring import config_option, finish, out_option
+from rag_assets.cli.options import OutputPath
 from rag_assets.cli.progress import shown_progress
 from rag_assets.model import UsageError
 
 if TYPE_CHECKING:
-    from rag_assets.evaluation import EvaluationReport
     from rag_assets.llm import ChatModel
     from rag_assets.workspace import Settings
 
-_out_option = click.option(
-    "--json", "out", type=OutputPath(), metavar="OUT",
-    help="Write the figures to this file as JSON.",
-)  # fmt: skip
-_config_option = click.option(
-    "--config", "--namespace-config", "config", metavar="FILE",
-    type=click.Path(dir_okay=False, exists=True, path_type=Path),
-    help="Settings over the shipped ones, as in a workspace's config.yaml.",
-)  # fmt: skip
 
 _cache_option = click.option(
     "--cache", "cache", type=OutputPath(is_folder=True), metavar="FOLDER",
@@ -70,8 +61,8 @@ eval.add_command(locate)
     "files", nargs=-1, required=True, metavar="FILE...",
     type=click.Path(dir_okay=False, exists=True, path_type=Path),
 )  # fmt: skip
-@_out_option
-@_config_option
+@out_option
+@config_option
 @click.option(
     "--compare", "compared", multiple=True, metavar="NAME=FILE",
     help="Another reader's stored readings, scored on the rows that it has read; may be repeated.",
@@ -113,7 +104,7 @@ def headings(
     if misses:
         for score in sorted(outcome.scores, key=lambda each: each.row.name):
             click.echo(f"{describe_misses(score)}\n")
-    _finish(outcome.report, out)
+    finish(outcome.report, out)
 
 
 @eval.command(
@@ -124,8 +115,8 @@ def headings(
 )
 @click.argument("folder", metavar="DIR", type=click.Path(
     exists=True, file_okay=False, path_type=Path))  # fmt: skip
-@_out_option
-@_config_option
+@out_option
+@config_option
 @click.option(
     "--passwords", "use_passwords", is_flag=True,
     help="Give protected files the password that their manifest knows, as a sidecar would.",
@@ -138,7 +129,7 @@ def survival(folder: Path, out: Path | None, config: Path | None, use_passwords:
         report = evaluate_survival(
             folder, _settings(config), use_passwords=use_passwords, on_progress=progress
         )
-    _finish(report, out)
+    finish(report, out)
 
 
 @eval.command(
@@ -149,8 +140,8 @@ def survival(folder: Path, out: Path | None, config: Path | None, use_passwords:
 )
 @click.argument("folder", metavar="DIR", type=click.Path(
     exists=True, file_okay=False, path_type=Path))  # fmt: skip
-@_out_option
-@_config_option
+@out_option
+@config_option
 @click.option(
     "--cache", type=OutputPath(is_folder=True), metavar="FOLDER",
     help="Keep vectors here by hash, so that a second run encodes only what is new.",
@@ -161,7 +152,7 @@ def chunking(folder: Path, out: Path | None, config: Path | None, cache: Path | 
 
     with shown_progress() as progress:
         report = evaluate_chunking(folder, _settings(config), cache=cache, on_progress=progress)
-    _finish(report, out)
+    finish(report, out)
 
 
 @eval.command(
@@ -173,8 +164,8 @@ def chunking(folder: Path, out: Path | None, config: Path | None, cache: Path | 
 )
 @click.argument("folder", metavar="DIR", type=click.Path(
     exists=True, file_okay=False, path_type=Path))  # fmt: skip
-@_out_option
-@_config_option
+@out_option
+@config_option
 @_limit_option
 @_cache_option
 @_no_cache_option
@@ -195,7 +186,7 @@ def retrieval(
             folder, settings, limit=limit, cache=_cache(cache, is_forgotten),
             llm=_chat_model(settings), notify=_notify, on_progress=progress,
         )  # fmt: skip
-    _finish(report, out)
+    finish(report, out)
 
 
 @eval.command(
@@ -206,8 +197,8 @@ def retrieval(
 )
 @click.argument("file", metavar="FILE", type=click.Path(
     exists=True, dir_okay=False, path_type=Path))  # fmt: skip
-@_out_option
-@_config_option
+@out_option
+@config_option
 @_cache_option
 @_no_cache_option
 def evalset(
@@ -222,7 +213,7 @@ def evalset(
         report = evaluate_evalset(
             loaded, settings, _cache(cache, is_forgotten), notify=_notify, on_progress=progress
         )
-    _finish(report, out)
+    finish(report, out)
 
 
 @eval.command(
@@ -234,8 +225,8 @@ def evalset(
 )
 @click.argument("file", metavar="FILE", type=click.Path(
     exists=True, dir_okay=False, path_type=Path))  # fmt: skip
-@_out_option
-@_config_option
+@out_option
+@config_option
 @_limit_option
 @_cache_option
 @_no_cache_option
@@ -255,7 +246,7 @@ def qasper(
             file, _settings(config), limit=limit, cache=_cache(cache, is_forgotten),
             notify=_notify, on_progress=progress,
         )  # fmt: skip
-    _finish(report, out)
+    finish(report, out)
 
 
 @eval.command(
@@ -329,14 +320,3 @@ def _settings(config: Path | None) -> "Settings":
     from rag_assets.workspace import shipped_settings
 
     return shipped_settings(config)
-
-
-def _finish(report: "EvaluationReport", out: Path | None) -> None:
-    """Print a report, write it where it is wanted, and leave with its exit code."""
-    import json
-
-    if out is not None:
-        written = json.dumps(report.to_json(), ensure_ascii=False, indent=1)
-        write_output(out, f"{written}\n".encode())
-    click.echo(report.render())
-    click.get_current_context().exit(FAILED if report.failures else DONE)

@@ -1,12 +1,10 @@
 """`rag eval assertions`: whether strong assertions are told from others."""
 
-import json
 from pathlib import Path
 
 import click
 
-from rag_assets.cli.failing import DONE, FAILED
-from rag_assets.cli.options import OutputPath, write_output
+from rag_assets.cli.measuring import finish, out_option
 from rag_assets.cli.progress import shown_progress
 
 
@@ -20,18 +18,11 @@ from rag_assets.cli.progress import shown_progress
     "files", nargs=-1, required=True, metavar="FILE...",
     type=click.Path(dir_okay=False, exists=True, path_type=Path),
 )  # fmt: skip
-@click.option(
-    "--json", "out", type=OutputPath(), metavar="OUT",
-    help="Write the figures to this file as JSON.",
-)  # fmt: skip
+@out_option
 def assertions(files: tuple[Path, ...], out: Path | None) -> None:
     """Print the figures of each set."""
     from rag_assets.evaluation.assertions import evaluate_assertions
 
     with shown_progress() as progress:
         report = evaluate_assertions(files, progress)
-    if out is not None:
-        written = json.dumps(report.to_json(), ensure_ascii=False, indent=1)
-        write_output(out, f"{written}\n".encode())
-    click.echo(report.render())
-    click.get_current_context().exit(FAILED if report.failures else DONE)
+    finish(report, out)

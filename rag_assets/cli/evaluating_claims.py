@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from rag_assets.cli.measuring import config_option, finish, out_option
 from rag_assets.cli.options import OutputPath
 from rag_assets.cli.progress import shown_progress
 
@@ -35,15 +36,8 @@ from rag_assets.cli.progress import shown_progress
     "--alone", is_flag=True,
     help="Leave out what stands beside drafts: similarity, and the sentence alone.",
 )  # fmt: skip
-@click.option(
-    "--json", "out", type=OutputPath(), metavar="OUT",
-    help="Write the figures to this file as JSON.",
-)  # fmt: skip
-@click.option(
-    "--config", "--namespace-config", "config", metavar="FILE",
-    type=click.Path(dir_okay=False, exists=True, path_type=Path),
-    help="Settings over the shipped ones, as in a workspace's config.yaml.",
-)  # fmt: skip
+@out_option
+@config_option
 @click.option(
     "--limit",
     type=click.IntRange(1),
@@ -62,7 +56,6 @@ def claims(
     """Print the figures of drafts and, as further tables, of claims with their evidence."""
     from typing import cast
 
-    from rag_assets.cli.evaluating import _finish
     from rag_assets.evaluation.claims import evaluate_claims
     from rag_assets.evaluation.drafts import evaluate_drafts
     from rag_assets.evaluation.drafts_rows import is_draft_file
@@ -86,4 +79,4 @@ def claims(
             )  # fmt: skip
         if others:
             reports.append(evaluate_claims(others, settings, name, limit, progress))
-    _finish(joined(*reports) if len(reports) > 1 else reports[0], out)
+    finish(joined(*reports) if len(reports) > 1 else reports[0], out)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from rag_assets.cli.options import OutputPath
+from rag_assets.cli.measuring import finish, out_option
 from rag_assets.cli.progress import shown_progress
 
 
@@ -17,15 +17,11 @@ from rag_assets.cli.progress import shown_progress
 )
 @click.argument("folder", metavar="DIR", type=click.Path(
     exists=True, file_okay=False, path_type=Path))  # fmt: skip
-@click.option(
-    "--json", "out", type=OutputPath(), metavar="OUT",
-    help="Write the figures to this file as JSON.",
-)  # fmt: skip
+@out_option
 def locate(folder: Path, out: Path | None) -> None:
     """Print the figures of each set."""
-    from rag_assets.cli.evaluating import _finish
     from rag_assets.evaluation.locating import evaluate_locating
 
     with shown_progress() as progress:
         report = evaluate_locating(folder, progress)
-    _finish(report, out)
+    finish(report, out)

@@ -14,10 +14,9 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from rag_assets.chunking import CJK_RANGES
 from rag_assets.embedding.embedder import Embedder, EmbeddingTokenizer, EncodeProgress
 from rag_assets.embedding.words import WordTokenizer
-from rag_assets.model import hash_fields
+from rag_assets.model import CJK_RANGES, hash_fields
 from rag_assets.workspace.settings import ModelSettings
 
 if TYPE_CHECKING:

@@ -3,8 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from rag_assets.chunking import CJK_RANGES
-from rag_assets.model import hash_fields
+from rag_assets.model import CJK_RANGES, hash_fields
 
 _WORDS_VERSION = 1
 _WORD = re.compile(rf"[{CJK_RANGES}]|[^\W{CJK_RANGES}]+")

@@ -1,12 +1,14 @@
 """How well strong assertions are told from others: causal, comparative, hedged sentences."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import BaseModel, ConfigDict, Field
+
 from rag_assets.auditing.claims import AssertionType, Wording, read_wording
+from rag_assets.evaluation.json_rows import read_rows
 from rag_assets.evaluation.report import EvaluationReport, Figure, ReportTable, share
 from rag_assets.model import Progress, UsageError, hash_fields
 
@@ -19,6 +21,14 @@ _TYPED: Mapping[str, tuple[AssertionType, frozenset[str]]] = {
 }
 _STRICT = "CAUSAL"
 _HEDGED = "HEDGE"
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    sentence: str = Field(min_length=1)
+    label: str = Field(min_length=1)
+    set: str = Field(min_length=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,35 +101,15 @@ def evaluate_assertions(
 def _read(files: Sequence[Path], on_progress: Progress | None) -> dict[str, list[_Row]]:
     sets: dict[str, list[_Row]] = {}
     for file in files:
-        lines = file.read_text(encoding="utf-8").splitlines()
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
-            sentence, label, name = _fields(file, number, line)
-            sets.setdefault(name, []).append(_Row(sentence, label, read_wording(sentence)))
+        rows = list(read_rows(file, _Line.model_validate, "a row has sentence, label and set"))
+        for done, (_, row) in enumerate(rows, 1):
+            read = _Row(row.sentence, row.label, read_wording(row.sentence))
+            sets.setdefault(row.set, []).append(read)
             if on_progress is not None:
-                on_progress(file.name, number, len(lines))
+                on_progress(file.name, done, len(rows))
     if not sets:
         raise UsageError(f"{', '.join(map(str, files))}: no row with `sentence`, `label`, `set`.")
     return sets
-
-
-def _fields(file: Path, number: int, line: str) -> tuple[str, str, str]:
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"{file}, line {number}: not JSON ({error}).") from error
-    values = [row.get(key) if isinstance(row, dict) else None for key in _KEYS]
-    for key, value in zip(_KEYS, values, strict=True):
-        if not isinstance(value, str) or not value:
-            raise UsageError(
-                f"{file}, line {number}: '{key}' must be a text, got {value!r}. Each line is "
-                '{"sentence": …, "label": …, "set": …}.'
-            )
-    return str(values[0]), str(values[1]), str(values[2])
-
-
-_KEYS = ("sentence", "label", "set")
 
 
 def _scores(

@@ -68,8 +68,8 @@ def calibrate(
     shown = "what was found of them" if sources else "their true evidence"
     fit = fit_reader(
         [score for _, score in scored],
-        fingerprint=scorer.reader_fingerprint,
-        model=scorer.reader_name,
+        fingerprint=scorer.reader.fingerprint,
+        model=scorer.reader.name,
         data=f"{len(scored)} sentences of {file.name} with {shown}, folds over "
         f"{len({row.paper for row, _ in scored})} sources",
         ok_share=ok_share,

@@ -1,6 +1,5 @@
 """Claims with evidence and a label, one JSON object a line, as `rag eval claims` reads them."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,8 +8,9 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from rag_assets.chunking import split_sentences
+from rag_assets.evaluation.json_rows import read_rows
 from rag_assets.judging import PassageText
-from rag_assets.model import UsageError
+from rag_assets.model import count_han
 
 SUPPORTED_LABELS = frozenset({"SUPPORT", "ATTRIBUTABLE"})
 # Pieces of evidence are joined to passages of about the size that a namespace has: 200 tokens.
@@ -55,25 +55,15 @@ def read_claims(file: Path) -> list[ClaimRow]:
     Raises:
         UsageError: names file and line of what is no such row.
     """
-    rows = []
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            found = _Line.model_validate(json.loads(line))
-        except (ValueError, RecursionError) as error:
-            raise UsageError(
-                f"{file}, line {number}: a row has claim (text), evidence (a list of texts) and "
-                f"label; {str(error).splitlines()[0]}."
-            ) from error
-        rows.append(
-            ClaimRow(
-                found.id or f"{file.stem}-{number}", found.set or file.stem, found.claim,
-                tuple(found.evidence), found.label, found.source_doc or f"line {number}",
-                found.language,
-            )
-        )  # fmt: skip
-    return rows
+    form = "a row has claim (text), evidence (a list of texts) and label"
+    return [
+        ClaimRow(
+            found.id or f"{file.stem}-{number}", found.set or file.stem, found.claim,
+            tuple(found.evidence), found.label, found.source_doc or f"line {number}",
+            found.language,
+        )
+        for number, found in read_rows(file, _Line.model_validate, form)
+    ]  # fmt: skip
 
 
 def evidence_passages(evidence: Sequence[str]) -> tuple[PassageText, ...]:
@@ -87,7 +77,7 @@ def evidence_passages(evidence: Sequence[str]) -> tuple[PassageText, ...]:
     for piece in evidence:
         if not piece.strip():
             continue
-        han = sum("\u3400" <= c <= "\u9fff" for c in piece)
+        han = count_han(piece)
         length = (len(piece) - han) / _PASSAGE_CHARACTERS + han / _HAN_CHARACTERS
         if passages[-1] and size + length > 1 and len(passages) < _MOST_PASSAGES:
             passages.append([])

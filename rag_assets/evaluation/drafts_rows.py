@@ -9,7 +9,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from rapidfuzz import fuzz
 
-from rag_assets.model import UsageError
+from rag_assets.evaluation.json_rows import read_rows
+from rag_assets.model import HAN
 
 Group = Literal["en", "zh", "cross", "law"]
 """Sentence and paper in English, in Chinese, in two languages; any sentence about a statute."""
@@ -17,7 +18,6 @@ Group = Literal["en", "zh", "cross", "law"]
 GROUPS: tuple[Group, ...] = ("en", "zh", "cross", "law")
 # A quotation stands in a text from this partial ratio on, without white space and punctuation.
 FOUND = 85
-_HAN = re.compile("[\u4e00-\u9fff]")
 _KEYS = frozenset({"paper", "sentence", "label", "evidence"})
 
 
@@ -52,7 +52,7 @@ def group_of(paper: str, language: str) -> Group:
     """Return the group of a sentence in a language about a source, by the name of the source."""
     if paper.startswith("law"):
         return "law"
-    if (language == "zh") != bool(_HAN.search(paper)):
+    if (language == "zh") != bool(HAN.search(paper)):
         return "cross"
     return "zh" if language == "zh" else "en"
 
@@ -85,15 +85,8 @@ def read_draft_rows(file: Path) -> list[DraftRow]:
     Raises:
         UsageError: names file and line of what is no such row.
     """
-    rows = []
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            rows.append(DraftRow.model_validate(json.loads(line)))
-        except (ValueError, RecursionError) as error:
-            raise UsageError(
-                f"{file}, line {number}: a row of a draft has id, paper, language, sentence, label "
-                f"(SUPPORTED, PARTLY or NOT), kind and evidence; {str(error).splitlines()[0]}."
-            ) from error
-    return rows
+    form = (
+        "a row of a draft has id, paper, language, sentence, label (SUPPORTED, PARTLY or NOT), "
+        "kind and evidence"
+    )
+    return [row for _, row in read_rows(file, DraftRow.model_validate, form)]

@@ -1,6 +1,5 @@
 """What is known of a paper's structure, and what a reader says of it."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from rag_assets.evaluation.json_rows import read_rows
 from rag_assets.model import UsageError
 
 
@@ -93,28 +93,11 @@ def read_heading_rows(files: Sequence[Path]) -> list[HeadingRow]:
 
 def _read_file(file: Path) -> list[HeadingRow]:
     rows = []
-    for number, line in enumerate(read_lines(file), 1):
-        if not line.strip():
-            continue
-        where = f"{file}, line {number}"
-        try:
-            row = HeadingRow.model_validate(json.loads(line))
-        except (ValueError, RecursionError) as error:
-            raise UsageError(f"{where}: not a row of headings: {error}") from error
+    for number, row in read_rows(file, HeadingRow.model_validate, "not a row of headings"):
         path = file.parent / row.pdf
         if not path.is_file():
-            raise UsageError(f"{where}: {path} is not there; 'pdf' is relative to the row's file.")
+            raise UsageError(
+                f"{file}, line {number}: {path} is not there; 'pdf' is relative to the row's file."
+            )
         rows.append(row.model_copy(update={"path": path}))
     return rows
-
-
-def read_lines(file: Path) -> list[str]:
-    """Return the lines of a UTF-8 text, split at line feeds alone.
-
-    Raises:
-        UsageError: the file cannot be read.
-    """
-    try:
-        return file.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{file} cannot be read: {error}.") from error

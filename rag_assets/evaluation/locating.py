@@ -4,12 +4,12 @@ Rows as in CL-SciSumm (Jaidka et al. 2016–2019): a citing sentence, the paper 
 sentences of it that annotators chose. Rows of one sentence by several annotators are one question.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rag_assets.evaluation.json_rows import read_rows
 from rag_assets.evaluation.report import EvaluationReport, Figure, ReportTable
 from rag_assets.finding import EvidenceFinder
 from rag_assets.model import Progress, UsageError
@@ -74,12 +74,13 @@ def _read_set(rows: Path, references: Path) -> LocateSet:
 
 
 def _rows(path: Path, fields: Sequence[str]) -> Iterator[dict[str, Any]]:
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-        row = json.loads(line)
-        missing = [field for field in fields if field not in row]
+    def read(row: Any) -> dict[str, Any]:
+        missing = [name for name in fields if not isinstance(row, dict) or name not in row]
         if missing:
-            raise UsageError(f"{path}, line {number}: the row lacks {', '.join(missing)}.")
-        yield row
+            raise ValueError(f"lacks {', '.join(missing)}")
+        return dict(row)
+
+    return (row for _, row in read_rows(path, read, f"a row has {', '.join(fields)}"))
 
 
 def evaluate_locating(folder: Path, on_progress: Progress | None = None) -> EvaluationReport:

@@ -1,6 +1,5 @@
 """Questions whose answers are spans of a corpus, and where those spans stand in the clean text."""
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +8,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from rag_assets.evaluation.heading_rows import read_lines
+from rag_assets.evaluation.json_rows import read_rows
 from rag_assets.model import UsageError
 
 Span = tuple[int, int]
@@ -55,14 +54,8 @@ def read_passage_set(folder: Path) -> PassageSet:
         UsageError: a file is missing, or a row has another shape.
     """
     file = folder / "questions.jsonl"
-    questions = []
-    for number, line in enumerate(read_lines(file), 1):
-        if not line.strip():
-            continue
-        try:
-            questions.append(PassageQuestion.model_validate(json.loads(line)))
-        except (ValueError, RecursionError) as error:
-            raise UsageError(f"{file}, line {number}: not a question: {error}") from error
+    found = read_rows(file, PassageQuestion.model_validate, "not a question")
+    questions = [question for _, question in found]
     if not questions:
         raise UsageError(f"{file} holds no questions.")
     corpora = {}

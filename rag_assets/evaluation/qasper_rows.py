@@ -1,6 +1,5 @@
 """Papers with questions and the paragraphs that answer them (QASPER, Dasigi et al., NAACL 2021)."""
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from rag_assets.evaluation.heading_rows import read_lines
+from rag_assets.evaluation.json_rows import read_rows
 from rag_assets.evaluation.passage_questions import Span
 from rag_assets.model import UsageError
 
@@ -68,13 +67,7 @@ def read_papers(file: Path) -> list[Paper]:
         UsageError: it cannot be read, a row has another shape, a paper stands twice.
     """
     papers: dict[str, Paper] = {}
-    for number, line in enumerate(read_lines(file), 1):
-        if not line.strip():
-            continue
-        try:
-            paper = Paper.model_validate(json.loads(line))
-        except (ValueError, RecursionError) as error:
-            raise UsageError(f"{file}, line {number}: not a paper: {error}") from error
+    for number, paper in read_rows(file, Paper.model_validate, "not a paper"):
         if paper.paper_id in papers:
             raise UsageError(f"{file}, line {number}: paper '{paper.paper_id}' stands twice.")
         papers[paper.paper_id] = paper

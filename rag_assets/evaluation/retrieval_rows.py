@@ -2,14 +2,14 @@
 
 import csv
 import hashlib
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from rag_assets.evaluation.json_rows import read_rows
 from rag_assets.model import UsageError
 
 CORPUS, QUERIES, JUDGEMENTS = "corpus.jsonl", "queries.jsonl", "qrels/test.tsv"
@@ -122,24 +122,13 @@ def read_retrieval_set(folder: Path, limit: int | None = None) -> RetrievalSet:
 
 def _unique(file: Path, kind: type[_AnyRow]) -> tuple[_AnyRow, ...]:
     rows: dict[str, _AnyRow] = {}
-    for number, row in _read_rows(file, kind):
+    for number, row in read_rows(file, kind.model_validate, f"not a row of {file.name}"):
         if row.id in rows:
             raise UsageError(f"{file}, line {number}: '_id' {row.id!r} stands twice.")
         rows[row.id] = row
     if not rows:
         raise UsageError(f"{file} holds no rows.")
     return tuple(rows.values())
-
-
-def _read_rows(file: Path, kind: type[_AnyRow]) -> Iterator[tuple[int, _AnyRow]]:
-    for number, line in enumerate(_read_text(file).split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            values: Any = json.loads(line)
-            yield number, kind.model_validate(values)
-        except (ValueError, RecursionError) as error:
-            raise UsageError(f"{file}, line {number}: not a row of {file.name}: {error}") from error
 
 
 def _read_judgements(file: Path) -> dict[str, dict[str, float]]:

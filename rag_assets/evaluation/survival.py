@@ -1,7 +1,6 @@
 """`rag eval survival`: every file of a folder under the limits, and what became of each."""
 
 import hashlib
-import json
 import tempfile
 import time
 from collections import Counter
@@ -10,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rag_assets.evaluation.heading_rows import read_lines
+from rag_assets.evaluation.json_rows import read_rows
 from rag_assets.evaluation.report import (
     EvaluationReport,
     Figure,
@@ -149,13 +148,7 @@ def read_kinds(folder: Path) -> dict[Path, FileKind]:
     """
     kinds = {}
     for manifest in sorted(folder.rglob(MANIFEST)):
-        for number, line in enumerate(read_lines(manifest), 1):
-            if not line.strip():
-                continue
-            try:
-                row: dict[str, Any] = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise UsageError(f"{manifest}, line {number}: not JSON: {error}.") from error
+        for _, row in read_rows(manifest, lambda value: value, "not JSON"):
             if isinstance(row, dict) and row.get("kind") and row.get("path"):
                 places = (manifest.parent / row["path"], manifest.parent.parent / row["path"])
                 place = next((place for place in places if place.is_file()), None)

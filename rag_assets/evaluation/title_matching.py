@@ -5,7 +5,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 
-from rag_assets.chunking import CJK_RANGES
+from rag_assets.model import CJK_RANGES
 
 # A number is stripped only where a title stands behind it; a bare letter or Roman numeral needs
 # its stop or bracket, so that "A method" and "I know" keep their first word.

@@ -18,12 +18,12 @@ from rag_assets.finding import (
     FEATURES,
     DocumentFeatures,
     Sentence,
-    is_chinese,
     is_question,
     measure_kinds,
     read_sentences,
     without_asking,
 )
+from rag_assets.model import is_chinese
 
 if TYPE_CHECKING:
     from rag_assets.retrieval import Hit, Retrieved, Retriever, SearchFilters

@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from rag_assets.model import EAST_ASIAN_RANGES
+
 LocatorQuality = Literal["page_box", "page", "char_anchor"]
 
 # Enough to find the place with a text search, few enough to type.
 _ANCHOR_WORDS = 6
-_WORD = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]|[^\s\u2e80-\u9fff\uf900-\uffef]+")
+_WORD = re.compile(rf"[{EAST_ASIAN_RANGES}]|[^\s{EAST_ASIAN_RANGES}]+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from rag_assets.evidence.answer_weights import MATCH_FEATURES, load_answer_weights
 from rag_assets.evidence.answering import ReadParents, score_sentences
 from rag_assets.evidence.pack import PackMatch
-from rag_assets.finding import FEATURES, KINDS, is_chinese, read_units, without_asking
+from rag_assets.finding import FEATURES, KINDS, read_units, without_asking
+from rag_assets.model import is_chinese
 
 # Sentences on each side that say what a sentence speaks of.
 _BESIDE = 1

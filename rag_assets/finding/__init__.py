@@ -11,7 +11,7 @@ from rag_assets.finding.finder import (
 )
 from rag_assets.finding.questions import KINDS, is_question, measure_kinds, without_asking
 from rag_assets.finding.sentences import PassageLike, Sentence, read_sentences
-from rag_assets.finding.sizes import is_chinese, text_size
+from rag_assets.finding.sizes import text_size
 from rag_assets.finding.speakers import authors_speak, cites_others, without_references
 from rag_assets.finding.weights import WEIGHTS_FILE, FindingWeights, load_weights
 from rag_assets.finding.words import read_units
@@ -32,7 +32,6 @@ __all__ = [
     "Sentence",
     "authors_speak",
     "cites_others",
-    "is_chinese",
     "is_question",
     "load_weights",
     "measure_kinds",

@@ -2,7 +2,7 @@
 
 import re
 
-from rag_assets.finding.sizes import is_chinese
+from rag_assets.model import is_chinese
 
 _BETWEEN = re.compile(
     r",\s+(?:and|but|while|whereas|although|which|with)\s+|;\s+|\s+(?:while|whereas|but)\s+|[，；]"

@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 
 from rag_assets.finding.meanings import DocumentMeanings, Pieces
 from rag_assets.finding.sentences import Sentence
-from rag_assets.finding.sizes import is_chinese, text_size
+from rag_assets.finding.sizes import text_size
 from rag_assets.finding.speakers import authors_speak, cites_others
 from rag_assets.finding.words import DocumentWords
+from rag_assets.model import is_chinese
 
 Matrix = NDArray[np.float64]
 

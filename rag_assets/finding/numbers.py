@@ -5,6 +5,8 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
+from rag_assets.model import HAN_RANGES
+
 _NUMBER = re.compile(r"(?<![\w.])(?P<digits>\d+(?:,\d{3})*(?:\.\d+)?)(?!\d)")
 _WORDS = {
     word: float(value)
@@ -43,7 +45,7 @@ _WORD = re.compile(
 )
 _DIGITS = {c: i for i, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 _TENS = {"十": 10, "百": 100, "千": 1_000, "万": 10_000, "亿": 100_000_000}
-_HAN = re.compile(r"[零〇一二三四五六七八九十百千万亿两]+(?![\u4e00-\u9fff]?[、者些样般定])")
+_HAN = re.compile(rf"[零〇一二三四五六七八九十百千万亿两]+(?![{HAN_RANGES}]?[、者些样般定])")
 _KEPT = 8_192
 # Values as near as this are one: a rounding in the third figure.
 _NEAR = 0.006

@@ -57,16 +57,6 @@ class ReaderScorer:
         parts = [self.reader.fingerprint, fit, self.thresholds.values]
         return hash_fields("llm", _VERSION, *parts)
 
-    @property
-    def reader_name(self) -> str:
-        """Return which model reads."""
-        return self.reader.name
-
-    @property
-    def reader_fingerprint(self) -> str:
-        """Return the SHA-256 of the reader, without thresholds and curve."""
-        return self.reader.fingerprint
-
     def log_odds(self, claim: str, passages: Sequence[PassageText]) -> float:
         """Return what the reader makes of a claim, before any curve and check, as log-odds.
 

@@ -140,18 +140,27 @@ class Scorer(Protocol):
         ...
 
 
+class NamedReader(Protocol):
+    """What reads for a scorer, told apart in every verdict and fit."""
+
+    @property
+    def name(self) -> str:
+        """Return what reads, as a fit names it."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Return the SHA-256 of all that decides a reading; no threshold and no curve does."""
+        ...
+
+
 @runtime_checkable
 class MeasurableScorer(Protocol):
     """A scorer whose reader can be measured on sentences of known truth."""
 
     @property
-    def reader_name(self) -> str:
-        """Return what reads, as a fit names it."""
-        ...
-
-    @property
-    def reader_fingerprint(self) -> str:
-        """Return the SHA-256 of what reads, without thresholds and curve."""
+    def reader(self) -> NamedReader:
+        """Return what reads."""
         ...
 
     def log_odds(self, claim: str, passages: Sequence[PassageText]) -> float:

@@ -13,6 +13,7 @@ from rag_assets.evidence.wording import coverage
 from rag_assets.judging.contract import (
     SCORE_DECIMALS,
     Judgement,
+    NamedReader,
     PassageText,
     ReasonCode,
     Thresholds,
@@ -41,18 +42,8 @@ class Reading:
     is_contradicted: bool
 
 
-class PassageReader(Protocol):
+class PassageReader(NamedReader, Protocol):
     """A model that reads a claim and a passage."""
-
-    @property
-    def name(self) -> str:
-        """Return which model reads, as a fit names it."""
-        ...
-
-    @property
-    def fingerprint(self) -> str:
-        """Return the SHA-256 of all that decides a reading."""
-        ...
 
     def read(self, claim: str, passage: str) -> Reading:
         """Return whether the passage supports the claim."""
@@ -81,16 +72,6 @@ class EntailmentScorer:
         """Return the SHA-256 of model, thresholds and code."""
         fit = self.fit.model_dump() if self.fit else None
         return hash_fields("nli", _VERSION, self.reader.fingerprint, fit, self.thresholds.values)
-
-    @property
-    def reader_name(self) -> str:
-        """Return which model reads."""
-        return self.reader.name
-
-    @property
-    def reader_fingerprint(self) -> str:
-        """Return the SHA-256 of the reader, without thresholds and curve."""
-        return self.reader.fingerprint
 
     def log_odds(self, claim: str, passages: Sequence[PassageText]) -> float:
         """Return what the model makes of a claim, before any curve, as log-odds."""

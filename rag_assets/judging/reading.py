@@ -12,7 +12,7 @@ from typing import Literal, Protocol
 
 from pydantic import BaseModel
 
-from rag_assets.finding import is_chinese
+from rag_assets.judging.contract import NamedReader
 from rag_assets.judging.shown_sentences import ShownSentence
 from rag_assets.llm import (
     ChatModel,
@@ -23,7 +23,7 @@ from rag_assets.llm import (
     complete_as,
     load_prompt,
 )
-from rag_assets.model import AnswerError, hash_fields
+from rag_assets.model import AnswerError, hash_fields, is_chinese
 
 READ_TASK = "read_statement"
 PARTS_TASK = "read_parts"
@@ -63,18 +63,8 @@ class Reading:
     logit: float | None = None
 
 
-class StatementReader(Protocol):
+class StatementReader(NamedReader, Protocol):
     """Reads a statement against numbered sentences."""
-
-    @property
-    def name(self) -> str:
-        """Say which model reads, as verdicts name it."""
-        ...
-
-    @property
-    def fingerprint(self) -> str:
-        """Return the SHA-256 of all that decides a reading: model, prompts, code."""
-        ...
 
     def read(self, statement: str, shown: Sequence[ShownSentence], least: float = 0.0) -> Reading:
         """Return what the model makes of it.

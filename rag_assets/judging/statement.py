@@ -11,6 +11,7 @@ from functools import lru_cache
 from rag_assets.judging.lexicon import Frames, lexicon
 from rag_assets.judging.negation import is_negated
 from rag_assets.judging.statutes import LAWS_IN_PARENTHESES, LAWS_THAT_SAY
+from rag_assets.model import HAN, HAN_RANGES, count_han
 
 _YEAR = r"(?:1[89]|20)\d\d[a-z]?"
 _NAME = (
@@ -51,9 +52,9 @@ _IN_BRACKETS = re.compile(
     rf"\s*\[{_NUMBER}(?:\s*[,;–-]\s*{_NUMBER})*\]"
     rf"|\s*\((?:\s*\[(?:{_PLACEHOLDER})\]\s*[,;]?)+\)|\s*\[(?:{_PLACEHOLDER})\]"
 )
-_HAN_NAME = r"[\u4e00-\u9fffA-Za-z·.\s]{1,24}?"
+_HAN_NAME = rf"[{HAN_RANGES}A-Za-z·.\s]{{1,24}}?"
 _HAN_WORK = rf"{_HAN_NAME}(?:等人?)?\s*[(（]\s*{_YEARS}\s*[)）]"
-_HAN_REFERENCE = rf"(?:[\u4e00-\u9fff·]{{2,8}}(?:等人?)?|[A-Z][A-Za-z·]+等人?)\s*[,，]\s*{_YEARS}"
+_HAN_REFERENCE = rf"(?:[{HAN_RANGES}·]{{2,8}}(?:等人?)?|[A-Z][A-Za-z·]+等人?)\s*[,，]\s*{_YEARS}"
 _HAN_REFERENCES = re.compile(
     rf"[(（]\s*(?:[参详]?见)?{_HAN_REFERENCE}(?:\s*[;；]\s*{_HAN_REFERENCE})*\s*[)）]"
 )
@@ -63,7 +64,6 @@ _MOST_LAYERS = 3
 # “Few studies show that …”: what is said of the finding turns it round.
 _TURNED = re.compile(r"\b(?:few|little|hardly|scarcely|rarely|seldom|less|fewer)\b|很少|鲜有|少有")
 _WORD = re.compile(r"[^\W\d_]+")
-_HAN = re.compile(r"[\u4e00-\u9fff]")
 
 
 # “(see Section 2.3 and Table 2)”: places of the draft, or of the work itself.
@@ -115,8 +115,8 @@ def _is_mere(frame: re.Match[str]) -> bool:
 
 
 def _is_enough(text: str) -> bool:
-    words = _WORD.findall(_HAN.sub(" ", text))
-    return len(words) >= _FEWEST_WORDS or len(_HAN.findall(text)) >= _FEWEST_HAN
+    words = _WORD.findall(HAN.sub(" ", text))
+    return len(words) >= _FEWEST_WORDS or count_han(text) >= _FEWEST_HAN
 
 
 def frames() -> Frames:

@@ -9,7 +9,7 @@ from rag_assets.judging.facts import RULES, check_facts
 from rag_assets.judging.quantities import read_quantities
 from rag_assets.judging.shown_sentences import choose_sentences, likeliest
 from rag_assets.judging.statement import state
-from rag_assets.model import hash_fields
+from rag_assets.model import count_han, hash_fields
 from rag_assets.workspace.settings import ScorerName
 
 # Counts as code: raise it when the same texts come to another judgement.
@@ -105,7 +105,7 @@ def find_repeated(
     take it back.
     """
     wanted = _letters(statement)
-    han = sum("\u3400" <= character <= "\u9fff" for character in wanted)
+    han = count_han(wanted)
     if len(wanted) < _FEWEST_LETTERS and han < _FEWEST_HAN:
         return None
     for index, passage in enumerate(passages):

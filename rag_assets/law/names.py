@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from rag_assets.law.english_names import EnglishLawNames
+from rag_assets.model import HAN
 
 _COUNTRY = "中华人民共和国"
 # (2018-12-29), （2012年修正）: versions. （一） belongs to the name.
@@ -17,7 +18,6 @@ _BOOK = re.compile(r"(?<=[典法])[^典()]{1,4}编$")
 # Names in use that are no part of what they stand for.
 _ALSO_CALLED = {"版权法": "著作权法", "消法": "消费者权益保护法"}
 _SHORTEST = 3
-_HAN = re.compile(r"[\u4e00-\u9fff]")
 
 
 class LawNames:
@@ -78,7 +78,7 @@ def plain_name(name: str) -> str:
 
 def mark_name(name: str) -> str:
     """Return a law's name in the title marks of its language."""
-    return f"《{name}》" if _HAN.search(name) else f"“{name}”"
+    return f"《{name}》" if HAN.search(name) else f"“{name}”"
 
 
 def _abbreviates(name: str, written: str) -> bool:

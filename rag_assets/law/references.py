@@ -12,12 +12,13 @@ from rag_assets.law.english_articles import find_english_mentions
 from rag_assets.law.english_references import find_english_law, find_english_references
 from rag_assets.law.names import LawNames
 from rag_assets.law.numbers import NUMBER
+from rag_assets.model import HAN_RANGES
 
 _ARTICLE = re.compile(rf"(?P<mark>第?)\s*(?P<number>{NUMBER})\s*条(?:\s*之\s*(?P<part>{NUMBER}))?")
 _TITLED_BEFORE = re.compile(r"《(?P<law>[^《》]{2,80})》(?P<book>[^，。；《》第]{0,6})$")
 _TITLED_AFTER = re.compile(r"^[\s的]*《(?P<law>[^《》]{2,80})》")
-_RUN_BEFORE = re.compile(r"(?P<run>[\u4e00-\u9fffA-Za-z()·]{2,60})$")
-_RUN_AFTER = re.compile(r"^\s+(?P<run>[\u4e00-\u9fffA-Za-z()·]{2,60})")
+_RUN_BEFORE = re.compile(rf"(?P<run>[{HAN_RANGES}A-Za-z()·]{{2,60}})$")
+_RUN_AFTER = re.compile(rf"^\s+(?P<run>[{HAN_RANGES}A-Za-z()·]{{2,60}})")
 _LATIN_BEFORE = re.compile(r"(?P<run>[A-Za-z][A-Za-z\d/&'’. -]{0,80})$")
 # Between a law and its article: 刑法的第三条, 刑法中 第三条.
 _BETWEEN = re.compile(r"(?:的|中|里|规定的|\s|,|,)*$")

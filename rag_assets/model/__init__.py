@@ -40,6 +40,15 @@ from rag_assets.model.errors import (
     UsageError,
     WorkspaceError,
 )
+from rag_assets.model.han import (
+    CJK_RANGES,
+    EAST_ASIAN_RANGES,
+    HAN,
+    HAN_RANGES,
+    count_cjk,
+    count_han,
+    is_chinese,
+)
 from rag_assets.model.hashing import (
     combine_digests,
     document_id,
@@ -60,6 +69,10 @@ from rag_assets.model.stages import DocumentStatus, Progress, StageOutcome
 from rag_assets.model.wording import count_of, shown_value
 
 __all__ = [
+    "CJK_RANGES",
+    "EAST_ASIAN_RANGES",
+    "HAN",
+    "HAN_RANGES",
     "AnswerError",
     "Attachment",
     "Block",
@@ -100,6 +113,8 @@ __all__ = [
     "block_quote",
     "code_span",
     "combine_digests",
+    "count_cjk",
+    "count_han",
     "count_of",
     "document_id",
     "drop_controls",
@@ -113,6 +128,7 @@ __all__ = [
     "hash_text",
     "hide_credentials",
     "hide_in",
+    "is_chinese",
     "normalise_text",
     "shown_value",
     "table_cell",

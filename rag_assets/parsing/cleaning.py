@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-from rag_assets.model import drop_controls
+from rag_assets.model import HAN_RANGES, drop_controls
 
 # Presentation forms made by typesetters; every other printed character stays as it is.
 _LIGATURES = [*range(0xFB00, 0xFB07), *range(0xFB13, 0xFB18)]
@@ -20,8 +20,7 @@ _NEEDS_REPLACEMENT = re.compile("[" + "".join(re.escape(chr(code)) for code in _
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 # CJK punctuation, kana, ideographs and full-width forms: scripts that are set without blanks.
 _UNSPACED = (
-    r"\u2e80-\u303f\u3040-\u30ff\u31c0-\u31ef\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-    r"\ufe30-\ufe4f\uff01-\uff60\uffe0-\uffe6\U00020000-\U0003ffff"
+    rf"\u2e80-\u303f\u3040-\u30ff\u31c0-\u31ef{HAN_RANGES}\ufe30-\ufe4f\uff01-\uff60\uffe0-\uffe6"
 )
 _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 _GAP = re.compile(f"(?<=[{_UNSPACED}]) +(?=[{_UNSPACED}])")

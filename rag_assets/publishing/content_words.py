@@ -4,7 +4,9 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-_HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff\U00020000-\U0003134f"
+from rag_assets.model import HAN_RANGES
+
+_HAN = rf"{HAN_RANGES}\u3040-\u30ff"
 _TOKEN = re.compile(
     rf"(?P<number>\d+(?:[.,]\d+)*%?)|(?P<han>[{_HAN}]+)|(?P<word>(?:(?![{_HAN}\d_])\w)+(?:['’]\w+)?)"
 )

@@ -3,9 +3,10 @@
 import re
 from typing import Literal
 
+from rag_assets.model import count_han
+
 Language = Literal["zh", "en", "other"]
 
-HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 KANA_HANGUL = re.compile(r"[\u3041-\u30ff\u1100-\u11ff\uac00-\ud7a3]")
 # A text is Chinese from this share of ideographs among its letters; an English paper about China
 # has under 2 %, a Chinese text full of formulas and names over 30 %.
@@ -23,7 +24,7 @@ def passage_language(text: str, stated: str | None) -> Language:
     """
     sample = text[:_SAMPLE_CHARACTERS]
     if not sample.isascii():
-        han = len(HAN.findall(sample))
+        han = count_han(sample)
         if han and han >= _MIN_HAN_SHARE * sum(map(str.isalpha, sample)):
             return "other" if stated == "ja" or len(KANA_HANGUL.findall(sample)) > han / 4 else "zh"
     # Latin letters in a Chinese document are its English abstract, its references, its tables.

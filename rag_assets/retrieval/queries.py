@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from rag_assets.model import AnswerError
-from rag_assets.publishing.languages import HAN, KANA_HANGUL, Language
+from rag_assets.model import AnswerError, count_han
+from rag_assets.publishing.languages import KANA_HANGUL, Language
 from rag_assets.retrieval.filters import EVERYTHING, SearchFilters
 from rag_assets.retrieval.request_frames import strip_request
 from rag_assets.retrieval.weights import (
@@ -86,7 +86,7 @@ def detect_language(text: str) -> Language:
     """
     words = [word.lower() for word in _LATIN_WORD.findall(text)]
     english = sum(word in _ENGLISH_GRAMMAR for word in words)
-    han = len(HAN.findall(text))
+    han = count_han(text)
     if len(KANA_HANGUL.findall(text)) > han / 4:
         return "other"
     if han:

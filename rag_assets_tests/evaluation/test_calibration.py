@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -19,7 +20,7 @@ FINGERPRINT = hash_bytes(b"a reader")
 class Stand:
     """A reader that finds a sentence supported where its evidence has the same last word."""
 
-    reader_name, reader_fingerprint, name = "stand-in", FINGERPRINT, "llm"
+    reader, name = SimpleNamespace(name="stand-in", fingerprint=FINGERPRINT), "llm"
 
     def __init__(self) -> None:
         self.shown: list[str] = []

@@ -36,3 +36,8 @@ def test_anchors_are_words_of_the_text(text: str) -> None:
 def test_first_words_is_a_prefix(text: str, limit: int) -> None:
     assert text.startswith(first_words(text, limit))
     assert first_words("a b c", 2) == "a b"
+
+
+def test_a_word_with_a_ligature_is_one_word() -> None:
+    begin, _ = anchor_words("make a smooth Mg ion diﬀusion path")
+    assert begin == "make a smooth Mg ion diﬀusion"

@@ -1,11 +1,14 @@
 """Which English sentences have a word of causing at all; causal_model.py reads their meaning.
 
 A word alone says little: "increased risk" names a level, "increases risk" claims an effect. So it
-only decides whether a sentence is read.
+only decides whether a sentence is read. One rule; `python -m benchmarks.rules_ledger --causes` says
+what it is worth (docs/judging.md).
 """
 
 import re
 from itertools import chain
+
+from rag_assets.auditing.text_rules import TextRule
 
 _VERBS = (
     "cause induce trigger provoke prevent inhibit suppress block abolish attenuate ameliorate "
@@ -35,20 +38,14 @@ _IRREGULAR = {
     "offset": ("offset", "offsets", "offset", "offsetting"),
     "shrink": ("shrink", "shrinks", "shrank", "shrinking"),
 }
-# They say outright that one thing is the reason of another.
-_CONNECTIVE = re.compile(
-    r"\b(?:because(?! of course)|due to|owing to|thanks to|as a (?:result|consequence) of|"
-    r"caused by|(?:leads?|led) to|gives? rise to|brings? about|brought about|results? in|"
-    r"resulted in)\b",
-    re.IGNORECASE,
-)
 _PHRASES = re.compile(
     r"\b(?:effects?|impacts?|influences?|action) (?:on|upon)\b|\b(?:effects?|impacts?|"
     r"influences?|consequences?) of\b|\b\w+ (?:effects?|impact|influence)\b|\b(?:because of|"
     r"due to|owing to|thanks to|as a (?:result|consequence) of|attributable to|"
     r"attributed to|result(?:s|ed|ing)? (?:from|in)|caused by|responsible for|explained by|"
     r"mediated by|driven by|triggered by|induced by|to blame|blamed|accounts? for|"
-    r"stems? from|reason (?:why|for|behind))\b|\b(?:because|hence|thereby|so that)\b|"
+    r"stems? from|reason (?:why|for|behind)|brings? about|brought about)\b|"
+    r"\b(?:because|hence|thereby|so that)\b|"
     r"\b(?:effective|ineffective|effectively|efficacious|effectiveness|efficacy|"
     r"efficient)\b|\b(?:beneficial|detrimental|harmful|protective|deleterious|adverse|"
     r"favou?rable|positive|negative)\b|\b(?:useful|helpful|valuable|feasible)\b|"
@@ -81,12 +78,17 @@ _FORMS = frozenset(chain(*map(_forms, _VERBS.split()), ("driven", "shrunk", "shr
 _WORD = re.compile(r"[a-z]+")
 
 
-def names_a_reason(sentence: str) -> bool:
-    """Say whether a sentence says outright that one thing is the reason of another."""
-    return _CONNECTIVE.search(sentence) is not None
-
-
 def has_causal_cue(sentence: str) -> bool:
     """Say whether a sentence has a verb of change or a phrase of causing."""
     text = sentence.lower()
     return not _FORMS.isdisjoint(_WORD.findall(text)) or _PHRASES.search(text) is not None
+
+
+CAUSAL_CUE = TextRule(
+    id="causal-cue",
+    languages=("en",),
+    says="The sentence may claim a cause, and is read.",
+    fires="Planted roofs reduce the cooling load.",
+    silent="Planted roofs were cooler at noon.",
+    check=has_causal_cue,
+)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rag_assets.auditing.claims.causal import has_causal_cue, names_a_reason
+from rag_assets.auditing.claims.causal import CAUSAL_CUE
 from rag_assets.auditing.result_store import ResultStore
 from rag_assets.embedding import LowRankChange, load_changed_encoder, model_fingerprint
 from rag_assets.model import DamagedFileError, hash_fields
@@ -141,10 +141,8 @@ class CausalReader:
 
     def is_causal(self, sentence: str) -> bool:
         """Say whether a sentence claims that something brings something about."""
-        if names_a_reason(sentence):
-            return True
         # Without any verb or phrase of causing, what tips the scale is the base rate alone.
-        if not has_causal_cue(sentence):
+        if not CAUSAL_CUE.check(sentence):
             return False
         key = hash_fields(sentence, _fingerprint())
         found = self.store.find(key)

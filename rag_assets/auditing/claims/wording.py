@@ -7,6 +7,7 @@ from typing import Literal
 
 from rag_assets.auditing.claims import chinese, english
 from rag_assets.auditing.claims.causal_model import CausalReader
+from rag_assets.model import count_han, is_chinese
 
 AssertionType = Literal[
     "causal", "comparative", "superlative", "universal", "recommendation", "quantitative"
@@ -22,7 +23,6 @@ _ORDER: tuple[AssertionType, ...] = (
     "recommendation",
     "quantitative",
 )
-_HAN = re.compile(r"[\u3400-\u9fff]")
 _LATIN_WORD = re.compile(r"[A-Za-z]{2,}")
 _QUOTED = re.compile(r"[“\"「『][^”\"」』]{0,400}[”\"」』]")
 # A label, a keyword line, a reference: fewer words than a sentence has.
@@ -53,11 +53,6 @@ class Wording:
     def is_hedged(self) -> bool:
         """Say whether it would be a strong assertion without its hedge."""
         return bool(self.types) and self.exemption == "hedged"
-
-
-def is_chinese(text: str) -> bool:
-    """Say whether a sentence is to be read as Chinese: a third of its words or more."""
-    return len(_HAN.findall(text)) > len(_LATIN_WORD.findall(text)) * 2
 
 
 def read_wording(sentence: str, causes: CausalReader | None = None) -> Wording:
@@ -124,7 +119,4 @@ def _find_exemption(
 
 
 def _is_statement(sentence: str) -> bool:
-    return (
-        len(_LATIN_WORD.findall(sentence)) >= _FEWEST_WORDS
-        or len(_HAN.findall(sentence)) >= _FEWEST_HAN
-    )
+    return len(_LATIN_WORD.findall(sentence)) >= _FEWEST_WORDS or count_han(sentence) >= _FEWEST_HAN

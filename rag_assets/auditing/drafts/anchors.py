@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from rag_assets.auditing.drafts.hints import LocatorHint, find_hint, read_hint
+from rag_assets.model import HAN_RANGES
 
 CitationForm = Literal["anchor", "pandoc", "mention", "latex"]
 
@@ -34,7 +35,6 @@ _TEXTUAL = re.compile(r"(?:[cC]itet|[tT]extcite|[cC]iteauthor|[cC]itealt)")
 # https://pandoc.org/MANUAL.html#citation-syntax; a key in running text is read no further than
 # Latin letters go, since Chinese goes on without a space. Between round brackets it has an end.
 _LETTERS = r"A-Za-z0-9_\u00c0-\u024f"
-HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _AT = "[@＠]"
 _OPEN = r"\[［【〔"
 _CLOSE = r"\]］】〕"
@@ -55,23 +55,25 @@ _TO_BRACKET = (
     rf"(?=\s*(?:(?:[;；]|[,，、]?\s*(?:-?{_AT}|{_NUMBERED})|[\s,，、]\s*(?:\d|pp?\b|§|[页頁]))"
     r"[^()（）\n]{0,200})?[)）])"
 )
-_KEY_IN_BRACKETS = rf"(?=[^{_END_OF_KEY}]{{0,120}}[{HAN}])[^{_END_OF_KEY}]{{1,120}}?{_TO_BRACKET}"
+_KEY_IN_BRACKETS = (
+    rf"(?=[^{_END_OF_KEY}]{{0,120}}[{HAN_RANGES}])[^{_END_OF_KEY}]{{1,120}}?{_TO_BRACKET}"
+)
 MENTION = (
     rf"(?<![{_LETTERS}@＠./:=&?\#%+\\~\-])-?{_AT}(?:{_KEY_IN_BRACKETS}|{_KEY_IN_TEXT}{_PLACE})"
 )
 _INSIDE = rf"[^{_OPEN}{_CLOSE}]"
 PANDOC = (
-    rf"[{_OPEN}](?:[^{_OPEN}{_CLOSE}@＠]{{0,120}}[\s\-;；,，{HAN}])?{_AT}{_INSIDE}{{1,400}}"
+    rf"[{_OPEN}](?:[^{_OPEN}{_CLOSE}@＠]{{0,120}}[\s\-;；,，{HAN_RANGES}])?{_AT}{_INSIDE}{{1,400}}"
     rf"[{_CLOSE}](?![(\[])"
 )
 _KEY = re.compile(
-    rf"(?:(?<![^\s\-;；,，、(（{_OPEN}])|(?<=[{HAN}]))-?{_AT}"
+    rf"(?:(?<![^\s\-;；,，、(（{_OPEN}])|(?<=[{HAN_RANGES}]))-?{_AT}"
     rf"(?P<key>\{{[^{{}}\n]+\}}|[^\s;,；，、{_OPEN}{_CLOSE}{{}}]+)"
 )
 # What a person may have meant as a citation: a mention without an end, a name between braces or
 # behind a sign in brackets.
 UNREAD = (
-    rf"(?<![{_LETTERS}@＠./:=&?\#%+\\~\-]){_AT}(?=[^{_END_OF_KEY}]{{0,120}}[{HAN}])"
+    rf"(?<![{_LETTERS}@＠./:=&?\#%+\\~\-]){_AT}(?=[^{_END_OF_KEY}]{{0,120}}[{HAN_RANGES}])"
     r"|[{｛](?=[^{}｛｝#＃@＠\n]{1,120}[}｝])"
     rf"|[{_OPEN}(（](?=[#＃][^{_OPEN}{_CLOSE}()（）{{}}｛｝\n]{{1,120}}[{_CLOSE})）])"
 )

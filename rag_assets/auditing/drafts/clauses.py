@@ -4,13 +4,13 @@ import re
 from collections.abc import Sequence
 
 from rag_assets.evidence.wording import content_units
+from rag_assets.model import HAN
 
 # A clause says who did what: below so many content words it is a part of the one before, or
 # shares its subject or verb with it, and cannot be judged alone. Chinese units are pairs of
 # neighbouring characters, of which a statement of six characters has five.
 _FEWEST_UNITS = 3
 _FEWEST_HAN_UNITS = 5
-_HAN = re.compile(r"[\u3400-\u9fff]")
 # What must follow a citation for a new clause to begin there.
 _BOUNDARY = re.compile(
     r"\s*(?:[,;:，；：、—–]\s*)?(?:(?:and|but|while|whereas|although|though|yet|however|whilst|"
@@ -50,5 +50,5 @@ def split_clauses(text: str, positions: Sequence[int]) -> list[str] | None:
 
 
 def _is_statement(clause: str) -> bool:
-    fewest = _FEWEST_HAN_UNITS if _HAN.search(clause) else _FEWEST_UNITS
+    fewest = _FEWEST_HAN_UNITS if HAN.search(clause) else _FEWEST_UNITS
     return len(content_units(clause)) >= fewest

@@ -17,6 +17,7 @@ from rag_assets.auditing.drafts.anchors import (
     read_unread,
 )
 from rag_assets.auditing.drafts.hints import LocatorHint
+from rag_assets.model import EAST_ASIAN_RANGES
 
 _SEPARATOR = r"\s*[;,；，、]?\s*"
 _RUN = rf"{ANCHOR}(?:{_SEPARATOR}{ANCHOR})*"
@@ -56,13 +57,12 @@ _MARK = re.compile(
 )
 # Stands where a citation is the subject of its sentence, so that a sentence begins there.
 PLACEHOLDER = "\ue000"
-_EAST_ASIAN = r"\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef"
 # Braces behind it are an argument or part of a formula.
 _COMMAND = re.compile(r"(?:\\[A-Za-z]+\*?|[_^}\\$])\s*\Z")
 _LONGEST_COMMAND = 40
 # Begins at the first space of a run only, or long runs would be read over and over.
 _LINE_BREAK = re.compile(r"(?<![^\S\n])[^\S\n]*+\n\s*+")
-_BOTH_EAST_ASIAN = re.compile(rf"[{_EAST_ASIAN}]{{2}}")
+_BOTH_EAST_ASIAN = re.compile(rf"[{EAST_ASIAN_RANGES}]{{2}}")
 
 
 @dataclass(slots=True)

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from rag_assets.auditing.drafts.marks import PLACEHOLDER
 from rag_assets.judging.statement import NAMES, OTHERS, either, frames
+from rag_assets.model import HAN_RANGES
 
 _WORK = "the cited work"
 _WORK_ZH = "该文献"
@@ -92,7 +93,7 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
             rf"(?=\s*[,.;]|\s+that\b|{told}|\s*$)"
         ),
         re.compile(
-            rf"((?:^|[，。；]|而|但)\s*)(?:[\u4e00-\u9fff·]{{2,4}}?等?人?)?{_PLACES}\s*"
+            rf"((?:^|[，。；]|而|但)\s*)(?:[{HAN_RANGES}·]{{2,4}}?等?人?)?{_PLACES}\s*"
             rf"(?=(?:已|也|还|均|则|曾)?{verb})"
         ),
         re.compile(rf"((?:根据|按照|正如|据))\s*{_PLACES}\s*"),

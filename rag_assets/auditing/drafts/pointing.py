@@ -3,6 +3,7 @@
 import re
 
 from rag_assets.auditing.drafts.hints import PLACE, LocatorHint, read_hint
+from rag_assets.model import HAN_RANGES
 
 # Stands for a citation while its surroundings are read.
 CITED = "\ue001"
@@ -20,7 +21,9 @@ _REFERENCES = (
     re.compile(rf"{_NAMES}{_OTHERS}?,?\s+(?:{_QUOTED}|{_TITLE})?[,.]?\s*(?:{_YEAR})"),
     re.compile(rf"{_NAMES}{_OTHERS}(?:,\s+(?:{_QUOTED}|{_TITLE}))?"),
     re.compile(rf"{_NAMES},\s+{_QUOTED}"),
-    re.compile(r"[\u3400-\u9fff·]{2,12}(?:等人?)?[,，]?\s*(?:[(（]\s*)?(?:1[5-9]|20)\d\d年?[)）]?"),
+    re.compile(
+        rf"[{HAN_RANGES}·]{{2,12}}(?:等人?)?[,，]?\s*(?:[(（]\s*)?(?:1[5-9]|20)\d\d年?[)）]?"
+    ),
     re.compile(rf"(?:{_YEAR})|《[^》]{{1,60}}》"),
 )
 _TOPIC = r"(?:overview|review|details?|discussion|survey|summary|introduction|account|example|"
@@ -63,7 +66,7 @@ _SMALL_WORDS = re.compile(
     r"\b(?:of|the|a|an|and|in|on|for|to|van|von|de|der|et|al)\b", re.IGNORECASE
 )
 _LARGE_WORD = re.compile(r"[A-Z\u00c0-\u00de][\w'’.\-]*")
-_HAN_NAME = re.compile(r"[\u3400-\u9fff·]{2,15}")
+_HAN_NAME = re.compile(rf"[{HAN_RANGES}·]{{2,15}}")
 _LONGEST_ATTRIBUTION = 200
 # What a writer says of a quotation, inside of it.
 EDITORS_NOTE = re.compile(

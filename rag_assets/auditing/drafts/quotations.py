@@ -3,12 +3,14 @@
 import re
 from dataclasses import dataclass
 
+from rag_assets.model import CJK_RANGES, count_cjk
+
 # Below it a word in quotation marks is named or doubted, not quoted.
 _FEWEST_WORDS = 4
 _FEWEST_HAN = 6
 # Longer than a person quotes in a running sentence: an unclosed mark must not swallow a chapter.
 _LONGEST = 2_000
-_HAN = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_CJK = re.compile(f"[{CJK_RANGES}]")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _LATIN = r"A-Za-z0-9\u00c0-\u024f"
 # An opening mark stands before its word, a closing one behind it; an apostrophe does neither.
@@ -70,6 +72,6 @@ def find_quotations(text: str, *, is_block_quotation: bool = False) -> list[Quot
 
 def is_quoted(text: str) -> bool:
     """Say whether words in quotation marks are long enough to be quoted from somewhere."""
-    if len(_HAN.findall(text)) >= _FEWEST_HAN:
+    if count_cjk(text) >= _FEWEST_HAN:
         return True
-    return len(_WORD.findall(_HAN.sub(" ", text))) >= _FEWEST_WORDS
+    return len(_WORD.findall(_CJK.sub(" ", text))) >= _FEWEST_WORDS

@@ -8,12 +8,13 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from rag_assets.model import HAN, count_han
+
 # A cell of so many words (or Chinese characters) says by itself what it says.
 _FEWEST_WORDS = 6
 _FEWEST_HAN = 10
 # “Smith et al.” is none.
 _FEWEST_IN_SENTENCE = 4
-_HAN = re.compile(r"[\u3400-\u9fff]")
 _WORD = re.compile(r"[^\W_]+")
 # A place where a value is missing.
 _NO_VALUE = re.compile(r"\W*(?:n/?a)?\W*", re.IGNORECASE)
@@ -55,7 +56,7 @@ def state_row(cells: Sequence[str], head: Sequence[str], only: int | None = None
     if not values:
         return name
     stated = [_under(column, cell) for column, cell in values]
-    is_han = bool(_HAN.search("".join([name, *stated])))
+    is_han = bool(HAN.search("".join([name, *stated])))
     comma, colon = ("，", "：") if is_han else (", ", ": ")
     text = (" " if any(map(_is_sentence, stated)) else comma).join(stated)
     return f"{name}{' ' if _is_sentence(name) else colon}{text}" if name else text
@@ -64,7 +65,7 @@ def state_row(cells: Sequence[str], head: Sequence[str], only: int | None = None
 def _under(column: str, cell: str) -> str:
     if not column or _says_itself(cell):
         return cell
-    is_joined = _HAN.search(column[-1:]) and (_HAN.search(cell[:1]) or cell[:1].isdigit())
+    is_joined = HAN.search(column[-1:]) and (HAN.search(cell[:1]) or cell[:1].isdigit())
     return f"{column}{'' if is_joined else ' '}{cell}"
 
 
@@ -73,11 +74,11 @@ def _is_value(cell: str) -> bool:
 
 
 def _says_itself(cell: str) -> bool:
-    is_long = len(_WORD.findall(cell)) >= _FEWEST_WORDS or len(_HAN.findall(cell)) >= _FEWEST_HAN
+    is_long = len(_WORD.findall(cell)) >= _FEWEST_WORDS or count_han(cell) >= _FEWEST_HAN
     return is_long or _is_sentence(cell)
 
 
 def _is_sentence(cell: str) -> bool:
-    if _HAN.search(cell):
+    if HAN.search(cell):
         return cell.endswith(("。", "！", "？", "；"))
     return cell.endswith((".", "!", "?")) and len(_WORD.findall(cell)) >= _FEWEST_IN_SENTENCE

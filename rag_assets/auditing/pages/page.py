@@ -3,7 +3,6 @@
 One file without scripts and without anything from elsewhere; `<details>` opens and closes.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -11,16 +10,13 @@ from typing import TYPE_CHECKING, Literal
 
 from rag_assets.auditing.drafts.draft import Draft
 from rag_assets.auditing.pages.layout import Span, lay_out
-from rag_assets.model import drop_controls
+from rag_assets.model import drop_controls, is_chinese
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
 # What a colour says: supported; partly; not; nothing cited; cannot be judged.
 Tone = Literal["good", "weak", "bad", "open", "error"]
-
-_HAN = re.compile(r"[\u3400-\u9fff]")
-_LATIN = re.compile(r"[A-Za-z]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,13 +135,12 @@ def render_page(draft: Draft, notes: Sequence[Note], head: PageHead) -> str:
         notes: in the order of their sentences, none inside another.
     """
     spans = [Span(note.start, note.end, number) for number, note in enumerate(notes)]
-    han, latin = len(_HAN.findall(draft.text)), len(_LATIN.findall(draft.text))
     page = _template().render(
         head=head,
         notes=notes,
         listed=sorted(range(len(notes)), key=lambda number: notes[number].urgency),
         blocks=lay_out(draft, spans),
-        language="zh-Hans" if han * 3 > latin else "en",
+        language="zh-Hans" if is_chinese(draft.text) else "en",
         is_plain=not draft.is_markdown,
     )
     return drop_controls(page)

@@ -3,10 +3,10 @@
 import re
 from dataclasses import dataclass
 
-_HAN = r"\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003134f"
-_HAN_NAME = re.compile(rf"[{_HAN}]{{2,4}}")
-_HAN_TEXT = re.compile(rf"[{_HAN}]")
-_HAN_PARTS = re.compile(rf"[{_HAN}·]+")
+from rag_assets.model import HAN, HAN_RANGES
+
+_HAN_NAME = re.compile(rf"[{HAN_RANGES}]{{2,4}}")
+_HAN_PARTS = re.compile(rf"[{HAN_RANGES}·]+")
 # What stands between Chinese names in a row.
 _HAN_COMMA = re.compile(r"[,，、;；]")
 # Names from other languages in Chinese letters: 卡尔·马克思.
@@ -114,7 +114,7 @@ def split_name(printed: str) -> PersonName:
     or have two, a title page does not say; a sidecar's `Family, Given` does.
     """
     name = " ".join(printed.replace("{", "").replace("}", "").split()).strip(" ,;")
-    if _HAN_TEXT.search(name) or not name:
+    if HAN.search(name) or not name:
         return _split_chinese(name)
     words = name.split(" ")
     while len(words) > 1 and _DEGREE.fullmatch(words[-1]):

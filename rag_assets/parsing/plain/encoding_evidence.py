@@ -4,6 +4,8 @@ import re
 import unicodedata
 from functools import cache
 
+from rag_assets.model import HAN_RANGES
+
 # No encoding of text has so many NULs in a row.
 _PADDING = re.compile(rb"\x00{16,}")
 _SAMPLE_CHARACTERS = 20_000
@@ -18,7 +20,7 @@ _MIN_EVERYDAY_SHARE = 0.95
 # hangul, full-width forms; pairs of surrogates decode to planes above and are let through.
 _EVERYDAY = re.compile(
     r"[\t\n\r\x20-\x7e\xa0-\u024f\u0300-\u06ff\u0900-\u0eff\u10a0-\u11ff\u1e00-\u20cf\u2100-\u22ff"
-    r"\u2500-\u26ff\u3000-\u33ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uffef"
+    rf"\u2500-\u26ff\u3000-\u33ff{HAN_RANGES}\uac00-\ud7a3\uff00-\uffef"
     r"\ufeff\U00010000-\U0003ffff]"
 )
 # Characters that every text has, and what they look like with their bytes exchanged.

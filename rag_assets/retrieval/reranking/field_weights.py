@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from rag_assets.model import UsageError
+from rag_assets.model import HAN, HAN_RANGES, UsageError
 from rag_assets.retrieval.hits import Hit
 from rag_assets.retrieval.normalizing import normalized_parts
 from rag_assets.retrieval.queries import AskedQuery
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _FIELDS = ("title", "headings")
 _FACTORS = ("source_type", "source_subtype", "section_category", "section_subtype", "kind")
-_TOKEN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]+|[^\W_\u3400-\u4dbf\u4e00-\u9fff]+")
+_TOKEN = re.compile(rf"[{HAN_RANGES}]+|[^\W_{HAN_RANGES}]+")
 # "cooling" and "cooled" are one word by their beginnings.
 _STEM_CHARACTERS = 5
 # English words shorter than this carry grammar; so do not `pH` and `CO2`, hence the digits below.
@@ -118,7 +118,7 @@ def _words(text: str) -> frozenset[str]:
     units: set[str] = set()
     for match in _TOKEN.finditer(text.casefold()):
         token = match.group()
-        if "\u3400" <= token[0] <= "\u9fff":
+        if HAN.match(token):
             units.update(token[i : i + 2] for i in range(max(1, len(token) - 1)))
         elif len(token) >= _MIN_LETTERS or not token.isalpha():
             units.add(token[:_STEM_CHARACTERS])

@@ -159,7 +159,6 @@ def test_a_sentence_is_encoded_once_and_only_where_its_words_leave_it_open(
     open_question = "Smoking increases the risk of stroke."
     assert causes.is_causal(open_question)
     assert causes.is_causal(open_question)
-    assert causes.is_causal("Rents rose because the harbour was built.")
     assert not causes.is_causal("The museum stands in the old town.")
     assert encoded == [open_question]
 

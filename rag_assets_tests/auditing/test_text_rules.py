@@ -1,0 +1,13 @@
+"""Rules over words, each with what it fires on and what it does not."""
+
+import pytest
+
+from rag_assets.auditing.announced import ANNOUNCES
+from rag_assets.auditing.claims.causal import CAUSAL_CUE
+from rag_assets.auditing.text_rules import TextRule
+
+
+@pytest.mark.parametrize("rule", [ANNOUNCES, CAUSAL_CUE], ids=lambda rule: rule.id)
+def test_each_rule_fires_on_its_example_and_is_silent_on_the_other(rule: TextRule) -> None:
+    assert rule.check(rule.fires)
+    assert not rule.check(rule.silent)
