@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from click.testing import Result
 from jsonschema import Draft202012Validator
 
@@ -66,13 +67,36 @@ def test_no_command_is_left_out_here() -> None:
 def test_a_stage_command_reports_its_stages_as_one_json_document(
     library: Path, rag: Rag, command: str
 ) -> None:
-    ran = rag("--workspace", library, command, "--json")
+    # Without it `ingest` would find nothing to do, and say so.
+    again = ["--rehash"] if command == "ingest" else []
+    ran = rag("--workspace", library, command, "--json", *again)
     assert ran.exit_code == 0, ran.output
     report = document_of(ran)["thesis"]
     assert list(report["stages"])[-1] == LAST_ASSET[command]
     assert report["success"]
     assert report["errors"] == []
     assert all(check["passed"] for check in report["checks"])
+
+
+def test_an_ingest_with_nothing_to_do_starts_no_run(library: Path, rag: Rag) -> None:
+    at = ("--workspace", library, "ingest")
+    assert rag(*at, "--rehash").exit_code == 0
+    settled = rag(*at)
+    assert settled.stdout == "thesis: nothing has changed; nothing to do\n"
+    report = document_of(rag(*at, "--json"))["thesis"]
+    assert (report["success"], report["run_id"], report["stages"]) == (True, None, {})
+    rules = library / "config.yaml"
+    before = rules.read_text(encoding="utf-8")
+    changed = yaml.safe_load(before)
+    changed.setdefault("chunk", {})["parent_tokens"] = 700
+    rules.write_text(yaml.safe_dump(changed), encoding="utf-8")
+    try:
+        assert "thesis/search_index" in rag(*at).stdout
+    finally:
+        rules.write_text(before, encoding="utf-8")
+        assert rag(*at).exit_code == 0
+    next((library / "data").rglob("parsed/**/*.parquet")).unlink()
+    assert "thesis/parse_reports" in rag(*at).stdout
 
 
 def test_looking_commands_print_one_json_document(library: Path, rag: Rag) -> None:
@@ -164,7 +188,10 @@ def test_a_question_gets_a_pack_that_can_be_cited(library: Path, rag: Rag) -> No
     assert json.loads(saved.with_suffix(".json").read_text(encoding="utf-8")) == pack
     again = rag("--workspace", library, "query", question, "--top-k", "2")
     assert again.exit_code == 0
-    assert again.stdout.startswith("# Evidence: 正午")
+    assert again.stdout.startswith("1. 树荫")
+    assert "cite as {#树荫}" in again.stdout
+    whole = rag("--workspace", library, "query", question, "--top-k", "2", "--full")
+    assert whole.stdout.startswith("# Evidence: 正午")
     assert saved_by(again) == saved
 
 
