@@ -9,6 +9,7 @@ from rag_assets.auditing.report import render_markdown
 from rag_assets.auditing.storing import (
     AuditOutcome,
     audit_citations,
+    audit_sentence,
     check_draft,
     draft_key,
     find_drafts,
@@ -33,6 +34,7 @@ __all__ = [
     "Passage",
     "VerdictStore",
     "audit_citations",
+    "audit_sentence",
     "check_draft",
     "draft_key",
     "find_drafts",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rag_assets.auditing.drafts.draft import read_draft
+from rag_assets.auditing.drafts.draft import parse_draft, read_draft
 from rag_assets.auditing.encoders import Encoder
 from rag_assets.auditing.published import PublishedLibrary
 from rag_assets.auditing.record import CitationAudit, from_json, to_json
@@ -97,6 +97,38 @@ def audit_citations(
         files[".md"], files[".json"], files[".html"], kept.is_new, key,
         time.monotonic() - started, audit.judged_now,
     )  # fmt: skip
+
+
+def audit_sentence(
+    workspace: Workspace,
+    sentence: str,
+    cited: str,
+    *,
+    notify: Callable[[str], None] = lambda sentence: None,
+    on_progress: Progress | None = None,
+) -> CitationAudit:
+    """Judge one sentence against one document, as if a draft cited it so; no audit is stored.
+
+    Args:
+        cited: uid of the document, `namespace:uid` where several namespaces have it.
+
+    Raises:
+        UsageError: the sentence has no text.
+        PublicationError: nothing is published.
+    """
+    draft = parse_draft("sentence.md", f"{sentence.strip()} {{#{cited}}}\n".encode())
+    with PublishedLibrary(workspace) as library:
+        if not library.publications:
+            raise PublicationError(
+                f"nothing is published in {workspace.root}. Run `rag ingest` first."
+            )
+        store = open_verdicts(workspace)
+        audit = verify_citations(
+            draft, library, library.encoders(), workspace.settings.verify, store=store,
+            make_scorer=scorer_maker(workspace), on_progress=on_progress,
+        )  # fmt: skip
+        store.save(notify)
+    return audit
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,3 +78,27 @@ def verify_citations(draft: Path, names: tuple[str, ...], is_full: bool, as_json
         click.echo(summarise_citations(found))
     click.echo(f"saved: {markdown}\npage:  {markdown.with_suffix('.html')}", err=True)
     click.get_current_context().exit(REFUSED if found.has_errors else DONE)
+
+
+@click.command(
+    help="Check one SENTENCE against one document of the library: does it support the sentence, "
+    "and where? Nothing is stored but the verdict itself. Exit code 3 where there is no such "
+    "document."
+)
+@click.argument("sentence")
+@click.option(
+    "--doc", "cited", required=True, metavar="UID",
+    help="The document, as `rag documents` names it; NAMESPACE:UID where several have it.",
+)  # fmt: skip
+@json_option
+def verify(sentence: str, cited: str, as_json: bool) -> None:
+    """Judge as `rag verify-citations` does."""
+    from rag_assets.auditing import audit_sentence, to_json
+
+    with shown_progress() as progress:
+        audit = audit_sentence(open_workspace(), sentence, cited, on_progress=progress)
+    if as_json:
+        print_json(to_json(audit))
+    else:
+        click.echo(summarise_citations(audit, is_draft=False))
+    click.get_current_context().exit(REFUSED if audit.has_errors else DONE)

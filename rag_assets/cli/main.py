@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "export": ("exporting", "Write readable folders of what was parsed and cut."),
     "audit": ("auditing", "Find a draft's strong assertions and what supports them."),
     "verify-citations": ("drafts", "Check that a draft's cited sources support it."),
+    "verify": ("drafts", "Check one sentence against one document."),
     "trace": ("tracing", "Lead from a verdict or item back to the bytes."),
     "manifest": ("reports", "Say what a publication was made from, by whom and how."),
     "build-bm25": ("reports", "Say what the text index of each namespace holds."),

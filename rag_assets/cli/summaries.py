@@ -3,6 +3,7 @@
 The files that it names hold everything; `--full` prints them instead.
 """
 
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from operator import itemgetter
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rag_assets.judging import show_score
+from rag_assets.model import EAST_ASIAN_RANGES
 
 if TYPE_CHECKING:
     from rag_assets.auditing import CitationAudit
@@ -45,9 +47,15 @@ def _item(item: "EvidenceItem") -> Iterator[str]:
     yield f"{_INDENT}cite as {{#{item.cite_as}}}"
 
 
-def summarise_citations(audit: "CitationAudit") -> str:
-    """Return what of the citations needs eyes, most urgent first, and which are supported."""
+def summarise_citations(audit: "CitationAudit", *, is_draft: bool = True) -> str:
+    """Return what of the citations needs eyes, most urgent first, and which are supported.
+
+    Args:
+        is_draft: else they are those of a sentence on the command line: each is shown.
+    """
     counts = ", ".join(f"{count} {status}" for status, count in audit.counts.items() if count)
+    if not is_draft:
+        return "\n".join(line for row in audit.rows for line in _citation(row, is_draft=False))
     lines = [*_wrapped(f"{audit.draft_name}: {counts or 'no citations'}", ""), ""]
     for row in audit.by_urgency:
         if row.status != "OK":
@@ -60,11 +68,13 @@ def summarise_citations(audit: "CitationAudit") -> str:
     return "\n".join(lines).rstrip()
 
 
-def _citation(row: "CitationVerdict") -> Iterator[str]:
+def _citation(row: "CitationVerdict", *, is_draft: bool = True) -> Iterator[str]:
     score = f" {show_score(row.score)}" if row.score is not None and row.scored_by else ""
     place = f", {row.locator}" if row.locator else ""
-    yield from _wrapped(f"line {row.line}: {row.status}{score}, {{#{row.cites}}}{place}", _INDENT)
-    yield from _wrapped(f"{_INDENT}{row.claim or row.sentence}", _INDENT)
+    line = f"line {row.line}: " if is_draft else ""
+    yield from _wrapped(f"{line}{row.status}{score}, {{#{row.cites}}}{place}", _INDENT)
+    if is_draft:
+        yield from _wrapped(f"{_INDENT}{row.claim or row.sentence}", _INDENT)
     if row.quote:
         yield from _wrapped(f"{_INDENT}source: “{row.quote}”", _INDENT)
     yield from _wrapped(f"{_INDENT}→ {row.reason}", f"{_INDENT}  ")
@@ -89,15 +99,21 @@ def summarise_claims(stored: Mapping[str, Any]) -> str:
     return "\n".join(lines).rstrip()
 
 
+# A line may end behind a word, and behind any character of a script without spaces.
+_PIECE = re.compile(rf"[{EAST_ASIAN_RANGES}][^\w\s]*|[^\s{EAST_ASIAN_RANGES}]+|\s")
+
+
 def _wrapped(text: str, indent: str) -> list[str]:
     """Return a text in lines of the terminal's width; Chinese characters take two columns."""
-    from rich.console import Console
-    from rich.text import Text
+    from rich.cells import cell_len
 
     least, most = _WIDTHS
     columns = min(max(shutil.get_terminal_size((80, 24)).columns, least), most)
-    console = Console(width=columns - len(indent))
-    first = text[: len(text) - len(text.lstrip())]
-    lines = Text(" ".join(text.split())).wrap(console, columns - max(len(indent), len(first)))
-    plain = [line.plain.rstrip() for line in lines] or [""]
-    return [f"{first}{plain[0]}", *(f"{indent}{line}" for line in plain[1:])]
+    line, lines = text[: len(text) - len(text.lstrip())], []
+    for piece in _PIECE.findall(" ".join(text.split())):
+        if cell_len(line + piece) > columns and line.strip():
+            lines.append(line.rstrip())
+            line = indent
+        if piece.strip() or line.strip():
+            line += piece
+    return [*lines, line.rstrip()]

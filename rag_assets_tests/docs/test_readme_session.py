@@ -22,6 +22,8 @@ def run(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
     }
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
     environment["PYTHONUTF8"] = "1"
+    # Without a model that reads, as the README says of what it shows.
+    environment["RAG_MODELS"] = str(folder / "no-models")
     return subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
         cwd=folder, env=environment, capture_output=True, text=True, encoding="utf-8",

@@ -53,7 +53,16 @@ LAST_ASSET = {
 
 
 def test_no_command_is_left_out_here() -> None:
-    tested = {*STAGES, "init", "namespace", "query", "verify-citations", "documents", "status"}
+    tested = {
+        *STAGES,
+        "init",
+        "namespace",
+        "query",
+        "verify-citations",
+        "verify",
+        "documents",
+        "status",
+    }
     looking = {"chunks", "export", "parsers", "sql", "meta", "gc", "doctor"}
     reporting = {"trace", "manifest", "build-bm25", "briefs", "health", "decide"}  # test_reports.py
     # rag_assets_tests/evaluation, cli, test_ui.py, mcp_server, evidence, auditing
@@ -76,6 +85,17 @@ def test_a_stage_command_reports_its_stages_as_one_json_document(
     assert report["success"]
     assert report["errors"] == []
     assert all(check["passed"] for check in report["checks"])
+
+
+def test_a_sentence_is_checked_without_a_draft(library: Path, rag: Rag) -> None:
+    at = ("--workspace", library, "verify")
+    ran = rag(*at, "Stone streets are warm.", "--doc", "streets")
+    assert (ran.exit_code, "{#streets}" in ran.stdout) == (0, True)
+    stored = document_of(rag(*at, "Stone streets are warm.", "--doc", "streets", "--json"))
+    assert [row["doc_uid"] for row in stored["rows"]] == ["streets"]
+    unknown = rag(*at, "Stone streets are warm.", "--doc", "strets")
+    assert (unknown.exit_code, "streets" in unknown.stdout) == (3, True)
+    assert not list((library / "outputs" / "audits").glob("sentence*"))
 
 
 def test_an_ingest_with_nothing_to_do_starts_no_run(library: Path, rag: Rag) -> None:

@@ -1,0 +1,51 @@
+"""What is printed of packs and audits fits a terminal, in every script."""
+
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+
+from rag_assets.cli.summaries import _wrapped, summarise_claims
+
+CHINESE = (
+    "覆盖率在50%以上的两条街道，夜间平均风速比覆盖率在20%以下的两条街道低28%，气温偏高0.4 °C。"
+)
+TEXTS = [
+    "line 10: WEAK 0.77, {#green-roofs-2024}, p. 2 " + "a word of some length " * 12,
+    f"   source: “{CHINESE * 2}”",
+    "   → " + "mixed 文字 and words " * 14,
+]
+
+
+@pytest.mark.parametrize("columns", ["40", "72", "300"])
+@pytest.mark.parametrize("text", TEXTS, ids=["latin", "chinese", "both"])
+def test_no_line_is_wider_than_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, text: str, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    lines = _wrapped(text, "   ")
+    assert max(map(cell_len, lines)) <= min(max(int(columns), 60), 100)
+    assert "".join("".join(lines).split()) == "".join(text.split())
+    assert all(line.startswith("   ") for line in lines[1:])
+
+
+def test_a_word_that_fits_no_line_stands_alone() -> None:
+    assert _wrapped(f"see {'x' * 120} there", "  ") == ["see", f"  {'x' * 120}", "  there"]
+
+
+def test_a_claim_audit_shows_what_is_most_urgent_first() -> None:
+    def row(line: int, urgency: int, status: str = "EVIDENCE_NEEDED") -> dict[str, Any]:
+        return {
+            "line": line, "urgency": urgency, "status": status, "claim_type": "causal",
+            "claim_text": "Trees cool.", "reason": "It cites nothing.",
+        }  # fmt: skip
+
+    rows = [row(1, 5), row(2, 0), row(3, 5, "SUPPORTED")]
+    stored = {
+        "draft_name": "a.md", "rows": rows, "warnings": ["No model reads."],
+        "counts": {"EVIDENCE_NEEDED": 2, "SUPPORTED": 1},
+    }  # fmt: skip
+    shown = summarise_claims(stored).splitlines()
+    assert shown[0] == "a.md: 2 EVIDENCE_NEEDED, 1 SUPPORTED"
+    assert [line.split(":")[0] for line in shown if line.startswith("line")] == ["line 2", "line 1"]
+    assert shown[-1] == "note: No model reads."
