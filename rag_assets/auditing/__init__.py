@@ -6,7 +6,9 @@ from rag_assets.auditing.encoders import Encoder
 from rag_assets.auditing.library import CitedDocument, CitedDocumentRef, Library, Passage
 from rag_assets.auditing.record import VERIFICATION_VERSION, CitationAudit, from_json, to_json
 from rag_assets.auditing.report import render_markdown
+from rag_assets.auditing.sources import export_cited_sources
 from rag_assets.auditing.storing import (
+    DRAFT_SUFFIXES,
     AuditOutcome,
     audit_citations,
     check_draft,
@@ -19,6 +21,7 @@ from rag_assets.auditing.verdict_store import VerdictStore
 from rag_assets.auditing.verification import verify_citations
 
 __all__ = [
+    "DRAFT_SUFFIXES",
     "VERIFICATION_VERSION",
     "AuditOutcome",
     "Citation",
@@ -35,6 +38,7 @@ __all__ = [
     "audit_citations",
     "check_draft",
     "draft_key",
+    "export_cited_sources",
     "find_drafts",
     "from_json",
     "list_drafts",

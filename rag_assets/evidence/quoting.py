@@ -21,13 +21,11 @@ from rag_assets.law import (
     pick_clause,
     read_clause,
 )
-from rag_assets.model import DamagedFileError, PageBox, ParsedDocument
+from rag_assets.model import FIGURE, DamagedFileError, PageBox, ParsedDocument
 
 # Spec 000 recommends quotes of at most so many words.
 QUOTE_WORDS = 60
 _NAMED = re.compile(ARTICLE_AND_CLAUSE)
-# Where a figure stands; nothing of it is printed.
-_FIGURE = re.compile(r"!\[[^\]]*\]\(attachment:[^)]*\)")
 # What a printed line has and its clean text has not, or the other way round: white space, hyphens
 # at line ends, invisible characters, the pipes and escapes of tables,
 # the caret of an exponent.
@@ -178,7 +176,7 @@ def first_span(text: str) -> tuple[int, int] | None:
         (start, end) in `text`, trimmed, without the reference of a figure; None where there is not
         a letter or digit to quote.
     """
-    for first, last in _between(_FIGURE, text):
+    for first, last in _between(FIGURE, text):
         piece = text[first:last]
         for start, end in split_sentences(piece) or [(0, len(piece))]:
             words = piece[start:end]

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from rag_assets.chunking import split_sentences
+from rag_assets.model import FIGURE
 
 # Between two passages that follow each other stands a line break or a blank line.
 _WIDEST_GAP = 2
-_FIGURE = re.compile(r"!\[[^\]]*\]\(attachment:[^)]*\)")
 _ROW = re.compile(r"\|.*\|", re.DOTALL)
 _RULE = re.compile(r"\|(?:\s*:?-+:?\s*\|)+\s*")
 _ITEM = re.compile(
@@ -199,7 +199,7 @@ def _parts(
 def _stating(text: str, names: set[str]) -> Iterator[tuple[int, int]]:
     for start, end in split_sentences(text):
         begin = start
-        for figure in _FIGURE.finditer(text, start, end):
+        for figure in FIGURE.finditer(text, start, end):
             yield from _kept(text, begin, figure.start(), names)
             begin = figure.end()
         yield from _kept(text, begin, end, names)

@@ -40,6 +40,7 @@ from rag_assets.model.errors import (
     UsageError,
     WorkspaceError,
 )
+from rag_assets.model.figures import FIGURE, show_figures
 from rag_assets.model.hashing import (
     combine_digests,
     document_id,
@@ -60,6 +61,7 @@ from rag_assets.model.stages import DocumentStatus, Progress, StageOutcome
 from rag_assets.model.wording import count_of, shown_value
 
 __all__ = [
+    "FIGURE",
     "AnswerError",
     "Attachment",
     "Block",
@@ -114,6 +116,7 @@ __all__ = [
     "hide_credentials",
     "hide_in",
     "normalise_text",
+    "show_figures",
     "shown_value",
     "table_cell",
 ]

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from rag_assets.publishing.naming import build_id_of
     from rag_assets.publishing.overview import DocumentLine, describe_namespace, list_documents
     from rag_assets.publishing.plots import plot_publication
+    from rag_assets.publishing.removed import RemovedDocument, removed_documents
     from rag_assets.publishing.text_index import TextIndex, describe_text_indexes
+    from rag_assets.publishing.unpublished import unpublished_changes, warn_of_outdated
 
 __all__ = [
     "PUBLISHED_STAGES",
@@ -27,6 +29,7 @@ __all__ = [
     "DocumentLine",
     "PublishOutcome",
     "PublishedModel",
+    "RemovedDocument",
     "TextIndex",
     "build_id_of",
     "collect",
@@ -39,6 +42,9 @@ __all__ = [
     "plot_publication",
     "publish",
     "published_models",
+    "removed_documents",
+    "unpublished_changes",
+    "warn_of_outdated",
 ]
 
 # Imported on first use: a question reads publications and must not pay for what makes them, down
@@ -51,6 +57,7 @@ _HOMES = {
     "DocumentLine": ("overview", "DocumentLine"),
     "PublishOutcome": ("building", "PublishOutcome"),
     "PublishedModel": ("embedders", "PublishedModel"),
+    "RemovedDocument": ("removed", "RemovedDocument"),
     "TextIndex": ("text_index", "TextIndex"),
     "build_id_of": ("naming", "build_id_of"),
     "collect": ("building", "collect"),
@@ -63,6 +70,9 @@ _HOMES = {
     "plot_publication": ("plots", "plot_publication"),
     "publish": ("building", "publish"),
     "published_models": ("embedders", "published_models"),
+    "removed_documents": ("removed", "removed_documents"),
+    "unpublished_changes": ("unpublished", "unpublished_changes"),
+    "warn_of_outdated": ("unpublished", "warn_of_outdated"),
 }
 
 
