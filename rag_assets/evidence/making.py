@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rag_assets.workspace.settings import RetrieveSettings
 
 # Counts as code: raise it when the same publications answer otherwise.
-ASKING_VERSION = 9
+ASKING_VERSION = 10
 # Last bits of a score depend on the processor.
 _DECIMALS = 6
 
@@ -334,8 +334,8 @@ _PLAIN = (
 def _warnings(items: Sequence[EvidenceItem], wordless: int) -> Iterator[str]:
     if wordless:
         yield (
-            f"{wordless} of the passages found are figures without words: they were left out, "
-            "since there is nothing to quote."
+            f"{wordless} of the passages found are figures without words, or lines of a "
+            "publisher: they were left out, since there is nothing to quote."
         )
     if not items:
         yield "nothing citable was found: try other words, or `rag documents`."

@@ -10,6 +10,7 @@ from rag_assets.finding.finder import (
     OpenDocument,
 )
 from rag_assets.finding.questions import KINDS, is_question, measure_kinds, without_asking
+from rag_assets.finding.imprint import is_imprint
 from rag_assets.finding.sentences import PassageLike, Sentence, read_sentences
 from rag_assets.finding.sizes import is_chinese, text_size
 from rag_assets.finding.speakers import authors_speak, cites_others, without_references
@@ -33,6 +34,7 @@ __all__ = [
     "authors_speak",
     "cites_others",
     "is_chinese",
+    "is_imprint",
     "is_question",
     "load_weights",
     "measure_kinds",

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from rag_assets.chunking import split_sentences
+from rag_assets.finding.imprint import is_imprint
 from rag_assets.model import FIGURE
 
 # Between two passages that follow each other stands a line break or a blank line.
@@ -22,15 +23,6 @@ _ITEM = re.compile(
 )
 _CAPTION = re.compile(
     r"(?:table|tab\.|fig\.|figure|表|图|附表|附图)\s*[\dIVXS一二三四五六七八九十]", re.IGNORECASE
-)
-# What publishers print: addresses of the work, dates of its handling, marks of the journal.
-_PUBLISHER = re.compile(
-    r"^\W*(?:https?://|doi\b|issn\b|isbn\b|received\b[^.]{0,60}accepted|downloaded from|"
-    r"(?:corresponding author|correspondence|e-?mail)\b|©|\(c\)\s*(?:19|20)\d\d|"
-    r"copyright\s*(?:©|\(c\)|(?:19|20)\d\d|is\s+held|held\s+by|$)|"
-    r"all rights reserved|收稿日期|基金项目|作者简介|中图分类号|文献标[识志]码|文章编号)|"
-    r"creative commons attribution|\bopen[ -]access article\b|permission to make digital",
-    re.IGNORECASE,
 )
 _LETTERS = 3
 # A header is told before each row, a lead-in before each item: so much of them.
@@ -213,7 +205,7 @@ def _kept(text: str, start: int, end: int, names: set[str]) -> Iterator[tuple[in
         sum(map(str.isalnum, visible)) >= _LETTERS
         and not _RULE.fullmatch(visible)
         and _bare(visible) not in names
-        and not _PUBLISHER.search(visible)
+        and not is_imprint(visible)
     ):
         yield start, start + len(visible)
 
