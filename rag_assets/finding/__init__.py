@@ -9,8 +9,8 @@ from rag_assets.finding.finder import (
     EvidenceWindow,
     OpenDocument,
 )
-from rag_assets.finding.questions import KINDS, is_question, measure_kinds, without_asking
 from rag_assets.finding.imprint import is_imprint
+from rag_assets.finding.questions import KINDS, is_question, measure_kinds, without_asking
 from rag_assets.finding.sentences import PassageLike, Sentence, read_sentences
 from rag_assets.finding.sizes import is_chinese, text_size
 from rag_assets.finding.speakers import authors_speak, cites_others, without_references

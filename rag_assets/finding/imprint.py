@@ -7,21 +7,27 @@ work found, so they are no evidence.
 import re
 
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
-_DATE = rf"(?:\d{{1,2}}\s+{_MONTH},?\s+\d{{4}}|{_MONTH}\s+\d{{1,2}},?\s+\d{{4}}|\d{{4}}[-/.]\d\d?[-/.]\d\d?)"
+_DATE = (
+    rf"(?:\d{{1,2}}\s+{_MONTH},?\s+\d{{4}}|{_MONTH}\s+\d{{1,2}},?\s+\d{{4}}|"
+    r"\d{4}[-/.]\d\d?[-/.]\d\d?)"
+)
 # What a sentence of the work's own does not begin with.
 _BEGINS = re.compile(
     rf"\W*(?:issn\b|isbn\b|downloaded from|(?:corresponding authors?|correspondence)\b|e-?mail\b|"
     rf"(?:first )?(?:received|revised|accepted|published|submitted|posted|available)(?: online| in "
-    rf"(?:original|revised|final) form)*\s*[:;]?\s*(?:on\s+)?{_DATE}|received\b[^.]{{0,60}}accepted|"
+    rf"(?:original|revised|final) form)*\s*[:;]?\s*(?:on\s+)?{_DATE}|"
+    r"received\b[^.]{0,60}accepted|"
     r"(?:first )?(?:published|printed) by\b.{0,60}$|"
-    r"(?:preprint|manuscript)\s+(?:submitted|typeset)\b|(?:submitted|accepted)\s+(?:to|by|at)\s+(?:the\s+)?"
+    r"(?:preprint|manuscript)\s+(?:submitted|typeset)\b|"
+    r"(?:submitted|accepted)\s+(?:to|by|at)\s+(?:the\s+)?"
     r"(?:\d|[A-Z]).{0,80}\b(?:conference|journal|proceedings|workshop|symposium)\b|"
     r"under review (?:by|at|for|as)\b|(?:appear(?:ing|s)|to appear)\s+in\b.{0,40}proceedings|"
     r"(?:in\s+)?proceedings of the\b.{0,160}(?:\bpages?\b|\bpp\b|(?:19|20)\d\d\W*$|,\s*$)|"
     r"how to cite\b|cite this (?:article|paper|work)|citation\s*:|"
     r"(?:(?:academic|handling|associate|guest|section)\s+)?editors?\s*:|"
     r"(?:edited|reviewed|communicated|handled) by\b.{0,80}$|specialty section|"
-    r"prepublication history|to view (?:these files|a copy of this licen[cs]e)|see rights and permissions|"
+    r"prepublication history|to view (?:these files|a copy of this licen[cs]e)|"
+    r"see rights and permissions|"
     r"licen[cs]e\W*$|©|\(c\)\s*(?:19|20)\d\d|"
     r"copyright\s*(?:©|\(c\)|(?:19|20)\d\d|is\s+held|held\s+by|$)|all rights reserved|"
     r"收稿日期|修[回改订]日期|录用日期|基金项目|作者简介|通[讯信]作者|中图分类号|文献标[识志]码|文章编号|"
@@ -54,8 +60,8 @@ _ADDRESSES = (
 _WORD = re.compile(r"[^\W\d_]{2,}|[\u3400-\u9fff]")
 # Whose address ends with that of an author.
 _AFFILIATION = re.compile(
-    r"\b(?:universit|institut|laborator|departa?ment|faculty|school of|hospital|college|academy|lab\b|"
-    r"research cent)",
+    r"\b(?:universit|institut|laborator|departa?ment|faculty|school of|hospital|college|academy|"
+    r"lab\b|research cent)",
     re.IGNORECASE,
 )
 _MAIL = re.compile(r"@[\w-]+(?:\.[\w-]+)+")

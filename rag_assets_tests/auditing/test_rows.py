@@ -70,7 +70,7 @@ def test_the_row_stands_as_written_beside_what_was_judged() -> None:
     first, second = audit_of(text, documents).rows
     assert (first.claim, first.is_clause) == ("BERT: EM 87.4", True)
     assert (second.claim, second.is_clause) == ("BERT: EM 87.4, F1 93.2", False)
-    assert first.sentence == "BERT 87.4 {#a} 93.2 {#b}"
+    assert first.sentence == "BERT | 87.4 {#a} | 93.2 | {#b}"
 
 
 def test_tables_of_word() -> None:

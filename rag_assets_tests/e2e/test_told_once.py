@@ -167,7 +167,9 @@ def test_a_removed_source_is_told_by_its_title_and_what_to_do(
     assert lines.count("1 removed (raw/evidence/roofs.md, `roofs`)") == 1
     build(library.namespace("thesis"))
     lines = "\n".join(told(rag, library, command))
-    assert lines.count("`roofs` was removed: raw/evidence/roofs.md (“Roofs of towns”) has been") == 1
+    assert (
+        lines.count("`roofs` was removed: raw/evidence/roofs.md (“Roofs of towns”) has been") == 1
+    )
     assert lines.count(AUDIT) == 1
     assert "raw/ has changed" not in lines
 
@@ -185,7 +187,9 @@ def test_an_audit_says_that_what_it_cites_was_removed(library: Workspace) -> Non
     # What is back can be cited again, and the audit says that it is out of date.
     write_raw(library, "evidence/roofs.md", ROOFS)
     build(library.namespace("thesis"))
-    again = next(row for row in audit_citations(library, draft).audit.rows if row.doc_uid == "roofs")
+    again = next(
+        row for row in audit_citations(library, draft).audit.rows if row.doc_uid == "roofs"
+    )
     assert again.status != "ERROR"
 
 

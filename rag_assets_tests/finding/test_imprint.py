@@ -9,8 +9,10 @@ from rag_assets_tests.finding.test_sentences import Passage
 IMPRINTS = [
     # Licences and copyright, also where other words come first.
     "This work is licensed under a Creative Commons Attribution 4.0 International License.",
-    "Attribution License 4.0, which permits unrestricted use, distribution, and reproduction in "
-    "any medium, provided the original work is properly cited.",
+    (
+        "Attribution License 4.0, which permits unrestricted use, distribution, and reproduction in "
+        "any medium, provided the original work is properly cited."
+    ),
     "978-1-2345-6789-7/10 $26.00 © 2010 IEEE",
     "Copyright 2011 by the author(s)/owner(s).",
     "This paper is freely available online under the journal's unlocked scheme, see http://x.org/u.",
@@ -25,8 +27,10 @@ IMPRINTS = [
     "1https://github.com/redpony/cdec",
     "{fay,jeff,sanjay}@example.com",
     "Prof Dr Anna Muster; anna.muster@uk-example.de",
-    "Department of Towns, University of Hill, Hill, and the Institute of Roofs and Streets of the "
-    "same place (anna|ben)@hill.example.org",
+    (
+        "Department of Towns, University of Hill, Hill, and the Institute of Roofs and Streets of the "
+        "same place (anna|ben)@hill.example.org"
+    ),
     # Dates, publishers, how to cite.
     "Received 25 July 2008",
     "accepted: 21 February 2017",
@@ -47,8 +51,10 @@ STATEMENTS = [
     "A licence is required for every stall that sells food in the street.",
     "This dataset is available at http://clic.example.org/composes.",
     "Wages rose in all the towns that were looked at (see www.example.org for the tables).",
-    "The trial was registered before it began, under the number DOI 10.17605/OSF.IO/QHW86, and "
-    "no change was made to its outcomes after that.",
+    (
+        "The trial was registered before it began, under the number DOI 10.17605/OSF.IO/QHW86, and "
+        "no change was made to its outcomes after that."
+    ),
     "The papers were published in 2010 and received little attention.",
     "More than 14 million abstracts are available online.",
     "In the proceedings of the court nothing was said of rents.",

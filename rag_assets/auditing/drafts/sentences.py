@@ -227,6 +227,7 @@ def _sentences_of(
         footnotes[_owner(spans, position)].append(label)
     sentences = []
     quotations = find_quotations(text, is_block_quotation=block.is_quotation)
+    written = _with_bars(block)
     for span, (start, end), cited, at, notes in zip(
         spans, _apart(edges), citations, places, footnotes, strict=True
     ):
@@ -239,7 +240,7 @@ def _sentences_of(
             ReadSentence(
                 block.offsets[first],
                 block.offsets[last] + 1,
-                " ".join(marked.split()),
+                " ".join(written[first : last + 1].split()),
                 _claim(mark_places(text[slice(*span)], at)),
                 _with_clauses(text[slice(*span)], cited, at),
                 notes,
@@ -247,6 +248,14 @@ def _sentences_of(
             )
         )
     return sentences
+
+
+def _with_bars(block: ProseBlock) -> str:
+    """Return a block with the bars that part the cells of a row, which its words have not."""
+    written = list(block.text)
+    for bar in block.bars:
+        written[bar] = "|"
+    return "".join(written)
 
 
 def _cut(
