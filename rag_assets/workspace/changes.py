@@ -55,7 +55,7 @@ def compare_contents(before: Mapping[str, Held], now: Mapping[str, Held]) -> tup
             come = [path for path in held.paths if path not in before[key].paths]
             if gone and come:
                 changes.append(Change("renamed", held.doc_uid, come[0], gone[0]))
-        elif lost.pop(held.doc_uid, None) is not None:
+        elif lost.pop(held.doc_uid or "", None) is not None:
             changes.append(Change("replaced", held.doc_uid, held.paths[0]))
         else:
             changes.append(Change("added", held.doc_uid, held.paths[0]))
@@ -64,7 +64,7 @@ def compare_contents(before: Mapping[str, Held], now: Mapping[str, Held]) -> tup
     return tuple(sorted(changes, key=lambda change: (change.path, change.kind)))
 
 
-def count_changes(changes: Iterable[Change]) -> dict[ChangeKind, int]:
+def count_changes(changes: Iterable[Change]) -> dict[str, int]:
     """Return how many there are of each kind, all four named."""
     found = [change.kind for change in changes]
     return {kind: found.count(kind) for kind in get_args(ChangeKind)}

@@ -10,8 +10,8 @@ IMPRINTS = [
     # Licences and copyright, also where other words come first.
     "This work is licensed under a Creative Commons Attribution 4.0 International License.",
     (
-        "Attribution License 4.0, which permits unrestricted use, distribution, and reproduction in "
-        "any medium, provided the original work is properly cited."
+        "Attribution License 4.0, which permits unrestricted use, distribution, and reproduction "
+        "in any medium, provided the original work is properly cited."
     ),
     "978-1-2345-6789-7/10 $26.00 © 2010 IEEE",
     "Copyright 2011 by the author(s)/owner(s).",
@@ -28,8 +28,8 @@ IMPRINTS = [
     "{fay,jeff,sanjay}@example.com",
     "Prof Dr Anna Muster; anna.muster@uk-example.de",
     (
-        "Department of Towns, University of Hill, Hill, and the Institute of Roofs and Streets of the "
-        "same place (anna|ben)@hill.example.org"
+        "Department of Towns, University of Hill, Hill, and the Institute of Roofs and Streets of "
+        "the same place (anna|ben)@hill.example.org"
     ),
     # Dates, publishers, how to cite.
     "Received 25 July 2008",
