@@ -7,6 +7,7 @@ from rag_assets.auditing.library import CitedDocument, CitedDocumentRef, Library
 from rag_assets.auditing.record import VERIFICATION_VERSION, CitationAudit, from_json, to_json
 from rag_assets.auditing.report import render_markdown
 from rag_assets.auditing.sources import export_cited_sources
+from rag_assets.auditing.staleness import OutdatedDraft, outdated_drafts
 from rag_assets.auditing.storing import (
     DRAFT_SUFFIXES,
     AuditOutcome,
@@ -33,6 +34,7 @@ __all__ = [
     "Draft",
     "Encoder",
     "Library",
+    "OutdatedDraft",
     "Passage",
     "VerdictStore",
     "audit_citations",
@@ -42,6 +44,7 @@ __all__ = [
     "find_drafts",
     "from_json",
     "list_drafts",
+    "outdated_drafts",
     "parse_draft",
     "read_draft",
     "render_markdown",

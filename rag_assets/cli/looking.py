@@ -118,7 +118,7 @@ def status(names: tuple[str, ...], as_json: bool) -> None:
 
 def _describe_drafts() -> list[dict[str, Any]]:
     """Return drafts whose audits are out of date, as namespaces are described."""
-    from rag_assets.auditing.staleness import outdated_drafts
+    from rag_assets.auditing import outdated_drafts
 
     return [
         {"draft": one.name, "stale": list(one.sentences), "mend": "; ".join(one.mend)}

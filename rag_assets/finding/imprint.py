@@ -28,7 +28,7 @@ _BEGINS = re.compile(
     r"(?:edited|reviewed|communicated|handled) by\b.{0,80}$|specialty section|"
     r"prepublication history|to view (?:these files|a copy of this licen[cs]e)|"
     r"see rights and permissions|"
-    r"licen[cs]e\W*$|©|\(c\)\s*(?:19|20)\d\d|"
+    r"pages?\s+\d+\s*[-–]\s*\d+\b|licen[cs]e\W*$|©|c\u20dd|\(c\)\s*(?:19|20)\d\d|"
     r"copyright\s*(?:©|\(c\)|(?:19|20)\d\d|is\s+held|held\s+by|$)|all rights reserved|"
     r"收稿日期|修[回改订]日期|录用日期|基金项目|作者简介|通[讯信]作者|中图分类号|文献标[识志]码|文章编号|"
     r"引用格式|版权所有|网络首发)",
@@ -40,7 +40,7 @@ _HOLDS = re.compile(
     r"\bopen[ -]access article\b|permission to make digital|unrestricted use, distribution|"
     r"original work is properly (?:cited|credited)|(?:freely|publicly) available online under\b|"
     r"remains neutral with regard to jurisdictional|licensed under CC\b|"
-    r"(?:©|\(c\))\s*(?:19|20)\d\d|©\s*(?:the )?authors?|\ball rights reserved\W*$|"
+    r"(?:©|\(c\)|c\u20dd)\s*(?:19|20)\d\d|©\s*(?:the )?authors?|\ball rights reserved\W*$|"
     r"reproduced (?:with|by) permission|\borcid\.org/",
     re.IGNORECASE,
 )

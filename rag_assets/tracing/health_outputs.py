@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rag_assets.auditing import list_drafts
-from rag_assets.auditing.staleness import outdated_drafts
+from rag_assets.auditing import list_drafts, outdated_drafts
 from rag_assets.model import PublicationError, code_span, count_of, escape_prose
 from rag_assets.tracing.page import ReportPage
 from rag_assets.tracing.querying import open_sql

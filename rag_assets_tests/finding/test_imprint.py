@@ -14,6 +14,7 @@ IMPRINTS = [
         "in any medium, provided the original work is properly cited."
     ),
     "978-1-2345-6789-7/10 $26.00 © 2010 IEEE",
+    "pages 9–16, Hill, June 2005. c⃝2005 Association for Computing",
     "Copyright 2011 by the author(s)/owner(s).",
     "This paper is freely available online under the journal's unlocked scheme, see http://x.org/u.",
     "To view a copy of this license, visit http://creativecommons.org/licenses/by/4.0/",
