@@ -52,9 +52,11 @@ def warn_of_outdated(namespace: Namespace) -> str | None:
     before = {source.source_uri: source for source in inventory.sources}
     changes = unpublished_changes(namespace, scan_raw(namespace, previous=before).sources)
     told = name_changes([one for one in changes if one.kind in {"replaced", "removed"}])
-    return told and (
-        f"{told} since the publication: what is said here is of the text as it was. Run "
-        f"`rag ingest --namespace {namespace.name}` and ask again."
+    if not told:
+        return None
+    return (
+        f"raw/ has changed since the publication: {told}. What is said here is of the text as it "
+        f"was. Run `rag ingest --namespace {namespace.name}` and ask again."
     )
 
 

@@ -103,7 +103,7 @@ def test_what_was_scanned_and_not_published_is_told_as_one_change(
     assert "1 added (raw/evidence/walls.md), 1 replaced (raw/evidence/leaf.md, `leaf`)" in found[0]
     with later():
         asked = rag("--workspace", library.root, "query", "When do stomata close?")
-    assert "1 replaced (raw/evidence/leaf.md, `leaf`) since the publication" in asked.stderr
+    assert "since the publication: 1 replaced (raw/evidence/leaf.md, `leaf`)" in asked.stderr
 
 
 @pytest.mark.parametrize("command", ["status", "health"])
@@ -224,7 +224,7 @@ def test_answers_say_that_their_source_is_another_one_now(
         path.write_text(LEAF.replace("dry", "humid"), encoding="utf-8")
     for command in (("query", "When do stomata close?"), ("audit", library.drafts / "chapter.md")):
         ran = rag("--workspace", library.root, *command)
-        assert f"1 {change} (raw/evidence/leaf.md, `leaf`) since the publication" in ran.stderr
+        assert f"publication: 1 {change} (raw/evidence/leaf.md, `leaf`)" in ran.stderr
         assert ran.stderr.count(INGEST) == 1
 
 
