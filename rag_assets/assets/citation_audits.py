@@ -8,6 +8,7 @@ from rag_assets.assets.lineage_links import lineage_metadata
 from rag_assets.assets.options import OWNERS, progress_reporter, signed_work
 from rag_assets.assets.reporting import Metadata, copies_metadata, table, text_preview
 from rag_assets.auditing import AuditOutcome, audit_citations, find_drafts
+from rag_assets.judging import show_score
 from rag_assets.workspace import Workspace
 
 CODE_VERSION = "2"
@@ -79,7 +80,7 @@ def audit_metadata(workspace: Workspace, outcome: AuditOutcome) -> Metadata:
                     row.claim[:200],
                     row.doc_uid,
                     row.status,
-                    "" if row.score is None else f"{row.score:.2f}",
+                    "" if row.score is None else show_score(row.score),
                     row.locator or "",
                     row.reason,
                 )

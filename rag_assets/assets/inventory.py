@@ -11,8 +11,14 @@ from rag_assets.assets.reporting import (
     warnings_metadata,
 )
 from rag_assets.model import DocumentStatus
-from rag_assets.model.markdown import code_span
-from rag_assets.workspace import InventoryOutcome, Namespace, take_inventory
+from rag_assets.model.markdown import code_span, escape_prose
+from rag_assets.workspace import (
+    InventoryOutcome,
+    Namespace,
+    count_changes,
+    name_changes,
+    take_inventory,
+)
 
 
 def build_inventory_asset(declared: Namespace) -> dg.AssetsDefinition:
@@ -45,8 +51,7 @@ def build_inventory_asset(declared: Namespace) -> dg.AssetsDefinition:
                 "digest": digest,
                 "files": len(outcome.inventory.sources),
                 "documents": len(outcome.inventory.contents),
-                "added": len(outcome.added),
-                "removed": len(outcome.removed),
+                **count_changes(outcome.changes),
                 "hashed files": outcome.scan.hashed_files,
                 "hashed bytes": outcome.scan.hashed_bytes,
                 **warnings_metadata(outcome.warnings),
@@ -80,7 +85,7 @@ def _documents(outcome: InventoryOutcome) -> list[DocumentStatus]:
 
 def _preview(outcome: InventoryOutcome) -> str:
     notes = [*outcome.warnings, *outcome.identities.notes.values()]
-    lines = [f"{len(outcome.added)} contents added, {len(outcome.removed)} removed."]
+    lines = [escape_prose(f"{name_changes(outcome.changes) or 'No document changed'}.")]
     if outcome.identities.events:
         lines.append("New in the journal:")
         lines.append(

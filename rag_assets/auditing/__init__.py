@@ -6,7 +6,10 @@ from rag_assets.auditing.encoders import Encoder
 from rag_assets.auditing.library import CitedDocument, CitedDocumentRef, Library, Passage
 from rag_assets.auditing.record import VERIFICATION_VERSION, CitationAudit, from_json, to_json
 from rag_assets.auditing.report import render_markdown
+from rag_assets.auditing.sources import export_cited_sources
+from rag_assets.auditing.staleness import OutdatedDraft, outdated_drafts
 from rag_assets.auditing.storing import (
+    DRAFT_SUFFIXES,
     AuditOutcome,
     audit_citations,
     audit_sentence,
@@ -20,6 +23,7 @@ from rag_assets.auditing.verdict_store import VerdictStore
 from rag_assets.auditing.verification import verify_citations
 
 __all__ = [
+    "DRAFT_SUFFIXES",
     "VERIFICATION_VERSION",
     "AuditOutcome",
     "Citation",
@@ -31,15 +35,18 @@ __all__ = [
     "Draft",
     "Encoder",
     "Library",
+    "OutdatedDraft",
     "Passage",
     "VerdictStore",
     "audit_citations",
     "audit_sentence",
     "check_draft",
     "draft_key",
+    "export_cited_sources",
     "find_drafts",
     "from_json",
     "list_drafts",
+    "outdated_drafts",
     "parse_draft",
     "read_draft",
     "render_markdown",

@@ -35,13 +35,19 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class CitedDocumentRef:
-    """A document that a citation may mean. `withheld_reason` says why it is not published."""
+    """A document that a citation may mean.
+
+    Args:
+        withheld_reason: why it is not published; None where it is.
+        is_removed: no file holds it any more, as `withheld_reason` says in a sentence.
+    """
 
     namespace: str
     doc_uid: str
     title: str | None
     citable: bool
     withheld_reason: str | None = None
+    is_removed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +107,9 @@ class Library(Protocol):
         ...
 
     def find(self, doc_uid: str, namespace: str | None) -> list[CitedDocumentRef]:
-        """Return the documents called `doc_uid`, in one namespace or, for None, in all."""
+        """Return the documents called `doc_uid`, in one namespace or, for None, in all; where there
+        is none, those that were removed.
+        """
         ...
 
     def find_key(self, citation_key: str, namespace: str | None) -> list[CitedDocumentRef]:

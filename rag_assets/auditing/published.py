@@ -14,10 +14,10 @@ from rag_assets.embedding import (
     load_tokenizer,
 )
 from rag_assets.model import PageBox
-from rag_assets.publishing import PublishedModel, published_models
+from rag_assets.publishing import PublishedModel, published_models, removed_documents
 from rag_assets.retrieval import NOT_EVIDENCE, Reader
 from rag_assets.storage import current_folder, read_manifest, read_pointer
-from rag_assets.workspace import Workspace
+from rag_assets.workspace import Namespace, Workspace
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,7 +49,7 @@ class PublishedLibrary:
             current = current_folder(folder, name)
             self._manifests[name] = read_manifest(current)
             self._readers[name] = self._stack.enter_context(Reader(current, name, current.name))
-            self._shelves[name] = _Shelf(self._readers[name])
+            self._shelves[name] = _Shelf(self._readers[name], workspace.namespace(name))
 
     def __enter__(self) -> Self:
         return self
@@ -63,8 +63,12 @@ class PublishedLibrary:
         return {name: manifest["publication"] for name, manifest in self._manifests.items()}
 
     def find(self, doc_uid: str, namespace: str | None) -> list[CitedDocumentRef]:
-        """Return the documents called `doc_uid`, in one namespace or, for None, in all."""
-        return [shelf.refs[doc_uid] for shelf in self._asked(namespace) if doc_uid in shelf.refs]
+        """Return the documents called `doc_uid`, in one namespace or, for None, in all; where there
+        is none, those that were removed.
+        """
+        asked = self._asked(namespace)
+        found = [shelf.refs[doc_uid] for shelf in asked if doc_uid in shelf.refs]
+        return found or [shelf.removed[doc_uid] for shelf in asked if doc_uid in shelf.removed]
 
     def find_key(self, citation_key: str, namespace: str | None) -> list[CitedDocumentRef]:
         """Return the documents with this key of the writer's bibliography, likewise."""
@@ -150,7 +154,8 @@ class PublicationEncoder:
 class _Shelf:
     """What one publication knows of its documents, and those it withholds."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: Reader, namespace: Namespace) -> None:
+        self._namespace = namespace
         columns = ["doc_uid", "title", "citable", "citation_key", "content_hash", "content_ref"]
         rows = reader.documents().select(columns).to_pylist()
         self.facts: dict[str, dict[str, Any]] = {row["doc_uid"]: row for row in rows}
@@ -168,6 +173,14 @@ class _Shelf:
                 reason = f"{row['reason_code']}: {row['message']}"
                 self.refs[uid] = CitedDocumentRef(reader.namespace, uid, None, False, reason)
         self._finders: dict[str, BoxFinder | None] = {}
+
+    @cached_property
+    def removed(self) -> dict[str, CitedDocumentRef]:
+        """Documents that no file holds any more."""
+        return {
+            uid: CitedDocumentRef(gone.namespace, uid, gone.title, False, str(gone), True)
+            for uid, gone in removed_documents(self._namespace).items()
+        }
 
     def box_finder(self, doc_uid: str, data: Path) -> "BoxFinder | None":
         """Return what finds rectangles in a document; None where its parse is not kept."""

@@ -6,7 +6,14 @@ from collections.abc import Iterator, Sequence
 from rag_assets.auditing.record import CitationAudit
 from rag_assets.auditing.verdict import CitationVerdict
 from rag_assets.judging import Sign, show_score
-from rag_assets.model import block_quote, code_span, count_of, escape_inline, escape_prose
+from rag_assets.model import (
+    block_quote,
+    code_span,
+    count_of,
+    escape_inline,
+    escape_prose,
+    show_figures,
+)
 
 # Columns of a terminal or page; a wide (East Asian) character takes two.
 _SENTENCE_WIDTH = 110
@@ -54,10 +61,10 @@ def _head(audit: CitationAudit) -> Iterator[str]:
         )
         yield ""
         yield (
-            f"OK from {audit.threshold:.2f} ({audit.threshold_origin}), WEAK from "
-            f"{audit.weak_threshold:.2f} ({audit.weak_threshold_origin}), MISSING below, or where "
-            f"the source says otherwise; the best {audit.k} passages of each cited document were "
-            f"looked at. {_MEANING_OF_SCORE[audit.scorer]}"
+            f"OK from {show_score(audit.threshold)} ({audit.threshold_origin}), WEAK from "
+            f"{show_score(audit.weak_threshold)} ({audit.weak_threshold_origin}), MISSING below, "
+            f"or where the source says otherwise; the best {audit.k} passages of each cited "
+            f"document were looked at. {_MEANING_OF_SCORE[audit.scorer]}"
         )
         yield ""
         yield (
@@ -83,7 +90,9 @@ def _table(audit: CitationAudit) -> Iterator[str]:
     yield "| # | sentence | cites | verdict | score | where | passage | reason | suggested query |"
     yield "|--:|---|---|---|--:|---|---|---|---|"
     for row in audit.by_urgency:
-        quote = f"“{_escape(shorten(row.quote, _PASSAGE_WIDTH))}”" if row.quote else "–"
+        quote = (
+            f"“{_escape(shorten(show_figures(row.quote), _PASSAGE_WIDTH))}”" if row.quote else "–"
+        )
         cells = (
             str(row.number),
             _escape(shorten(row.claim or row.sentence, _SENTENCE_WIDTH)),
@@ -142,12 +151,12 @@ def _detail(row: CitationVerdict) -> Iterator[str]:
         yield ""
         yield f"Nearest sentence ({title}{_escape(row.locator or '')}):"
         yield ""
-        yield block_quote(row.quote)
+        yield block_quote(show_figures(row.quote))
         if " ".join(row.passage.split()) != " ".join(row.quote.split()):
             yield ""
             yield f"Its passage ({code_span(row.chunk_id or '')}):"
             yield ""
-            yield block_quote(row.passage)
+            yield block_quote(show_figures(row.passage))
     yield ""
 
 

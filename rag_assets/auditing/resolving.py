@@ -8,7 +8,7 @@ from typing import Literal
 from rag_assets.auditing.drafts.anchors import Citation
 from rag_assets.auditing.library import CitedDocumentRef, Library
 
-CitationFault = Literal["unknown_uid", "ambiguous_uid", "not_citable", "withheld"]
+CitationFault = Literal["unknown_uid", "removed", "ambiguous_uid", "not_citable", "withheld"]
 
 # What word processors make of a hyphen, and letters without width that come with copied text.
 _HYPHENS = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2212\ufe58\ufe63\uff0d", "-"))
@@ -52,6 +52,8 @@ def resolve_citation(
     if len(meant) > 1:
         return _ambiguous(citation, meant)
     ref = meant[0]
+    if ref.is_removed and ref.withheld_reason is not None:
+        return FaultyCitation("removed", ref.withheld_reason)
     if ref.withheld_reason is not None:
         return FaultyCitation(
             "withheld",
@@ -93,13 +95,15 @@ def look_up(
 def _find(
     name: str, namespace: str | None, library: Library, namespaces: Sequence[str]
 ) -> list[CitedDocumentRef]:
+    removed: list[CitedDocumentRef] = []
+    homes = namespaces if namespace is None and namespaces else (namespace,)
     for find in (library.find, library.find_key):
-        found = find(name, namespace)
-        if namespace is None and namespaces:
-            found = [ref for ref in found if ref.namespace in namespaces]
-        if found:
-            return found
-    return []
+        found = [ref for home in homes for ref in find(name, home)]
+        living = [ref for ref in found if not ref.is_removed]
+        if living:
+            return living
+        removed += found
+    return removed
 
 
 def _foldings(name: str) -> Iterator[str]:

@@ -1,6 +1,8 @@
-"""Verdicts outlive the text that they judged, and then say so."""
+"""Verdicts outlive the text that they judged, audits the revision of their draft; this says so."""
 
+import shlex
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,25 +19,112 @@ from rag_assets.workspace import Workspace
 # (namespace, doc_uid) → digest of the document as published; None where it is not.
 _Digests = dict[tuple[str, str], str | None]
 
-_MEND = "`rag verify-citations {draft}` judges it again, and no other."
+# What is made of a draft, by the end of its name, and the command that makes it again.
+_COMMANDS = {"citations": "rag verify-citations", "claims": "rag audit"}
+
+
+@dataclass(frozen=True, slots=True)
+class OutdatedDraft:
+    """A draft that was audited, and is not what it was then, or whose sources are not.
+
+    Args:
+        name: its path from the workspace.
+        edited: the newest audits, by name, of those kinds of which none is of what it says now.
+        stale: a sentence for each cited document that is not the one that was judged.
+        rows: the verdicts that these are about, by their numbers.
+        mend: the commands that judge again what is out of date, and no more.
+    """
+
+    name: str
+    edited: tuple[str, ...]
+    stale: tuple[str, ...]
+    rows: frozenset[int]
+    mend: tuple[str, ...]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """All that is out of date, each once."""
+        if not self.edited:
+            return self.stale
+        verb = "was" if len(self.edited) == 1 else "were"
+        made = " and ".join(self.edited)
+        return (f"{self.name} was edited since {made} {verb} made.", *self.stale)
+
+
+def outdated_drafts(workspace: Workspace) -> Iterator[OutdatedDraft]:
+    """Yield the drafts in `drafts/` that were audited and are to be audited again.
+
+    Of several audits of one revision the newest counts.
+
+    Raises:
+        DamagedFileError: an audit is not what was written.
+    """
+    drafts = {draft: _audits_before(workspace, draft) for draft in list_drafts(workspace)}
+    if not any(drafts.values()):
+        return
+    digests: _Digests = {}
+    with PublishedLibrary(workspace) as library:
+        for draft, before in drafts.items():
+            edited = {what: name for what, (name, is_present) in before.items() if not is_present}
+            audit = newest_audit(workspace, draft) if before else None
+            stale = _stale_rows(draft, audit, library, digests) if audit is not None else {}
+            name = draft.relative_to(workspace.root).as_posix()
+            again = dict.fromkeys([*edited, *(["citations"] if stale else [])])
+            if again:
+                yield OutdatedDraft(
+                    name,
+                    tuple(edited.values()),
+                    tuple(f"{name}, {_lines_of(rows)}: {told}" for told, rows in stale.items()),
+                    frozenset(row.number for rows in stale.values() for row in rows),
+                    tuple(f"{_COMMANDS[what]} {shlex.quote(name)}" for what in again),
+                )
+
+
+def _audits_before(workspace: Workspace, draft: Path) -> dict[str, tuple[str, bool]]:
+    """Return the newest audit of each kind, by kind: its name, and whether one of them all is of
+    the present revision.
+    """
+    digest = hash_bytes(draft.read_bytes())
+    found = {}
+    for what in _COMMANDS:
+        stem = f"{workspace.draft_stem(draft)}_{what}"
+        versions = find_versions(workspace.outputs / "audits", stem, ".json")
+        if versions:
+            is_present = any(
+                read_json(path, "audit").get("draft_digest") == digest
+                for _, path in reversed(versions)
+            )
+            found[what] = (versions[-1][1].stem, is_present)
+    return found
+
+
+def _stale_rows(
+    draft: Path, audit: CitationAudit, library: PublishedLibrary, digests: _Digests
+) -> dict[str, list[CitationVerdict]]:
+    """Return the stale verdicts of an audit by what is to be said of their document."""
+    named = read_draft(draft).namespaces
+    found: dict[str, list[CitationVerdict]] = {}
+    for row in audit.rows:
+        told = _why_stale(row, named, library, digests)
+        if told is not None:
+            found.setdefault(told, []).append(row)
+    return found
+
+
+def _lines_of(rows: Sequence[CitationVerdict]) -> str:
+    lines = sorted({row.line for row in rows})
+    return f"line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}"
 
 
 def stale_verdicts(workspace: Workspace) -> Iterator[str]:
-    """Yield a sentence for every verdict whose document is not the one that was judged any more.
+    """Yield a sentence for every cited document that is not the one that was judged any more.
 
     The present revision of each draft in `drafts/` counts, by its newest audit; drafts that were
     never audited have no verdicts.
     """
-    with PublishedLibrary(workspace) as library:
-        digests: _Digests = {}
-        for draft in list_drafts(workspace):
-            audit = newest_audit(workspace, draft)
-            named = read_draft(draft).namespaces if audit is not None else ()
-            for row in audit.rows if audit is not None else ():
-                told = _why_stale(row, named, library, digests)
-                if told is not None:
-                    mend = _MEND.format(draft=draft.relative_to(workspace.root).as_posix())
-                    yield f"{draft.name}, line {row.line}: {told} {mend}"
+    for outdated in outdated_drafts(workspace):
+        for told in outdated.stale:
+            yield f"{told} `{outdated.mend[0]}` judges it again, and no other."
 
 
 def look_for_stale(workspace: Workspace, drafts: Iterable[Path]) -> Generator[tuple[Path, bool]]:
@@ -51,9 +140,7 @@ def look_for_stale(workspace: Workspace, drafts: Iterable[Path]) -> Generator[tu
             if audit is None:
                 yield draft, True
                 continue
-            named = read_draft(draft).namespaces
-            told = (_why_stale(row, named, library, digests) for row in audit.rows)
-            yield draft, any(one is not None for one in told)
+            yield draft, bool(_stale_rows(draft, audit, library, digests))
 
 
 def newest_audit(workspace: Workspace, draft: Path) -> CitationAudit | None:
@@ -90,8 +177,11 @@ def _why_stale(
     if key not in digests:
         found = [r for r in library.find(row.doc_uid, row.namespace) if r.withheld_reason is None]
         digests[key] = digest_document(library.load(found[0])) if found else None
-    if digests[key] is None:
-        return f"`{row.doc_uid}` was judged ({row.status}) and is not published any more."
     if digests[key] == row.text_digest:
         return None
-    return f"`{row.doc_uid}` has changed since it was judged ({row.status})."
+    if digests[key] is not None:
+        return f"`{row.doc_uid}` has changed since it was judged."
+    gone = [ref for ref in library.find(row.doc_uid, row.namespace) if ref.is_removed]
+    if gone and gone[0].withheld_reason:
+        return gone[0].withheld_reason
+    return f"`{row.doc_uid}` was judged and is not published any more."

@@ -45,7 +45,8 @@ def warn_of_unread(draft: Draft, library: Library) -> Iterator[str]:
 
 def _known(name: str, draft: Draft, library: Library) -> str | None:
     citation = Citation(*split_namespace(name), 0, 0)
-    return name if citation.doc_uid and look_up(citation, library, draft.namespaces) else None
+    found = look_up(citation, library, draft.namespaces) if citation.doc_uid else []
+    return name if any(not ref.is_removed for ref in found) else None
 
 
 def _longest_known(name: str, draft: Draft, library: Library) -> str | None:

@@ -23,6 +23,7 @@ ReasonCode = Literal[
     "no_passages",
     "no_claim",
     "unknown_uid",
+    "removed",
     "ambiguous_uid",
     "not_citable",
     "withheld",

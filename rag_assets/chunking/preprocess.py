@@ -3,11 +3,11 @@
 import re
 from collections.abc import Callable, Sequence
 
+from rag_assets.model import FIGURE
 from rag_assets.workspace.settings import PreprocessRule
 
 PREPROCESS_VERSION = "1"
 
-_ATTACHMENT = re.compile(r"!\[(?:[^\[\]\n]|\[[^\[\]\n]*\])*\]\(attachment:[^\s()]*\)")
 _CITATION = re.compile(r"[ \t]?\[\d{1,4}(?:\s?[,;–-]\s?\d{1,4}){0,40}\]")
 _EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![\w-])")
 _URL = re.compile(
@@ -29,7 +29,7 @@ def _removing(pattern: re.Pattern[str]) -> Callable[[str], str]:
 
 
 _RULES: dict[PreprocessRule, Callable[[str], str]] = {
-    "attachments": _removing(_ATTACHMENT),
+    "attachments": _removing(FIGURE),
     "citation_marks": _removing(_CITATION),
     "emails": _removing(_EMAIL),
     "urls": _removing(_URL),

@@ -84,11 +84,14 @@ def parsers(as_json: bool) -> None:
         click.echo(f"    {line.origin}, version {line.version}")
 
 
-@click.command(help="Say what is built, what is stale and what failed. Exit code 1 when stale.")
+@click.command(
+    help="Say what is built, what is stale and what failed, in raw/ and, without --namespace, of "
+    "the audits of drafts/; each with the command that mends it. Exit code 1 when stale."
+)
 @namespace_option
 @json_option
 def status(names: tuple[str, ...], as_json: bool) -> None:
-    """Print the state of each namespace."""
+    """Print the state of each namespace, then the drafts whose audits are out of date."""
     from rag_assets.embedding import model_fingerprints
     from rag_assets.publishing import describe_namespace
 
@@ -96,14 +99,31 @@ def status(names: tuple[str, ...], as_json: bool) -> None:
         describe_namespace(namespace, model_fingerprints(namespace.settings.embed))
         for namespace in open_namespaces(names)
     ]
+    # Drafts may cite every namespace: where one cannot be read they cannot be compared.
+    drafts = [] if names or has_trouble() else _describe_drafts()
     if as_json:
-        print_json(described)
+        print_json([*described, *drafts])
     else:
         for state in described:
             _print_state(state)
+        if drafts:
+            click.echo("drafts")
+        for state in drafts:
+            _print_stale(state)
         if not has_trouble():  # else the settings cannot be compared
             _print_policy()
-    click.get_current_context().exit(FAILED if any(s["stale"] for s in described) else DONE)
+    is_stale = any(state["stale"] for state in (*described, *drafts))
+    click.get_current_context().exit(FAILED if is_stale else DONE)
+
+
+def _describe_drafts() -> list[dict[str, Any]]:
+    """Return drafts whose audits are out of date, as namespaces are described."""
+    from rag_assets.auditing import outdated_drafts
+
+    return [
+        {"draft": one.name, "stale": list(one.sentences), "mend": "; ".join(one.mend)}
+        for one in outdated_drafts(open_workspace())
+    ]
 
 
 def _print_state(state: dict[str, Any]) -> None:
@@ -118,11 +138,13 @@ def _print_state(state: dict[str, Any]) -> None:
             f"  searchable   {count_of(state['counts']['chunks'], 'chunk')} in "
             f"{count_of(state['counts']['parents'], 'parent')}"
         )
-    for path in state["being_written"]:
-        click.echo(f"  waiting for  {_one_line(path)}: still being written")
+    _print_stale(state)
+
+
+def _print_stale(state: dict[str, Any]) -> None:
     for sentence in state["stale"]:
         click.echo(f"  stale        {_folded(sentence)}")
-    for sentence in state["amiss"]:
+    for sentence in state.get("amiss", ()):
         click.echo(f"  amiss        {_folded(sentence)}")
     click.echo(f"  next         {state['mend'] or _nothing_to_build(state)}")
 

@@ -13,13 +13,9 @@ from rag_assets.storage import write_bytes
 from rag_assets.workspace import (
     Namespace,
     Workspace,
-    changed_files,
     choose_secrets,
     require_free_place,
 )
-
-# Files that a warning names.
-_SHOWN = 3
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -119,15 +115,10 @@ def say(text: str, *, quiet: bool) -> None:
 
 
 def warn_of_changes(workspace: Workspace, names: Iterable[str]) -> None:
-    """Say which files hold something else now than what was searched or judged."""
+    """Say which documents are otherwise now than what was searched or judged."""
+    from rag_assets.publishing import warn_of_outdated
+
     for name in names:
-        changed = changed_files(workspace.namespace(name))
-        if changed:
-            shown = " ".join(", ".join(changed[:_SHOWN]).split())
-            more = f" and {len(changed) - _SHOWN} more" if len(changed) > _SHOWN else ""
-            click.echo(
-                f"warning: {shown}{more} changed since the ingestion: what "
-                f"is said here is of the text as it was. Run `rag ingest --namespace {name}` and "
-                "ask again.",
-                err=True,
-            )
+        told = warn_of_outdated(workspace.namespace(name))
+        if told:
+            click.echo(f"warning: {' '.join(told.split())}", err=True)

@@ -1,4 +1,4 @@
-"""`rag export-used-sources`: the documents that a pack or an audit uses, for Zotero and others."""
+"""`rag export-used-sources`: what a pack, an audit or a draft uses, for Zotero and others."""
 
 from pathlib import Path
 
@@ -11,11 +11,11 @@ _FORMATS = ("markdown", "csl", "bibtex", "ris")
 
 
 @click.command(
-    help="Write the references of the documents that PACK uses to outputs/used_sources_v###: "
-    "Markdown, CSL-JSON, BibTeX and RIS. PACK: an evidence pack or an audit's JSON; without it the "
-    "latest pack."
+    help="Write the references of the documents that FILE uses to outputs/used_sources_v###: "
+    "Markdown, CSL-JSON, BibTeX and RIS. FILE: a draft, an evidence pack or an audit; without it "
+    "the latest pack."
 )
-@click.argument("pack", required=False, type=click.Path(path_type=Path))
+@click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.option(
     "--format",
     "formats",
@@ -24,16 +24,21 @@ _FORMATS = ("markdown", "csl", "bibtex", "ris")
     help="Only this format; may be repeated. Without it: all four.",
 )
 @json_option
-def export_used_sources(pack: Path | None, formats: tuple[str, ...], as_json: bool) -> None:
+def export_used_sources(file: Path | None, formats: tuple[str, ...], as_json: bool) -> None:
     """Print where the references lie, and what is missing in them."""
     from rag_assets.evidence.bibliography import export_used_sources as export
 
-    done = export(
-        open_workspace(),
-        pack,
-        formats=formats,
-        notify=lambda sentence: click.echo(sentence, err=True),
-    )
+    workspace = open_workspace()
+
+    def notify(sentence: str) -> None:
+        click.echo(sentence, err=True)
+
+    if file is not None and _is_draft(file):
+        from rag_assets.auditing import export_cited_sources
+
+        done = export_cited_sources(workspace, file, formats=formats, notify=notify)
+    else:
+        done = export(workspace, file, formats=formats, notify=notify)
     if as_json:
         print_json(
             {
@@ -54,3 +59,11 @@ def export_used_sources(pack: Path | None, formats: tuple[str, ...], as_json: bo
     click.echo(f"{count_of(len(done.references), 'source')} of {done.used_by}:")
     for path in done.files.values():
         click.echo(f"  {path}")
+
+
+def _is_draft(file: Path) -> bool:
+    """Tell a draft from an output: that has its JSON beside it."""
+    from rag_assets.auditing import DRAFT_SUFFIXES
+
+    is_output = file.with_suffix(".json").is_file()
+    return file.is_file() and file.suffix.lower() in DRAFT_SUFFIXES and not is_output

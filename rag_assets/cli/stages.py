@@ -21,6 +21,8 @@ _CHUNKED = ("inventory", "raw_files", "parse_reports", "parents", "chunks")
 _EMBEDDED = (*_CHUNKED, "embeddings")
 _ALL = (*_CHUNKED, "first_index", "embeddings", "search_index")
 _UNPARTITIONED = frozenset({"inventory", "first_index", "search_index"})
+# Told to a person where there are any.
+_SELDOM = frozenset({"replaced", "renamed"})
 _REHASH_TAG, _RETRY_TAG = "rag/rehash", "rag/retry"
 
 rehash_option = click.option(
@@ -64,7 +66,11 @@ def _run(
             ],
         }  # fmt: skip
         for stage, figures in summary.items():
-            shown = ", ".join(_figure(value, name) for name, value in figures.items())
+            shown = ", ".join(
+                _figure(value, name)
+                for name, value in figures.items()
+                if value or name not in _SELDOM
+            )
             say(f"{namespace.name}/{stage}: {shown}", quiet=as_json)
         for warning in _warnings(outcome.metadata):
             click.echo(f"warning: {warning}", err=True)

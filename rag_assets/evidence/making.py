@@ -333,8 +333,8 @@ _PLAIN = (
 def _warnings(items: Sequence[EvidenceItem], wordless: int) -> Iterator[str]:
     if wordless:
         yield (
-            f"{wordless} of the passages found are figures without words: they were left out, "
-            "since there is nothing to quote."
+            f"{wordless} of the passages found are figures without words, or lines of a "
+            "publisher: they were left out, since there is nothing to quote."
         )
     if not items:
         yield "nothing citable was found: try other words, or `rag documents`."

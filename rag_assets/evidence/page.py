@@ -12,7 +12,7 @@ from rag_assets.evidence.rendering import (
     describe_search,
     describe_source,
     shown_authors,
-    without_heading_marks,
+    shown_text,
 )
 from rag_assets.model import drop_controls
 from rag_assets.workspace import Workspace
@@ -165,7 +165,7 @@ def _figure(picture: Picture, item: EvidenceItem) -> str:
 
 
 def _marked(text: str, quote: str) -> str:
-    before, found, after = (without_heading_marks(part) for part in text.partition(quote))
+    before, found, after = (shown_text(part) for part in text.partition(quote))
     if not found:
         return escape(before)  # a quote that runs over the end of its parent
     return f"{escape(before)}<mark>{escape(found)}</mark>{escape(after)}"

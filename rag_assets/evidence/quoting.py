@@ -10,6 +10,7 @@ from pathlib import Path
 from rag_assets.chunking import split_sentences
 from rag_assets.evidence.pack import QuoteCheck
 from rag_assets.evidence.shortening import shorten
+from rag_assets.finding import is_imprint
 from rag_assets.law import (
     ARTICLE_AND_CLAUSE,
     ArticleBegin,
@@ -21,13 +22,11 @@ from rag_assets.law import (
     pick_clause,
     read_clause,
 )
-from rag_assets.model import DamagedFileError, PageBox, ParsedDocument
+from rag_assets.model import FIGURE, DamagedFileError, PageBox, ParsedDocument
 
 # Spec 000 recommends quotes of at most so many words.
 QUOTE_WORDS = 60
 _NAMED = re.compile(ARTICLE_AND_CLAUSE)
-# Where a figure stands; nothing of it is printed.
-_FIGURE = re.compile(r"!\[[^\]]*\]\(attachment:[^)]*\)")
 # What a printed line has and its clean text has not, or the other way round: white space, hyphens
 # at line ends, invisible characters, the pipes and escapes of tables,
 # the caret of an exponent.
@@ -172,17 +171,17 @@ def _read(text: str) -> str:
 
 def first_span(text: str) -> tuple[int, int] | None:
     """Return where the first words of a passage stand that nothing can be chosen from: a heading
-    alone, a notice.
+    alone. A publisher's line is never quoted.
 
     Returns:
-        (start, end) in `text`, trimmed, without the reference of a figure; None where there is not
-        a letter or digit to quote.
+        (start, end) in `text`, trimmed, without the reference of a figure; None where there is
+        nothing to quote.
     """
-    for first, last in _between(_FIGURE, text):
+    for first, last in _between(FIGURE, text):
         piece = text[first:last]
         for start, end in split_sentences(piece) or [(0, len(piece))]:
             words = piece[start:end]
-            if any(map(str.isalnum, words)):
+            if any(map(str.isalnum, words)) and not is_imprint(words):
                 begin = first + start + len(words) - len(words.lstrip())
                 return begin, begin + len(words.strip())
     return None

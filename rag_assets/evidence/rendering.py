@@ -4,10 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from rag_assets.evidence.pack import EvidenceItem, EvidencePack, PackSource
-from rag_assets.model import block_quote, code_span, escape_inline, escape_prose
+from rag_assets.model import block_quote, code_span, escape_inline, escape_prose, show_figures
 
 _SHOWN_AUTHORS = 3
-_FIGURE = re.compile(r"!\[([^\]]*)\]\(attachment:[^)]*\)")
 # A heading inside a passage must not be one of the pack.
 _HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(?=\S)", re.MULTILINE)
 
@@ -126,14 +125,14 @@ def _passage(item: EvidenceItem) -> Iterator[str]:
         return
     yield "In its passage:"
     yield ""
-    text = without_heading_marks(_FIGURE.sub(r"[\1]", item.snippet))
+    text = shown_text(item.snippet)
     yield block_quote(text, item.exact_quote)
     yield ""
 
 
-def without_heading_marks(text: str) -> str:
-    """Return a passage whose headings are lines as all others."""
-    return _HEADING.sub("", text)
+def shown_text(text: str) -> str:
+    """Return a passage as it is shown: headings are lines as all others, pictures their names."""
+    return _HEADING.sub("", show_figures(text))
 
 
 def _paper(number: int, source: PackSource, pack: EvidencePack) -> Iterator[str]:

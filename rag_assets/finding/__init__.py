@@ -9,6 +9,7 @@ from rag_assets.finding.finder import (
     EvidenceWindow,
     OpenDocument,
 )
+from rag_assets.finding.imprint import is_imprint
 from rag_assets.finding.questions import KINDS, is_question, measure_kinds, without_asking
 from rag_assets.finding.sentences import PassageLike, Sentence, read_sentences
 from rag_assets.finding.sizes import text_size
@@ -32,6 +33,7 @@ __all__ = [
     "Sentence",
     "authors_speak",
     "cites_others",
+    "is_imprint",
     "is_question",
     "load_weights",
     "measure_kinds",

@@ -17,7 +17,7 @@ from rag_assets.finding.windows import choose_windows
 from rag_assets.model import hash_fields
 
 # Part of what decides a verdict: raise it when the same document may be answered otherwise.
-FINDING_VERSION = 2
+FINDING_VERSION = 3
 # Passages that are shown, and about how long each may be.
 MOST_WINDOWS = 3
 WINDOW_TOKENS = 200

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from rag_assets.chunking import split_sentences
+from rag_assets.finding.imprint import is_imprint
+from rag_assets.finding.table_rows import ROW_LINE, cut_row
+from rag_assets.model import FIGURE
 
 # Between two passages that follow each other stands a line break or a blank line.
 _WIDEST_GAP = 2
-_FIGURE = re.compile(r"!\[[^\]]*\]\(attachment:[^)]*\)")
 _ROW = re.compile(r"\|.*\|", re.DOTALL)
 _RULE = re.compile(r"\|(?:\s*:?-+:?\s*\|)+\s*")
 _ITEM = re.compile(
@@ -22,15 +24,6 @@ _ITEM = re.compile(
 )
 _CAPTION = re.compile(
     r"(?:table|tab\.|fig\.|figure|表|图|附表|附图)\s*[\dIVXS一二三四五六七八九十]", re.IGNORECASE
-)
-# What publishers print: addresses of the work, dates of its handling, marks of the journal.
-_PUBLISHER = re.compile(
-    r"^\W*(?:https?://|doi\b|issn\b|isbn\b|received\b[^.]{0,60}accepted|downloaded from|"
-    r"(?:corresponding author|correspondence|e-?mail)\b|©|\(c\)\s*(?:19|20)\d\d|"
-    r"copyright\s*(?:©|\(c\)|(?:19|20)\d\d|is\s+held|held\s+by|$)|"
-    r"all rights reserved|收稿日期|基金项目|作者简介|中图分类号|文献标[识志]码|文章编号)|"
-    r"creative commons attribution|\bopen[ -]access article\b|permission to make digital",
-    re.IGNORECASE,
 )
 _LETTERS = 3
 # A header is told before each row, a lead-in before each item: so much of them.
@@ -105,9 +98,9 @@ def read_sentences(passages: Sequence[PassageLike], title: str | None = None) ->
     for run, members in enumerate(_runs(passages)):
         text, places = _joined(passages, members)
         leader = _Leader()
-        for start, end in _stating(text, names):
+        for start, end, column in _stating(text, names):
             words = text[start:end]
-            kind, told, leads = leader.read(words, len(found))
+            kind, told, leads = leader.read(words, len(found), column)
             found.append(Sentence(words, _parts(places, start, end), run, told, tuple(leads), kind))
     return found
 
@@ -119,17 +112,26 @@ class _Leader:
         self._caption: tuple[int, str] | None = None
         self._header: tuple[int, str] | None = None
         self._lead: tuple[int, str] | None = None
+        self._name: tuple[int, str] | None = None
         self._before = ""
 
-    def read(self, words: str, index: int) -> tuple[str, str, list[int]]:
-        """Return kind, what is told, and where it stands."""
-        kind = self._kind(words)
+    def read(self, words: str, index: int, column: int | None) -> tuple[str, str, list[int]]:
+        """Return kind, what is told, and where it stands.
+
+        Args:
+            column: of a part of a row; None of all else.
+        """
+        kind = self._kind(words) if column is None else "row"
         told: list[tuple[int, str]] = []
         if kind == "row":
             if self._before != "row":
                 self._header = None
-            told = [one for one in (self._caption, self._header) if one is not None]
-            if self._header is None:
+            if not column:
+                self._name = None
+            told = [one for one in (self._caption, self._header, self._name) if one is not None]
+            if column == 0:
+                self._name = self._name or (index, " ".join(_cells(words)))
+            elif column is None and self._header is None:
                 self._header = (index, " ".join(cell for cell in _cells(words) if cell))
         elif kind == "item":
             told = [self._lead] if self._lead is not None else []
@@ -196,13 +198,28 @@ def _parts(
     return tuple(parts)
 
 
-def _stating(text: str, names: set[str]) -> Iterator[tuple[int, int]]:
-    for start, end in split_sentences(text):
+def _stating(text: str, names: set[str]) -> Iterator[tuple[int, int, int | None]]:
+    """Yield start, end and, of a part of a row, its column."""
+    for start, end, column in _cut(text):
         begin = start
-        for figure in _FIGURE.finditer(text, start, end):
-            yield from _kept(text, begin, figure.start(), names)
+        for figure in FIGURE.finditer(text, start, end):
+            yield from ((*kept, column) for kept in _kept(text, begin, figure.start(), names))
             begin = figure.end()
-        yield from _kept(text, begin, end, names)
+        yield from ((*kept, column) for kept in _kept(text, begin, end, names))
+
+
+def _cut(text: str) -> Iterator[tuple[int, int, int | None]]:
+    reached = 0
+    for row in ROW_LINE.finditer(text):
+        yield from _between(text, reached, row.start())
+        yield from cut_row(text, row)
+        reached = row.end()
+    yield from _between(text, reached, len(text))
+
+
+def _between(text: str, start: int, end: int) -> Iterator[tuple[int, int, None]]:
+    for first, last in split_sentences(text[start:end]):
+        yield start + first, start + last, None
 
 
 def _kept(text: str, start: int, end: int, names: set[str]) -> Iterator[tuple[int, int]]:
@@ -213,7 +230,7 @@ def _kept(text: str, start: int, end: int, names: set[str]) -> Iterator[tuple[in
         sum(map(str.isalnum, visible)) >= _LETTERS
         and not _RULE.fullmatch(visible)
         and _bare(visible) not in names
-        and not _PUBLISHER.search(visible)
+        and not is_imprint(visible)
     ):
         yield start, start + len(visible)
 

@@ -4,13 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rag_assets.evidence.wording import coverage
-from rag_assets.judging.contract import SCORE_DECIMALS, Judgement, PassageText, Thresholds
+from rag_assets.judging.contract import (
+    SCORE_DECIMALS,
+    Judgement,
+    PassageText,
+    Thresholds,
+    show_score,
+)
 from rag_assets.judging.statement import state
 from rag_assets.model import hash_fields
 from rag_assets.workspace.settings import ScorerName
 
-# Counts as code: raise it when the same texts come to another score.
-_VERSION = 2
+# Counts as code: raise it when the same texts come to another score or reason.
+_VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +58,13 @@ def judge_by_coverage(
     span = max(passage.sentences, key=lambda s: coverage(claim, passage.text[slice(*s)]))
     score = round(shares[best], SCORE_DECIMALS)
     status, code = thresholds.decide(score)
-    found = f"{score:.0%} of its content words"
+    found = f"{show_score(score)} of its content words"
+    ok, weak = show_score(thresholds.ok), show_score(thresholds.weak)
     reason = {
-        "OK": f"Shares its words with the passage ({found}; OK from {thresholds.ok:.0%}).",
+        "OK": f"Shares its words with the passage ({found}; OK from {ok}).",
         "WEAK": f"Shares only some of its words with the passage ({found}; OK from "
-        f"{thresholds.ok:.0%}). Cite a better passage, or say less.",
+        f"{ok}). Cite a better passage, or say less.",
         "MISSING": f"Nothing in the cited document shares enough of its words ({found}; WEAK from "
-        f"{thresholds.weak:.0%}). Cite another source, or drop the claim.",
+        f"{weak}). Cite another source, or drop the claim.",
     }[status]
     return Judgement(score, status, code, reason, best, span, note=note)

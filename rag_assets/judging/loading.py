@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from rag_assets.judging.contract import Scorer
+from rag_assets.judging.contract import Scorer, show_score
 from rag_assets.judging.coverage import CoverageScorer
 from rag_assets.judging.similarity import SimilarityScorer, TextEncoder
 from rag_assets.judging.thresholds import spec_thresholds
@@ -88,7 +88,7 @@ def try_model(kept: "KeptModel") -> tuple[str, bool]:
         from rag_assets.judging.entailment import CrossEncoderReader
 
         probability = CrossEncoderReader(str(kept.path)).read(claim, sentence).probability
-        return f"supported with {probability:.2f}", probability > _EVEN
+        return f"supported with {show_score(probability)}", probability > _EVEN
     from rag_assets.judging.reading import OddsReader
     from rag_assets.judging.shown_sentences import ShownSentence
     from rag_assets.llm import open_local_model

@@ -139,12 +139,13 @@ class SimilarityScorer:
     ) -> Judgement:
         status, code = self.thresholds.decide(score)
         found = f"similarity {show_score(score)}"
+        ok, weak = show_score(self.thresholds.ok), show_score(self.thresholds.weak)
         reason = {
-            "OK": f"Close in meaning to the passage ({found}; OK from {self.thresholds.ok:.2f}).",
+            "OK": f"Close in meaning to the passage ({found}; OK from {ok}).",
             "WEAK": f"Related to the passage, but not close ({found}; OK from "
-            f"{self.thresholds.ok:.2f}). Cite a better passage, or say less.",
+            f"{ok}). Cite a better passage, or say less.",
             "MISSING": f"Nothing in the cited document comes close ({found}; WEAK from "
-            f"{self.thresholds.weak:.2f}). Cite another source, or drop the claim.",
+            f"{weak}). Cite another source, or drop the claim.",
         }[status]
         return Judgement(score, status, code, reason, best, span, note=note)
 

@@ -40,6 +40,7 @@ from rag_assets.model.errors import (
     UsageError,
     WorkspaceError,
 )
+from rag_assets.model.figures import FIGURE, show_figures
 from rag_assets.model.han import (
     CJK_RANGES,
     EAST_ASIAN_RANGES,
@@ -71,6 +72,7 @@ from rag_assets.model.wording import count_of, shown_value
 __all__ = [
     "CJK_RANGES",
     "EAST_ASIAN_RANGES",
+    "FIGURE",
     "HAN",
     "HAN_RANGES",
     "AnswerError",
@@ -130,6 +132,7 @@ __all__ = [
     "hide_in",
     "is_chinese",
     "normalise_text",
+    "show_figures",
     "shown_value",
     "table_cell",
 ]

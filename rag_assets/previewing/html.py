@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from html import escape
 
-from rag_assets.model import Chunk, drop_controls
+from rag_assets.model import Chunk, drop_controls, show_figures
 from rag_assets.previewing.source import ChunkPreview
 from rag_assets.previewing.terminal import describe_place
 
@@ -61,5 +61,5 @@ def _lines_of(chunk: Chunk, most_tokens: int) -> Iterator[str]:
         yield f"<div class=path>{escape(' › '.join(chunk.section_path))}</div>"
     if chunk.context:
         yield f"<div class=context>told before it: {escape(chunk.context)}</div>"
-    yield f"<div class=text>{escape(chunk.text)}</div>"
+    yield f"<div class=text>{escape(show_figures(chunk.text))}</div>"
     yield f"<div class=bar><i style='width:{share}%'></i></div></div>"

@@ -3,7 +3,7 @@
 import statistics
 from collections.abc import Iterator
 
-from rag_assets.model import Chunk, count_of
+from rag_assets.model import Chunk, count_of, show_figures
 from rag_assets.previewing.source import ChunkPreview
 
 _SHOWN_CHARACTERS = 240
@@ -35,7 +35,8 @@ def render_lines(preview: ChunkPreview, *, whole: bool = False) -> Iterator[str]
         yield describe_place(chunk)
         if chunk.section_path:
             yield f"  {' '.join(' > '.join(chunk.section_path).split())}"
-        text = chunk.text if whole else _beginning(chunk.text)
+        text = show_figures(chunk.text)
+        text = text if whole else _beginning(text)
         yield from (f"  | {line}" for line in text.split("\n"))
 
 

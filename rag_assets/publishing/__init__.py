@@ -24,7 +24,9 @@ if TYPE_CHECKING:
         list_documents,
     )
     from rag_assets.publishing.plots import plot_publication
+    from rag_assets.publishing.removed import RemovedDocument, removed_documents
     from rag_assets.publishing.text_index import TextIndex, describe_text_indexes
+    from rag_assets.publishing.unpublished import unpublished_changes, warn_of_outdated
 
 __all__ = [
     "PUBLISHED_STAGES",
@@ -34,6 +36,7 @@ __all__ = [
     "DocumentLine",
     "PublishOutcome",
     "PublishedModel",
+    "RemovedDocument",
     "TextIndex",
     "build_id_of",
     "collect",
@@ -49,7 +52,10 @@ __all__ = [
     "plot_publication",
     "publish",
     "published_models",
+    "removed_documents",
+    "unpublished_changes",
     "vectors_to_come",
+    "warn_of_outdated",
 ]
 
 # Imported on first use: a question reads publications and must not pay for what makes them, down
@@ -62,6 +68,7 @@ _HOMES = {
     "DocumentLine": ("overview", "DocumentLine"),
     "PublishOutcome": ("building", "PublishOutcome"),
     "PublishedModel": ("embedders", "PublishedModel"),
+    "RemovedDocument": ("removed", "RemovedDocument"),
     "TextIndex": ("text_index", "TextIndex"),
     "build_id_of": ("naming", "build_id_of"),
     "collect": ("building", "collect"),
@@ -78,6 +85,9 @@ _HOMES = {
     "publish": ("building", "publish"),
     "published_models": ("embedders", "published_models"),
     "vectors_to_come": ("embedders", "vectors_to_come"),
+    "removed_documents": ("removed", "removed_documents"),
+    "unpublished_changes": ("unpublished", "unpublished_changes"),
+    "warn_of_outdated": ("unpublished", "warn_of_outdated"),
 }
 
 

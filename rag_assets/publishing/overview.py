@@ -9,12 +9,16 @@ from rag_assets.model import DamagedFileError, PublicationError, WorkspaceError,
 from rag_assets.parsing.stage import has_stale_parses
 from rag_assets.publishing.building import collect
 from rag_assets.publishing.facts import DocumentFacts
+from rag_assets.publishing.removed import removed_documents
+from rag_assets.publishing.unpublished import unpublished_changes
 from rag_assets.storage import Pointer, is_complete, read_manifest, read_pointer
 from rag_assets.workspace import (
+    Change,
     Look,
     Namespace,
     code_digest,
     look_at_raw,
+    name_changes,
     overrides_digest,
     read_inventory,
     read_journal,
@@ -28,6 +32,10 @@ _UNUSED = {
     "withheld": "withheld",
     "refused": "refused",
 }
+
+
+# Files still being written that are named.
+_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,16 +89,12 @@ def list_documents(namespace: Namespace, models: Sequence[str]) -> list[Document
         for s in inventory.sources
         if s.status != "ok"
     ]  # fmt: skip
-    living = {fact.doc_uid for fact in facts}
-    last = {b.doc_uid: b for b in journal.bindings}
     lines += [
         DocumentLine(
-            namespace.name, uid, "removed", False, (binding.path,), "", "removed",
-            f"no file holds '{uid}' any more. If you edited and renamed it at once, pin "
-            f"`doc_uid: {uid}` in the new file's sidecar.",
+            namespace.name, uid, "removed", False, (gone.path,), gone.title or "", "removed",
+            str(gone),
         )
-        for uid, binding in sorted(last.items())
-        if uid not in living
+        for uid, gone in removed_documents(namespace).items()
     ]  # fmt: skip
     return lines
 
@@ -126,8 +130,11 @@ def describe_namespace(namespace: Namespace, models: Sequence[str]) -> dict[str,
     published = pointer.built_from.get("inventory") if pointer else None
     look = look_at_raw(namespace, published)
     inventory = read_inventory(namespace)
+    is_changed = pointer is not None and look.digest != published
+    changes = unpublished_changes(namespace, look.sources) if is_changed else ()
+    told = {change.doc_uid for change in changes}
     statuses: Counter[str] = Counter()
-    lacking = 0
+    lacking = waiting = 0
     if inventory is not None:
         records = collect(namespace, inventory, models)
         statuses.update(fact.status for fact in records.facts)
@@ -136,7 +143,11 @@ def describe_namespace(namespace: Namespace, models: Sequence[str]) -> dict[str,
             for fact in records.facts
         )
         statuses["refused"] = sum(source.status != "ok" for source in inventory.sources)
-    stale = _stale(namespace, pointer, look, statuses["pending"], lacking)
+        # Those that raw/ has changed since are told as that.
+        waiting = sum(
+            fact.status == "pending" and fact.doc_uid not in told for fact in records.facts
+        )
+    stale = _stale(namespace, pointer, look, changes, waiting, lacking)
     is_overridden = pointer is not None and pointer.built_from.get("overrides") != overrides_digest(
         namespace
     )
@@ -184,19 +195,27 @@ def is_settled(namespace: Namespace, models: Sequence[str]) -> bool:
 
 
 def _stale(
-    namespace: Namespace, pointer: Pointer | None, look: Look, pending: int, lacking: int
+    namespace: Namespace,
+    pointer: Pointer | None,
+    look: Look,
+    changes: Sequence[Change],
+    pending: int,
+    lacking: int,
 ) -> list[str]:
     """Return what only a build of every stage brings up to date.
 
     Args:
-        pending: documents that are not cut into passages yet.
+        changes: of documents since the publication.
+        pending: other documents that are not cut into passages yet.
         lacking: documents that have passages, and not the vectors of all models.
     """
     stale = []
     if pointer is None:
         stale.append("nothing is published yet")
     elif look.digest != pointer.built_from.get("inventory"):
-        stale.append("raw/ has changed since the publication")
+        # Of sidecars, copies and refused files there is no more to say.
+        told = name_changes(changes)
+        stale.append(f"raw/ has changed since the publication{told and f': {told}'}")
     if pointer and pointer.built_from.get("configuration") != settings_digest(namespace):
         stale.append("the configuration has changed since the last whole build")
     if pending:
@@ -208,6 +227,11 @@ def _stale(
         )
     if not look.is_complete:
         stale.append("not all changed files are hashed yet")
+    elif look.pending:
+        more = len(look.pending) - _NAMED
+        named = ", ".join(look.pending[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+        verb = "is" if len(look.pending) == 1 else "are"
+        stale.append(f"{named} {verb} still being written; take it in when it is whole")
     return stale
 
 

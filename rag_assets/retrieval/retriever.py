@@ -1,13 +1,13 @@
 """The one object through which a workspace is asked: by commands, assets, programs, evaluation."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from rag_assets.model import PublicationError, UsageError
-from rag_assets.publishing import vectors_to_come
+from rag_assets.publishing import removed_documents, vectors_to_come
 from rag_assets.retrieval.filter_values import check_filter_values
 from rag_assets.retrieval.filters import SearchFilters
 from rag_assets.retrieval.hits import Hit, ParentHit
@@ -202,9 +202,11 @@ class Retriever:
         query = make_query(text, self.readers, settings, self._llm, wordings)
         ranking = rank_chunks(self.readers, query, settings, chosen)
         hits = ranking.hits[: settings.top_k]
-        circumstances = tuple(
-            f"namespace '{name}' has no publication yet and was left out" for name in self._missing
-        )
+        circumstances = (
+            *(f"namespace '{name}' has no publication yet and was left out"
+              for name in self._missing),
+            *self._removed(chosen.doc_uids or ()),
+        )  # fmt: skip
         needs_windows = settings.window > 0 or settings.inject.mode == "window"
         return Retrieved(
             query=query,
@@ -227,6 +229,17 @@ class Retriever:
             circumstances=(*circumstances, *query.circumstances),
         )
 
+    def _removed(self, wanted: Iterable[str]) -> list[str]:
+        """Return what became of documents that were published once, in a sentence each."""
+        lost = set(wanted)
+        for reader in self.readers if lost else ():
+            lost.difference_update(reader.documents()["doc_uid"].to_pylist())
+        if not lost:
+            return []
+        namespaces = [self._workspace.namespace(reader.namespace) for reader in self.readers]
+        removed = [removed_documents(namespace) for namespace in namespaces]
+        return [str(found[uid]) for found in removed for uid in sorted(lost) if uid in found]
+
     def _doc_uids(self, wanted: Sequence[str]) -> tuple[str, ...]:
         found: dict[str, set[str]] = {identity: set() for identity in wanted}
         for reader in self.readers:
@@ -238,8 +251,8 @@ class Retriever:
         if unknown:
             names = ", ".join(reader.namespace for reader in self.readers)
             raise UsageError(
-                f"no publication of {names} holds a document '{unknown[0]}'. `rag documents` "
-                "lists them."
+                f"no publication of {names} holds a document '{unknown[0]}'. "
+                + (" ".join(self._removed(unknown[:1])) or "`rag documents` lists them.")
             )
         return tuple(sorted({uid for uids in found.values() for uid in uids}))
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rag_assets.auditing import list_drafts
+from rag_assets.auditing import list_drafts, outdated_drafts
 from rag_assets.model import PublicationError, code_span, count_of, escape_prose
 from rag_assets.tracing.page import ReportPage
 from rag_assets.tracing.querying import open_sql
@@ -16,8 +16,8 @@ _PACKS = "SELECT count(DISTINCT output) AS with_items FROM ends WHERE kind = 'it
 # for each document that it cites.
 _JUDGED = """
     SELECT kind, made_from, output,
-        regexp_replace(output, '_(citations|claims)_v\\d+$', '') AS stem, line, status, reason_code,
-        doc_uid, claim, is_stale
+        regexp_replace(output, '_(citations|claims)_v\\d+$', '') AS stem, number, line, status,
+        reason_code, doc_uid, claim
     FROM lineage WHERE kind IN ('verdict', 'claim')
     QUALIFY dense_rank() OVER (
         PARTITION BY regexp_replace(output, '_v\\d+$', '')
@@ -51,15 +51,25 @@ def describe_outputs(page: ReportPage, workspace: Workspace, names: Sequence[str
         workspace.draft_stem(path): path.relative_to(workspace.drafts).as_posix()
         for path in list_drafts(workspace)
     }
+    # Drafts may cite every namespace: where one cannot be read they cannot be compared.
+    is_whole = set(names) == set(workspace.namespace_names)
+    outdated = list(outdated_drafts(workspace)) if is_whole else []
+    for each in outdated:
+        mend = "; ".join(f"`{command}`" for command in each.mend)
+        page.todo += [f"{told} {mend}" for told in each.sentences]
+    before_edit = frozenset(output for each in outdated for output in each.edited)
+    stale = {each.name: each.rows for each in outdated}
     elsewhere: dict[str, list[_Row]] = {}
     for output, judged in _by_output(rows).items():
         draft = drafts.get(judged[0]["stem"])
         if draft is None:
             elsewhere[output] = judged
         elif judged[0]["kind"] == "verdict":
-            _describe_citations(page, draft, judged)
+            about = stale.get(f"{workspace.drafts.name}/{draft}", frozenset())
+            current = [row for row in judged if row["number"] not in about]
+            _describe_citations(page, draft, judged, [] if output in before_edit else current)
         else:
-            _describe_claims(page, draft, judged)
+            _describe_claims(page, draft, judged, [] if output in before_edit else judged)
     _describe_others(page, elsewhere)
 
 
@@ -70,9 +80,12 @@ def _by_output(rows: Sequence[_Row]) -> dict[str, list[_Row]]:
     return found
 
 
-def _describe_citations(page: ReportPage, draft: str, verdicts: Sequence[_Row]) -> None:
+def _describe_citations(
+    page: ReportPage, draft: str, verdicts: Sequence[_Row], current: Sequence[_Row]
+) -> None:
+    """Count all verdicts of an audit, and name those that hold of what there is now."""
     page.add_list([f"Citations of {_counted(draft, verdicts)}"])
-    to_mend = _to_mend(verdicts)
+    to_mend = _to_mend(current)
     if to_mend:
         verb = "is" if len(to_mend) == 1 else "are"
         page.todo.append(f"{draft}: {count_of(len(to_mend), 'citation')} {verb} not OK (below).")
@@ -81,18 +94,13 @@ def _describe_citations(page: ReportPage, draft: str, verdicts: Sequence[_Row]) 
             f"({row['reason_code']}): {row['claim'][:_MOST_OF_A_CLAIM]}"
             for row in to_mend
         ], "  ")  # fmt: skip
-    stale = sum(bool(row["is_stale"]) and row["status"] != "ERROR" for row in verdicts)
-    if stale:
-        verb = "is about a source that has" if stale == 1 else "are about sources that have"
-        page.todo.append(
-            f"{draft}: {count_of(stale, 'verdict')} {verb} changed since. "
-            f"`rag verify-citations drafts/{draft}` judges again."
-        )
 
 
-def _describe_claims(page: ReportPage, draft: str, claims: Sequence[_Row]) -> None:
+def _describe_claims(
+    page: ReportPage, draft: str, claims: Sequence[_Row], current: Sequence[_Row]
+) -> None:
     page.add_list([f"Strong assertions of {_counted(draft, claims)}"])
-    to_mend = _to_mend(claims)
+    to_mend = _to_mend(current)
     if to_mend:
         verb = "is" if len(to_mend) == 1 else "are"
         page.todo.append(

@@ -4,12 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from rag_assets.judging import show_score
 from rag_assets.tracing.chain import Chain, Step
 
 # Hashes are shown so far, as Git does; `--json` has them whole.
 _SHOWN_DIGITS = 16
 _HASHES = frozenset({"sha256", "hash", "text_hash", "scorer_fingerprint", "config_hash",
                      "fingerprint"})  # fmt: skip
+# Steps whose score is that of a verdict; others compare the hits of one question.
+_JUDGED = frozenset({"verdict", "claim"})
 # Letters of a sentence in a line of its own.
 _LINE_LETTERS = 150
 _MAKER_NAMES = {"run_id": "run", "code_version": "code", "config_hash": "configuration",
@@ -51,7 +54,9 @@ def _step_lines(step: Step, *, first: bool) -> list[str]:
     if step.finding:
         sign = {True: "✓", False: "✗", None: "·"}[step.holds]
         lines.append(f"{margin}{sign} {_folded(step.finding)}")
-    lines += [f"{margin}{name}: {_shown(name, value)}" for name, value in step.facts.items()]
+    lines += [
+        f"{margin}{name}: {_shown(name, value, step.kind)}" for name, value in step.facts.items()
+    ]
     if step.kind in {"passage", "parent", "parse", "publication"}:
         lines.append(f"{margin}made by: {_made_by(step.made_by)}")
     elif step.made_by:
@@ -72,9 +77,11 @@ def _made_by(made_by: Mapping[str, Any]) -> str:
     return ", ".join(told)
 
 
-def _shown(name: str, value: Any) -> str:
+def _shown(name: str, value: Any, kind: str = "") -> str:
     if name in _HASHES:
         return str(value)[:_SHOWN_DIGITS]
+    if name == "score" and kind in _JUDGED:
+        return show_score(value)
     text = _folded(str(value))
     return text if len(text) <= _LINE_LETTERS else f"{text[: _LINE_LETTERS - 1]}…"
 

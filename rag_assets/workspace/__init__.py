@@ -1,5 +1,12 @@
 """The user's folder: layout, configuration, inventory of raw/, identity journal."""
 
+from rag_assets.workspace.changes import (
+    Change,
+    Held,
+    compare_contents,
+    count_changes,
+    name_changes,
+)
 from rag_assets.workspace.configuration import configs_folder, shipped_settings
 from rag_assets.workspace.creating import (
     add_namespace,
@@ -69,8 +76,10 @@ __all__ = [
     "LISTS",
     "OVERRIDABLE",
     "Binding",
+    "Change",
     "Claim",
     "Decision",
+    "Held",
     "Identities",
     "Inventory",
     "InventoryOutcome",
@@ -89,10 +98,12 @@ __all__ = [
     "changes_since_decision",
     "choose_secrets",
     "code_digest",
+    "compare_contents",
     "config_hash",
     "configs_folder",
     "configuration_digest",
     "correct_environment",
+    "count_changes",
     "create_workspace",
     "current_identities",
     "current_overrides",
@@ -102,6 +113,7 @@ __all__ = [
     "list_templates",
     "lock_inventory",
     "look_at_raw",
+    "name_changes",
     "newest_expired",
     "overlapping_folders",
     "overridden_fields",

@@ -10,6 +10,7 @@ from typing import Any
 
 from rag_assets.model import DamagedFileError, Progress, UsageError, hash_fields
 from rag_assets.storage import hold_lock, read_parquet, replace_file, trouble_of_machine
+from rag_assets.workspace.changes import Change, Held, compare_contents
 from rag_assets.workspace.identity import Claim, Identities, reconcile
 from rag_assets.workspace.journal import (
     Journal,
@@ -124,6 +125,13 @@ class Inventory:
         limit = now - keep_days * 86400
         return frozenset(c for c, since in self.missed_since.items() if since < limit)
 
+    def held_as(self, identities: Identities) -> dict[str, Held]:
+        """Return who every living content is, and where it stands, by content hash."""
+        return {
+            content: Held(identities.uids.get(content), tuple(s.source_uri for s in living.sources))
+            for content, living in self.contents.items()
+        }
+
     @property
     def claims(self) -> list[Claim]:
         """What every file claims to be, for `reconcile`. A broken sidecar pins nothing."""
@@ -151,13 +159,12 @@ def sources_digest(sources: tuple[SourceFile, ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class InventoryOutcome:
-    """What taking an inventory did."""
+    """What taking an inventory did. `changes` are those since the inventory before."""
 
     inventory: Inventory
     identities: Identities
     scan: Scan
-    added: tuple[str, ...]
-    removed: tuple[str, ...]
+    changes: tuple[Change, ...]
     warnings: tuple[str, ...]
 
 
@@ -212,6 +219,7 @@ def take_inventory(
             now,
             scan.warnings,
         )
+        known_before = reconcile(journal.bindings, before.claims)
         identities = reconcile(journal.bindings, inventory.claims)
         append_events(namespace.journal, identities.events)
         _write_inventory(namespace.inventory, inventory)
@@ -219,8 +227,7 @@ def take_inventory(
         inventory,
         identities,
         scan,
-        tuple(sorted(living - before.contents.keys())),
-        tuple(sorted(before.contents.keys() - living)),
+        compare_contents(before.held_as(known_before), inventory.held_as(identities)),
         scan.warnings + tuple(sentence for sentence in (mended, damage, lost) if sentence),
     )
 

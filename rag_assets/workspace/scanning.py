@@ -104,17 +104,22 @@ def scan_raw(
             )
             continue
         source = _describe(uri, path, place, sidecar, unheard)
+        before = previous.get(uri) if previous else None
         moving = rest_seconds is not None and abs(now - status.st_ctime) < rest_seconds
         spent = budget_bytes is not None and hashed_bytes >= budget_bytes
+        # One of the size that is known may be known as it stands: copied a moment ago, or touched.
+        is_news = before is None or before.size != status.st_size
         over_budget = over_budget or (spent and not moving)
-        if moving or spent:
+        if spent or (moving and is_news):
             pending.append(uri)
-            if previous and uri in previous:
-                sources.append(previous[uri])
+            sources += [before] if before is not None else []
             continue
         if on_progress:
             on_progress(uri, done, len(walk.files))
         hashed, steady = _hash_file(Path(path), source)
+        if moving and before is not None and hashed.content_hash != before.content_hash:
+            pending.append(uri)
+            hashed, steady = before, None
         hashed_files += 1
         hashed_bytes += status.st_size
         sources.append(hashed)

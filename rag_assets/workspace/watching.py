@@ -22,6 +22,7 @@ class Look:
             where the inventory itself was never published.
         pending: files that are not still yet; `is_complete` is False while the budget for hashing
             is used up: the next look goes on.
+        sources: every file as it was seen; of a pending one as the inventory has it.
     """
 
     digest: str
@@ -29,6 +30,7 @@ class Look:
     pending: tuple[str, ...]
     is_complete: bool
     files: int
+    sources: tuple[SourceFile, ...] = ()
 
 
 def look_at_raw(
@@ -58,7 +60,9 @@ def look_at_raw(
         partitions = namespace.partition_keys
     else:
         partitions = _changed_partitions(namespace, before, scan.sources)
-    return Look(digest, partitions, scan.pending, not scan.over_budget, len(scan.sources))
+    return Look(
+        digest, partitions, scan.pending, not scan.over_budget, len(scan.sources), scan.sources
+    )
 
 
 def changed_files(namespace: Namespace) -> tuple[str, ...]:

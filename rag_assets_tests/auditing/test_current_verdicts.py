@@ -105,7 +105,7 @@ def test_changed_source_makes_exactly_its_verdicts_stale_and_those_are_judged_ag
     put(workspace, "evidence/leaf.md", LEAF.replace("dry", "humid"))
     build(library(workspace))
     (told,) = stale_verdicts(workspace)
-    assert told.startswith("chapter.md, line 3: `leaf` has changed since it was judged")
+    assert told.startswith("drafts/chapter.md, line 3: `leaf` has changed since it was judged.")
     assert "rag verify-citations drafts/chapter.md" in told
     second = audit_citations(workspace, draft_of(workspace))
     assert (second.judged, second.is_new) == (1, True)
@@ -119,8 +119,7 @@ def test_removed_source_is_told(workspace: Workspace) -> None:
     (workspace.root / "raw/evidence/leaf.md").unlink()
     build(library(workspace))
     (told,) = stale_verdicts(workspace)
-    assert "`leaf` was judged" in told
-    assert "not published any more" in told
+    assert "`leaf` was removed: raw/evidence/leaf.md (“Leaves”) has been missing" in told
 
 
 def test_edited_draft_has_no_stale_verdicts_until_it_is_judged(workspace: Workspace) -> None:

@@ -70,7 +70,7 @@ def test_the_row_stands_as_written_beside_what_was_judged() -> None:
     first, second = audit_of(text, documents).rows
     assert (first.claim, first.is_clause) == ("BERT: EM 87.4", True)
     assert (second.claim, second.is_clause) == ("BERT: EM 87.4, F1 93.2", False)
-    assert first.sentence == "BERT 87.4 {#a} 93.2 {#b}"
+    assert first.sentence == "BERT | 87.4 {#a} | 93.2 | {#b}"
 
 
 def test_tables_of_word() -> None:
@@ -78,3 +78,46 @@ def test_tables_of_word() -> None:
     table = word_table(*(word_row(*map(word_cell, row)) for row in rows))
     (sentence,) = parse_draft("chapter.docx", make_docx(table)).sentences
     assert sentence.claim == "BERT: F1 93.2"
+
+
+HILL = (
+    "Hill",
+    "Wages rose because the town grew. Rents fell.",
+    "Nobody knows what the winter brought",
+)
+
+
+@pytest.mark.parametrize("name", ["chapter.docx", "chapter.md"])
+def test_cells_of_running_text_are_sentences_of_their_own(name: str) -> None:
+    rows = ("Town", "Finding", "Limits"), HILL
+    table = word_table(*(word_row(*map(word_cell, row)) for row in rows))
+    lines = [f"| {' | '.join(row)} |" for row in (rows[0], ("---",) * 3, rows[1])]
+    data = make_docx(table) if name.endswith("docx") else "\n".join(lines).encode()
+    draft = parse_draft(name, data)
+    _, *found = draft.all_sentences
+    assert [sentence.claim for sentence in found] == [
+        "Hill: Wages rose because the town grew.",
+        "Hill: Rents fell.",
+        "Hill: Nobody knows what the winter brought",
+    ]
+    assert [draft.text[sentence.start : sentence.end] for sentence in found] == [
+        "Wages rose because the town grew.",
+        "Rents fell.",
+        HILL[2],
+    ]
+    assert {sentence.block for sentence in found} == {found[0].block}
+
+
+def test_values_beside_running_text_are_stated_together() -> None:
+    text = f"| Town | n | p | Finding |\n|---|---|---|---|\n| Hill | 12 | 0.1 | {HILL[1]} |\n"
+    _, *found = parse_draft("chapter.md", text.encode()).all_sentences
+    assert [sentence.claim for sentence in found] == [
+        "Hill: n 12, p 0.1",
+        "Hill: Wages rose because the town grew.",
+        "Hill: Rents fell.",
+    ]
+
+
+def test_a_row_that_cites_stays_one_statement() -> None:
+    text = f"| Town | Finding | Limits | |\n|---|---|---|---|\n| {' | '.join(HILL)} | {{#a}} |\n"
+    assert len(sentences(text)) == 1

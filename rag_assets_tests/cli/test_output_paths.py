@@ -22,7 +22,7 @@ READ = {
     ("rag", "workspace"),
     ("rag namespace add", "raw"),
     ("rag replay", "pack"),
-    ("rag export-used-sources", "pack"),
+    ("rag export-used-sources", "file"),
     ("rag eval headings", "compared"),  # NAME=FILE, read
 }
 # Makes a workspace: its place is checked by `create_workspace` itself.

@@ -69,6 +69,7 @@ VERDICT_REASONS = {
     "no_passages": ("MISSING", "The document has no text that could support anything."),
     "no_claim": ("MISSING", "There is no sentence before the anchor."),
     "unknown_uid": ("ERROR", "No document has the uid; the row names the nearest."),
+    "removed": ("ERROR", "Its file is gone: put it back, or cite another document."),
     "ambiguous_uid": ("ERROR", "Several namespaces have it: write `{#namespace:doc_uid}`."),
     "not_citable": ("ERROR", "The document does not lie where evidence lies."),
     "withheld": ("ERROR", "The document is not published; `rag documents` says why."),

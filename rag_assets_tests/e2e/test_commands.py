@@ -239,7 +239,7 @@ def test_a_verdict_or_pack_of_a_text_that_changed_says_so(tmp_path: Path, rag: R
     changed.write_text("# Roofs\n\nNothing was measured.\n", encoding="utf-8")
     for command in asked:
         told = rag("--workspace", workspace.root, *command).stderr
-        assert "roofs.md changed since the ingestion" in told
+        assert "changed since the publication: 1 replaced (raw/evidence/roofs.md, `roofs`)" in told
         assert "`rag ingest --namespace thesis`" in told
 
 

@@ -9,7 +9,7 @@ import pytest
 import rispy
 from bibtexparser.entrypoint import parse_string
 from bibtexparser.middlewares import LatexDecodingMiddleware, SeparateCoAuthors, SplitNameParts
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -367,3 +367,61 @@ def test_any_values_make_one_record_in_every_format(
         "heading", "paragraph", "bullet_list", "ordered_list", "list_item", "code_inline", "em",
         "softbreak", "text", "text_special",
     }  # fmt: skip
+
+
+DRAFT = """Sedum roofs are cooler {#roofs, p. 1}. Streets with trees are cool {#树木}.
+
+Nobody says so {#rofs}.
+
+# References
+
+- How to ask {#asked}
+"""
+
+
+def export_draft(own: Workspace, text: str) -> Result:
+    draft = own.drafts / "chapter.md"
+    draft.write_text(text, encoding="utf-8")
+    arguments = ["--workspace", str(own.root), "export-used-sources", str(draft)]
+    return CliRunner().invoke(build_cli(), arguments)
+
+
+def test_sources_of_a_draft_are_those_that_it_cites_and_lists(own: Workspace) -> None:
+    ran = export_draft(own, DRAFT)
+    assert ran.exit_code == 0, ran.output
+    assert "3 sources of chapter.md:" in ran.stdout
+    assert "WARN: chapter.md, line 3: There is no document `rofs`" in ran.stderr
+    csl = json.loads((own.outputs / "used_sources_v001.json").read_text("utf-8"))
+    assert [one["id"] for one in csl] == ["mueller2019", "树木", "asked"]
+    markdown = (own.outputs / "used_sources_v001.md").read_text("utf-8")
+    assert "p. 1" in markdown
+    assert "There is no document `rofs`" in markdown
+    assert not list(own.outputs.glob("audits/*")), "nothing was judged for it"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Nothing is cited.\n", "It cites nothing: write {#doc_uid} behind a sentence."),
+        ("Nobody says so {#rofs}.\n", "chapter.md, line 1: There is no document `rofs`"),
+    ],
+)
+def test_a_draft_without_sources_says_why(own: Workspace, text: str, said: str) -> None:
+    ran = export_draft(own, text)
+    assert ran.exit_code == 3, ran.output
+    assert said in ran.output
+    assert not list(own.outputs.glob("used_sources*"))
+
+
+def test_an_audit_of_the_draft_is_named_by_any_of_its_files(own: Workspace) -> None:
+    from rag_assets.auditing import audit_citations
+
+    draft = own.drafts / "chapter.md"
+    draft.write_text("Sedum roofs are cooler {#roofs}.\n", encoding="utf-8")
+    audit = audit_citations(own, draft)
+    assert export_used_sources(own, audit.markdown).used_by == "chapter_citations_v001"
+
+
+def test_what_is_no_file_is_told_with_what_could_be_named(own: Workspace) -> None:
+    with pytest.raises(UsageError, match=r"there is no such file\. Name a draft"):
+        export_used_sources(own, own.drafts / "chaptr.md")

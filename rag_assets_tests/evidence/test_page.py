@@ -119,3 +119,23 @@ def test_ui_links_to_the_page(own: Workspace) -> None:
     assert outcome.html is not None
     assert shown["page in a browser"].value == outcome.html.as_uri()
     assert "page" not in pack_metadata(own, replace(outcome, html=None))
+
+
+def test_a_picture_is_shown_by_its_name_in_page_and_pack(
+    library: Workspace, pack: EvidencePack
+) -> None:
+    from rag_assets.evidence.rendering import render_pack
+
+    reference = "![Figure 3](attachment:fig-003)"
+    items = tuple(
+        replace(
+            item,
+            snippet=f"{reference}\n\n{item.snippet}",
+            parent_text=f"{item.parent_text}\n\n{reference}",
+        )
+        for item in pack.items
+    )
+    drawn = replace(pack, items=items)
+    for page in (render_page(library, drawn), render_pack(drawn)):
+        assert "attachment:" not in page
+        assert "[Figure 3]" in page.replace("\\", "")

@@ -7,7 +7,14 @@ from rag_assets.auditing.claims.record import ClaimAudit, ClaimRow, ClaimStatus,
 from rag_assets.auditing.claims.wording import Exemption
 from rag_assets.auditing.report import ORDER_OF_ROWS, shorten
 from rag_assets.auditing.verdict import CitationVerdict
-from rag_assets.model import block_quote, code_span, count_of, escape_inline, escape_prose
+from rag_assets.model import (
+    block_quote,
+    code_span,
+    count_of,
+    escape_inline,
+    escape_prose,
+    show_figures,
+)
 
 # Columns of a terminal or page; a wide (East Asian) character takes two.
 _CLAIM_WIDTH = 160
@@ -160,7 +167,7 @@ def _found(verdict: CitationVerdict) -> Iterator[str]:
 
 def _looked_at(verdict: CitationVerdict) -> Iterator[str]:
     if verdict.quote:
-        yield f"  “{_line(shorten(verdict.quote, _PASSAGE_WIDTH))}”"
+        yield f"  “{_line(shorten(show_figures(verdict.quote), _PASSAGE_WIDTH))}”"
     for sign in verdict.speaks_against:
         yield f"  - against it: {_line(sign.text)}"
     if verdict.scoring_note:

@@ -62,6 +62,29 @@ def state_row(cells: Sequence[str], head: Sequence[str], only: int | None = None
     return f"{name}{' ' if _is_sentence(name) else colon}{text}" if name else text
 
 
+def text_columns(cells: Sequence[str], sentences: Sequence[int]) -> dict[int, str]:
+    """Return the columns of a row that state something each for itself, and what names the row.
+
+    Args:
+        cells: their words.
+        sentences: how many each of them holds.
+
+    Returns:
+        Nothing where the row is one statement: of values, or of one sentence and its name.
+    """
+    apart = [_says_itself(cell) or many > 1 for cell, many in zip(cells, sentences, strict=True)]
+    if sum(apart) < 2 and max(sentences, default=0) < 2:
+        return {}
+    name = "" if not cells or apart[0] else cells[0]
+    return {column: name for column, is_apart in enumerate(apart) if is_apart}
+
+
+def name_cell(name: str, claim: str) -> str:
+    """Return what a sentence of a cell states, behind the name of its row."""
+    colon = "：" if HAN.search(name + claim) else ": "
+    return f"{name}{colon}{claim}" if name and claim else claim
+
+
 def _under(column: str, cell: str) -> str:
     if not column or _says_itself(cell):
         return cell

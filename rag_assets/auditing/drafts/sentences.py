@@ -13,7 +13,7 @@ from rag_assets.auditing.drafts.narrative import mark_places, name_sources, spli
 from rag_assets.auditing.drafts.pointers import mark_citations, take_pointers
 from rag_assets.auditing.drafts.pointing import is_attribution, only_points, read_places
 from rag_assets.auditing.drafts.quotations import Quotation, find_quotations
-from rag_assets.auditing.drafts.rows import cut_cells, state_row
+from rag_assets.auditing.drafts.rows import cut_cells, name_cell, state_row, text_columns
 
 # Takes a text, returns half-open spans in order (`rag_assets.chunking.split_sentences`).
 SentenceSplitter = Callable[[str], Sequence[tuple[int, int]]]
@@ -117,6 +117,37 @@ class SentenceReader:
                 claim = state_row(cells, self._head, column) if has_value else sentence.claim
                 claim = "" if claim == sentence.claim else claim
                 sentence.citations[number] = replace(citation, claim=claim)
+        if not any(sentence.citations or sentence.footnotes for sentence in sentences):
+            sentences[:] = self._read_cells(block, plain, spans) or sentences
+
+    def _read_cells(
+        self, block: ProseBlock, plain: PlainText, spans: Sequence[tuple[int, int]]
+    ) -> list[ReadSentence]:
+        """Return the sentences of a row whose cells hold running text; nothing of other rows."""
+        cells = [_cell(plain, *span) for span in spans]
+        said = [
+            [(start + a, start + b) for a, b in self._split(block.text[start:end])]
+            for start, end in spans
+        ]
+        apart = text_columns(cells, [len(sentences) for sentences in said])
+        stated = [
+            (span, name_cell(name, _cell(plain, *span)))
+            for column, name in apart.items()
+            for span in said[column]
+        ]
+        values = ["" if column in apart else cell for column, cell in enumerate(cells)]
+        beside = next((column for column, cell in enumerate(values) if column and cell), None)
+        if apart and beside is not None:  # said where the first of them stands
+            stated.append((said[beside][0], state_row(values, self._head)))
+        return [
+            ReadSentence(
+                block.offsets[start],
+                block.offsets[end - 1] + 1,
+                " ".join(block.text[start:end].split()),
+                claim,
+            )
+            for (start, end), claim in sorted(stated)
+        ]
 
     def _give_footnotes_to_their_sentences(self) -> None:
         unused = dict(self._footnotes)
@@ -227,6 +258,7 @@ def _sentences_of(
         footnotes[_owner(spans, position)].append(label)
     sentences = []
     quotations = find_quotations(text, is_block_quotation=block.is_quotation)
+    written = _with_bars(block)
     for span, (start, end), cited, at, notes in zip(
         spans, _apart(edges), citations, places, footnotes, strict=True
     ):
@@ -239,7 +271,7 @@ def _sentences_of(
             ReadSentence(
                 block.offsets[first],
                 block.offsets[last] + 1,
-                " ".join(marked.split()),
+                " ".join(written[first : last + 1].split()),
                 _claim(mark_places(text[slice(*span)], at)),
                 _with_clauses(text[slice(*span)], cited, at),
                 notes,
@@ -247,6 +279,14 @@ def _sentences_of(
             )
         )
     return sentences
+
+
+def _with_bars(block: ProseBlock) -> str:
+    """Return a block with the bars that part the cells of a row, which its words have not."""
+    written = list(block.text)
+    for bar in block.bars:
+        written[bar] = "|"
+    return "".join(written)
 
 
 def _cut(

@@ -8,7 +8,8 @@ from rag_assets.auditing.ordering import urgency
 from rag_assets.auditing.pages.page import Note, PageHead, Passage, Suggestion, Tone, render_page
 from rag_assets.auditing.record import CitationAudit
 from rag_assets.auditing.verdict import CitationVerdict, Status
-from rag_assets.model import count_of
+from rag_assets.judging import show_score
+from rag_assets.model import count_of, show_figures
 
 TONES: dict[Status, Tone] = {"OK": "good", "WEAK": "weak", "MISSING": "bad", "ERROR": "error"}
 # Where a sentence cites several documents its colour is that of the worst.
@@ -51,21 +52,25 @@ def _note(rows: Sequence[CitationVerdict]) -> Note:
 
 def show_verdict(row: CitationVerdict) -> Passage:
     """Return what a verdict looked at as it is shown: its passage, the best sentence marked."""
-    text = row.passage or ""
-    start = text.find(row.quote) if row.quote else -1
+    before, marked, after = map(show_figures, _parted(row.passage or "", row.quote))
     return Passage(
         source=row.cites or "(empty)",
         title=row.title or "",
         locator=row.locator or "",
-        text=text,
-        mark_start=max(start, 0),
-        mark_end=start + len(row.quote) if row.quote and start >= 0 else 0,
+        text=before + marked + after,
+        mark_start=len(before),
+        mark_end=len(before) + len(marked),
         label=row.status,
         tone=TONES[row.status],
         remark=" ".join(filter(None, (row.reason.replace("`", ""), row.scoring_note))),
         speaks_for=tuple(dict.fromkeys(sign.text for sign in row.speaks_for)),
         speaks_against=tuple(dict.fromkeys(sign.text for sign in row.speaks_against)),
     )
+
+
+def _parted(passage: str, quote: str | None) -> tuple[str, str, str]:
+    """Return what stands before the quote, the quote and what follows it."""
+    return passage.partition(quote) if quote and quote in passage else ("", "", passage)
 
 
 def _head(audit: CitationAudit) -> PageHead:
@@ -81,8 +86,8 @@ def _head(audit: CitationAudit) -> PageHead:
             f"audit: {audit.audit_id}",
             *(f"publication of {name}: {value}" for name, value in audit.publications),
             (
-                f"scorer: {audit.scorer}, k = {audit.k}; OK from {audit.threshold:.2f} "
-                f"({audit.threshold_origin}), WEAK from {audit.weak_threshold:.2f} "
+                f"scorer: {audit.scorer}, k = {audit.k}; OK from {show_score(audit.threshold)} "
+                f"({audit.threshold_origin}), WEAK from {show_score(audit.weak_threshold)} "
                 f"({audit.weak_threshold_origin})"
             ),
         ),

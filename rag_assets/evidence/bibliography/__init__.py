@@ -3,6 +3,7 @@
 from rag_assets.evidence.bibliography.exporting import (
     FORMATS,
     ExportedSources,
+    export_references,
     export_used_sources,
 )
 from rag_assets.evidence.bibliography.formats import render_bibtex, render_csl, render_ris
@@ -14,6 +15,7 @@ __all__ = [
     "ExportedSources",
     "PersonName",
     "Reference",
+    "export_references",
     "export_used_sources",
     "render_bibtex",
     "render_csl",

@@ -1,6 +1,6 @@
 """Which documents a pack or an audit uses, and their references written beside it."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ FORMATS = {"markdown": ".md", "csl": ".json", "bibtex": ".bib", "ris": ".ris"}
 _NOT_USED = ("counter", "suggest", "nearest")
 
 # (namespace, doc_uid); the namespace is empty where an audit does not say it.
-_Key = tuple[str, str]
+DocumentKey = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +83,48 @@ def export_used_sources(
     """
     data = _json_of(path) if path is not None else latest_pack(workspace)
     loaded = read_json(data, "evidence pack or audit")
-    known, used = _used(loaded, data)
-    rows, notes = _rows(workspace, known, used, data)
+    known, pairs = _used(loaded, data)
+    if not pairs:
+        raise UsageError(f"{data}: it uses no source. Name another pack or audit, or ask again.")
+    return export_references(
+        workspace, data.stem, pairs, known=known, formats=formats, notify=notify
+    )
+
+
+def export_references(
+    workspace: Workspace,
+    used_by: str,
+    pairs: Iterable[tuple[DocumentKey, str]],
+    *,
+    known: Mapping[DocumentKey, Mapping[str, Any]] | None = None,
+    notes: Sequence[str] = (),
+    formats: Sequence[str] = (),
+    notify: Notify = lambda sentence: None,
+) -> ExportedSources:
+    """Write the references of documents, as `export_used_sources` does.
+
+    Args:
+        used_by: what uses them, for people.
+        pairs: of a document and where it is used in it, in the order of the references; the place
+            is empty where none is named.
+        known: what is known of documents that are not published any more.
+        notes: sentences a person should know, to which others are added.
+
+    Raises:
+        UsageError: a document that nothing knows.
+    """
+    used: dict[DocumentKey, tuple[str, ...]] = {}
+    for key, locator in pairs:
+        before = used.get(key, ())
+        used[key] = before if not locator or locator in before else (*before, locator)
+    rows, unpublished = _rows(workspace, known or {}, used, used_by)
     references, shared = with_distinct_keys(
         [make_reference(rows[key], where) for key, where in used.items()]
     )
-    notes = (*notes, *shared)
+    notes = (*notes, *unpublished, *shared)
     suffixes = [FORMATS[name] for name in formats or FORMATS]
     texts = {
-        ".md": render_markdown(references, data.stem, notes),
+        ".md": render_markdown(references, used_by, notes),
         ".json": render_csl(references),
         ".bib": render_bibtex(references),
         ".ris": render_ris(references),
@@ -99,17 +132,17 @@ def export_used_sources(
     texts = {suffix: texts[suffix] for suffix in suffixes}
     stored = _stored(workspace, texts)
     if stored is not None:
-        return ExportedSources(data.stem, references, stored, False, notes)
+        return ExportedSources(used_by, references, stored, False, notes)
     written = write_version(
         workspace.outputs,
         "used_sources",
         texts,
         workspace.meta / "version_log.jsonl",
         workspace.locks / "outputs.lock",
-        f"sources of {data.stem}",
+        f"sources of {used_by}",
         notify,
     )
-    return ExportedSources(data.stem, references, written.files, True, notes)
+    return ExportedSources(used_by, references, written.files, True, notes)
 
 
 def latest_pack(workspace: Workspace) -> Path:
@@ -130,16 +163,20 @@ def latest_pack(workspace: Workspace) -> Path:
 def _json_of(path: Path) -> Path:
     data = path.with_suffix(".json")
     if not data.is_file():
-        raise UsageError(f"{path}: {data.name} is missing. Name a pack or an audit below outputs/.")
+        found = f"{data.name} beside it is missing" if path.exists() else "there is no such file"
+        raise UsageError(
+            f"{path}: {found}. Name a draft (.md, .txt, .docx), or a pack or an audit below "
+            "outputs/."
+        )
     return data
 
 
 def _used(
     loaded: Mapping[str, Any], data: Path
-) -> tuple[dict[_Key, Mapping[str, Any]], dict[_Key, tuple[str, ...]]]:
+) -> tuple[dict[DocumentKey, Mapping[str, Any]], list[tuple[DocumentKey, str]]]:
     """Return what the file itself knows of documents, and those that it uses with locators."""
     schema = str(loaded.get("schema"))
-    known: dict[_Key, Mapping[str, Any]] = {}
+    known: dict[DocumentKey, Mapping[str, Any]] = {}
     if schema == SCHEMA:
         pack = pack_from_json(loaded)
         known = {(one.namespace, one.doc_uid): asdict(one) for one in pack.sources}
@@ -151,16 +188,10 @@ def _used(
             f"{data}: neither an evidence pack of this version nor an audit (schema {schema}). "
             "Ask the question again, or audit the draft again."
         )
-    used: dict[_Key, tuple[str, ...]] = {}
-    for key, locator in pairs:
-        before = used.get(key, ())
-        used[key] = before if not locator or locator in before else (*before, locator)
-    if not used:
-        raise UsageError(f"{data}: it uses no source. Name another pack or audit, or ask again.")
-    return known, used
+    return known, pairs
 
 
-def _cited(value: Any, namespace: str = "") -> Iterator[tuple[_Key, str]]:
+def _cited(value: Any, namespace: str = "") -> Iterator[tuple[DocumentKey, str]]:
     """Yield every document that an audit names, wherever it names it, unless it is an error."""
     if isinstance(value, Mapping):
         if value.get("status") == "ERROR":
@@ -178,16 +209,16 @@ def _cited(value: Any, namespace: str = "") -> Iterator[tuple[_Key, str]]:
 
 def _rows(
     workspace: Workspace,
-    known: Mapping[_Key, Mapping[str, Any]],
-    used: Mapping[_Key, tuple[str, ...]],
-    data: Path,
-) -> tuple[dict[_Key, Mapping[str, Any]], tuple[str, ...]]:
+    known: Mapping[DocumentKey, Mapping[str, Any]],
+    used: Mapping[DocumentKey, tuple[str, ...]],
+    used_by: str,
+) -> tuple[dict[DocumentKey, Mapping[str, Any]], tuple[str, ...]]:
     published = {
         (row["namespace"], row["doc_uid"]): row
         for name in workspace.namespace_names
         for row in _published(workspace, name, {uid for _, uid in used})
     }
-    rows: dict[_Key, Mapping[str, Any]] = {}
+    rows: dict[DocumentKey, Mapping[str, Any]] = {}
     notes = []
     for key in used:
         namespace, uid = key
@@ -204,7 +235,7 @@ def _rows(
             )
         else:
             raise UsageError(
-                f"{data.name} uses '{uid}', which no current publication holds. `rag documents` "
+                f"{used_by} uses '{uid}', which no current publication holds. `rag documents` "
                 "lists what is there; `rag ingest` publishes what is in raw/."
             )
         homes = [row["namespace"] for row in anywhere if row["citable"]]
