@@ -48,7 +48,7 @@ def _run(
     for namespace in open_namespaces(names):
         if stages == _ALL and not tags and _is_settled(namespace):
             say(f"{namespace.name}: nothing has changed; nothing to do", quiet=as_json)
-            report[namespace.name] = _NOTHING_TO_DO
+            report[namespace.name] = _nothing_to_do(namespace)
             continue
         with shown_progress() as progress:
             outcome = materialize_stages(namespace, stages, tags=tags, on_progress=progress)
@@ -87,9 +87,21 @@ def _run(
     click.get_current_context().exit(code)
 
 
-_NOTHING_TO_DO: dict[str, Any] = {
-    "success": True, "run_id": None, "stages": {}, "errors": [], "warnings": [], "checks": [],
-}  # fmt: skip
+def _nothing_to_do(namespace: Namespace) -> dict[str, Any]:
+    """Return the report of an ingest that found nothing to do: every stage computed nothing."""
+    from rag_assets.storage import current_folder, read_manifest
+
+    manifest = read_manifest(current_folder(namespace.publications, namespace.name))
+    stages: dict[str, dict[str, Any]] = {
+        stage: {"documents": manifest["counts"]["documents"], "computed": 0}
+        for stage in _ALL
+        if stage not in _UNPARTITIONED
+    }
+    stages["search_index"] = {"publication": manifest["publication"], **manifest["counts"]}
+    return {
+        "success": True, "run_id": None, "stages": stages, "errors": [], "warnings": [],
+        "checks": [],
+    }  # fmt: skip
 
 
 def _is_settled(namespace: Namespace) -> bool:

@@ -6,6 +6,8 @@ work found, so they are no evidence.
 
 import re
 
+from rag_assets.model import HAN_RANGES
+
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _DATE = (
     rf"(?:\d{{1,2}}\s+{_MONTH},?\s+\d{{4}}|{_MONTH}\s+\d{{1,2}},?\s+\d{{4}}|"
@@ -57,7 +59,7 @@ _ADDRESSES = (
     ),
     (re.compile(r"(?<![A-Za-z])(?:https?://\s?|www\.)\S+(?:\s[\w-]+[/.]\S*)?", re.IGNORECASE), 3),
 )
-_WORD = re.compile(r"[^\W\d_]{2,}|[\u3400-\u9fff]")
+_WORD = re.compile(rf"[^\W\d_]{{2,}}|[{HAN_RANGES}]")
 # Whose address ends with that of an author.
 _AFFILIATION = re.compile(
     r"\b(?:universit|institut|laborator|departa?ment|faculty|school of|hospital|college|academy|"

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from itertools import groupby, pairwise
 
 from rag_assets.chunking import split_sentences
+from rag_assets.model import count_han
 
 ROW_LINE = re.compile(r"^[^\S\n]*\|[^\n]*\|[^\S\n]*$", re.MULTILINE)
 _BAR = re.compile(r"(?<!\\)\|")
@@ -16,7 +17,6 @@ _RULE_BELOW = re.compile(r"\n[^\S\n]*\|(?:[^\S\n]*:?-+:?[^\S\n]*\|)+")
 # So many words, or characters of Chinese, say something by themselves.
 _FEWEST_WORDS = 6
 _FEWEST_HAN = 10
-_HAN = re.compile(r"[\u3400-\u9fff]")
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -55,4 +55,4 @@ def _cells(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _says_something(cell: str) -> bool:
-    return len(_WORD.findall(cell)) >= _FEWEST_WORDS or len(_HAN.findall(cell)) >= _FEWEST_HAN
+    return len(_WORD.findall(cell)) >= _FEWEST_WORDS or count_han(cell) >= _FEWEST_HAN

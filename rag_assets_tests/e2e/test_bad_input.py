@@ -339,4 +339,4 @@ def test_an_ambiguous_uid_is_refused_with_the_ways_to_name_it(tmp_path: Path, ra
     draft.write_text("A green roof was 7 degrees cooler {#roofs}.\n", encoding="utf-8")
     ran = rag("--workspace", workspace.root, "verify-citations", draft)
     assert ran.exit_code == 3
-    assert "Write {#other:roofs} or {#thesis:roofs}" in ran.output
+    assert "Write {#other:roofs} or {#thesis:roofs}" in " ".join(ran.output.split())

@@ -5,7 +5,7 @@ import json
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -178,7 +178,11 @@ def state_of(namespace: Namespace) -> dict[str, Any]:
         "rows": _living_rows(namespace),
         "tables": tables,
         "counts": manifest["counts"],
-        "documents": list_documents(namespace, fingerprints),
+        # Title and date of what was removed are memories: a clean build has none.
+        "documents": [
+            replace(line, title="", message=None) if line.status == "removed" else line
+            for line in list_documents(namespace, fingerprints)
+        ],
         "statuses": {f.content_hash: (f.status, f.reason_code, f.citable) for f in records.facts},
         "searches": search_results(namespace),
     }

@@ -34,7 +34,7 @@ def centres(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         language: base64.b64encode(np.array(rows, STORED).tobytes()).decode()
         for language, rows in USUAL.items()
     }
-    content = {"models": [{"fingerprint": "M", "dimension": 2, "vectors": vectors}]}
+    content = {"models": [{"fingerprints": ["M"], "dimension": 2, "vectors": vectors}]}
     (tmp_path / VECTORS_FILE).write_text(json.dumps(content), encoding="utf-8")
     monkeypatch.setattr("rag_assets.retrieval.usual_questions.configs_folder", lambda: tmp_path)
 
