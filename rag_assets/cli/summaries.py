@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rag_assets.judging import show_score
 from rag_assets.model import EAST_ASIAN_RANGES
 
 if TYPE_CHECKING:
@@ -69,6 +68,9 @@ def summarise_citations(audit: "CitationAudit", *, is_draft: bool = True) -> str
 
 
 def _citation(row: "CitationVerdict", *, is_draft: bool = True) -> Iterator[str]:
+    # Here, since the words that judging reads cost a question half a second.
+    from rag_assets.judging import show_score
+
     score = f" {show_score(row.score)}" if row.score is not None and row.scored_by else ""
     place = f", {row.locator}" if row.locator else ""
     line = f"line {row.line}: " if is_draft else ""
