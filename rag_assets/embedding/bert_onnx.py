@@ -8,13 +8,13 @@ so every processor computes the same, and the vectors lie nearer to those in flo
 for 0.992 with bge). A text goes alone, so that its vector depends on nothing else.
 """
 
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.embedding.bert_parts import PlainBert, unit_vectors
 from rag_assets.embedding.embedder import EncodeProgress
+from rag_assets.model import usable_processors
 from rag_assets.workspace.settings import ModelSettings
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class OnnxBertEmbedder:
         import numpy as np
 
         pooled = np.zeros((len(texts), self._bert.weights.shape.hidden), np.float32)
-        with ThreadPoolExecutor(_processors()) as workers:
+        with ThreadPoolExecutor(usable_processors()) as workers:
             for first in range(0, len(texts), _AT_A_TIME):
                 some = texts[first : first + _AT_A_TIME]
                 ids = self._bert.token_ids([prompt + text for text in some])
@@ -207,9 +207,3 @@ class _Graph:
 
         self._nodes.append(helper.make_node(kind, inputs, outs, **attributes))
         return outs[0]
-
-
-def _processors() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -1,9 +1,8 @@
 """Which device torch computes on, and with how many threads. Imports torch when called."""
 
-import os
 from typing import Any
 
-from rag_assets.model import ConfigurationError
+from rag_assets.model import ConfigurationError, usable_processors
 from rag_assets.workspace.settings import ModelSettings
 
 
@@ -31,10 +30,3 @@ def prepare_device(model: ModelSettings) -> Any:
             f"this machine has {here}."
         )
     return torch.device(model.device)
-
-
-def usable_processors() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

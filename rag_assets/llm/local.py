@@ -1,7 +1,6 @@
 """A model on this machine: a GGUF file, run by llama.cpp in this process. Nothing leaves it."""
 
 import json
-import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -18,7 +17,7 @@ from rag_assets.llm.contract import (
 from rag_assets.llm.local_server import LocalServer, find_server
 from rag_assets.llm.wire import logprobs_from_wire, message_to_wire, tool_to_wire
 from rag_assets.local_models import KeptModel, default_reader, require_model
-from rag_assets.model import ConfigurationError, LanguageModelError
+from rag_assets.model import ConfigurationError, LanguageModelError, usable_processors
 from rag_assets.services import missing_extra
 from rag_assets.workspace.settings import LlmSettings
 
@@ -70,7 +69,7 @@ class LocalModel:
             asked = estimate_tokens(*(message.content for message in request.messages))
             limit, _ = budget.limit_call(asked, limit, settings.timeout_seconds)
         server = find_server(
-            self._kept, settings.context_tokens, settings.threads or usable_cores()
+            self._kept, settings.context_tokens, settings.threads or usable_processors()
         )
         body = self._body(request, limit)
         completion = self._read(self._ask(server, body, request.shared_messages))
@@ -134,13 +133,6 @@ class LocalModel:
             f"may have {self._settings.context_tokens} tokens ('llm.context_tokens'); `rag models "
             f"test {self._kept.name}` tries the model."
         )
-
-
-def usable_cores() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def has_runtime() -> bool:

@@ -58,6 +58,7 @@ from rag_assets.model.hashing import (
     hash_text,
     normalise_text,
 )
+from rag_assets.model.machine import usable_processors
 from rag_assets.model.markdown import (
     block_quote,
     code_span,
@@ -135,4 +136,5 @@ __all__ = [
     "show_figures",
     "shown_value",
     "table_cell",
+    "usable_processors",
 ]
