@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rag_assets.auditing.drafts.draft import parse_draft, read_draft
+from rag_assets.auditing.drafts.draft import Draft, parse_draft, read_draft
 from rag_assets.auditing.encoders import Encoder
 from rag_assets.auditing.published import PublishedLibrary
 from rag_assets.auditing.record import CitationAudit, from_json, to_json
@@ -69,17 +69,7 @@ def audit_citations(
 
     started = time.monotonic()
     draft = read_draft(draft_path, namespaces)
-    with PublishedLibrary(workspace) as library:
-        if not library.publications:
-            raise PublicationError(
-                f"nothing is published in {workspace.root}. Run `rag ingest` first."
-            )
-        store = open_verdicts(workspace)
-        audit = verify_citations(
-            draft, library, library.encoders(), workspace.settings.verify, store=store,
-            make_scorer=scorer_maker(workspace), on_progress=on_progress,
-        )  # fmt: skip
-        store.save(notify)
+    audit = _verify(workspace, draft, notify, on_progress)
     key = draft_key(draft_path)
     kept = keep_audit(
         workspace, citations_stem(workspace, draft_path), audit.audit_id,
@@ -117,6 +107,15 @@ def audit_sentence(
         PublicationError: nothing is published.
     """
     draft = parse_draft("sentence.md", f"{sentence.strip()} {{#{cited}}}\n".encode())
+    return _verify(workspace, draft, notify, on_progress)
+
+
+def _verify(
+    workspace: Workspace,
+    draft: Draft,
+    notify: Callable[[str], None],
+    on_progress: Progress | None,
+) -> CitationAudit:
     with PublishedLibrary(workspace) as library:
         if not library.publications:
             raise PublicationError(
