@@ -20,7 +20,6 @@ from rag_assets.assets.options import (
     REST_TAG,
     RETRY_TAG,
     STATE_TAG,
-    news_reporter,
     progress_reporter,
 )
 from rag_assets.assets.parents import build_parents_asset
@@ -67,7 +66,6 @@ __all__ = [
     "build_namespace_assets",
     "build_retrieval_evaluations_asset",
     "claims_metadata",
-    "news_reporter",
     "progress_reporter",
     "record_noted_packs",
 ]

@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from rag_assets.assets.options import OWNERS, news_reporter, signed_work
+from rag_assets.assets.options import OWNERS, progress_reporter, signed_work
 from rag_assets.assets.options import reopen_namespace as reopen
 from rag_assets.embedding import embedding_models
 from rag_assets.evidence.retirement import mark_retired
@@ -41,12 +41,13 @@ def build_first_index_asset(declared: Namespace) -> dg.AssetsDefinition:
         with signed_work(context, namespace, str(PUBLISHING_VERSION)):
             outcome = publish(namespace, models, context.log.info)
         mark_retired(namespace.workspace, namespace.name, outcome.retired)
-        tell = news_reporter.get()
-        if tell:
-            tell(
+        report = progress_reporter.get()
+        if report:
+            news = (
                 f"{namespace.name} can be asked now; {lacking} vectors are to come, until then new "
                 "passages are found by their words"
             )
+            report(news, 0, 0)
         return dg.MaterializeResult(
             metadata={
                 "vectors to come": lacking,

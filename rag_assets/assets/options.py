@@ -1,6 +1,6 @@
 """What a run was asked for beyond its assets, and what an asset finds when it starts."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -19,8 +19,6 @@ STATE_TAG = "rag/state"
 
 # Set by a command that shows progress on a terminal; runs of the daemon have none.
 progress_reporter: ContextVar[Progress | None] = ContextVar("progress_reporter", default=None)
-# Likewise: what a person should read at once, and not when the run is over.
-news_reporter: ContextVar[Callable[[str], None] | None] = ContextVar("news_reporter", default=None)
 
 OWNERS = ["team:library"]
 

@@ -46,9 +46,12 @@ def _run(
     code = DONE
     report: dict[str, Any] = {}
     for namespace in open_namespaces(names):
-        if stages == _ALL and not tags and _is_settled(namespace):
+        settled = _describe_settled(namespace) if stages == _ALL and not tags else None
+        if settled is not None:
             say(f"{namespace.name}: nothing has changed; nothing to do", quiet=as_json)
-            report[namespace.name] = _nothing_to_do(namespace)
+            for warning in settled["amiss"]:
+                click.echo(f"warning: {warning}", err=True)
+            report[namespace.name] = _nothing_to_do(settled)
             continue
         with shown_progress() as progress:
             outcome = materialize_stages(namespace, stages, tags=tags, on_progress=progress)
@@ -87,28 +90,26 @@ def _run(
     click.get_current_context().exit(code)
 
 
-def _nothing_to_do(namespace: Namespace) -> dict[str, Any]:
-    """Return the report of an ingest that found nothing to do: every stage computed nothing."""
-    from rag_assets.storage import current_folder, read_manifest
+def _describe_settled(namespace: Namespace) -> dict[str, Any] | None:
+    from rag_assets.embedding import model_fingerprints
+    from rag_assets.publishing import describe_settled
 
-    manifest = read_manifest(current_folder(namespace.publications, namespace.name))
+    return describe_settled(namespace, model_fingerprints(namespace.settings.embed))
+
+
+def _nothing_to_do(state: dict[str, Any]) -> dict[str, Any]:
+    """Return the report of an ingest that found nothing to do: every stage computed nothing."""
+    counts = state["counts"]
     stages: dict[str, dict[str, Any]] = {
-        stage: {"documents": manifest["counts"]["documents"], "computed": 0}
+        stage: {"documents": counts["documents"], "computed": 0}
         for stage in _ALL
         if stage not in _UNPARTITIONED
     }
-    stages["search_index"] = {"publication": manifest["publication"], **manifest["counts"]}
+    stages["search_index"] = {"publication": state["publication"], **counts}
     return {
-        "success": True, "run_id": None, "stages": stages, "errors": [], "warnings": [],
-        "checks": [],
+        "success": True, "run_id": None, "stages": stages, "errors": [],
+        "warnings": list(state["amiss"]), "checks": [],
     }  # fmt: skip
-
-
-def _is_settled(namespace: Namespace) -> bool:
-    from rag_assets.embedding import model_fingerprints
-    from rag_assets.publishing import is_settled
-
-    return is_settled(namespace, model_fingerprints(namespace.settings.embed))
 
 
 def _warnings(metadata: Any) -> list[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-# Told (what, done, all) while a stage works.
+# Told (what, done, all) while a stage works; with 0 of 0, a sentence that a person should read now.
 Progress = Callable[[str, int, int], None]
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rag_assets.publishing.overview import (
         DocumentLine,
         describe_namespace,
-        is_settled,
+        describe_settled,
         list_documents,
     )
     from rag_assets.publishing.plots import plot_publication
@@ -43,10 +43,10 @@ __all__ = [
     "collect_garbage",
     "count_lacking",
     "describe_namespace",
+    "describe_settled",
     "describe_text_indexes",
     "export_chunks",
     "export_parsed",
-    "is_settled",
     "list_documents",
     "loses_vectors",
     "plot_publication",
@@ -74,10 +74,10 @@ _HOMES = {
     "collect": ("building", "collect"),
     "collect_garbage": ("collecting", "collect_garbage"),
     "describe_namespace": ("overview", "describe_namespace"),
+    "describe_settled": ("overview", "describe_settled"),
     "describe_text_indexes": ("text_index", "describe_text_indexes"),
     "export_chunks": ("exporting", "export_chunks"),
     "export_parsed": ("exporting", "export_parsed"),
-    "is_settled": ("overview", "is_settled"),
     "list_documents": ("overview", "list_documents"),
     "loses_vectors": ("building", "loses_vectors"),
     "plot_publication": ("plots", "plot_publication"),

@@ -171,27 +171,25 @@ def describe_namespace(namespace: Namespace, models: Sequence[str]) -> dict[str,
     }
 
 
-def is_settled(namespace: Namespace, models: Sequence[str]) -> bool:
-    """Say whether an ingest would find nothing to do, without doing it.
+def describe_settled(namespace: Namespace, models: Sequence[str]) -> dict[str, Any] | None:
+    """Return what `describe_namespace` does where an ingest would find nothing to do, else None.
 
     So where files, configuration, code and metadata are those of the publication, every document
-    has its passages and vectors, and no parse is missing or may be tried again.
+    has its passages and vectors, and no parse is missing or may be tried again. Nothing is built.
 
     Args:
         models: fingerprints of the configured models.
     """
     pointer, inventory = read_pointer(namespace.publications), read_inventory(namespace)
     if pointer is None or inventory is None or pointer.built_from.get("code") != code_digest():
-        return False
+        return None
     try:
-        is_whole = is_complete(namespace.publications, pointer.current)
-        return (
-            is_whole
-            and not describe_namespace(namespace, models)["stale"]
-            and not has_stale_parses(namespace, inventory)
-        )
+        if not is_complete(namespace.publications, pointer.current):
+            return None
+        state = describe_namespace(namespace, models)
+        return None if state["stale"] or has_stale_parses(namespace, inventory) else state
     except (DamagedFileError, WorkspaceError):
-        return False  # the run that follows says so, and mends what it can
+        return None  # the run that follows says so, and mends what it can
 
 
 def _stale(

@@ -120,7 +120,7 @@ def _run(
 ) -> RunOutcome:
     import dagster as dg
 
-    from rag_assets.assets import news_reporter, progress_reporter, record_noted_packs
+    from rag_assets.assets import progress_reporter, record_noted_packs
     from rag_assets.running.origins import execute_assets
 
     require_address_space()
@@ -128,16 +128,12 @@ def _run(
     with open_instance(workspace) as instance:
         record_noted_packs(workspace, instance)
         token = progress_reporter.set(on_progress)
-        news = news_reporter.set(
-            None if on_progress is None else lambda sentence: on_progress(sentence, 0, 0)
-        )
         try:
             run = execute_assets(
                 definitions, instance, [dg.AssetKey(list(key)) for key in keys], tags
             )
         finally:
             progress_reporter.reset(token)
-            news_reporter.reset(news)
         return _read_outcome(instance, run)
 
 

@@ -120,6 +120,17 @@ def test_an_ingest_with_nothing_to_do_starts_no_run(library: Path, rag: Rag) -> 
     assert "thesis/parse_reports" in rag(*at).stdout
 
 
+def test_what_could_not_be_read_is_told_where_nothing_has_changed(tmp_path: Path, rag: Rag) -> None:
+    files = {"evidence/roofs.md": "Roofs are warm.", "evidence/broken.pdf": b"%PDF-1.4 no more"}
+    at = ("--workspace", make_workspace(tmp_path / "library", files).root, "ingest")
+    assert rag(*at).exit_code == 0
+    settled = rag(*at)
+    assert settled.stdout == "thesis: nothing has changed; nothing to do\n"
+    assert "1 document could not be read" in settled.stderr
+    (told,) = document_of(rag(*at, "--json"))["thesis"]["warnings"]
+    assert "rag documents --namespace thesis --status failed" in told
+
+
 def test_looking_commands_print_one_json_document(library: Path, rag: Rag) -> None:
     at = ("--workspace", library)
     listed = rag(*at, "documents", "--json")
