@@ -14,9 +14,9 @@
 # Packages come from the package index that pip is configured for; nothing else is downloaded. Each
 # file's SHA-256 stands in constraints.txt, else it is refused (docs/dependencies.md, "Hashes").
 # Packages are compiled when they are first used (--no-compile): that spares 0.4 GB of what never
-# is. A CPU build of torch serves: on a machine where pip offers only GPU builds, install the CPU
-# build of torch 2.13.0 into .venv by the selector on PyTorch's own site ("pip", "CPU"), then run
-# make again: it finds torch installed and leaves it.
+# is. A CPU build of torch serves and is tried first (constraints-cpu.txt). On a machine where pip
+# offers only GPU builds, install the CPU build of torch 2.13.0 into .venv by the selector on
+# PyTorch's own site ("pip", "CPU"), then run make again: it finds torch installed and leaves it.
 
 PYTHON ?= python3
 PORT ?= 3000
@@ -49,13 +49,16 @@ unexport RAG_WORKSPACE DAGSTER_HOME PYTHONPATH
 
 install: $(STAMP)
 
-$(STAMP): pyproject.toml constraints.txt constraints-cuda.txt
+$(STAMP): pyproject.toml constraints.txt constraints-cpu.txt constraints-cuda.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "rag-assets needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) -V 2>&1)." \
 	       "Name another: make PYTHON=python3.12" >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv || { \
 	  echo "No environment could be made. On Debian and Ubuntu: apt-get install python3-venv" >&2; \
 	  exit 1; }
+	@$(BIN)/python -c 'from importlib.metadata import version; version("torch")' 2> /dev/null \
+	  || $(HASHED) -r constraints-cpu.txt 2> /dev/null \
+	  || echo "pip finds no CPU build of torch for this machine: its build for GPUs is taken (5 GB)."
 	$(HASHED) -r constraints.txt || { \
 	  echo "Not installed. Where a hash differs: a file is not the one that constraints.txt knows." \
 	       "For torch that is another build: see \"Hashes\" in docs/dependencies.md. For any other" \
