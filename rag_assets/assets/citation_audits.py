@@ -9,6 +9,7 @@ from rag_assets.assets.options import OWNERS, progress_reporter, signed_work
 from rag_assets.assets.reporting import Metadata, copies_metadata, table, text_preview
 from rag_assets.auditing import AuditOutcome, audit_citations, find_drafts
 from rag_assets.judging import show_score
+from rag_assets.retrieval import OpenedLibrary
 from rag_assets.workspace import Workspace
 
 CODE_VERSION = "2"
@@ -35,25 +36,29 @@ def build_citation_audits_asset(
         backfill_policy=dg.BackfillPolicy.single_run(),
     )
     def citation_audits(context: dg.AssetExecutionContext) -> None:
-        fresh = Workspace.open(workspace.root)
-        for key in context.partition_keys:
-            with signed_work(context, fresh, CODE_VERSION):
-                outcomes = {
-                    path: audit_citations(
-                        fresh, path, notify=context.log.info, on_progress=progress_reporter.get()
-                    )
-                    for path in find_drafts(fresh, key)
-                }
-            # Equal copies have equal rows; each has files of its own.
-            outcome = next(iter(outcomes.values()))
-            files = {path: each.markdown for path, each in outcomes.items()}
-            context.add_asset_metadata(
-                {**audit_metadata(fresh, outcome), **copies_metadata(fresh, files)},
-                partition_key=key,
-            )
-            for row in outcome.audit.rows:
-                if row.status == "ERROR":
-                    context.log.error(f"{outcome.audit.draft_name}: {row.reason}")
+        fresh, progress = Workspace.open(workspace.root), progress_reporter.get()
+        with OpenedLibrary(fresh) as library:
+            for key in context.partition_keys:
+                with signed_work(context, fresh, CODE_VERSION):
+                    outcomes = {
+                        path: audit_citations(
+                            library,
+                            path,
+                            notify=context.log.info,
+                            on_progress=progress,
+                        )
+                        for path in find_drafts(fresh, key)
+                    }
+                # Equal copies have equal rows; each has files of its own.
+                outcome = next(iter(outcomes.values()))
+                files = {path: each.markdown for path, each in outcomes.items()}
+                context.add_asset_metadata(
+                    {**audit_metadata(fresh, outcome), **copies_metadata(fresh, files)},
+                    partition_key=key,
+                )
+                for row in outcome.audit.rows:
+                    if row.status == "ERROR":
+                        context.log.error(f"{outcome.audit.draft_name}: {row.reason}")
 
     return citation_audits
 

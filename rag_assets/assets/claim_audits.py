@@ -10,6 +10,7 @@ from rag_assets.assets.options import OWNERS, progress_reporter, signed_work
 from rag_assets.assets.reporting import Metadata, copies_metadata, table, text_preview
 from rag_assets.auditing import find_drafts
 from rag_assets.auditing.claims import ClaimOutcome, audit_claims
+from rag_assets.retrieval import OpenedLibrary
 from rag_assets.workspace import Workspace
 
 # Raise it when the same sentence may be typed or judged otherwise.
@@ -35,22 +36,26 @@ def build_claim_audits_asset(
         backfill_policy=dg.BackfillPolicy.single_run(),
     )
     def claim_audits(context: dg.AssetExecutionContext) -> None:
-        fresh = Workspace.open(workspace.root)
-        for key in context.partition_keys:
-            with signed_work(context, fresh, CODE_VERSION):
-                outcomes = {
-                    path: audit_claims(
-                        fresh, path, notify=context.log.info, on_progress=progress_reporter.get()
-                    )
-                    for path in find_drafts(fresh, key)
-                }
-            # Equal copies have equal rows; each has files of its own.
-            outcome = next(iter(outcomes.values()))
-            files = {path: each.markdown for path, each in outcomes.items()}
-            context.add_asset_metadata(
-                {**claims_metadata(fresh, outcome), **copies_metadata(fresh, files)},
-                partition_key=key,
-            )
+        fresh, progress = Workspace.open(workspace.root), progress_reporter.get()
+        with OpenedLibrary(fresh) as library:
+            for key in context.partition_keys:
+                with signed_work(context, fresh, CODE_VERSION):
+                    outcomes = {
+                        path: audit_claims(
+                            library,
+                            path,
+                            notify=context.log.info,
+                            on_progress=progress,
+                        )
+                        for path in find_drafts(fresh, key)
+                    }
+                # Equal copies have equal rows; each has files of its own.
+                outcome = next(iter(outcomes.values()))
+                files = {path: each.markdown for path, each in outcomes.items()}
+                context.add_asset_metadata(
+                    {**claims_metadata(fresh, outcome), **copies_metadata(fresh, files)},
+                    partition_key=key,
+                )
 
     return claim_audits
 

@@ -16,6 +16,7 @@ from rag_assets.evidence import (
     read_question,
 )
 from rag_assets.model import UsageError
+from rag_assets.retrieval import OpenedLibrary
 from rag_assets.workspace import Workspace
 
 CODE_VERSION = "2"
@@ -43,15 +44,16 @@ def build_evidence_packs_asset(
     def evidence_packs(context: dg.AssetExecutionContext) -> None:
         fresh = Workspace.open(workspace.root)
         by_key = {saved.key: saved for saved in _readable(fresh, context.log.warning)}
-        for key in context.partition_keys:
-            if key not in by_key:
-                raise UsageError(
-                    f"no question in {fresh.queries} has the content of '{key}' any more: it was "
-                    "edited or removed. Ask the present one: `rag query --file FILE`."
-                )
-            with signed_work(context, fresh, CODE_VERSION):
-                outcome = ask(fresh, by_key[key], html=True, notify=context.log.info)
-            context.add_asset_metadata(pack_metadata(fresh, outcome), partition_key=key)
+        with OpenedLibrary(fresh) as library:
+            for key in context.partition_keys:
+                if key not in by_key:
+                    raise UsageError(
+                        f"no question in {fresh.queries} has the content of '{key}' any more: it "
+                        "was edited or removed. Ask the present one: `rag query --file FILE`."
+                    )
+                with signed_work(context, fresh, CODE_VERSION):
+                    outcome = ask(library, by_key[key], html=True, notify=context.log.info)
+                context.add_asset_metadata(pack_metadata(fresh, outcome), partition_key=key)
 
     return evidence_packs
 

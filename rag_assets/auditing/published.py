@@ -1,10 +1,10 @@
-"""The library of an audit: the current publication of every namespace, opened once."""
+"""The library of an audit: the documents of the publications that it holds."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from rag_assets.auditing.library import CitedDocument, CitedDocumentRef, Passage
 from rag_assets.embedding import (
@@ -15,9 +15,8 @@ from rag_assets.embedding import (
 )
 from rag_assets.model import PageBox
 from rag_assets.publishing import PublishedModel, published_models, removed_documents
-from rag_assets.retrieval import NOT_EVIDENCE, Reader
-from rag_assets.storage import current_folder, read_manifest, read_pointer
-from rag_assets.workspace import Namespace, Workspace
+from rag_assets.retrieval import NOT_EVIDENCE, Asked, Publications, Reader, open_library
+from rag_assets.workspace import Namespace
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,28 +33,15 @@ _COLUMNS = (
 
 
 class PublishedLibrary:
-    """Documents of all namespaces that are published. Pointers are resolved once, at the start."""
+    """Documents of the publications that are held, for the length of an audit."""
 
-    def __init__(self, workspace: Workspace) -> None:
-        self._data = workspace.root / "data"
-        self._stack = ExitStack()
-        self._readers: dict[str, Reader] = {}
-        self._manifests: dict[str, dict[str, Any]] = {}
-        self._shelves: dict[str, _Shelf] = {}
-        for name in workspace.namespace_names:
-            folder = workspace.namespace(name).publications
-            if read_pointer(folder) is None:
-                continue
-            current = current_folder(folder, name)
-            self._manifests[name] = read_manifest(current)
-            self._readers[name] = self._stack.enter_context(Reader(current, name, current.name))
-            self._shelves[name] = _Shelf(self._readers[name], workspace.namespace(name))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
+    def __init__(self, held: Publications) -> None:
+        self._data = held.workspace.root / "data"
+        self._readers, self._manifests = held.readers, held.manifests
+        self._shelves = {
+            name: _Shelf(reader, held.workspace.namespace(name))
+            for name, reader in held.readers.items()
+        }
 
     @property
     def publications(self) -> Mapping[str, str]:
@@ -124,6 +110,13 @@ class PublishedLibrary:
             )
             for name, manifest in self._manifests.items()
         }
+
+
+@contextmanager
+def open_published(asked: Asked) -> Iterator[PublishedLibrary]:
+    """Yield the documents that are published now, until the end of the block."""
+    with open_library(asked) as library, library.hold() as held:
+        yield PublishedLibrary(held)
 
 
 class PublicationEncoder:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rag_assets.auditing.drafts.draft import Draft, read_draft
 from rag_assets.auditing.library import Library
-from rag_assets.auditing.published import PublishedLibrary
+from rag_assets.auditing.published import open_published
 from rag_assets.auditing.resolving import FaultyCitation, resolve_citation
 from rag_assets.evidence.bibliography import ExportedSources, export_references
 from rag_assets.model import UsageError
@@ -39,7 +39,7 @@ def export_cited_sources(
         UsageError: the draft cannot be read, or none of its citations means a document.
     """
     draft = read_draft(draft_path)
-    with PublishedLibrary(workspace) as library:
+    with open_published(workspace) as library:
         cited = list(_resolve(draft, library))
     pairs = [(found, place) for found, place in cited if not isinstance(found, str)]
     faults = list(dict.fromkeys(found for found, _ in cited if isinstance(found, str)))

@@ -8,7 +8,7 @@ from typing import Any
 
 from rag_assets.auditing.drafts.draft import read_draft
 from rag_assets.auditing.library import digest_document
-from rag_assets.auditing.published import PublishedLibrary
+from rag_assets.auditing.published import PublishedLibrary, open_published
 from rag_assets.auditing.record import CitationAudit, from_json
 from rag_assets.auditing.storing import citations_stem, list_drafts
 from rag_assets.auditing.verdict import CitationVerdict
@@ -63,7 +63,7 @@ def outdated_drafts(workspace: Workspace) -> Iterator[OutdatedDraft]:
     if not any(drafts.values()):
         return
     digests: _Digests = {}
-    with PublishedLibrary(workspace) as library:
+    with open_published(workspace) as library:
         for draft, before in drafts.items():
             edited = {what: name for what, (name, is_present) in before.items() if not is_present}
             audit = newest_audit(workspace, draft) if before else None
@@ -133,7 +133,7 @@ def look_for_stale(workspace: Workspace, drafts: Iterable[Path]) -> Generator[tu
     It is where a verdict is stale, or no audit of it is stored. One at a time, so that who asks
     may stop: every cited document is read.
     """
-    with PublishedLibrary(workspace) as library:
+    with open_published(workspace) as library:
         digests: _Digests = {}
         for draft in drafts:
             audit = newest_audit(workspace, draft)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rag_assets.auditing.drafts.draft import Draft, parse_draft, read_draft
+from rag_assets.auditing.drafts.draft import Draft, draft_of_text, read_draft
 from rag_assets.auditing.encoders import Encoder
-from rag_assets.auditing.published import PublishedLibrary
+from rag_assets.auditing.published import open_published
 from rag_assets.auditing.record import CitationAudit, from_json, to_json
 from rag_assets.auditing.report import render_markdown
 from rag_assets.auditing.verdict_store import open_verdicts
@@ -17,6 +17,7 @@ from rag_assets.auditing.verification import verify_citations
 from rag_assets.evidence import partition_key
 from rag_assets.judging import Scorer, load_scorer, open_verifying_model
 from rag_assets.model import Progress, PublicationError, UsageError
+from rag_assets.retrieval import Asked, workspace_of
 from rag_assets.storage import current_folder, find_versions, read_json, write_version
 from rag_assets.workspace import Workspace
 from rag_assets.workspace.settings import VerifySettings
@@ -44,7 +45,7 @@ class AuditOutcome:
 
 
 def audit_citations(
-    workspace: Workspace,
+    asked: Asked,
     draft_path: Path,
     *,
     namespaces: Sequence[str] = (),
@@ -68,8 +69,9 @@ def audit_citations(
     from rag_assets.auditing.pages.citations import render_citation_html
 
     started = time.monotonic()
+    workspace = workspace_of(asked)
     draft = read_draft(draft_path, namespaces)
-    audit = _verify(workspace, draft, notify, on_progress)
+    audit = _verify(asked, draft, notify, on_progress)
     key = draft_key(draft_path)
     kept = keep_audit(
         workspace, citations_stem(workspace, draft_path), audit.audit_id,
@@ -89,8 +91,25 @@ def audit_citations(
     )  # fmt: skip
 
 
+def citations_of_text(
+    asked: Asked,
+    text: str,
+    *,
+    namespaces: Sequence[str] = (),
+    notify: Callable[[str], None] = lambda sentence: None,
+    on_progress: Progress | None = None,
+) -> CitationAudit:
+    """Verify the citations of a text that lies in no file, Markdown; no audit is stored.
+
+    Raises:
+        UsageError: the text's front matter is wrong.
+        PublicationError: nothing is published.
+    """
+    return _verify(asked, draft_of_text(text, namespaces), notify, on_progress)
+
+
 def audit_sentence(
-    workspace: Workspace,
+    asked: Asked,
     sentence: str,
     cited: str,
     *,
@@ -106,17 +125,18 @@ def audit_sentence(
         UsageError: the sentence has no text.
         PublicationError: nothing is published.
     """
-    draft = parse_draft("sentence.md", f"{sentence.strip()} {{#{cited}}}\n".encode())
-    return _verify(workspace, draft, notify, on_progress)
+    draft = draft_of_text(f"{sentence.strip()} {{#{cited}}}\n", name="sentence.md")
+    return _verify(asked, draft, notify, on_progress)
 
 
 def _verify(
-    workspace: Workspace,
+    asked: Asked,
     draft: Draft,
     notify: Callable[[str], None],
     on_progress: Progress | None,
 ) -> CitationAudit:
-    with PublishedLibrary(workspace) as library:
+    workspace = workspace_of(asked)
+    with open_published(asked) as library:
         if not library.publications:
             raise PublicationError(
                 f"nothing is published in {workspace.root}. Run `rag ingest` first."

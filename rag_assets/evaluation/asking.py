@@ -140,7 +140,7 @@ def search_parts(
     found: dict[str, list[Hit]] = {}
     if settings.method != "semantic":
         own = next(iter(query.texts.values()))
-        found[LEXICAL] = _hits(reader.search_text(own, DEEP_POOL, filters))
+        found[LEXICAL] = _hits(reader.search_text(own, DEEP_POOL, filters, settings.text))
     if settings.method != "lexical":
         for model in models_asked(reader, settings.method):
             vectors = query.vectors.get(model.fingerprint)

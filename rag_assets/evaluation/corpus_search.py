@@ -82,7 +82,7 @@ class CorpusSearch:
         }
         (folder / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
         self._settings = settings
-        self._reader = Reader(folder, corpus, corpus, text=settings.text)
+        self._reader = Reader(folder, corpus, corpus)
 
     def rank(
         self, question: str, vectors: Mapping[str, Sequence[float]], method: str, most: int

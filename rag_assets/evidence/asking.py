@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rag_assets.evidence.making import make_pack
 from rag_assets.evidence.pack import EvidencePack, write_pack
@@ -13,6 +14,9 @@ from rag_assets.evidence.rendering import render_pack
 from rag_assets.model import RagError
 from rag_assets.storage import add_to_version, write_version
 from rag_assets.workspace import Workspace
+
+if TYPE_CHECKING:
+    from rag_assets.retrieval import Asked
 
 Notify = Callable[[str], None]
 
@@ -36,7 +40,7 @@ class AskOutcome:
 
 
 def ask(
-    workspace: Workspace,
+    asked: "Asked",
     question: Question | SavedQuestion | str,
     *,
     html: bool = False,
@@ -50,7 +54,7 @@ def ask(
     stored as well, and `notify` is told.
 
     Args:
-        workspace: to be asked.
+        asked: a workspace, or a library that is open already.
         question: typed, or of a file.
         html: also make the page that shows each passage on its page of the source.
         notify: is told what a person should know while it works.
@@ -60,16 +64,19 @@ def ask(
         PublicationError: none of the namespaces has a publication.
         DamagedFileError: a quote is not what stands in its source; a stored pack was changed.
     """
+    from rag_assets.retrieval import workspace_of
+
     started = time.monotonic()
+    workspace = workspace_of(asked)
     if isinstance(question, str):
         question = Question(question=question)
     known = list_questions(workspace)
     saved = save_question(workspace, question) if isinstance(question, Question) else question
     try:
         if saved.question.mode == "papers":
-            pack = _grouped(workspace, saved, started, notify)
+            pack = _grouped(asked, workspace, saved, started, notify)
         else:
-            pack = make_pack(workspace, saved.question)
+            pack = make_pack(asked, saved.question)
         stored, is_new = _store(workspace, saved, pack, started, notify)
     except RagError:
         # What was refused now is not to be answered by a sensor later.
@@ -89,7 +96,7 @@ def ask(
 
 
 def _grouped(
-    workspace: Workspace, saved: SavedQuestion, started: float, notify: Notify
+    asked: "Asked", workspace: Workspace, saved: SavedQuestion, started: float, notify: Notify
 ) -> EvidencePack:
     """Return the hits of the last evidence pack of a question, to be grouped by document."""
     last = find_last(workspace, saved.question)
@@ -97,7 +104,7 @@ def _grouped(
         notify(f"grouped by document: the hits of {last.markdown.name}; nothing was searched.")
         return replace(last.pack, mode="papers")
     listing = replace(saved, question=saved.question.model_copy(update={"mode": "evidence"}))
-    pack = make_pack(workspace, listing.question)
+    pack = make_pack(asked, listing.question)
     stored, _ = _store(workspace, listing, pack, started, notify)
     notify(
         "this question was not asked yet of what is published now: one search was made, its "

@@ -29,7 +29,7 @@ from rag_assets.workspace import Workspace
 
 if TYPE_CHECKING:
     from rag_assets.llm import ChatModel
-    from rag_assets.retrieval import ParentHit, Retrieved, Retriever, SearchFilters
+    from rag_assets.retrieval import Asked, ParentHit, Retrieved, Retriever, SearchFilters
     from rag_assets.workspace.settings import RetrieveSettings
 
 # Counts as code: raise it when the same publications answer otherwise.
@@ -41,7 +41,7 @@ _Documents = Mapping[tuple[str, str], Mapping[str, Any]]
 
 
 def make_pack(
-    workspace: Workspace,
+    asked: "Asked",
     question: Question,
     *,
     publications: Mapping[str, str] | None = None,
@@ -52,7 +52,7 @@ def make_pack(
     """Search and build the pack.
 
     Args:
-        workspace: to be asked.
+        asked: a workspace, or a library that is open already.
         question: what is asked.
         publications: by namespace, in place of the current ones.
         settings: of the search, in place of the namespace's or workspace's.
@@ -65,11 +65,12 @@ def make_pack(
         DamagedFileError: a quote is not what stands in its source.
         LanguageModelError: the settings name a language model that does not answer.
     """
-    from rag_assets.retrieval import Retriever
+    from rag_assets.retrieval import Retriever, workspace_of
 
-    llm = None if wordings is not None else _chat_model(workspace)
+    workspace = workspace_of(asked)
+    llm = None if wordings is not None else chat_model_of(workspace)
     with Retriever(
-        workspace, question.namespaces, settings, llm=llm, publications=publications
+        asked, question.namespaces, settings, llm=llm, publications=publications
     ) as retriever:
         filters = _filters(question)
         found = retriever.retrieve(
@@ -157,7 +158,8 @@ def _filters(question: Question) -> "SearchFilters":
     return filters
 
 
-def _chat_model(workspace: Workspace) -> "ChatModel | None":
+def chat_model_of(workspace: Workspace) -> "ChatModel | None":
+    """Return the language model that rewrites questions; None where the settings name none."""
     if workspace.settings.llm.kind == "none":
         return None  # and nothing of it is imported
     from rag_assets.llm import open_chat_model

@@ -1,7 +1,6 @@
 """Ask one namespace or several from Python, with the names of spec 001."""
 
 import asyncio
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
@@ -13,12 +12,11 @@ from rag_assets.knowledge.config import (
 )
 from rag_assets.knowledge.passages import KnowledgeChunk, describe_chunk
 from rag_assets.knowledge.stores import open_namespace
-from rag_assets.storage import read_pointer
 from rag_assets.workspace import Namespace
-from rag_assets.workspace.settings import InjectSettings, RetrieveSettings
+from rag_assets.workspace.settings import InjectSettings
 
 if TYPE_CHECKING:
-    from rag_assets.retrieval import Retrieved, Retriever, SearchFilters
+    from rag_assets.retrieval import Retrieved, SearchFilters
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +58,7 @@ class KnowledgeRetriever:
     """Answers questions from the publications that are current at each question.
 
     Every method is there twice: awaitable under the name that spec 001 gives it, and as
-    `…_sync`. It may be used from several threads; questions are answered one after another.
+    `…_sync`. It may be used from several threads at once.
     """
 
     def __init__(self, namespace: Namespace, config: KnowledgeConfig) -> None:
@@ -70,9 +68,9 @@ class KnowledgeRetriever:
         self._workspace = namespace.workspace
         self._settings = retrieve_settings(namespace.settings.retrieve, config)
         self._llm = open_chat_model(self._workspace, namespace.settings.llm)
-        self._lock = threading.Lock()
-        self._open: Retriever | None = None
-        self._opened_for: tuple[list[str | None], RetrieveSettings, tuple[str, ...]] | None = None
+        from rag_assets.retrieval import OpenedLibrary
+
+        self._library = OpenedLibrary(self._workspace)
 
     @classmethod
     def from_config(
@@ -138,8 +136,9 @@ class KnowledgeRetriever:
         wanted = scope or KnowledgeScope()
         names = tuple(dict.fromkeys(wanted.namespaces or (self._namespace.name,)))
         settings = retrieve_settings(self._settings, knowledge)
-        with self._lock:
-            retriever = self._current(names, settings)
+        from rag_assets.retrieval import Retriever
+
+        with Retriever(self._library, names, settings, self._llm) as retriever:
             found = retriever.retrieve(
                 query,
                 top_k=top_k,
@@ -162,8 +161,7 @@ class KnowledgeRetriever:
 
     def close_sync(self) -> None:
         """Let go of the publications; another question opens them again."""
-        with self._lock:
-            self._let_go()
+        self._library.close()
 
     def __enter__(self) -> Self:
         return self
@@ -176,23 +174,6 @@ class KnowledgeRetriever:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
-
-    def _current(self, names: tuple[str, ...], settings: RetrieveSettings) -> "Retriever":
-        """Return an open retriever whose publications are still the current ones."""
-        from rag_assets.retrieval import Retriever
-
-        pointers = [read_pointer(self._workspace.namespace(name).publications) for name in names]
-        current = [pointer.current if pointer else None for pointer in pointers]
-        if self._open is None or self._opened_for != (current, settings, names):
-            self._let_go()
-            self._open = Retriever(self._workspace, names, settings, self._llm).__enter__()
-            self._opened_for = current, settings, names
-        return self._open
-
-    def _let_go(self) -> None:
-        if self._open is not None:
-            self._open.close()
-        self._open = None
 
     def _described(self, found: "Retrieved") -> tuple[tuple[KnowledgeChunk, float], ...]:
         from rag_assets.embedding import joint_tokenizer

@@ -1,6 +1,5 @@
 """The workspace for coding agents: a read-only server of the Model Context Protocol."""
 
 from rag_assets.mcp_server.server import build_server, serve_stdio
-from rag_assets.mcp_server.tracing import trace_citation, trace_name
 
-__all__ = ["build_server", "serve_stdio", "trace_citation", "trace_name"]
+__all__ = ["build_server", "serve_stdio"]

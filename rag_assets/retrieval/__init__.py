@@ -4,6 +4,13 @@ from rag_assets.retrieval.explaining import explain_hit
 from rag_assets.retrieval.filters import NOT_EVIDENCE, WORDLESS_KINDS, SearchFilters, parse_filter
 from rag_assets.retrieval.fusion import Candidates, Fused, fuse_rrf, fuse_weighted
 from rag_assets.retrieval.hits import Hit, ParentHit, ParentPassage
+from rag_assets.retrieval.opened import (
+    Asked,
+    OpenedLibrary,
+    Publications,
+    open_library,
+    workspace_of,
+)
 from rag_assets.retrieval.parents import backfill_parents
 from rag_assets.retrieval.queries import AskedQuery, detect_language, make_query
 from rag_assets.retrieval.reader import Reader
@@ -16,12 +23,15 @@ __all__ = [
     "LEXICAL",
     "NOT_EVIDENCE",
     "WORDLESS_KINDS",
+    "Asked",
     "AskedQuery",
     "Candidates",
     "Fused",
     "Hit",
+    "OpenedLibrary",
     "ParentHit",
     "ParentPassage",
+    "Publications",
     "Ranking",
     "Reader",
     "Retrieved",
@@ -35,7 +45,9 @@ __all__ = [
     "fuse_rrf",
     "fuse_weighted",
     "make_query",
+    "open_library",
     "parse_filter",
     "rank_chunks",
     "search",
+    "workspace_of",
 ]

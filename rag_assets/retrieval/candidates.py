@@ -150,7 +150,7 @@ def _askings(
     asked: dict[str, list[_Asking]] = defaultdict(list)
     if settings.method != "semantic":
         asked[LEXICAL] = [
-            _ask_words(reader, text, settings.pool_k, filters)
+            _ask_words(reader, text, settings, filters)
             for reader in readers
             for text in query.texts.values()
         ]
@@ -178,11 +178,13 @@ def _askings(
     return asked
 
 
-def _ask_words(reader: "Reader", text: str, limit: int, filters: "SearchFilters") -> _Asking:
+def _ask_words(
+    reader: "Reader", text: str, settings: RetrieveSettings, filters: "SearchFilters"
+) -> _Asking:
     return _Asking(
         reader,
-        lambda: reader.rank_text(text, limit, filters),
-        lambda ids: reader.score_text(text, ids),
+        lambda: reader.rank_text(text, settings.pool_k, filters, settings.text),
+        lambda ids: reader.score_text(text, ids, settings.text),
     )
 
 

@@ -1,9 +1,10 @@
-"""One whole publication, read for the length of one query."""
+"""One whole publication, read by any number of questions."""
 
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from rag_assets.model import PublicationError, UsageError
 from rag_assets.publishing import PublishedModel, published_models
@@ -31,22 +32,19 @@ if TYPE_CHECKING:
 
 
 class Reader:
-    """One publication of one namespace; open it once a query, close it at its end.
+    """One publication of one namespace, which several threads may read.
 
     Args:
         folder: of the publication.
         namespace: the namespace that published it.
         name: of the publication.
-        text: how headings and exact terms count (`retrieve.text`); the shipped settings without.
 
     Raises:
         PublicationError: the folder is gone: the publication was retired.
         DamagedFileError: the search table cannot be read.
     """
 
-    def __init__(
-        self, folder: Path, namespace: str, name: str, *, text: "TextSettings | None" = None
-    ) -> None:
+    def __init__(self, folder: Path, namespace: str, name: str) -> None:
         if not folder.is_dir():
             raise PublicationError(
                 f"{folder}: publication {name} of namespace '{namespace}' was retired or never "
@@ -55,8 +53,9 @@ class Reader:
         self.folder = folder
         self.namespace = namespace
         self.name = name
-        self.text = text if text is not None else shipped_settings().retrieve.text
         self._table = SearchTable(folder)
+        # A connection of DuckDB answers one thread at a time.
+        self._reading = threading.Lock()
         self._connection: DuckDBPyConnection | None = None
 
     def __enter__(self) -> Self:
@@ -67,14 +66,20 @@ class Reader:
 
     def close(self) -> None:
         """Close the catalogue; searching would open nothing again, but nothing is held."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        with self._reading:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
 
     @property
     def rows(self) -> int:
         """How many chunks can be found."""
         return self._table.rows
+
+    @cached_property
+    def manifest(self) -> dict[str, Any]:
+        """What the publication says of itself."""
+        return read_manifest(self.folder)
 
     @cached_property
     def models(self) -> tuple[PublishedModel, ...]:
@@ -83,7 +88,7 @@ class Reader:
         Raises:
             UsageError: a model of that name is another one now; its vectors would not compare.
         """
-        return published_models(read_manifest(self.folder))
+        return published_models(self.manifest)
 
     @property
     def fingerprints(self) -> tuple[str, ...]:
@@ -97,10 +102,15 @@ class Reader:
     @cached_property
     def _columns(self) -> dict[str, str]:
         """The vector column of each model's fingerprint, whether or not the model is there now."""
-        embedders = read_manifest(self.folder)["embedders"]
-        return {entry["fingerprint"]: entry["column"] for entry in embedders}
+        return {one["fingerprint"]: one["column"] for one in self.manifest["embedders"]}
 
-    def rank_text(self, query: str, limit: int, filters: SearchFilters = EVERYTHING) -> Ranking:
+    def rank_text(
+        self,
+        query: str,
+        limit: int,
+        filters: SearchFilters = EVERYTHING,
+        text: "TextSettings | None" = None,
+    ) -> Ranking:
         """Return ids and scores of chunks that share a word with `query`, without the chunks.
 
         BM25 over the text and, weighted, over title and headings; an exact term of the question
@@ -111,13 +121,14 @@ class Reader:
             query: any text.
             limit: chunks at most, from 1.
             filters: applied before the search.
+            text: how headings and exact terms count (`retrieve.text`); as shipped without.
 
         Returns:
             (chunk_id, score), best first, ties by id.
         """
         if filters.excludes_everything:
             return []
-        return self._table.search_text(query, limit, filters.condition(), self.text)
+        return self._table.search_text(query, limit, filters.condition(), _weights(text))
 
     def find_pattern(
         self, pattern: str, filters: SearchFilters = EVERYTHING, doc_uid: str | None = None
@@ -172,10 +183,14 @@ class Reader:
         return search(column, vector, limit, filters.condition())
 
     def search_text(
-        self, query: str, limit: int, filters: SearchFilters = EVERYTHING
+        self,
+        query: str,
+        limit: int,
+        filters: SearchFilters = EVERYTHING,
+        text: "TextSettings | None" = None,
     ) -> list[tuple[Hit, float]]:
         """Return what `rank_text` does, with the chunks."""
-        return self._with_hits(self.rank_text(query, limit, filters))
+        return self._with_hits(self.rank_text(query, limit, filters, text))
 
     def search_vectors(
         self,
@@ -187,12 +202,14 @@ class Reader:
         """Return what `rank_vectors` does, with the chunks."""
         return self._with_hits(self.rank_vectors(model_fingerprint, vector, limit, filters))
 
-    def score_text(self, query: str, chunk_ids: Sequence[str]) -> dict[str, float]:
+    def score_text(
+        self, query: str, chunk_ids: Sequence[str], text: "TextSettings | None" = None
+    ) -> dict[str, float]:
         """Return the score that `rank_text` gives each of these chunks, 0.0 without a common word.
 
         Ids that the publication does not hold are left out.
         """
-        return self._table.score_text(query, chunk_ids, self.text)
+        return self._table.score_text(query, chunk_ids, _weights(text))
 
     def score_vectors(
         self, model_fingerprint: str, vector: Sequence[float], chunk_ids: Sequence[str]
@@ -337,14 +354,11 @@ class Reader:
         return self._read("documents")
 
     def _read(self, name: str, column: str | None = None, values: Sequence[str] = ()) -> "pa.Table":
-        with catalogue_errors_explained(self.folder / catalogue_name(self.name)):
-            return read_table(self._catalogue, name, column, values)
-
-    @property
-    def _catalogue(self) -> "DuckDBPyConnection":
-        if self._connection is None:
-            self._connection = open_catalogue(self.folder / catalogue_name(self.name))
-        return self._connection
+        path = self.folder / catalogue_name(self.name)
+        with self._reading, catalogue_errors_explained(path):
+            if self._connection is None:
+                self._connection = open_catalogue(path)
+            return read_table(self._connection, name, column, values)
 
     def _column(self, model_fingerprint: str) -> str:
         column = self._columns.get(model_fingerprint)
@@ -359,3 +373,7 @@ class Reader:
     def _with_hits(self, ranking: Ranking) -> list[tuple[Hit, float]]:
         hits = self.fetch_hits(key for key, _ in ranking)
         return [(hits[key], score) for key, score in ranking]
+
+
+def _weights(text: "TextSettings | None") -> "TextSettings":
+    return text if text is not None else shipped_settings().retrieve.text

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from rag_assets.model import PublicationError, UsageError
@@ -11,6 +10,7 @@ from rag_assets.publishing import removed_documents, vectors_to_come
 from rag_assets.retrieval.filter_values import check_filter_values
 from rag_assets.retrieval.filters import SearchFilters
 from rag_assets.retrieval.hits import Hit, ParentHit
+from rag_assets.retrieval.opened import Asked, open_library, workspace_of
 from rag_assets.retrieval.parents import backfill_parents
 from rag_assets.retrieval.queries import AskedQuery, make_query
 from rag_assets.retrieval.reader import Reader
@@ -19,8 +19,6 @@ from rag_assets.retrieval.searching import rank_chunks
 from rag_assets.retrieval.usual_questions import stored_digest
 from rag_assets.retrieval.weights import LEXICAL, load_weights, searcher_names
 from rag_assets.retrieval.windows import Window, expand_windows
-from rag_assets.storage import current_folder, is_complete, read_manifest, read_pointer
-from rag_assets.workspace import Workspace
 from rag_assets.workspace.settings import RetrieveSettings
 
 if TYPE_CHECKING:
@@ -63,7 +61,7 @@ class Retriever:
             found = retriever.retrieve("How much cooler are green roofs?")
 
     Args:
-        workspace: to be asked.
+        asked: a workspace, or a library that is open already.
         namespaces: names; without any, all that have a publication. Asked for by name, each must
             have one.
         settings: of the search; without, those of the namespace where there is one, else those of
@@ -75,20 +73,20 @@ class Retriever:
 
     def __init__(
         self,
-        workspace: Workspace,
+        asked: Asked,
         namespaces: Sequence[str] = (),
         settings: RetrieveSettings | None = None,
         llm: "ChatModel | None" = None,
         publications: Mapping[str, str] | None = None,
     ) -> None:
-        self._workspace = workspace
+        self._asked = asked
+        self._workspace = workspace_of(asked)
         self._chosen = dict(publications or {})
-        self._asked = tuple(dict.fromkeys(self._chosen or namespaces))
+        self._names = tuple(dict.fromkeys(self._chosen or namespaces))
         self._given = settings
         self._llm = llm
         self._stack = ExitStack()
         self.readers: tuple[Reader, ...] = ()
-        self.manifests: dict[str, dict[str, Any]] = {}
         self._missing: tuple[str, ...] = ()
 
     def __enter__(self) -> Self:
@@ -99,26 +97,15 @@ class Retriever:
                 publication that was named is gone.
             UsageError: a namespace does not exist.
         """
-        names = self._asked or self._workspace.namespace_names
-        ready = [
-            name
-            for name in names
-            if read_pointer(self._workspace.namespace(name).publications) is not None
-        ]
-        self._missing = tuple(name for name in names if name not in ready)
-        if not ready or (self._asked and self._missing):
-            raise PublicationError(
-                f"nothing is published in {', '.join(self._missing) or self._workspace.root}. Run "
-                "`rag ingest` first."
-            )
         with ExitStack() as stack:
-            readers = []
-            self.manifests = {}
-            for name in ready:
-                folder = self._folder(name)
-                self.manifests[name] = read_manifest(folder)
-                readers.append(stack.enter_context(self._open(folder, name, len(ready))))
-            self.readers = tuple(readers)
+            library = stack.enter_context(open_library(self._asked))
+            held = stack.enter_context(library.hold(self._names, self._chosen))
+            if not held.readers or (self._names and held.missing):
+                raise PublicationError(
+                    f"nothing is published in {', '.join(held.missing) or self._workspace.root}. "
+                    "Run `rag ingest` first."
+                )
+            self.readers, self._missing = tuple(held.readers.values()), held.missing
             self._stack = stack.pop_all()
         return self
 
@@ -130,20 +117,10 @@ class Retriever:
         self._stack.close()
         self.readers = ()
 
-    def _folder(self, name: str) -> Path:
-        publications = self._workspace.namespace(name).publications
-        if name not in self._chosen:
-            return current_folder(publications, name)
-        if not is_complete(publications, self._chosen[name]):
-            raise PublicationError(
-                f"publication {name}/{self._chosen[name]} is not there: it was retired "
-                "(`publish.keep_publications`, `publish.keep_hours`) or its folder removed. Ask "
-                "the current publication."
-            )
-        return publications / self._chosen[name]
-
-    def _open(self, folder: Path, name: str, count: int) -> Reader:
-        return Reader(folder, name, folder.name, text=self._settings_of(name, count).text)
+    @property
+    def manifests(self) -> dict[str, dict[str, Any]]:
+        """The manifest of each publication that is asked, by namespace."""
+        return {reader.namespace: reader.manifest for reader in self.readers}
 
     @property
     def settings(self) -> RetrieveSettings:
@@ -186,7 +163,7 @@ class Retriever:
             raise UsageError("the retriever is not open: use it as `with Retriever(…) as …`.")
         if not any(character.isalnum() for character in text):
             raise UsageError("the question has no text. Write a question with words in it.")
-        settings = self.settings
+        settings, manifests = self.settings, self.manifests
         if top_k is not None:
             if top_k < 1:
                 raise UsageError(f"'top_k' must be at least 1, got {top_k}.")
@@ -217,10 +194,10 @@ class Retriever:
             else (),
             settings=self._applied(settings),
             filters=self._shown(chosen),
-            manifests=self.manifests,
+            manifests=manifests,
             warnings=(
                 *circumstances,
-                *filter(None, map(vectors_to_come, self.manifests.values())),
+                *filter(None, map(vectors_to_come, manifests.values())),
                 *unknown,
                 *query.warnings,
                 *ranking.warnings,

@@ -13,6 +13,7 @@ from mcp.client.stdio import StdioServerParameters
 
 from rag_assets.mcp_server import build_server
 from rag_assets.model import hash_bytes
+from rag_assets.retrieval import OpenedLibrary
 from rag_assets.workspace import Workspace
 from rag_assets_tests.libraries import build, make_workspace
 
@@ -43,7 +44,7 @@ def call(workspace: Workspace, tool: str, **arguments: Any) -> Any:
         assert not result.is_error, result.content
         return result.structured_content
 
-    return asked(build_server(workspace), use)
+    return asked(build_server(OpenedLibrary(workspace)), use)
 
 
 def state(folder: Path) -> dict[str, int]:
@@ -58,7 +59,7 @@ def test_tools_are_four_and_say_that_they_only_read(workspace: Workspace) -> Non
     async def use(client: Client) -> Any:
         return (await client.list_tools()).tools
 
-    tools = asked(build_server(workspace), use)
+    tools = asked(build_server(OpenedLibrary(workspace)), use)
     assert [tool.name for tool in tools] == ["search", "fetch_parent", "evidence_pack", "trace"]
     assert all(tool.annotations.read_only_hint for tool in tools)
     assert all(tool.description for tool in tools)
@@ -112,7 +113,7 @@ def test_our_errors_reach_the_agent_as_what_they_say(
     async def use(client: Client) -> Any:
         return await client.call_tool(tool, arguments)
 
-    result = asked(build_server(workspace), use)
+    result = asked(build_server(OpenedLibrary(workspace)), use)
     assert result.is_error
     assert said in result.content[0].text
 

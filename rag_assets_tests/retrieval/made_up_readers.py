@@ -104,7 +104,9 @@ class MadeUpReader:
         usual = 0.95 * np.array(QUESTION) + np.sqrt(1 - 0.95**2) * noise
         return {"en": usual, "zh": usual}
 
-    def rank_text(self, _: str, limit: int, filters: SearchFilters) -> list[tuple[str, float]]:
+    def rank_text(
+        self, _: str, limit: int, filters: SearchFilters, text: object = None
+    ) -> list[tuple[str, float]]:
         return self._rank(
             {key: score for key, score in self.words.items() if score > 0}, limit, filters
         )
@@ -114,7 +116,7 @@ class MadeUpReader:
     ) -> list[tuple[str, float]]:
         return self._rank(self.cosines[fingerprint.lower()], limit, filters)
 
-    def score_text(self, _: str, ids: Sequence[str]) -> dict[str, float]:
+    def score_text(self, _: str, ids: Sequence[str], text: object = None) -> dict[str, float]:
         return {key: self.words.get(key, 0.0) for key in ids}
 
     def score_vectors(

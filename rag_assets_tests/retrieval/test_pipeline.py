@@ -93,10 +93,10 @@ def test_a_passage_that_a_model_cannot_read_is_weighed_without_it() -> None:
 
 def test_a_passage_has_the_better_score_of_two_wordings() -> None:
     class TwoWordings(MadeUpReader):
-        def rank_text(self, text: str, limit: int, _: Any) -> list[tuple[str, float]]:
+        def rank_text(self, text: str, limit: int, *_: Any) -> list[tuple[str, float]]:
             return [("paper:0", 2.0)] if text == "气温" else [("paper:0", 7.0), ("paper:1", 1.0)]
 
-        def score_text(self, text: str, ids: Any) -> dict[str, float]:
+        def score_text(self, text: str, ids: Any, *_: Any) -> dict[str, float]:
             return dict.fromkeys(ids, 0.0)
 
     asked = AskedQuery("气温", "zh", {"q_zh": "气温", "q_en": "temperature"})

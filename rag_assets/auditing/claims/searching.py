@@ -1,16 +1,13 @@
 """Which published documents speak of an assertion: the search that `rag query` makes."""
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol
 
 from rag_assets.auditing.result_store import ResultStore
 from rag_assets.model import hash_fields
 from rag_assets.retrieval import NOT_EVIDENCE, Hit, Retriever, SearchFilters
 from rag_assets.workspace import Workspace
-
-if TYPE_CHECKING:
-    from rag_assets.llm import ChatModel
 
 # Part of the key of what is kept: raise it when the same question may be answered otherwise.
 SEARCH_VERSION = 5
@@ -35,30 +32,14 @@ class Index(Protocol):
 
 
 class PublishedIndex:
-    """Some publications, until it is left; only what may be cited is found.
+    """The search of `rag query` over the publications of an open retriever: what may be cited."""
 
-    Args:
-        publications: their names by namespace.
-    """
-
-    def __init__(self, workspace: Workspace, publications: Mapping[str, str]) -> None:
-        self._retriever = Retriever(
-            workspace, llm=_chat_model(workspace), publications=publications
-        )
-        self._fingerprint = ""
-
-    def __enter__(self) -> Self:
-        self._retriever.__enter__()
-        publications = {
-            name: manifest["publication"] for name, manifest in self._retriever.manifests.items()
-        }
+    def __init__(self, retriever: Retriever) -> None:
+        self._retriever = retriever
         self._fingerprint = hash_fields(
-            publications, self._retriever.settings.model_dump(mode="json")
+            {reader.namespace: reader.name for reader in retriever.readers},
+            retriever.settings.model_dump(mode="json"),
         )
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._retriever.close()
 
     @property
     def fingerprint(self) -> str:
@@ -128,11 +109,3 @@ class Searcher:
             self.store.put([(key, found)])
             self.searched_now += 1
         return tuple(document for document in found if document not in cited)[:most]
-
-
-def _chat_model(workspace: Workspace) -> "ChatModel | None":
-    if workspace.settings.llm.kind == "none":
-        return None
-    from rag_assets.llm import open_chat_model
-
-    return open_chat_model(workspace)

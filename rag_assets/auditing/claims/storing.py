@@ -11,12 +11,15 @@ from rag_assets.auditing.claims.making import make_claim_audit
 from rag_assets.auditing.claims.record import ClaimAudit, CounterMode, claims_to_json
 from rag_assets.auditing.claims.report import render_claims
 from rag_assets.auditing.claims.searching import PublishedIndex, Searcher, open_searches
-from rag_assets.auditing.drafts.draft import Draft, read_draft
-from rag_assets.auditing.published import PublishedLibrary
+from rag_assets.auditing.drafts.draft import Draft, draft_of_text, read_draft
+from rag_assets.auditing.published import PublishedLibrary, open_published
 from rag_assets.auditing.storing import draft_key, keep_audit, scorer_maker
 from rag_assets.auditing.verdict_store import open_verdicts
+from rag_assets.evidence.making import chat_model_of
 from rag_assets.model import Progress, PublicationError
+from rag_assets.retrieval import Asked, Retriever, open_library, workspace_of
 from rag_assets.workspace import Workspace
+from rag_assets.workspace.settings import AuditSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,7 @@ class ClaimOutcome:
 
 
 def audit_claims(
-    workspace: Workspace,
+    asked: Asked,
     draft_path: Path,
     *,
     counterevidence: CounterMode | None = None,
@@ -61,23 +64,12 @@ def audit_claims(
     from rag_assets.auditing.pages.claims import render_claims_html
 
     started = time.monotonic()
+    workspace = workspace_of(asked)
     draft = read_draft(draft_path, namespaces)
     settings = workspace.settings.audit
     if counterevidence is not None:
         settings = settings.model_copy(update={"counterevidence": counterevidence})
-    with PublishedLibrary(workspace) as library:
-        publications = _choose(workspace, library, draft)
-        with PublishedIndex(workspace, publications) as index:
-            searches, causes = open_searches(workspace), open_causes(workspace)
-            verdicts = open_verdicts(workspace)
-            audit = make_claim_audit(
-                draft, library, library.encoders(), Searcher(index, searches),
-                workspace.settings.verify, settings, namespaces=list(publications),
-                store=verdicts, causes=CausalReader(causes), make_scorer=scorer_maker(workspace),
-                on_progress=on_progress,
-            )  # fmt: skip
-    for store in (verdicts, searches, causes):
-        store.save(notify)
+    audit = _audit(asked, draft, settings, notify, on_progress)
     key, audit_id = draft_key(draft_path), audit.audit_id
     kept = keep_audit(
         workspace, claims_stem(workspace, draft_path), audit_id,
@@ -95,6 +87,48 @@ def audit_claims(
         audit, files[".md"], files[".json"], files[".html"], kept.is_new, key,
         time.monotonic() - started,
     )  # fmt: skip
+
+
+def claims_of_text(
+    asked: Asked,
+    text: str,
+    *,
+    namespaces: Sequence[str] = (),
+    notify: Callable[[str], None] = lambda sentence: None,
+    on_progress: Progress | None = None,
+) -> ClaimAudit:
+    """Audit the claims of a text that lies in no file, Markdown; no audit is stored.
+
+    Raises:
+        UsageError, PublicationError: as `audit_claims`.
+    """
+    draft = draft_of_text(text, namespaces)
+    return _audit(asked, draft, workspace_of(asked).settings.audit, notify, on_progress)
+
+
+def _audit(
+    asked: Asked,
+    draft: Draft,
+    settings: AuditSettings,
+    notify: Callable[[str], None],
+    on_progress: Progress | None,
+) -> ClaimAudit:
+    workspace = workspace_of(asked)
+    searches, causes = open_searches(workspace), open_causes(workspace)
+    verdicts = open_verdicts(workspace)
+    with open_library(asked) as opened, open_published(opened) as library:
+        publications = _choose(workspace, library, draft)
+        model = chat_model_of(workspace)
+        with Retriever(opened, llm=model, publications=publications) as retriever:
+            audit = make_claim_audit(
+                draft, library, library.encoders(), Searcher(PublishedIndex(retriever), searches),
+                workspace.settings.verify, settings, namespaces=list(publications),
+                store=verdicts, causes=CausalReader(causes), make_scorer=scorer_maker(workspace),
+                on_progress=on_progress,
+            )  # fmt: skip
+    for store in (verdicts, searches, causes):
+        store.save(notify)
+    return audit
 
 
 def _choose(workspace: Workspace, library: PublishedLibrary, draft: Draft) -> dict[str, str]:

@@ -1,12 +1,16 @@
 """From a citation back to the bytes: passage, parent, parse, file."""
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
 
 from rag_assets.evidence.locating import locate
 from rag_assets.model import UsageError
+from rag_assets.retrieval import OpenedLibrary
 from rag_assets.storage import current_folder, read_manifest
-from rag_assets.tracing import chain_to_json, open_sql, trace
+from rag_assets.tracing import chain_to_json, open_sql
+from rag_assets.tracing import trace as trace_verdict
 from rag_assets.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -23,6 +27,20 @@ _SOURCE = (
 )
 
 
+def trace(
+    library: OpenedLibrary,
+    citation: Annotated[
+        str,
+        Field(
+            description="kb:<namespace>__chunk-…, or <namespace>::<chunk_id>, of a hit; or a "
+            "stored verdict or item such as chapter_citations_v001#3."
+        ),
+    ],
+) -> dict[str, Any]:
+    """Lead from a citation to passage, parent, parse and file, with the hash of each."""
+    return trace_name(library.workspace, citation)
+
+
 def trace_name(workspace: Workspace, name: str) -> dict[str, Any]:
     """Return the steps from a citation, or from a stored verdict or item, to the file.
 
@@ -36,7 +54,7 @@ def trace_name(workspace: Workspace, name: str) -> dict[str, Any]:
     """
     if name.startswith("kb:") or "::" in name:
         return trace_citation(workspace, name)
-    return {"chains": [chain_to_json(chain) for chain in trace(workspace, name)]}
+    return {"chains": [chain_to_json(chain) for chain in trace_verdict(workspace, name)]}
 
 
 def trace_citation(workspace: Workspace, citation: str) -> dict[str, Any]:

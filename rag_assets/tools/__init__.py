@@ -1,0 +1,19 @@
+"""What an agent, a server or a page may do with an open library: typed functions with schemas.
+
+Each takes the library first. None writes anything.
+"""
+
+from rag_assets.tools.catalogue import TOOLS, LibraryTool
+from rag_assets.tools.reading import evidence_pack, fetch_parent, search
+from rag_assets.tools.tracing import trace, trace_citation, trace_name
+
+__all__ = [
+    "TOOLS",
+    "LibraryTool",
+    "evidence_pack",
+    "fetch_parent",
+    "search",
+    "trace",
+    "trace_citation",
+    "trace_name",
+]

@@ -1,0 +1,146 @@
+"""Find passages, and read what stands around them."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from rag_assets.evidence import Question, make_pack, pack_to_json
+from rag_assets.evidence.locating import locate
+from rag_assets.evidence.making import chat_model_of
+from rag_assets.model import UsageError
+from rag_assets.retrieval import Hit, OpenedLibrary, Retriever, SearchFilters, explain_hit
+
+_Namespaces = Annotated[
+    Sequence[str], Field(description="Names of namespaces; empty for all that are published.")
+]
+_TopK = Annotated[int | None, Field(ge=1, le=100, description="Results at most.")]
+_Filters = Annotated[
+    Sequence[str], Field(description="Conditions such as year>=2020, tag=roofs, language=zh.")
+]
+
+
+class FoundPassage(TypedDict):
+    """A passage that `search` found; `score` compares passages of one answer only."""
+
+    rank: int
+    citation_id: str
+    namespace: str
+    chunk_id: str
+    parent_id: str
+    doc_uid: str
+    title: str | None
+    section: str
+    place: str
+    citable: bool
+    year: int | None
+    score: float
+    why: str
+    text: str
+
+
+class Found(TypedDict):
+    """What `search` returns: passages, best first; what was searched; what to know about it."""
+
+    hits: list[FoundPassage]
+    filters: list[str]
+    warnings: list[str]
+
+
+class ParentText(TypedDict):
+    """The whole page or section around a passage."""
+
+    namespace: str
+    parent_id: str
+    doc_uid: str
+    section: str
+    place: str
+    hash: str
+    text: str
+
+
+def search(
+    library: OpenedLibrary,
+    query: Annotated[str, Field(description="A question or words, English or Chinese.")],
+    namespaces: _Namespaces = (),
+    top_k: _TopK = None,
+    document_ids: Annotated[
+        Sequence[str] | None, Field(description="Only these documents, by doc_uid.")
+    ] = None,
+    filters: _Filters = (),
+    citable_only: Annotated[bool, Field(description="Only what may be cited as evidence.")] = False,
+) -> Found:
+    """Find passages by words and by meaning, best first, each with place and citation id."""
+    chosen = SearchFilters(citable_only=citable_only)
+    for condition in filters:
+        chosen = chosen.with_filter(condition)
+    with Retriever(library, namespaces, llm=chat_model_of(library.workspace)) as retriever:
+        found = retriever.retrieve(query, top_k=top_k, filters=chosen, document_ids=document_ids)
+    return {
+        "hits": [_passage(rank, hit) for rank, hit in enumerate(found.hits, start=1)],
+        "filters": list(found.filters),
+        "warnings": list(found.warnings),
+    }
+
+
+def fetch_parent(
+    library: OpenedLibrary,
+    namespace: Annotated[str, Field(description="As a hit names it.")],
+    parent_id: Annotated[str, Field(description="As a hit names it, for instance roofs:p003.")],
+) -> ParentText:
+    """Return the whole page or section around a passage."""
+    with Retriever(library, [namespace]) as retriever:
+        (reader,) = retriever.readers
+        parent = reader.fetch_parents([parent_id]).get(parent_id)
+    if parent is None:
+        raise UsageError(
+            f"namespace '{namespace}' has no parent '{parent_id}'. A hit of `search` names its "
+            "own as parent_id."
+        )
+    place = locate(
+        parent.page_start, parent.page_end, parent.char_start, parent.char_end, parent.section_path
+    )
+    return {
+        "namespace": namespace,
+        "parent_id": parent.parent_id,
+        "doc_uid": parent.doc_uid,
+        "section": " › ".join(parent.section_path),
+        "place": place.text if place else "",
+        "hash": parent.hash,
+        "text": parent.text,
+    }
+
+
+def evidence_pack(
+    library: OpenedLibrary,
+    question: Annotated[str, Field(description="A question, English or Chinese.")],
+    namespaces: _Namespaces = (),
+    top_k: _TopK = None,
+    filters: _Filters = (),
+) -> dict[str, Any]:
+    """Return only what may be cited, with verbatim quotes, places and hashes; not stored."""
+    asked = Question(
+        question=question, namespaces=tuple(namespaces), top_k=top_k, filters=tuple(filters)
+    )
+    return pack_to_json(make_pack(library, asked))
+
+
+def _passage(rank: int, hit: Hit) -> FoundPassage:
+    place = locate(hit.page_start, hit.page_end, hit.char_start, hit.char_end, hit.section_path)
+    return {
+        "rank": rank,
+        "citation_id": hit.citation_id,
+        "namespace": hit.namespace,
+        "chunk_id": hit.chunk_id,
+        "parent_id": hit.parent_id,
+        "doc_uid": hit.doc_uid,
+        "title": hit.doc_title,
+        "section": " › ".join(hit.section_path),
+        "place": place.text if place else "",
+        "citable": hit.citable,
+        "year": hit.year,
+        "score": round(hit.score, 6),
+        "why": explain_hit(hit),
+        "text": hit.text,
+    }
