@@ -10,8 +10,7 @@ from rag_assets.assets import (
     DRAFTS,
     EVALUATION_SETS,
     QUESTIONS,
-    build_citation_audits_asset,
-    build_claim_audits_asset,
+    build_audit_assets,
     build_evaluation_sets_asset,
     build_evidence_packs_asset,
     build_namespace_assets,
@@ -64,8 +63,7 @@ def _build(workspace: Workspace) -> dg.Definitions:
         jobs.append(job)
     indexes = [asset.key for asset in assets if asset.key.path[-1] == "search_index"]
     packs = build_evidence_packs_asset(workspace, indexes)
-    audits = build_citation_audits_asset(workspace, indexes)
-    claims = build_claim_audits_asset(workspace, indexes)
+    audits = build_audit_assets(workspace, indexes)
     evaluation_sets = build_evaluation_sets_asset(workspace)
     evaluations = build_retrieval_evaluations_asset(workspace)
     questions_job = dg.define_asset_job(
@@ -73,14 +71,14 @@ def _build(workspace: Workspace) -> dg.Definitions:
     )
     drafts_job = dg.define_asset_job(
         "audit_draft",
-        selection=[audits, claims],
+        selection=audits,
         description="The citations and the claims of one revision of a draft.",
     )
     evaluations_job = dg.define_asset_job(
         "evaluate_retrieval", selection=[evaluations], description="One report on one set."
     )
     return dg.Definitions(
-        assets=[*assets, packs, audits, claims, evaluation_sets, evaluations],
+        assets=[*assets, packs, *audits, evaluation_sets, evaluations],
         asset_checks=[*checks, *build_workspace_checks(workspace)],
         sensors=[
             *sensors,

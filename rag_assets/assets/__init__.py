@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from rag_assets.assets.audits import DRAFTS, build_audit_assets, metadata_of_audit
 from rag_assets.assets.chunks import build_chunks_asset
-from rag_assets.assets.citation_audits import DRAFTS, audit_metadata, build_citation_audits_asset
-from rag_assets.assets.claim_audits import build_claim_audits_asset, claims_metadata
 from rag_assets.assets.embeddings import build_embeddings_asset
 from rag_assets.assets.evaluation_sets import EVALUATION_SETS, build_evaluation_sets_asset
 from rag_assets.assets.evidence_packs import (
@@ -58,14 +57,12 @@ __all__ = [
     "REST_TAG",
     "RETRY_TAG",
     "STATE_TAG",
-    "audit_metadata",
-    "build_citation_audits_asset",
-    "build_claim_audits_asset",
+    "build_audit_assets",
     "build_evaluation_sets_asset",
     "build_evidence_packs_asset",
     "build_namespace_assets",
     "build_retrieval_evaluations_asset",
-    "claims_metadata",
+    "metadata_of_audit",
     "progress_reporter",
     "record_noted_packs",
 ]

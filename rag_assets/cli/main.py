@@ -24,7 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "chunks": ("previewing", "Preview how a file would be parsed and cut; store nothing."),
     "mcp": ("agents", "Serve the workspace to a coding agent, read-only (MCP over stdio)."),
     "export": ("exporting", "Write readable folders of what was parsed and cut."),
-    "audit": ("auditing", "Find a draft's strong assertions and what supports them."),
+    "audit": ("drafts", "Find a draft's strong assertions and what supports them."),
     "verify-citations": ("drafts", "Check that a draft's cited sources support it."),
     "verify": ("drafts", "Check one sentence against one document."),
     "trace": ("tracing", "Lead from a verdict or item back to the bytes."),
