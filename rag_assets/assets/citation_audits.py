@@ -1,15 +1,17 @@
 """The asset `citation_audits`: a verdict for every cited sentence of each draft in drafts/."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import dagster as dg
 
 from rag_assets.assets.lineage_links import lineage_metadata
 from rag_assets.assets.options import OWNERS, progress_reporter, signed_work
 from rag_assets.assets.reporting import Metadata, copies_metadata, table, text_preview
-from rag_assets.auditing import AuditOutcome, audit_citations, find_drafts
-from rag_assets.judging import show_score
 from rag_assets.workspace import Workspace
+
+if TYPE_CHECKING:
+    from rag_assets.auditing import AuditOutcome
 
 CODE_VERSION = "2"
 DRAFTS = dg.DynamicPartitionsDefinition(name="drafts")
@@ -35,6 +37,9 @@ def build_citation_audits_asset(
         backfill_policy=dg.BackfillPolicy.single_run(),
     )
     def citation_audits(context: dg.AssetExecutionContext) -> None:
+        # Here and below: every run loads this module, few audit.
+        from rag_assets.auditing import audit_citations, find_drafts
+
         fresh = Workspace.open(workspace.root)
         for key in context.partition_keys:
             with signed_work(context, fresh, CODE_VERSION):
@@ -58,8 +63,10 @@ def build_citation_audits_asset(
     return citation_audits
 
 
-def audit_metadata(workspace: Workspace, outcome: AuditOutcome) -> Metadata:
+def audit_metadata(workspace: Workspace, outcome: "AuditOutcome") -> Metadata:
     """Return what the UI shows of an audit."""
+    from rag_assets.judging import show_score
+
     audit = outcome.audit
     return {
         "digest": audit.audit_id,

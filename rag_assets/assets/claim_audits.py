@@ -1,6 +1,7 @@
 """The asset `claim_audits`: the strong assertions of each draft in drafts/ and their evidence."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import dagster as dg
 
@@ -8,9 +9,10 @@ from rag_assets.assets.citation_audits import DRAFTS
 from rag_assets.assets.lineage_links import lineage_metadata
 from rag_assets.assets.options import OWNERS, progress_reporter, signed_work
 from rag_assets.assets.reporting import Metadata, copies_metadata, table, text_preview
-from rag_assets.auditing import find_drafts
-from rag_assets.auditing.claims import ClaimOutcome, audit_claims
 from rag_assets.workspace import Workspace
+
+if TYPE_CHECKING:
+    from rag_assets.auditing.claims import ClaimOutcome
 
 # Raise it when the same sentence may be typed or judged otherwise.
 CODE_VERSION = "4"
@@ -35,6 +37,9 @@ def build_claim_audits_asset(
         backfill_policy=dg.BackfillPolicy.single_run(),
     )
     def claim_audits(context: dg.AssetExecutionContext) -> None:
+        from rag_assets.auditing import find_drafts
+        from rag_assets.auditing.claims import audit_claims
+
         fresh = Workspace.open(workspace.root)
         for key in context.partition_keys:
             with signed_work(context, fresh, CODE_VERSION):
@@ -55,7 +60,7 @@ def build_claim_audits_asset(
     return claim_audits
 
 
-def claims_metadata(workspace: Workspace, outcome: ClaimOutcome) -> Metadata:
+def claims_metadata(workspace: Workspace, outcome: "ClaimOutcome") -> Metadata:
     """Return what the UI shows of a claim audit."""
     audit = outcome.audit
     return {

@@ -7,7 +7,7 @@ from rag_assets.auditing.library import CitedDocument, CitedDocumentRef, Library
 from rag_assets.auditing.record import VERIFICATION_VERSION, CitationAudit, from_json, to_json
 from rag_assets.auditing.report import render_markdown
 from rag_assets.auditing.sources import export_cited_sources
-from rag_assets.auditing.staleness import OutdatedDraft, outdated_drafts
+from rag_assets.auditing.staleness import OutdatedDraft, look_for_stale, outdated_drafts
 from rag_assets.auditing.storing import (
     DRAFT_SUFFIXES,
     AuditOutcome,
@@ -46,6 +46,7 @@ __all__ = [
     "find_drafts",
     "from_json",
     "list_drafts",
+    "look_for_stale",
     "outdated_drafts",
     "parse_draft",
     "read_draft",
