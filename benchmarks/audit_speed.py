@@ -83,9 +83,8 @@ def _sentences(workspace: Path) -> list[tuple[str, str]]:
     for row in found:
         for sentence in _SENTENCE_END.split(" ".join(row["text"].split())):
             own = by_document.setdefault(row["doc_uid"], [])
-            if _SHORTEST <= len(sentence) <= _LONGEST and sentence not in own:
-                if sentence[0].isupper() and sentence.endswith(".") and not _ODD.search(sentence):
-                    own.append(sentence)
+            if sentence not in own and _is_plain(sentence):
+                own.append(sentence)
     longest = max(map(len, by_document.values()), default=0)
     return [
         (own[place], uid)
@@ -93,3 +92,8 @@ def _sentences(workspace: Path) -> list[tuple[str, str]]:
         for uid, own in sorted(by_document.items())
         if place < len(own)
     ]
+
+
+def _is_plain(sentence: str) -> bool:
+    is_whole = sentence[:1].isupper() and sentence.endswith(".")
+    return is_whole and _SHORTEST <= len(sentence) <= _LONGEST and not _ODD.search(sentence)

@@ -12,8 +12,8 @@ BEGIN, END, UNKNOWN = 0, 2, 3  # the ids of <s>, </s> and <unk>
 FRAME_TOKENS = 2  # what begins and what ends a text
 # Counts as code: raise it when the same file cuts a text otherwise.
 E5_TOKENIZER_VERSION = 1
-# Characters of words that plain Python cuts at most (4 µs each; a word that comes again costs next to
-# nothing). Then the fast tokenizer, which takes 0.8 s to make, is worth making.
+# Characters of words that plain Python cuts at most (4 µs each; a word that comes again costs next
+# to nothing). Then the fast tokenizer, which takes 0.8 s to make, is worth making.
 _MOST_CUT_PLAINLY = 200_000
 
 
