@@ -11,6 +11,7 @@ from rag_assets.cli.options import (
     json_option,
     open_workspace,
     print_json,
+    read_models_ahead,
     warn_of_changes,
 )
 from rag_assets.cli.progress import shown_progress
@@ -58,9 +59,10 @@ def audit(
     as_json: bool,
 ) -> None:
     """Audit as the asset does; a draft in `drafts/` by a run, one elsewhere recorded without."""
+    workspace = open_workspace()
+    read_models_ahead(workspace)
     from rag_assets.auditing import check_draft
 
-    workspace = open_workspace()
     path = draft.absolute()
     # What is wrong with the draft or the names is said before a run is started.
     check_draft(workspace, path, names)
