@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
@@ -10,10 +10,11 @@ from rag_assets.assets.citation_audits import citations_metadata
 from rag_assets.assets.claim_audits import claims_metadata
 from rag_assets.assets.options import OWNERS, progress_reporter, signed_work
 from rag_assets.assets.reporting import Metadata, copies_metadata
-from rag_assets.auditing import CITATIONS, AuditKind, AuditOutcome, find_drafts
-from rag_assets.auditing.claims import CLAIMS
-from rag_assets.retrieval import OpenedLibrary
 from rag_assets.workspace import Workspace
+
+# Every run loads this module, few audit: what audits is imported where it is used.
+if TYPE_CHECKING:
+    from rag_assets.auditing import AuditKind, AuditOutcome
 
 DRAFTS = dg.DynamicPartitionsDefinition(name="drafts")
 
@@ -23,18 +24,33 @@ class _Face:
     """What the UI shows of a kind of audit.
 
     Args:
+        kind: imports it.
         code_version: raise it when the same sentence may be judged otherwise.
     """
 
-    kind: AuditKind[Any]
-    metadata: Callable[[Workspace, AuditOutcome[Any]], Metadata]
+    asset: str
+    kind: "Callable[[], AuditKind[Any]]"
+    metadata: "Callable[[Workspace, AuditOutcome[Any]], Metadata]"
     code_version: str
     description: str
 
 
+def _citations() -> "AuditKind[Any]":
+    from rag_assets.auditing import CITATIONS
+
+    return CITATIONS
+
+
+def _claims() -> "AuditKind[Any]":
+    from rag_assets.auditing.claims import CLAIMS
+
+    return CLAIMS
+
+
 _FACES = (
     _Face(
-        CITATIONS,
+        "citation_audits",
+        _citations,
         citations_metadata,
         "2",
         "For each sentence of a draft that cites {#doc_uid}, [@key] or \\cite{key}: OK, WEAK or "
@@ -43,7 +59,8 @@ _FACES = (
         "outputs/audits/.",
     ),
     _Face(
-        CLAIMS,
+        "claim_audits",
+        _claims,
         claims_metadata,
         "4",
         "The strong assertions of a draft that cite nothing (causal, comparative, superlative, "
@@ -60,9 +77,9 @@ def build_audit_assets(
     return [_build(workspace, face, upstream) for face in _FACES]
 
 
-def metadata_of_audit(workspace: Workspace, outcome: AuditOutcome[Any]) -> Metadata:
+def metadata_of_audit(workspace: Workspace, outcome: "AuditOutcome[Any]") -> Metadata:
     """Return what the UI shows of an audit of any kind."""
-    (face,) = (face for face in _FACES if face.kind.name == outcome.kind.name)
+    (face,) = (face for face in _FACES if face.asset == outcome.kind.asset)
     return face.metadata(workspace, outcome)
 
 
@@ -70,7 +87,7 @@ def _build(
     workspace: Workspace, face: _Face, upstream: Sequence[dg.AssetKey]
 ) -> dg.AssetsDefinition:
     @dg.asset(
-        key=face.kind.asset,
+        key=face.asset,
         deps=list(upstream),
         group_name="workspace",
         description=face.description,
@@ -81,12 +98,16 @@ def _build(
         backfill_policy=dg.BackfillPolicy.single_run(),
     )
     def audits(context: dg.AssetExecutionContext) -> None:
+        from rag_assets.auditing import find_drafts
+        from rag_assets.retrieval import OpenedLibrary
+
+        kind = face.kind()
         fresh, progress = Workspace.open(workspace.root), progress_reporter.get()
         with OpenedLibrary(fresh) as library:
             for key in context.partition_keys:
                 with signed_work(context, fresh, face.code_version):
                     outcomes = {
-                        path: face.kind.make(
+                        path: kind.make(
                             library, path, notify=context.log.info, on_progress=progress
                         )
                         for path in find_drafts(fresh, key)

@@ -1,16 +1,21 @@
 """What the UI shows of a citation audit."""
 
+from typing import TYPE_CHECKING
+
 import dagster as dg
 
 from rag_assets.assets.lineage_links import lineage_metadata
 from rag_assets.assets.reporting import Metadata, table, text_preview
-from rag_assets.auditing import AuditOutcome, CitationAudit
-from rag_assets.judging import show_score
 from rag_assets.workspace import Workspace
 
+if TYPE_CHECKING:
+    from rag_assets.auditing import AuditOutcome, CitationAudit
 
-def citations_metadata(workspace: Workspace, outcome: AuditOutcome[CitationAudit]) -> Metadata:
+
+def citations_metadata(workspace: Workspace, outcome: "AuditOutcome[CitationAudit]") -> Metadata:
     """Return what the UI shows of an audit."""
+    from rag_assets.judging import show_score
+
     audit = outcome.audit
     return {
         "digest": audit.audit_id,

@@ -1,15 +1,19 @@
 """What the UI shows of a claim audit."""
 
+from typing import TYPE_CHECKING
+
 import dagster as dg
 
 from rag_assets.assets.lineage_links import lineage_metadata
 from rag_assets.assets.reporting import Metadata, table, text_preview
-from rag_assets.auditing import AuditOutcome
-from rag_assets.auditing.claims import ClaimAudit
 from rag_assets.workspace import Workspace
 
+if TYPE_CHECKING:
+    from rag_assets.auditing import AuditOutcome
+    from rag_assets.auditing.claims import ClaimAudit
 
-def claims_metadata(workspace: Workspace, outcome: AuditOutcome[ClaimAudit]) -> Metadata:
+
+def claims_metadata(workspace: Workspace, outcome: "AuditOutcome[ClaimAudit]") -> Metadata:
     """Return what the UI shows of a claim audit."""
     audit = outcome.audit
     return {

@@ -16,7 +16,6 @@ from rag_assets.evidence import (
     read_question,
 )
 from rag_assets.model import UsageError
-from rag_assets.retrieval import OpenedLibrary
 from rag_assets.workspace import Workspace
 
 CODE_VERSION = "2"
@@ -42,6 +41,9 @@ def build_evidence_packs_asset(
         backfill_policy=dg.BackfillPolicy.single_run(),
     )
     def evidence_packs(context: dg.AssetExecutionContext) -> None:
+        # Every run loads this module, few search.
+        from rag_assets.retrieval import OpenedLibrary
+
         fresh = Workspace.open(workspace.root)
         by_key = {saved.key: saved for saved in _readable(fresh, context.log.warning)}
         with OpenedLibrary(fresh) as library:

@@ -8,7 +8,7 @@ from rag_assets.auditing.library import CitedDocument, CitedDocumentRef, Library
 from rag_assets.auditing.record import VERIFICATION_VERSION, CitationAudit
 from rag_assets.auditing.report import render_markdown
 from rag_assets.auditing.sources import export_cited_sources
-from rag_assets.auditing.staleness import OutdatedDraft, outdated_drafts
+from rag_assets.auditing.staleness import OutdatedDraft, look_for_stale, outdated_drafts
 from rag_assets.auditing.storing import (
     CITATIONS,
     DRAFT_SUFFIXES,
@@ -56,6 +56,7 @@ __all__ = [
     "export_cited_sources",
     "find_drafts",
     "list_drafts",
+    "look_for_stale",
     "outdated_drafts",
     "parse_draft",
     "read_draft",

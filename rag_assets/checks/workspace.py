@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import dagster as dg
 
-from rag_assets.auditing.staleness import stale_verdicts
 from rag_assets.checks.namespace import judge
 from rag_assets.evidence.retirement import packs_without_publication
 from rag_assets.workspace import Workspace
@@ -37,6 +36,8 @@ def build_workspace_checks(workspace: Workspace) -> Sequence[dg.AssetChecksDefin
         "Materializing the draft's partition judges those again that did not.",
     )
     def verdicts_are_current() -> dg.AssetCheckResult:
+        from rag_assets.auditing.staleness import stale_verdicts
+
         return judge(stale_verdicts(Workspace.open(workspace.root)), dg.AssetCheckSeverity.WARN)
 
     return [packs_cite_a_publication, no_drop_below_baseline, verdicts_are_current]

@@ -12,6 +12,7 @@ from rag_assets.cli.options import (
     json_option,
     open_workspace,
     print_json,
+    read_models_ahead,
     warn_of_changes,
 )
 from rag_assets.cli.progress import shown_progress
@@ -70,7 +71,7 @@ _draft_argument = click.argument(
 @_schema_option(_citations, "citation")
 def verify_citations(draft: Path, names: tuple[str, ...], is_full: bool, as_json: bool) -> None:
     """Audit as the asset does; a draft in `drafts/` by a run, one elsewhere recorded without."""
-    _audit(_citations(), draft, names, {}, summarise_citations, is_full=is_full, as_json=as_json)
+    _audit(_citations, draft, names, {}, summarise_citations, is_full=is_full, as_json=as_json)
 
 
 @click.command(
@@ -100,11 +101,11 @@ def audit(
     """Audit as the asset does; a draft in `drafts/` by a run, one elsewhere recorded without."""
     mode = cast("CounterMode | None", counterevidence)
     options = {} if mode is None else {"counterevidence": mode}
-    _audit(_claims(), draft, names, options, summarise_claims, is_full=is_full, as_json=as_json)
+    _audit(_claims, draft, names, options, summarise_claims, is_full=is_full, as_json=as_json)
 
 
 def _audit(
-    kind: "AuditKind[Any]",
+    find_kind: "Callable[[], AuditKind[Any]]",
     draft: Path,
     names: tuple[str, ...],
     options: Mapping[str, Any],
@@ -114,11 +115,12 @@ def _audit(
     as_json: bool,
 ) -> None:
     """Make an audit and print it. What a run cannot be told is done without one."""
+    workspace = open_workspace()
+    read_models_ahead(workspace)
     from rag_assets.auditing import audit_to_json, check_draft, draft_key, find_drafts
     from rag_assets.running import audit_file, materialize_partition, record_audit
 
-    workspace = open_workspace()
-    path = draft.absolute()
+    kind, path = find_kind(), draft.absolute()
     # What is wrong with the draft or the names is said before a run is started.
     check_draft(workspace, path, names)
     if path.is_relative_to(workspace.drafts.absolute()) and not names and not options:

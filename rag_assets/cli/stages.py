@@ -46,7 +46,8 @@ def _run(
     code = DONE
     report: dict[str, Any] = {}
     for namespace in open_namespaces(names):
-        settled = _describe_settled(namespace) if stages == _ALL and not tags else None
+        is_asked = stages == _ALL and not tags
+        settled = _describe_settled(namespace) if is_asked else None
         if settled is not None:
             say(f"{namespace.name}: nothing has changed; nothing to do", quiet=as_json)
             for warning in settled["amiss"]:
@@ -54,7 +55,9 @@ def _run(
             report[namespace.name] = _nothing_to_do(settled)
             continue
         with shown_progress() as progress:
-            outcome = materialize_stages(namespace, stages, tags=tags, on_progress=progress)
+            outcome = materialize_stages(
+                namespace, stages, tags=tags, on_progress=progress, will_parse=is_asked
+            )
         summary = _summarise(namespace.name, stages, outcome.metadata)
         report[namespace.name] = {
             "success": outcome.is_success,

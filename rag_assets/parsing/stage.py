@@ -126,9 +126,6 @@ def refresh_parse_reports(
     Returns:
         The outcome by partition.
     """
-    # Here, with the libraries of the network, since a question comes by and parses nothing.
-    from rag_assets.parsing.mineru.sending import send_to_provider
-
     locks = [stage_lock(namespace, STAGE, partition) for partition in partitions]
     with hold_locks(locks, f"{STAGE} of {namespace.name}", notify):
         open_partitions = {
@@ -138,7 +135,7 @@ def refresh_parse_reports(
         jobs = [job for part in open_partitions.values() for job in part.jobs.values()]
         for part in open_partitions.values():
             part.finish_if_complete()
-        ready, refused = send_to_provider(jobs, namespace, on_progress)
+        ready, refused = _sent_to_provider(jobs, namespace, on_progress)
         reports = chain(refused, parse_files(ready, namespace.settings.parse))
         for done, report in enumerate(reports, start=1):
             if on_progress:
@@ -147,6 +144,18 @@ def refresh_parse_reports(
             part.take(report)
             part.finish_if_complete()
         return {key: part.outcome() for key, part in open_partitions.items()}
+
+
+def _sent_to_provider(
+    jobs: Sequence[ParseJob], namespace: Namespace, on_progress: Progress | None
+) -> tuple[Sequence[ParseJob], Sequence[ParseReport]]:
+    """Return what can be parsed now, and reports of what a provider failed to convert."""
+    if namespace.settings.parse.parser != "mineru":
+        return jobs, ()
+    # Here, with the libraries of the network.
+    from rag_assets.parsing.mineru.sending import send_to_provider
+
+    return send_to_provider(jobs, namespace, on_progress)
 
 
 class _Partition:

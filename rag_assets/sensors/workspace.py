@@ -4,14 +4,14 @@ import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 
 from rag_assets import __version__
 from rag_assets.assets import record_noted_packs
-from rag_assets.auditing import check_draft, draft_key, list_drafts
-from rag_assets.auditing.staleness import look_for_stale
 from rag_assets.evidence import check_question, list_questions, read_question
 from rag_assets.model import RagError, hash_fields
 from rag_assets.sensors.attempts import attempts_of, is_busy
@@ -109,8 +109,23 @@ def build_workspace_sensors(
               "audits its claims; again where a changed source made a verdict stale. A draft that "
               "cannot be read is named and gets no run.",
               _Watched([dg.AssetKey("citation_audits"), dg.AssetKey("claim_audits")],
-                       drafts[0], drafts[1], list_drafts, draft_key, check_draft, look_for_stale)),
+                       drafts[0], drafts[1],
+                       _of_auditing("list_drafts"), _of_auditing("draft_key"),
+                       _of_auditing("check_draft"), _of_auditing("look_for_stale"))),
     ]  # fmt: skip
+
+
+def _of_auditing(name: str) -> Callable[..., Any]:
+    """Return a function of `rag_assets.auditing` that is imported when it is first called.
+
+    Every command that runs something builds the sensors, and auditing takes half as long to import
+    as Dagster.
+    """
+
+    def call(*given: object) -> Any:
+        return getattr(import_module("rag_assets.auditing"), name)(*given)
+
+    return call
 
 
 @dataclass(frozen=True, slots=True)

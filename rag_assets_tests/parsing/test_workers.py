@@ -12,6 +12,7 @@ import pytest
 
 from rag_assets.model import ConfigurationError, ParseReport, StorageError, hash_bytes
 from rag_assets.parsing import ParseJob, observe_parses, parse_files, parse_fingerprint, read_parsed
+from rag_assets.parsing.pool import worker_started_ahead
 from rag_assets_tests.parsing.conftest import make_settings
 
 # gzip's magic makes it a binary type of its own; the word after it says what to do.
@@ -235,6 +236,26 @@ def test_closing_early_ends_the_workers(odd_parser: None, make_job: Make) -> Non
     assert workers
     reports.close()  # type: ignore[attr-defined]
     assert not any(worker.is_running() for worker in workers)
+
+
+def test_a_worker_that_was_started_ahead_parses(make_job: Make) -> None:
+    with worker_started_ahead(make_settings()):
+        (ahead,) = psutil.Process().children()
+        reports = parse_files([make_job(b"Words.", extension=".md")], make_settings())
+        assert psutil.Process().children() == [ahead]
+        assert next(reports).status == "ok"
+        assert psutil.Process().children() == [ahead]
+        reports.close()  # type: ignore[attr-defined]
+        assert not ahead.is_running()
+
+
+def test_a_worker_that_was_started_ahead_is_not_taken_for_other_settings(make_job: Make) -> None:
+    with worker_started_ahead(make_settings(max_pages=1)):
+        (ahead,) = psutil.Process().children()
+        (report,) = run(make_job(b"Words.", extension=".md")).values()
+        assert report.status == "ok"
+        assert ahead.is_running()
+    assert not ahead.is_running()
 
 
 PARENT = """

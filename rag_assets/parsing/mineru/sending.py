@@ -20,12 +20,9 @@ def send_to_provider(
 ) -> tuple[list[ParseJob], list[ParseReport]]:
     """Return the jobs that can be parsed now, and reports of those whose provider failed.
 
-    With `parse.parser: mineru` every PDF that has no answer yet is sent; with any other parser
-    nothing leaves this machine.
+    For namespaces with `parse.parser: mineru` alone: every PDF that has no answer yet is sent.
     """
     settings = namespace.settings.parse
-    if settings.parser != "mineru":
-        return list(jobs), []
     from rag_assets.parsing.mineru import Conversion, convert_documents
     from rag_assets.parsing.mineru.service import API_KEY_VARIABLE
 
