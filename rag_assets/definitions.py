@@ -19,7 +19,11 @@ from rag_assets.assets import (
     build_namespace_assets,
     build_retrieval_evaluations_asset,
 )
-from rag_assets.checks import build_namespace_checks, build_workspace_checks
+from rag_assets.checks import (
+    build_evaluation_checks,
+    build_namespace_checks,
+    build_workspace_checks,
+)
 from rag_assets.sensors import build_namespace_sensors, build_workspace_sensors
 from rag_assets.workspace import Namespace, Workspace, require_own_environment
 
@@ -69,7 +73,8 @@ def build_workspace_definitions(workspace: Workspace) -> dg.Definitions:
     parts = [build_namespace_definitions(namespace) for namespace in namespaces]
     indexes = [dg.AssetKey([namespace.name, "search_index"]) for namespace in namespaces]
     with _quiet():
-        return dg.Definitions.merge(*parts, _build_shared(workspace, indexes))
+        shared = _build_shared(workspace, indexes)
+        return dg.Definitions.merge(*parts, shared, _build_evaluations(workspace))
 
 
 @contextmanager
@@ -90,8 +95,6 @@ def _build_shared(workspace: Workspace, indexes: Sequence[dg.AssetKey]) -> dg.De
     packs = build_evidence_packs_asset(workspace, indexes)
     audits = build_citation_audits_asset(workspace, indexes)
     claims = build_claim_audits_asset(workspace, indexes)
-    evaluation_sets = build_evaluation_sets_asset(workspace)
-    evaluations = build_retrieval_evaluations_asset(workspace)
     questions_job = dg.define_asset_job(
         "answer_question", selection=[packs], description="One evidence pack for one question."
     )
@@ -100,16 +103,28 @@ def _build_shared(workspace: Workspace, indexes: Sequence[dg.AssetKey]) -> dg.De
         selection=[audits, claims],
         description="The citations and the claims of one revision of a draft.",
     )
-    evaluations_job = dg.define_asset_job(
-        "evaluate_retrieval", selection=[evaluations], description="One report on one set."
-    )
     return dg.Definitions(
-        assets=[packs, audits, claims, evaluation_sets, evaluations],
+        assets=[packs, audits, claims],
         asset_checks=build_workspace_checks(workspace),
         sensors=build_workspace_sensors(
             workspace, (QUESTIONS, questions_job.name), (DRAFTS, drafts_job.name)
         ),
-        jobs=[questions_job, drafts_job, evaluations_job],
+        jobs=[questions_job, drafts_job],
+    )
+
+
+def _build_evaluations(workspace: Workspace) -> dg.Definitions:
+    """Return what measures retrieval; nothing where there is no set to measure it by."""
+    if not any(workspace.evaluations.glob("[!.]*")):
+        return dg.Definitions()
+    evaluations = build_retrieval_evaluations_asset(workspace)
+    job = dg.define_asset_job(
+        "evaluate_retrieval", selection=[evaluations], description="One report on one set."
+    )
+    return dg.Definitions(
+        assets=[build_evaluation_sets_asset(workspace), evaluations],
+        asset_checks=build_evaluation_checks(workspace),
+        jobs=[job],
     )
 
 

@@ -134,7 +134,9 @@ class TestPins:
         text = "\n".join(line for line in lines if not line.startswith("#"))
         return re.split(r"\n(?=\S)", text.strip())
 
-    @pytest.mark.parametrize("name", ["constraints.txt", "constraints-cpu.txt", "constraints-cuda.txt"])
+    @pytest.mark.parametrize(
+        "name", ["constraints.txt", "constraints-cpu.txt", "constraints-cuda.txt"]
+    )
     def test_every_package_is_one_exact_version_with_hashes(self, name: str) -> None:
         pattern = r"[A-Za-z0-9][\w.\-]*==[\w.]+( ; [^\\]+)?( \\\n    --hash=sha256:[0-9a-f]{64})+"
         assert [entry for entry in self.entries(name) if not re.fullmatch(pattern, entry)] == []

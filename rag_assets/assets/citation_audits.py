@@ -28,7 +28,7 @@ def build_citation_audits_asset(
         "OK, WEAK or MISSING, with the best passage of that document, where it stands, and what "
         "speaks for and against. What was judged before is not judged again. Numbered files "
         "under outputs/audits/.",
-        kinds={"markdown", "lancedb"},
+        kinds={"file", "report"},
         owners=OWNERS,
         code_version=CODE_VERSION,
         partitions_def=DRAFTS,
@@ -62,13 +62,11 @@ def audit_metadata(workspace: Workspace, outcome: AuditOutcome) -> Metadata:
     """Return what the UI shows of an audit."""
     audit = outcome.audit
     return {
-        "digest": audit.audit_id,
         "draft": audit.draft_name,
         **{str(status): count for status, count in audit.counts.items()},
-        "publications": ", ".join(f"{n}/{p}" for n, p in audit.publications),
-        "is new": outcome.is_new,
-        "judged now": outcome.judged,
         "seconds": round(outcome.seconds, 3),
+        "judged now": outcome.judged,
+        "is new": outcome.is_new,
         "file": dg.MetadataValue.path(str(outcome.markdown)),
         "page": dg.MetadataValue.path(str(outcome.html)),
         "table": table(
@@ -95,4 +93,6 @@ def audit_metadata(workspace: Workspace, outcome: AuditOutcome) -> Metadata:
             ),
         ),
         "preview": text_preview(outcome.markdown.read_text(encoding="utf-8")[:8000]),
+        "publications": ", ".join(f"{n}/{p}" for n, p in audit.publications),
+        "digest": audit.audit_id,
     }

@@ -28,7 +28,7 @@ def build_claim_audits_asset(
         description="The strong assertions of a draft that cite nothing (causal, comparative, "
         "superlative, universal, recommendation, quantitative), and which documents could be "
         "cited for each. Numbered files under outputs/audits/.",
-        kinds={"markdown", "lancedb"},
+        kinds={"file", "report"},
         owners=OWNERS,
         code_version=CODE_VERSION,
         partitions_def=DRAFTS,
@@ -59,14 +59,12 @@ def claims_metadata(workspace: Workspace, outcome: ClaimOutcome) -> Metadata:
     """Return what the UI shows of a claim audit."""
     audit = outcome.audit
     return {
-        "digest": audit.audit_id,
         "draft": audit.draft_name,
         **{str(status): count for status, count in audit.counts.items()},
-        "publications": ", ".join(f"{n}/{p}" for n, p in audit.publications),
-        "is new": outcome.is_new,
+        "seconds": round(outcome.seconds, 3),
         "searched": audit.searched_now,
         "judged": audit.judged_now,
-        "seconds": round(outcome.seconds, 3),
+        "is new": outcome.is_new,
         "file": dg.MetadataValue.path(str(outcome.markdown)),
         "page": dg.MetadataValue.path(str(outcome.html)),
         "table": table(
@@ -97,4 +95,6 @@ def claims_metadata(workspace: Workspace, outcome: ClaimOutcome) -> Metadata:
             ),
         ),
         "preview": text_preview(outcome.markdown.read_text(encoding="utf-8")[:8000]),
+        "publications": ", ".join(f"{n}/{p}" for n, p in audit.publications),
+        "digest": audit.audit_id,
     }

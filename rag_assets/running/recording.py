@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 def record_audit(workspace: Workspace, outcome: "AuditOutcome") -> None:
     """Record the audit of a draft that lies outside `drafts/`, where no run would find it."""
     from rag_assets.assets import DRAFTS, audit_metadata
+    from rag_assets.checks import check_verdicts
 
     _record(workspace, "citation_audits", DRAFTS, outcome.key, audit_metadata(workspace, outcome))
+    with open_instance(workspace) as instance:
+        check_verdicts(workspace, instance)
 
 
 def record_claims(workspace: Workspace, outcome: "ClaimOutcome") -> None:
