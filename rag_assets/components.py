@@ -64,7 +64,7 @@ class RagWorkspace(dg.Component, dg.Model, dg.Resolvable):
 
     workspace: WorkspacePath
 
-    def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
+    def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:  # noqa: ARG002
         """Return everything that `rag ui` shows of the workspace.
 
         Raises:

@@ -76,12 +76,15 @@ def _figures(outcomes: Collection[StageOutcome]) -> dict[str, int | float]:
     counts = Counter[str]()
     for outcome in outcomes:
         counts.update(outcome.counts)
+    told = {"documents", "failed"}
+    if len(outcomes) > 1:
+        told |= {name for name in counts if name.startswith("mean_")}  # no sum of them
     failed = sum(each.status != "ok" for outcome in outcomes for each in outcome.documents)
     return {
         "documents": counts["documents"],
         "failed": failed,
         "seconds": round(sum(outcome.seconds for outcome in outcomes), 3),
-        **{name: count for name, count in counts.items() if name not in {"documents", "failed"}},
+        **{name: count for name, count in counts.items() if name not in told},
         "computed": sum(outcome.computed for outcome in outcomes),
     }
 
@@ -161,7 +164,11 @@ def report_partitions(
     """
     whole = run_metadata(context.asset_key, outcomes)
     for partition, outcome in outcomes.items():
-        context.add_asset_metadata({**whole, **outcome_metadata(outcome)}, partition_key=partition)
+        own = outcome_metadata(outcome)
+        if whole and not outcome.documents and not outcome.warnings:
+            # Noughts below the totals would be read as if nothing was there.
+            own = {name: own[name] for name in ("documents", "digest")}
+        context.add_asset_metadata({**whole, **own}, partition_key=partition)
         for warning in outcome.warnings:
             context.log.warning(warning)
         for document in outcome.documents:

@@ -145,7 +145,7 @@ def _summarise(
         for part in found.values() if is_partitioned else [found]:
             for figure, value in part.items():
                 is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-                if is_number and not figure.startswith(_WHOLE_RUN):
+                if is_number and not figure.startswith((_WHOLE_RUN, "mean_")):
                     totals[figure] = round(float(totals.get(figure, 0)) + value, 3)
                     if isinstance(value, int):
                         totals[figure] = int(totals[figure])

@@ -23,7 +23,7 @@ class Attempts:
         return self.failed + self.succeeded + 1
 
     def describe(self, reason: str) -> str:
-        """Return why a run is asked for, with the number of the attempt where it is not the first."""
+        """Return why a run is asked for, and which attempt it is where one has failed before."""
         return reason if self.number == 1 else f"{reason} (attempt {self.number})"
 
     @property

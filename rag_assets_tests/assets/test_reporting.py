@@ -11,7 +11,7 @@ FULL = StageOutcome(
         DocumentStatus("raw/a.md", "ok", "", {}),
         DocumentStatus("raw/b.pdf", "failed", "damaged", {}),
     ),
-    {"documents": 2, "chunks": 5},
+    {"documents": 2, "chunks": 5, "mean_length": 7},
     2,
     0.1,
 )
@@ -43,7 +43,8 @@ def shown(outcomes: dict[str, StageOutcome]) -> dict[str, dict[str, object]]:
 
 def test_each_partition_has_its_own_figures_and_the_totals_of_the_run() -> None:
     found = shown({"0": FULL, "1": EMPTY, "2": EMPTY})
-    assert [found[key]["chunks"] for key in "012"] == [5, 0, 0]
+    assert [found[key]["documents"] for key in "012"] == [2, 0, 0]
+    assert [found[key].get("chunks") for key in "012"] == [5, None, None]
     for metadata in found.values():
         # First, and numbers: an overview shows one partition, whichever was stored last.
         totals = dict(list(metadata.items())[:5])

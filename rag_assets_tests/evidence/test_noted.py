@@ -6,6 +6,7 @@ import dagster as dg
 import pytest
 
 from rag_assets.assets import record_noted_packs
+from rag_assets.checks import check_verdicts
 from rag_assets.evidence import AskOutcome, Question, ask, note_pack, noted_packs
 from rag_assets.workspace import Workspace
 from rag_assets_tests.libraries import build, make_workspace
@@ -33,6 +34,24 @@ def test_a_noted_pack_becomes_one_materialization(asked: tuple[Workspace, AskOut
     assert record.asset_materialization is not None
     shown = record.asset_materialization.metadata
     assert shown["question"].value == "What do cool roofs reflect?"
+
+
+def test_the_checks_of_what_was_recorded_without_a_run_are_made_too(
+    asked: tuple[Workspace, AskOutcome],
+) -> None:
+    # Dagster draws a green tick beside checks that never ran.
+    workspace, _ = asked
+    packs = dg.AssetCheckKey(dg.AssetKey("evidence_packs"), "packs_cite_a_publication")
+    verdicts = dg.AssetCheckKey(dg.AssetKey("citation_audits"), "verdicts_are_current")
+    with dg.DagsterInstance.ephemeral() as instance:
+        record_noted_packs(workspace, instance)
+        check_verdicts(workspace, instance)
+        for key in (packs, verdicts):
+            record = instance.get_latest_asset_check_evaluation_record(key)
+            assert record is not None
+            assert record.evaluation is not None
+            assert record.evaluation.passed
+            assert record.evaluation.metadata["count"].value == 0  # plotted over time
 
 
 def test_a_note_is_kept_until_its_pack_was_used(asked: tuple[Workspace, AskOutcome]) -> None:
