@@ -7,7 +7,7 @@ import dagster as dg
 from rag_assets.assets.lineage_links import lineage_metadata
 from rag_assets.assets.options import OWNERS, signed_work
 from rag_assets.assets.reporting import Metadata, table, text_preview
-from rag_assets.checks import check_packs
+from rag_assets.checks import check_packs, make_first_checks
 from rag_assets.evidence import (
     AskOutcome,
     SavedQuestion,
@@ -81,6 +81,7 @@ def record_noted_packs(workspace: Workspace, instance: dg.DagsterInstance) -> No
         )
     if was_recorded:
         check_packs(workspace, instance)
+    make_first_checks(workspace, instance)
 
 
 def pack_metadata(workspace: Workspace, outcome: AskOutcome) -> Metadata:

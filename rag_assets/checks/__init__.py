@@ -5,7 +5,7 @@ from rag_assets.checks.workspace import (
     build_evaluation_checks,
     build_workspace_checks,
     check_packs,
-    check_verdicts,
+    make_first_checks,
 )
 
 __all__ = [
@@ -13,6 +13,6 @@ __all__ = [
     "build_namespace_checks",
     "build_workspace_checks",
     "check_packs",
-    "check_verdicts",
+    "make_first_checks",
     "record_stale",
 ]

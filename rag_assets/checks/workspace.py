@@ -1,12 +1,13 @@
 """Checks of what belongs to the workspace as a whole."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import dagster as dg
 
 from rag_assets.auditing.staleness import stale_verdicts
 from rag_assets.checks.results import judge, record_check
 from rag_assets.evidence.retirement import packs_without_publication
+from rag_assets.model import RagError
 from rag_assets.workspace import Workspace
 
 _PACKS, _AUDITS = dg.AssetKey("evidence_packs"), dg.AssetKey("citation_audits")
@@ -20,7 +21,7 @@ def build_workspace_checks(workspace: Workspace) -> Sequence[dg.AssetChecksDefin
         description="Every pack's publication stands, or the pack's record says it was retired.",
     )
     def packs_cite_a_publication() -> dg.AssetCheckResult:
-        return judge(packs_without_publication(workspace))
+        return _judge_packs(workspace)
 
     @dg.asset_check(
         asset=_AUDITS,
@@ -52,18 +53,36 @@ def build_evaluation_checks(workspace: Workspace) -> Sequence[dg.AssetChecksDefi
 
 def check_packs(workspace: Workspace, instance: dg.DagsterInstance) -> None:
     """Check the packs, of which some were recorded without a run."""
-    result = judge(packs_without_publication(workspace))
+    result = _found(_judge_packs, workspace)
     record_check(instance, _PACKS, "packs_cite_a_publication", result)
 
 
-def check_verdicts(workspace: Workspace, instance: dg.DagsterInstance) -> None:
-    """Check the verdicts where no run has: an audit was recorded without one.
+def make_first_checks(workspace: Workspace, instance: dg.DagsterInstance) -> None:
+    """Make the checks that no run has made yet.
 
-    It is the first check alone that a later audit of a text outside `drafts/` waits for.
+    Packs and audits may be recorded without a run, and a workspace may have none for long: Dagster
+    would draw a green tick beside checks that never ran.
     """
-    key = dg.AssetCheckKey(_AUDITS, "verdicts_are_current")
-    if instance.get_latest_asset_check_evaluation_record(key) is None:
-        record_check(instance, _AUDITS, key.name, _judge_verdicts(workspace))
+    for asset, name, look in (
+        (_PACKS, "packs_cite_a_publication", _judge_packs),
+        (_AUDITS, "verdicts_are_current", _judge_verdicts),
+    ):
+        if instance.get_latest_asset_check_evaluation_record(dg.AssetCheckKey(asset, name)) is None:
+            record_check(instance, asset, name, _found(look, workspace))
+
+
+def _found(
+    look: Callable[[Workspace], dg.AssetCheckResult], workspace: Workspace
+) -> dg.AssetCheckResult:
+    """Return what a check says, also where it cannot look: no run stops for that."""
+    try:
+        return look(workspace)
+    except RagError as error:
+        return judge([str(error)])
+
+
+def _judge_packs(workspace: Workspace) -> dg.AssetCheckResult:
+    return judge(packs_without_publication(workspace))
 
 
 def _judge_verdicts(workspace: Workspace) -> dg.AssetCheckResult:

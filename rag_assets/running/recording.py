@@ -17,11 +17,8 @@ if TYPE_CHECKING:
 def record_audit(workspace: Workspace, outcome: "AuditOutcome") -> None:
     """Record the audit of a draft that lies outside `drafts/`, where no run would find it."""
     from rag_assets.assets import DRAFTS, audit_metadata
-    from rag_assets.checks import check_verdicts
 
     _record(workspace, "citation_audits", DRAFTS, outcome.key, audit_metadata(workspace, outcome))
-    with open_instance(workspace) as instance:
-        check_verdicts(workspace, instance)
 
 
 def record_claims(workspace: Workspace, outcome: "ClaimOutcome") -> None:
@@ -40,7 +37,10 @@ def _record(
 ) -> None:
     import dagster as dg
 
+    from rag_assets.checks import make_first_checks
+
     with open_instance(workspace) as instance:
+        make_first_checks(workspace, instance)
         instance.add_dynamic_partitions(str(partitions.name), [key])
         instance.report_runless_asset_event(
             dg.AssetMaterialization(asset_key=asset, partition=key, metadata=dict(metadata))
