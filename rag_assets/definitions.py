@@ -2,6 +2,8 @@
 
 import logging
 import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import dagster as dg
@@ -16,9 +18,13 @@ from rag_assets.assets import (
     build_namespace_assets,
     build_retrieval_evaluations_asset,
 )
-from rag_assets.checks import build_namespace_checks, build_workspace_checks
+from rag_assets.checks import (
+    build_evaluation_checks,
+    build_namespace_checks,
+    build_workspace_checks,
+)
 from rag_assets.sensors import build_namespace_sensors, build_workspace_sensors
-from rag_assets.workspace import Workspace, require_own_environment
+from rag_assets.workspace import Namespace, Workspace, require_own_environment
 
 _log = logging.getLogger(__name__)
 
@@ -31,41 +37,62 @@ DYNAMIC_PARTITIONS = {
 }
 
 
-def build_definitions(workspace: Workspace) -> dg.Definitions:
-    """Return everything that Dagster runs for a workspace.
-
-    A namespace whose file cannot be read is left out: the others go on. Whoever asks for the
-    definitions says so (`defs`, the sensors of questions and drafts, the commands).
-    """
-    with warnings.catch_warnings():
-        # One paragraph for each asset, on every start, about `backfill_policy`; the release of
-        # Dagster is pinned and a test holds the graph.
-        warnings.simplefilter("ignore", dg.BetaWarning)
-        warnings.simplefilter("ignore", dg.PreviewWarning)
-        return _build(workspace)
-
-
-def _build(workspace: Workspace) -> dg.Definitions:
-    assets: list[dg.AssetsDefinition] = []
-    checks: list[dg.AssetChecksDefinition] = []
-    sensors: list[dg.SensorDefinition] = []
-    jobs = []
-    for namespace in workspace.sound_namespaces()[0]:
+def build_namespace_definitions(namespace: Namespace) -> dg.Definitions:
+    """Return the assets, checks, sensors and the job of one namespace."""
+    with _quiet():
         group = build_namespace_assets(namespace)
         job = dg.define_asset_job(
             f"{namespace.name}_ingest",
             selection=dg.AssetSelection.assets(*(asset.key for asset in group)),
             description=f"Everything from raw/ to the publication of '{namespace.name}'.",
+            # Wherever it is loaded: the stages' own processes work side by side.
+            executor_def=dg.in_process_executor,
         )
-        assets.extend(group)
-        checks.extend(build_namespace_checks(namespace))
-        sensors.extend(build_namespace_sensors(namespace, job.name))
-        jobs.append(job)
-    indexes = [asset.key for asset in assets if asset.key.path[-1] == "search_index"]
+        return dg.Definitions(
+            assets=group,
+            asset_checks=build_namespace_checks(namespace),
+            sensors=build_namespace_sensors(namespace, job.name),
+            jobs=[job],
+        )
+
+
+def build_definitions(workspace: Workspace) -> dg.Definitions:
+    """Return everything that Dagster runs for a workspace, each run in one process."""
+    executor = dg.Definitions(executor=dg.in_process_executor)
+    return dg.Definitions.merge(build_workspace_definitions(workspace), executor)
+
+
+def build_workspace_definitions(workspace: Workspace) -> dg.Definitions:
+    """Return everything of a workspace, for a code location that may hold other things too.
+
+    A namespace whose file cannot be read is left out: the others go on. Whoever asks for the
+    definitions says so (`defs`, the sensors of questions and drafts, the commands).
+    """
+    namespaces = workspace.sound_namespaces()[0]
+    parts = [build_namespace_definitions(namespace) for namespace in namespaces]
+    indexes = [dg.AssetKey([namespace.name, "search_index"]) for namespace in namespaces]
+    with _quiet():
+        shared = _build_shared(workspace, indexes)
+        return dg.Definitions.merge(*parts, shared, _build_evaluations(workspace))
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep still about features in beta.
+
+    It would be one paragraph for each asset, on every start, about `backfill_policy`; the release
+    of Dagster is pinned and a test holds the graph.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dg.BetaWarning)
+        warnings.simplefilter("ignore", dg.PreviewWarning)
+        yield
+
+
+def _build_shared(workspace: Workspace, indexes: Sequence[dg.AssetKey]) -> dg.Definitions:
+    """Return what belongs to the workspace as a whole."""
     packs = build_evidence_packs_asset(workspace, indexes)
     audits = build_audit_assets(workspace, indexes)
-    evaluation_sets = build_evaluation_sets_asset(workspace)
-    evaluations = build_retrieval_evaluations_asset(workspace)
     questions_job = dg.define_asset_job(
         "answer_question", selection=[packs], description="One evidence pack for one question."
     )
@@ -74,20 +101,28 @@ def _build(workspace: Workspace) -> dg.Definitions:
         selection=audits,
         description="The citations and the claims of one revision of a draft.",
     )
-    evaluations_job = dg.define_asset_job(
+    return dg.Definitions(
+        assets=[packs, *audits],
+        asset_checks=build_workspace_checks(workspace),
+        sensors=build_workspace_sensors(
+            workspace, (QUESTIONS, questions_job.name), (DRAFTS, drafts_job.name)
+        ),
+        jobs=[questions_job, drafts_job],
+    )
+
+
+def _build_evaluations(workspace: Workspace) -> dg.Definitions:
+    """Return what measures retrieval; nothing where there is no set to measure it by."""
+    if not any(workspace.evaluations.glob("[!.]*")):
+        return dg.Definitions()
+    evaluations = build_retrieval_evaluations_asset(workspace)
+    job = dg.define_asset_job(
         "evaluate_retrieval", selection=[evaluations], description="One report on one set."
     )
     return dg.Definitions(
-        assets=[*assets, packs, *audits, evaluation_sets, evaluations],
-        asset_checks=[*checks, *build_workspace_checks(workspace)],
-        sensors=[
-            *sensors,
-            *build_workspace_sensors(
-                workspace, (QUESTIONS, questions_job.name), (DRAFTS, drafts_job.name)
-            ),
-        ],
-        jobs=[*jobs, questions_job, drafts_job, evaluations_job],
-        executor=dg.in_process_executor,
+        assets=[build_evaluation_sets_asset(workspace), evaluations],
+        asset_checks=build_evaluation_checks(workspace),
+        jobs=[job],
     )
 
 

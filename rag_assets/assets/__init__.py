@@ -15,8 +15,8 @@ from rag_assets.assets.evidence_packs import (
 from rag_assets.assets.first_index import build_first_index_asset
 from rag_assets.assets.inventory import build_inventory_asset
 from rag_assets.assets.options import (
+    REASON_TAG,
     REHASH_TAG,
-    REST_TAG,
     RETRY_TAG,
     STATE_TAG,
     progress_reporter,
@@ -53,8 +53,8 @@ __all__ = [
     "DRAFTS",
     "EVALUATION_SETS",
     "QUESTIONS",
+    "REASON_TAG",
     "REHASH_TAG",
-    "REST_TAG",
     "RETRY_TAG",
     "STATE_TAG",
     "build_audit_assets",

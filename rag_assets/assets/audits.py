@@ -91,7 +91,7 @@ def _build(
         deps=list(upstream),
         group_name="workspace",
         description=face.description,
-        kinds={"markdown", "lancedb"},
+        kinds={"file", "report"},
         owners=OWNERS,
         code_version=face.code_version,
         partitions_def=DRAFTS,

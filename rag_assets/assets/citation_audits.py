@@ -18,13 +18,11 @@ def citations_metadata(workspace: Workspace, outcome: "AuditOutcome[CitationAudi
 
     audit = outcome.audit
     return {
-        "digest": audit.audit_id,
         "draft": audit.draft_name,
         **{str(status): count for status, count in audit.counts.items()},
-        "publications": ", ".join(f"{n}/{p}" for n, p in audit.publications.items()),
-        "is new": outcome.is_new,
-        "judged now": outcome.judged,
         "seconds": round(outcome.seconds, 3),
+        "judged now": outcome.judged,
+        "is new": outcome.is_new,
         "file": dg.MetadataValue.path(str(outcome.markdown)),
         "page": dg.MetadataValue.path(str(outcome.html)),
         "table": table(
@@ -51,4 +49,6 @@ def citations_metadata(workspace: Workspace, outcome: "AuditOutcome[CitationAudi
             ),
         ),
         "preview": text_preview(outcome.markdown.read_text(encoding="utf-8")[:8000]),
+        "publications": ", ".join(f"{n}/{p}" for n, p in audit.publications.items()),
+        "digest": audit.audit_id,
     }

@@ -17,14 +17,12 @@ def claims_metadata(workspace: Workspace, outcome: "AuditOutcome[ClaimAudit]") -
     """Return what the UI shows of a claim audit."""
     audit = outcome.audit
     return {
-        "digest": audit.audit_id,
         "draft": audit.draft_name,
         **{str(status): count for status, count in audit.counts.items()},
-        "publications": ", ".join(f"{n}/{p}" for n, p in audit.publications.items()),
-        "is new": outcome.is_new,
+        "seconds": round(outcome.seconds, 3),
         "searched": audit.searched_now,
         "judged": audit.judged_now,
-        "seconds": round(outcome.seconds, 3),
+        "is new": outcome.is_new,
         "file": dg.MetadataValue.path(str(outcome.markdown)),
         "page": dg.MetadataValue.path(str(outcome.html)),
         "table": table(
@@ -55,4 +53,6 @@ def claims_metadata(workspace: Workspace, outcome: "AuditOutcome[ClaimAudit]") -
             ),
         ),
         "preview": text_preview(outcome.markdown.read_text(encoding="utf-8")[:8000]),
+        "publications": ", ".join(f"{n}/{p}" for n, p in audit.publications.items()),
+        "digest": audit.audit_id,
     }

@@ -17,7 +17,7 @@ def build_embeddings_asset(declared: Namespace) -> dg.AssetsDefinition:
         "chunks",
         "A vector of each model for every chunk, looked up by what the model was given before it "
         "is computed.",
-        {"python", "onnx", "parquet"},
+        {"python", "parquet"},
         str(EMBEDDING_VERSION),
         _work,
     )

@@ -22,7 +22,7 @@ def build_first_index_asset(declared: Namespace) -> dg.AssetsDefinition:
         group_name=declared.name,
         description="A publication before the vectors are there, where many are to be made: new "
         "passages are found by their words, others as before. `search_index` replaces it.",
-        kinds={"lancedb", "duckdb"},
+        kinds={"duckdb", "table"},
         owners=OWNERS,
         code_version=str(PUBLISHING_VERSION),
         backfill_policy=dg.BackfillPolicy.single_run(),
@@ -50,11 +50,12 @@ def build_first_index_asset(declared: Namespace) -> dg.AssetsDefinition:
             report(news, 0, 0)
         return dg.MaterializeResult(
             metadata={
+                "documents": outcome.counts["documents"],
                 "vectors to come": lacking,
+                "seconds": round(outcome.seconds, 3),
+                **{name: n for name, n in outcome.counts.items() if name != "documents"},
                 "published": True,
                 "publication": outcome.publication,
-                "seconds": round(outcome.seconds, 3),
-                **outcome.counts,
             },
             data_version=dg.DataVersion(outcome.publication),
         )

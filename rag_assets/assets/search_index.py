@@ -34,7 +34,7 @@ def build_search_index_asset(declared: Namespace) -> dg.AssetsDefinition:
         group_name=declared.name,
         description="One immutable publication: a Lance table with vectors and a text index, and "
         "a DuckDB catalogue. Readers go over to it all at once.",
-        kinds={"lancedb", "duckdb"},
+        kinds={"duckdb", "table"},
         owners=OWNERS,
         code_version=str(PUBLISHING_VERSION),
         backfill_policy=dg.BackfillPolicy.single_run(),
@@ -56,17 +56,19 @@ def build_search_index_asset(declared: Namespace) -> dg.AssetsDefinition:
             context.log.warning(warning)
         return dg.MaterializeResult(
             metadata={
-                "publication": outcome.publication,
-                "digest": outcome.publication,
-                "build": build.build_id,
-                "manifest": dg.MetadataValue.path(str(build.path)),
-                "is new": outcome.is_new,
+                "documents": outcome.counts["documents"],
+                "failed": sum(fact.status == "failed" for fact in outcome.facts),
                 "seconds": round(outcome.seconds, 3),
-                **outcome.counts,
+                **{name: n for name, n in outcome.counts.items() if name != "documents"},
+                "is new": outcome.is_new,
                 **warnings_metadata(outcome.warnings),
                 "table": document_table([describe_facts(fact) for fact in outcome.facts]),
                 "plots": dg.MetadataValue.md(plot_publication(namespace)),
                 "preview": dg.MetadataValue.md(_preview(outcome)),
+                "manifest": dg.MetadataValue.path(str(build.path)),
+                "build": build.build_id,
+                "publication": outcome.publication,
+                "digest": outcome.publication,
             },
             data_version=dg.DataVersion(outcome.publication),
         )

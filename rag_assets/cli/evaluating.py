@@ -259,7 +259,7 @@ def qasper(
 def sets(names: tuple[str, ...]) -> None:
     """Materialize one partition a set, then print its report."""
     from rag_assets.cli.options import open_workspace
-    from rag_assets.evaluation.workspace_sets import FOLDER, list_evaluation_sets
+    from rag_assets.evaluation.workspace_sets import list_evaluation_sets
     from rag_assets.running import materialize_partition
 
     workspace = open_workspace()
@@ -267,7 +267,7 @@ def sets(names: tuple[str, ...]) -> None:
     unknown = [name for name in names if name not in known]
     if unknown or not known:
         raise UsageError(
-            f"{workspace.root / FOLDER} holds {', '.join(known) or 'no set'}"
+            f"{workspace.evaluations} holds {', '.join(known) or 'no set'}"
             f"{f', not {unknown[0]}' if unknown else ''}. Put a folder in the layout of BEIR or a "
             "JSON evaluation set there."
         )

@@ -22,7 +22,9 @@ _EMBEDDED = (*_CHUNKED, "embeddings")
 _ALL = (*_CHUNKED, "first_index", "embeddings", "search_index")
 _UNPARTITIONED = frozenset({"inventory", "first_index", "search_index"})
 # Told to a person where there are any.
-_SELDOM = frozenset({"replaced", "renamed"})
+_SELDOM = frozenset({"failed", "replaced", "renamed"})
+# Begins what each partition repeats of its run.
+_WHOLE_RUN = "whole run"
 _REHASH_TAG, _RETRY_TAG = "rag/rehash", "rag/retry"
 
 rehash_option = click.option(
@@ -146,12 +148,14 @@ def _summarise(
         for part in found.values() if is_partitioned else [found]:
             for figure, value in part.items():
                 is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-                if is_number and not figure.startswith("mean_"):
+                if is_number and not figure.startswith((_WHOLE_RUN, "mean_")):
                     totals[figure] = round(float(totals.get(figure, 0)) + value, 3)
                     if isinstance(value, int):
                         totals[figure] = int(totals[figure])
                 elif figure == "publication":
                     totals[figure] = value
+        if "seconds" in totals:
+            totals["seconds"] = totals.pop("seconds")  # last
         summary[stage] = totals
     return summary
 

@@ -15,8 +15,10 @@ def record_audit(workspace: Workspace, outcome: "AuditOutcome[Any]") -> None:
     import dagster as dg
 
     from rag_assets.assets import DRAFTS, metadata_of_audit
+    from rag_assets.checks import make_first_checks
 
     with open_instance(workspace) as instance:
+        make_first_checks(workspace, instance)
         instance.add_dynamic_partitions(str(DRAFTS.name), [outcome.key])
         instance.report_runless_asset_event(
             dg.AssetMaterialization(

@@ -188,6 +188,11 @@ class Workspace:
         """The user's drafts."""
         return self.root / "drafts"
 
+    @property
+    def evaluations(self) -> Path:
+        """The user's evaluation sets; most workspaces have none."""
+        return self.root / "evaluations"
+
     def draft_stem(self, draft: Path) -> str:
         """Return how the outputs of a draft are called, without what they are and their version.
 
