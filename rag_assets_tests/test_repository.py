@@ -134,7 +134,9 @@ class TestPins:
         text = "\n".join(line for line in lines if not line.startswith("#"))
         return re.split(r"\n(?=\S)", text.strip())
 
-    @pytest.mark.parametrize("name", ["constraints.txt", "constraints-cpu.txt", "constraints-cuda.txt"])
+    @pytest.mark.parametrize(
+        "name", ["constraints.txt", "constraints-cpu.txt", "constraints-cuda.txt"]
+    )
     def test_every_package_is_one_exact_version_with_hashes(self, name: str) -> None:
         pattern = r"[A-Za-z0-9][\w.\-]*==[\w.]+( ; [^\\]+)?( \\\n    --hash=sha256:[0-9a-f]{64})+"
         assert [entry for entry in self.entries(name) if not re.fullmatch(pattern, entry)] == []
@@ -199,7 +201,7 @@ def test_pages_name_only_make_targets_that_there_are() -> None:
 
 def test_scripts_that_measure_import_only_modules_that_there_are() -> None:
     folder, missing = ROOT / "benchmarks", []
-    for script in sorted(folder.glob("*.py")):
+    for script in sorted(folder.rglob("*.py")):
         for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.module:
                 parts = node.module.split(".")

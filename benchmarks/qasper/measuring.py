@@ -1,14 +1,11 @@
-"""`rag eval qasper`: the paragraphs of a paper that answer a question, found within that paper."""
+"""The paragraphs of a paper that answer a question, found within that paper."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rag_assets.evaluation.asking import Latency, encode_questions, part_names, search_parts
-from rag_assets.evaluation.bootstrap import Interval, difference_interval, mean_intervals
-from rag_assets.evaluation.passage_questions import Span
-from rag_assets.evaluation.qasper_rows import (
+from benchmarks.qasper.rows import (
     Paper,
     PaperQuestion,
     WrittenPaper,
@@ -16,6 +13,9 @@ from rag_assets.evaluation.qasper_rows import (
     scored_questions,
     write_paper,
 )
+from rag_assets.evaluation.asking import Latency, encode_questions, part_names, search_parts
+from rag_assets.evaluation.bootstrap import Interval, difference_interval, mean_intervals
+from rag_assets.evaluation.cuts import Span
 from rag_assets.evaluation.report import EvaluationReport, Figure, ReportTable, settings_digest
 from rag_assets.evaluation.retrieval_metrics import ndcg_at, recall_at, reciprocal_rank_at
 from rag_assets.evaluation.workspaces import BuiltWorkspace, MadeFile, built_workspace

@@ -1,4 +1,4 @@
-"""`rag eval chunking`: how much of an answer the best chunks hold, and how texts are cut."""
+"""How much of an answer the best chunks hold, and how texts are cut."""
 
 import tempfile
 import time
@@ -6,6 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.chunking.corpus_search import METHODS, CorpusSearch, SearchedChunk
+from benchmarks.chunking.questions import (
+    PassageSet,
+    place_references,
+    read_passage_set,
+)
+from benchmarks.chunking.report import FOUND, OWN, TOP_K, report_chunking
+from benchmarks.chunking.spans import Recovered, intersection, score_spans, touching
+from benchmarks.chunking.splitters import split_fixed, split_recursively, split_words
+from benchmarks.chunking.vectors import VectorCache, name_progress
 from rag_assets.chunking import chunk_document, model_input
 from rag_assets.embedding import (
     EmbeddingModel,
@@ -15,13 +25,13 @@ from rag_assets.embedding import (
     joint_tokenizer,
     load_query_encoder,
 )
-from rag_assets.evaluation.chunking_report import FOUND, OWN, TOP_K, report_chunking
-from rag_assets.evaluation.corpus_search import METHODS, CorpusSearch, SearchedChunk
-from rag_assets.evaluation.passage_questions import (
-    PassageSet,
+from rag_assets.evaluation.cuts import (
+    CutText,
     Span,
-    place_references,
-    read_passage_set,
+    describe_cuts,
+    sentence_spans,
+    total,
+    union,
 )
 from rag_assets.evaluation.report import (
     EvaluationReport,
@@ -29,19 +39,6 @@ from rag_assets.evaluation.report import (
     mean,
     share,
 )
-from rag_assets.evaluation.span_scores import (
-    CutText,
-    Recovered,
-    describe_cuts,
-    intersection,
-    score_spans,
-    sentence_spans,
-    total,
-    touching,
-    union,
-)
-from rag_assets.evaluation.splitters import split_fixed, split_recursively, split_words
-from rag_assets.evaluation.vectors import VectorCache, name_progress
 from rag_assets.model import Chunk, ParsedDocument, Progress
 from rag_assets.parsing import ParseHints, parse_document
 from rag_assets.workspace import Settings

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.chunking.measuring import evaluate_chunking
 from rag_assets.embedding import HashingEmbedder
-from rag_assets.evaluation import evaluate_chunking
 from rag_assets.model import UsageError
 from rag_assets.workspace import Settings, shipped_settings
 

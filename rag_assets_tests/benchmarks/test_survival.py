@@ -6,9 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from rag_assets.cli.main import build_cli
-from rag_assets.evaluation import evaluate_survival
-from rag_assets.evaluation.survival import FileFate, _report
+from benchmarks.survival import FileFate, _report, evaluate_survival, survival
 from rag_assets.model import ParseReport, UsageError
 from rag_assets.workspace import Settings, shipped_settings
 
@@ -133,20 +131,10 @@ def test_folder_without_files_is_refused(tmp_path: Path, settings: Settings) -> 
 @pytest.mark.slow
 def test_command_writes_json_and_prints_tables(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.json"
-    arguments = ["eval", "survival", str(folder), "--json", str(out),
+    arguments = [str(folder), "--json", str(out),
                  "--config", str(tmp_path / "config.yaml")]  # fmt: skip
     (tmp_path / "config.yaml").write_text("parse: {workers: 1}\n")
-    result = CliRunner().invoke(build_cli(), arguments)
+    result = CliRunner().invoke(survival, arguments)
     assert result.exit_code == 0, result.output
     assert "Kinds, as the manifests say" in result.output
     assert json.loads(out.read_text())["counts"]["files"] == 5
-
-
-def test_command_refuses_a_comparison_without_a_name(tmp_path: Path) -> None:
-    rows = tmp_path / "rows.jsonl"
-    rows.write_text("{}")
-    result = CliRunner().invoke(
-        build_cli(), ["eval", "headings", str(rows), "--compare", "readings.jsonl"]
-    )
-    assert result.exit_code == 3
-    assert "NAME=FILE" in result.output

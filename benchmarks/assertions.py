@@ -5,9 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import click
 from pydantic import BaseModel, ConfigDict, Field
 
 from rag_assets.auditing.claims import AssertionType, Wording, read_wording
+from rag_assets.cli.failing import ExplainedErrors
+from rag_assets.cli.measuring import finish, out_option
+from rag_assets.cli.progress import shown_progress
 from rag_assets.evaluation.json_rows import read_rows
 from rag_assets.evaluation.report import EvaluationReport, Figure, ReportTable, share
 from rag_assets.model import Progress, UsageError, hash_fields
@@ -121,3 +125,25 @@ def _scores(
     found = sum(found for found, _ in pairs)
     true = sum(true for _, true in pairs)
     return share(both, found), share(both, true), share(2 * both, found + true)
+
+
+@click.command(
+    cls=ExplainedErrors,
+    help="Type the sentences in FILES (JSON lines with sentence, label, set) and compare: F1 of "
+    "causal detection (CAUSAL and CONDITIONAL_CAUSAL against the rest) and of comparisons (BETTER "
+    "and WORSE against the rest), and the share of hedged sentences that are flagged as strong.",
+)
+@click.argument(
+    "files", nargs=-1, required=True, metavar="FILE...",
+    type=click.Path(dir_okay=False, exists=True, path_type=Path),
+)  # fmt: skip
+@out_option
+def assertions(files: tuple[Path, ...], out: Path | None) -> None:
+    """Print the figures of each set."""
+    with shown_progress() as progress:
+        report = evaluate_assertions(files, progress)
+    finish(report, out)
+
+
+if __name__ == "__main__":
+    assertions()

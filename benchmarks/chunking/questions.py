@@ -8,11 +8,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from rag_assets.evaluation.cuts import Span
 from rag_assets.evaluation.json_rows import read_rows
 from rag_assets.model import UsageError
-
-Span = tuple[int, int]
-"""Half-open, in code points."""
 
 
 class _Row(BaseModel):

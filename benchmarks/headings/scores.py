@@ -3,16 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rag_assets.evaluation.heading_readers import ABSTRACT, REFERENCES, TITLE
-from rag_assets.evaluation.heading_rows import FoundHeading, HeadingRow, KnownHeading, Reading
-from rag_assets.evaluation.report import Figure, mean, share
-from rag_assets.evaluation.title_matching import (
+from benchmarks.headings.readers import ABSTRACT, REFERENCES, TITLE
+from benchmarks.headings.rows import FoundHeading, HeadingRow, KnownHeading, Reading
+from benchmarks.headings.titles import (
     f1,
     fold_text,
     match_in_order,
     normalise_title,
     token_f1,
 )
+from rag_assets.evaluation.report import Figure, mean, share
 
 # A count of references is right within this share of the true one (issue: "within 5 %").
 REFERENCE_TOLERANCE = 0.05

@@ -1,4 +1,4 @@
-"""`rag eval locate`: how well the ranking within a document finds what a citing sentence means.
+"""How well the ranking within a document finds what a citing sentence means.
 
 Rows as in CL-SciSumm (Jaidka et al. 2016–2019): a citing sentence, the paper that it cites, the
 sentences of it that annotators chose. Rows of one sentence by several annotators are one question.
@@ -9,6 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import click
+
+from rag_assets.cli.failing import ExplainedErrors
+from rag_assets.cli.measuring import finish, out_option
+from rag_assets.cli.progress import shown_progress
 from rag_assets.evaluation.json_rows import read_rows
 from rag_assets.evaluation.report import EvaluationReport, Figure, ReportTable
 from rag_assets.finding import EvidenceFinder
@@ -149,3 +154,23 @@ def _figures(
     }
     mrr = sum(1 / rank for rank in ranks if rank is not None) / len(ranks)
     return {**{name: round(value, 4) for name, value in hits.items()}, "mrr": round(mrr, 4)}
+
+
+@click.command(
+    cls=ExplainedErrors,
+    help="Rank the sentences of cited documents for citing sentences, as rag verify-citations "
+    "ranks passages: share found among the first 1, 3, 5 and 10, and mean reciprocal rank. DIR "
+    "holds NAME.jsonl (citing_sentence, reference_paper_id, cited_ids) and NAME_refs.jsonl.",
+)
+@click.argument("folder", metavar="DIR", type=click.Path(
+    exists=True, file_okay=False, path_type=Path))  # fmt: skip
+@out_option
+def locate(folder: Path, out: Path | None) -> None:
+    """Print the figures of each set."""
+    with shown_progress() as progress:
+        report = evaluate_locating(folder, progress)
+    finish(report, out)
+
+
+if __name__ == "__main__":
+    locate()

@@ -4,18 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_assets.evaluation.passage_questions import SpanReference, place_references
-from rag_assets.evaluation.span_scores import (
-    CutText,
-    describe_cuts,
-    intersection,
-    score_spans,
-    sentence_spans,
-    total,
-    touching,
-    union,
-)
-from rag_assets.evaluation.splitters import split_fixed, split_recursively, split_words
+from benchmarks.chunking.questions import SpanReference, place_references
+from benchmarks.chunking.spans import intersection, score_spans, touching
+from benchmarks.chunking.splitters import split_fixed, split_recursively, split_words
+from rag_assets.evaluation.cuts import CutText, describe_cuts, sentence_spans, total, union
 from rag_assets.model import Block, ParsedDocument
 from rag_assets.parsing import make_sections
 

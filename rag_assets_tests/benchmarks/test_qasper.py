@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from rag_assets.evaluation.qasper import evaluate_qasper, rank_paragraphs
-from rag_assets.evaluation.qasper_rows import Paper, scored_questions, write_paper
+from benchmarks.qasper.measuring import evaluate_qasper, rank_paragraphs
+from benchmarks.qasper.rows import Paper, scored_questions, write_paper
 from rag_assets.model import UsageError
-
-from .beir import hashing_settings
+from rag_assets_tests.evaluation.beir import hashing_settings
 
 OWLS: dict[str, Any] = {
     "paper_id": "p1",

@@ -7,8 +7,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from rag_assets.evaluation.cuts import Span
 from rag_assets.evaluation.json_rows import read_rows
-from rag_assets.evaluation.passage_questions import Span
 from rag_assets.model import UsageError
 
 ANNOTATED = "annotated"

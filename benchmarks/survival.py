@@ -1,4 +1,4 @@
-"""`rag eval survival`: every file of a folder under the limits, and what became of each."""
+"""Every file of a folder under the limits, and what became of each."""
 
 import hashlib
 import tempfile
@@ -9,6 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import click
+
+from rag_assets.cli.failing import ExplainedErrors
+from rag_assets.cli.measuring import config_option, finish, out_option
+from rag_assets.cli.progress import shown_progress
 from rag_assets.evaluation.json_rows import read_rows
 from rag_assets.evaluation.report import (
     EvaluationReport,
@@ -19,7 +24,7 @@ from rag_assets.evaluation.report import (
 )
 from rag_assets.model import ParseReport, Progress, UsageError
 from rag_assets.parsing import PARSE_REASONS, ParseJob, parse_files, parse_fingerprint
-from rag_assets.workspace import Settings
+from rag_assets.workspace import Settings, shipped_settings
 
 MANIFEST = "manifest.jsonl"
 CRASH, TIME_OUT, MEMORY_OUT = "parser_crashed", "time_limit", "memory_limit"
@@ -329,3 +334,31 @@ def _as_json(fate: FileFate) -> dict[str, Any]:
         "warnings": list(report.warnings) if report else [],
         "seconds": round(report.seconds, 3) if report else None,
     }
+
+
+@click.command(
+    cls=ExplainedErrors,
+    help="Parse every file below DIR in worker processes under the limits of the settings; count "
+    "what became of them by status, reason, media type and, where a manifest.jsonl says so, kind. "
+    "Exit code 1 when a parser crashed or a file has no report.",
+)
+@click.argument("folder", metavar="DIR", type=click.Path(
+    exists=True, file_okay=False, path_type=Path))  # fmt: skip
+@out_option
+@config_option
+@click.option(
+    "--passwords", "use_passwords", is_flag=True,
+    help="Give protected files the password that their manifest knows, as a sidecar would.",
+)  # fmt: skip
+def survival(folder: Path, out: Path | None, config: Path | None, use_passwords: bool) -> None:
+    """Print the counts, the kinds and the slowest files."""
+    settings = shipped_settings(config)
+    with shown_progress() as progress:
+        report = evaluate_survival(
+            folder, settings, use_passwords=use_passwords, on_progress=progress
+        )
+    finish(report, out)
+
+
+if __name__ == "__main__":
+    survival()

@@ -1,4 +1,4 @@
-"""`rag eval assertions` counts what the rules find in labelled sentences."""
+"""`benchmarks.assertions` counts what the rules find in labelled sentences."""
 
 import json
 from pathlib import Path
@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from rag_assets.cli.main import build_cli
-from rag_assets.evaluation.assertions import evaluate_assertions
+from benchmarks.assertions import assertions, evaluate_assertions
 from rag_assets.model import UsageError
 
 ROWS = [
@@ -41,7 +40,7 @@ def test_figures_follow_from_the_rows(tmp_path: Path) -> None:
 
 def test_the_command_prints_and_writes_the_figures(tmp_path: Path) -> None:
     file, out = write(tmp_path / "rows.jsonl", ROWS), tmp_path / "out.json"
-    ran = CliRunner().invoke(build_cli(), ["eval", "assertions", str(file), "--json", str(out)])
+    ran = CliRunner().invoke(assertions, [str(file), "--json", str(out)])
     assert ran.exit_code == 0, ran.output
     assert "made_up_causal_f1" in ran.output
     assert json.loads(out.read_text(encoding="utf-8"))["drinks_comparative_f1"] == 1.0
@@ -53,3 +52,8 @@ def test_a_row_of_another_form_is_refused_with_its_place(tmp_path: Path, line: s
     file.write_text(line, encoding="utf-8")
     with pytest.raises(UsageError, match=r"rows\.jsonl, line 1"):
         evaluate_assertions([file])
+
+
+def test_a_sentence_may_hold_marks_that_end_lines_elsewhere(tmp_path: Path) -> None:
+    rows = write(tmp_path / "rows.jsonl", [("Roofs\u2028were\u0085cool.", "NONE", "roofs")])
+    assert evaluate_assertions([rows]).counts["sentences"] == 1

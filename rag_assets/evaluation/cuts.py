@@ -1,8 +1,4 @@
-"""Figures over spans: what a search recovers, and how a text was cut.
-
-Recall, precision and IoU are those of Smith and Troynikov, "Evaluating Chunking Strategies for
-Retrieval" (Chroma technical report, 2024), over characters instead of tokens.
-"""
+"""How texts were cut into chunks: figures over spans."""
 
 import statistics
 from bisect import bisect_right
@@ -10,47 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rag_assets.chunking import sentence_breaks, split_sentences
-from rag_assets.evaluation.passage_questions import Span
 from rag_assets.evaluation.report import Figure, share
 from rag_assets.model import ParsedDocument, hash_text
 
-
-@dataclass(frozen=True, slots=True)
-class Recovered:
-    """How the passages of one search agree with the reference spans, in characters.
-
-    Args:
-        recall: share of the references' characters that were retrieved.
-        precision: share of the retrieved characters that belong to a reference. A character that
-            was retrieved twice counts twice.
-        iou: the characters of both, over the retrieved and those that were missed.
-        hit_iou: the same over those retrieved passages alone that hold some of a reference.
-    """
-
-    recall: float
-    precision: float
-    iou: float
-    hit_iou: float
-
-
-def score_spans(references: Sequence[Span], retrieved: Sequence[Span]) -> Recovered:
-    """Return recall, precision and IoU of one search.
-
-    Args:
-        references: of one question; where they overlap a character counts once.
-        retrieved: spans of the passages that were found, in the same text.
-    """
-    wanted = union(references)
-    known = total(wanted)
-    common = total(intersection(wanted, union(retrieved)))
-    size = total(retrieved)
-    hits = total(touching(retrieved, wanted))
-    return Recovered(
-        share(common, known) or 0.0,
-        share(common, size) or 0.0,
-        share(common, size + known - common) or 0.0,
-        share(common, hits + known - common) or 0.0,
-    )
+Span = tuple[int, int]
+"""Half-open, in code points."""
 
 
 def union(spans: Iterable[Span]) -> list[Span]:
@@ -62,21 +22,6 @@ def union(spans: Iterable[Span]) -> list[Span]:
         elif start < end:
             merged.append((start, end))
     return merged
-
-
-def intersection(first: Sequence[Span], second: Sequence[Span]) -> list[Span]:
-    """Return the characters of both; each argument disjoint and in order."""
-    common = []
-    i = j = 0
-    while i < len(first) and j < len(second):
-        start, end = max(first[i][0], second[j][0]), min(first[i][1], second[j][1])
-        if start < end:
-            common.append((start, end))
-        if first[i][1] <= second[j][1]:
-            i += 1
-        else:
-            j += 1
-    return common
 
 
 def total(spans: Iterable[Span]) -> int:
@@ -154,14 +99,3 @@ def _is_inside(cut: CutText, starts: Sequence[int], offset: int) -> bool:
     if not start < offset < end:
         return False
     return not cut.text[start:offset].isspace() and not cut.text[offset:end].isspace()
-
-
-def touching(spans: Sequence[Span], references: Sequence[Span]) -> list[Span]:
-    """Return the spans that share a character with a reference; `references` as by `union`."""
-    ends = [end for _, end in references]
-    found = []
-    for start, end in spans:
-        index = bisect_right(ends, start)
-        if index < len(references) and references[index][0] < end:
-            found.append((start, end))
-    return found

@@ -7,21 +7,23 @@ from typing import Any
 
 import pymupdf
 import pytest
+from click.testing import CliRunner
 
-from rag_assets.evaluation import (
+from benchmarks.headings.__main__ import headings
+from benchmarks.headings.measuring import (
     describe_document,
     describe_misses,
     evaluate_headings,
-    stored_reader,
 )
-from rag_assets.evaluation.heading_rows import (
+from benchmarks.headings.readers import stored_reader
+from benchmarks.headings.rows import (
     FoundHeading,
     HeadingRow,
     KnownHeading,
     Reading,
     read_heading_rows,
 )
-from rag_assets.evaluation.heading_scores import score_document, summarise
+from benchmarks.headings.scores import score_document, summarise
 from rag_assets.model import UsageError
 from rag_assets.workspace import shipped_settings
 
@@ -245,3 +247,11 @@ def test_misses_say_where_a_heading_stands() -> None:
     assert "false   2 Figure 1   [page 1]" in text
     assert "found: On hens, again" in text
     assert text in describe_document(score)
+
+
+def test_command_refuses_a_comparison_without_a_name(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text("{}")
+    result = CliRunner().invoke(headings, [str(rows), "--compare", "readings.jsonl"])
+    assert result.exit_code == 3
+    assert "NAME=FILE" in result.output

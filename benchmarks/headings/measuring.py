@@ -1,15 +1,15 @@
-"""`rag eval headings`: a parser's structure of papers against the truth (issue of the parser)."""
+"""A parser's structure of papers against the truth."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rag_assets.evaluation.heading_readers import HeadingReader, bookmark_reader, own_reader
-from rag_assets.evaluation.heading_rows import HeadingRow, KnownHeading, read_heading_rows
-from rag_assets.evaluation.heading_scores import DocumentScore, score_document, summarise
+from benchmarks.headings.readers import HeadingReader, bookmark_reader, own_reader
+from benchmarks.headings.rows import HeadingRow, KnownHeading, read_heading_rows
+from benchmarks.headings.scores import DocumentScore, score_document, summarise
+from benchmarks.headings.titles import fold_text, normalise_title
 from rag_assets.evaluation.report import EvaluationReport, Figure, ReportTable, settings_digest
-from rag_assets.evaluation.title_matching import fold_text, normalise_title
 from rag_assets.model import Progress
 from rag_assets.workspace import Settings
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.chunking.corpus_search import METHODS, CorpusSearch, SearchedChunk
 from rag_assets.embedding import EmbeddingModel, HashingEmbedder
-from rag_assets.evaluation.corpus_search import METHODS, CorpusSearch, SearchedChunk
 from rag_assets.workspace import shipped_settings
 from rag_assets.workspace.settings import ModelSettings
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_assets.evaluation.title_matching import (
+from benchmarks.headings.titles import (
     f1,
     fold_text,
     match_in_order,

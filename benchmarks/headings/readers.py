@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rag_assets.evaluation.heading_rows import FoundHeading, HeadingRow, Reading
+from benchmarks.headings.rows import FoundHeading, HeadingRow, Reading
 from rag_assets.evaluation.json_rows import read_lines
 from rag_assets.model import ParsedDocument, ParseFailure, UsageError
 from rag_assets.parsing import ParseHints, parse_document

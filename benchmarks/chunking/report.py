@@ -1,9 +1,9 @@
-"""The report of `rag eval chunking`."""
+"""The report of `benchmarks.chunking`."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from rag_assets.evaluation.corpus_search import METHODS
+from benchmarks.chunking.corpus_search import METHODS
 from rag_assets.evaluation.report import EvaluationReport, Figure, ReportTable, settings_digest
 from rag_assets.workspace import Settings
 
@@ -22,7 +22,7 @@ def report_chunking(
     by_corpus: Mapping[str, Mapping[str, Mapping[str, Figure]]],
     chunk_seconds: float,
 ) -> EvaluationReport:
-    """Return the report of `rag eval chunking`.
+    """Return what was measured, ours first.
 
     Args:
         counts: of what was read.
