@@ -6,6 +6,7 @@ processor seconds, children included, which bear a busy machine. A file that tak
 module leaves out all files but the fast ones, or measures where RAG_DURATIONS names a folder.
 """
 
+import functools
 import json
 import os
 import subprocess
@@ -96,6 +97,7 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     return collection_path.relative_to(HERE).as_posix() not in _fast_now() or None
 
 
+@functools.cache
 def _fast_now() -> frozenset[str]:
     return frozenset(choose_fast(read_durations()))
 
