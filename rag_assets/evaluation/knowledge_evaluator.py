@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from rag_assets.evaluation.asking import Latency, encode_questions
+from rag_assets.evaluation.cuts import CutText, describe_cuts, sentence_spans
 from rag_assets.evaluation.evalsets import EvalSet
 from rag_assets.evaluation.rankings import rank_documents, rank_hits
 from rag_assets.evaluation.report import (
@@ -16,7 +17,6 @@ from rag_assets.evaluation.report import (
     settings_digest,
 )
 from rag_assets.evaluation.retrieval_metrics import hit_at, ndcg_at, recall_at, reciprocal_rank_at
-from rag_assets.evaluation.span_scores import CutText, describe_cuts, sentence_spans
 from rag_assets.evaluation.workspaces import BuiltWorkspace, MadeFile, built_workspace
 from rag_assets.model import Progress, UsageError
 from rag_assets.storage import Notify
