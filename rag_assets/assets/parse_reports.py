@@ -17,7 +17,6 @@ def build_parse_reports_asset(declared: Namespace) -> dg.AssetsDefinition:
     return build_stage_asset(
         declared,
         "parse_reports",
-        "raw_files",
         "For every document its clean text with pages and blocks, or the reason why there is "
         "none. A document that fails harms no other.",
         {"python", "parquet"},

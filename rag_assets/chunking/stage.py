@@ -1,10 +1,6 @@
 """The stages `parents` and `chunks`: passages of every parsed content, partition by partition."""
 
-import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
 
 from rag_assets.chunking.chunks import CHUNKING_VERSION, make_chunks
 from rag_assets.chunking.parents import PARENTS_VERSION, make_parents
@@ -18,31 +14,11 @@ from rag_assets.chunking.rows import (
     restore_parent,
 )
 from rag_assets.chunking.tokenizer import Tokenizer
-from rag_assets.model import (
-    DocumentStatus,
-    Parent,
-    Progress,
-    StageOutcome,
-    combine_digests,
-    hash_fields,
-)
-from rag_assets.model.markdown import code_span, fence
-from rag_assets.parsing.stage import parsed_contents, stage_lock
+from rag_assets.model import Parent, Progress, StageOutcome, combine_digests, hash_fields
 from rag_assets.parsing.stored import read_parsed
-from rag_assets.storage import (
-    Computed,
-    Entry,
-    Notify,
-    Refreshed,
-    live_digest,
-    read_entries,
-    read_rows,
-    refresh_record,
-)
-from rag_assets.workspace import Inventory, Namespace, newest_expired
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from rag_assets.stages import DocumentStage, parsed_contents
+from rag_assets.storage import Computed, Entry, Notify, read_entries, read_rows
+from rag_assets.workspace import Inventory, Namespace
 
 
 def refresh_parents(
@@ -137,119 +113,3 @@ def refresh_chunks(
 
     stage = DocumentStage("chunks", chunks_schema(), wanted, compute)
     return stage.refresh(namespace, inventory, partitions, notify, on_progress)
-
-
-def upstream_fingerprints(
-    namespace: Namespace, inventory: Inventory, partition: str, upstream: str, rule: str
-) -> dict[str, str]:
-    """Return content → fingerprint: the rule of a stage over the digest of the stage before it."""
-    entries = read_entries(namespace.record(upstream, partition))
-    return {
-        content: hash_fields(rule, entries[content].digest)
-        for content in parsed_contents(namespace, inventory, partition)
-        if content in entries
-    }
-
-
-@dataclass(frozen=True)
-class DocumentStage:
-    """What every stage over documents has in common: refresh a record and report it.
-
-    Args:
-        wanted: partition → content → fingerprint of its living, parsed contents.
-        compute: the rows of stale contents of a partition.
-        size: what is counted of a content; its rows where nothing else is said.
-    """
-
-    name: str
-    schema: "pa.Schema"
-    wanted: Callable[[str], Mapping[str, str]]
-    compute: Callable[[str, Sequence[str]], Iterable[Computed]]
-    size: Callable[[Entry], int] = attrgetter("rows")
-
-    def refresh(
-        self,
-        namespace: Namespace,
-        inventory: Inventory,
-        partitions: Sequence[str],
-        notify: Notify,
-        on_progress: Progress | None,
-    ) -> dict[str, StageOutcome]:
-        """Refresh each partition in turn; returns the outcome by partition."""
-        outcomes: dict[str, StageOutcome] = {}
-        living = {partition: self.wanted(partition) for partition in partitions}
-        total = sum(map(len, living.values()))
-        done = 0
-        for partition, wanted in living.items():
-            if on_progress and total:
-                on_progress(self.name, done, total)
-            done += len(wanted)
-            started = time.monotonic()
-            path = namespace.record(self.name, partition)
-            refreshed = refresh_record(
-                path,
-                stage_lock(namespace, self.name, partition),
-                self.schema,
-                wanted,
-                lambda: newest_expired(namespace),
-                lambda stale, key=partition: self.compute(key, stale),  # type: ignore[misc]
-                notify,
-            )
-            seconds = time.monotonic() - started
-            outcomes[partition] = self._describe(
-                namespace, inventory, partition, wanted, refreshed, seconds
-            )
-        return outcomes
-
-    def _describe(
-        self,
-        namespace: Namespace,
-        inventory: Inventory,
-        partition: str,
-        living: Collection[str],
-        refreshed: Refreshed,
-        seconds: float,
-    ) -> StageOutcome:
-        contents = inventory.partition(namespace, partition)
-        entries = refreshed.entries
-        documents = tuple(
-            DocumentStatus(
-                contents[content].first.source_uri,
-                "ok",
-                "",
-                {self.name: self.size(entries[content])},
-            )
-            for content in sorted(living, key=lambda c: contents[c].first.source_uri)
-        )
-        return StageOutcome(
-            live_digest(entries, living),
-            documents,
-            {
-                "documents": len(documents),
-                self.name: sum(self.size(entries[content]) for content in living),
-            },
-            len(refreshed.computed),
-            seconds,
-            (refreshed.mended,) if refreshed.mended else (),
-            self._preview(namespace, partition, contents, living),
-        )
-
-    def _preview(
-        self,
-        namespace: Namespace,
-        partition: str,
-        contents: Mapping[str, Any],
-        living: Collection[str],
-    ) -> str:
-        """Return the first rows of the first document, as Markdown."""
-        if "text" not in self.schema.names or not living:
-            return ""
-        first = min(living, key=lambda c: contents[c].first.source_uri)
-        rows = read_rows(
-            namespace.record(self.name, partition), self.schema, [first], ["order", "text"]
-        )
-        shown = [
-            f"**{row['order']}** ({len(row['text'])} characters)\n\n{fence(row['text'][:300])}"
-            for row in rows.slice(0, 3).to_pylist()
-        ]
-        return "\n\n".join([code_span(contents[first].first.source_uri), *shown])

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from rag_assets.chunking import model_input
 from rag_assets.chunking.rows import chunks_schema
-from rag_assets.chunking.stage import DocumentStage, upstream_fingerprints
 from rag_assets.embedding.models import EmbeddingModel
 from rag_assets.embedding.readable import UNREADABLE_SHARE, can_read
 from rag_assets.embedding.record import embeddings_schema, read_vectors, record_rows
@@ -24,7 +23,7 @@ from rag_assets.model import (
     hash_fields,
     hash_text,
 )
-from rag_assets.parsing.stage import stage_lock
+from rag_assets.stages import DocumentStage, stage_lock, upstream_fingerprints
 from rag_assets.storage import (
     Computed,
     Entry,

@@ -18,18 +18,17 @@ from rag_assets.model import (
 from rag_assets.model.markdown import code_span, escape_inline, fence
 from rag_assets.parsing.fingerprints import parse_fingerprint
 from rag_assets.parsing.pool import ParseJob, parse_files
+from rag_assets.stages import PARSES, describe_partition, stage_lock
 from rag_assets.storage import (
+    Computed,
     Entry,
     Notify,
+    OpenRecord,
+    Refreshed,
     explained_errors,
     hold_locks,
-    kept_tables,
-    live_digest,
-    load_entries_or_mend,
     read_entries,
     read_rows,
-    sign,
-    write_record,
 )
 from rag_assets.workspace import (
     Inventory,
@@ -43,7 +42,6 @@ from rag_assets.workspace.sidecar import SUFFIX
 if TYPE_CHECKING:
     import pyarrow as pa
 
-STAGE = "parse_reports"
 _LISTS = ("authors", "removed_templates", "warnings", "blobs")
 # What a person wants to know of a parse, in the tables of the UI and as plots over partitions.
 _SHOWN = (
@@ -104,11 +102,6 @@ def reports_schema() -> "pa.Schema":
     )
 
 
-def stage_lock(namespace: Namespace, stage: str, partition: str) -> Path:
-    """Return the lock of one partition record."""
-    return namespace.workspace.locks / f"{namespace.name}.{stage}.{partition}.lock"
-
-
 def refresh_parse_reports(
     namespace: Namespace,
     inventory: Inventory,
@@ -129,8 +122,8 @@ def refresh_parse_reports(
     # Here, with the libraries of the network, since a question comes by and parses nothing.
     from rag_assets.parsing.mineru.sending import send_to_provider
 
-    locks = [stage_lock(namespace, STAGE, partition) for partition in partitions]
-    with hold_locks(locks, f"{STAGE} of {namespace.name}", notify):
+    locks = [stage_lock(namespace, PARSES, partition) for partition in partitions]
+    with hold_locks(locks, f"{PARSES} of {namespace.name}", notify):
         open_partitions = {
             partition: _Partition(namespace, inventory, partition, retry, notify)
             for partition in partitions
@@ -163,20 +156,22 @@ class _Partition:
         self.namespace, self.partition = namespace, partition
         self.started = time.monotonic()
         self.seconds = 0.0
-        self.path = namespace.record(STAGE, partition)
-        self.entries, self.mended = load_entries_or_mend(self.path, reports_schema(), notify)
+        path = namespace.record(PARSES, partition)
+        self.record = OpenRecord(path, reports_schema(), notify)
+        self.refreshed = Refreshed(self.record.entries, (), wrote=False, mended=self.record.mended)
         self.living = inventory.partition(namespace, partition)
         self.reports: dict[str, ParseReport] = {}
         self.jobs: dict[str, ParseJob] = {}
         for content, document in self.living.items():
             fingerprint = _fingerprint(namespace, document)
-            if _is_stale(namespace, partition, self.entries.get(content), fingerprint, retry):
+            entry = self.record.entries.get(content)
+            if _is_stale(namespace, partition, entry, fingerprint, retry):
                 self.jobs[content] = self._job(document, fingerprint)
 
     def _job(self, document: LivingContent, fingerprint: str) -> ParseJob:
         name = f"{document.content_hash}-{fingerprint[:16]}.parquet"
         output = self.namespace.parsed_folder(self.partition) / name
-        entry = self.entries.get(document.content_hash)
+        entry = self.record.entries.get(document.content_hash)
         if entry is not None and entry.note.get("parsed_file") == name:
             output.unlink(missing_ok=True)  # it or what it refers to is not whole: parse it anew
         return ParseJob(
@@ -192,7 +187,7 @@ class _Partition:
 
     def take(self, report: ParseReport) -> None:
         """Accept a worker's report; a resource failure counts its attempts."""
-        entry = self.entries.get(report.content_hash)
+        entry = self.record.entries.get(report.content_hash)
         fingerprint = self.jobs[report.content_hash].fingerprint
         if report.kind == "resource" and entry and entry.fingerprint == fingerprint:
             report = replace(report, attempts=int(entry.note.get("attempts", 0)) + 1)
@@ -202,29 +197,19 @@ class _Partition:
         """Write the record as soon as its last document is parsed."""
         if len(self.reports) < len(self.jobs) or self.seconds:
             return
-        if self.reports or self.mended:
-            self._write()
+        if self.reports or self.record.mended:
+            self.refreshed = self.record.write(
+                (self._computed(self.reports[content]) for content in sorted(self.reports)),
+                lambda: newest_expired(self.namespace),
+            )
         self.seconds = time.monotonic() - self.started
 
-    def _write(self) -> None:
+    def _computed(self, report: ParseReport) -> Computed:
         import pyarrow as pa
 
-        schema = reports_schema()
-        fresh = {c: sign(self._entry(report)) for c, report in self.reports.items()}
-        expired = newest_expired(self.namespace)
-        kept = {c: e for c, e in self.entries.items() if c not in fresh and c not in expired}
-        rows = [
-            {
-                **asdict(self.reports[c]),
-                **{name: list(getattr(self.reports[c], name)) for name in _LISTS},
-            }
-            for c in sorted(fresh)
-        ]
-        tables = kept_tables(self.path, schema, self.entries, kept)
-        self.entries = kept | fresh
-        write_record(
-            self.path, schema, self.entries, [*tables, pa.Table.from_pylist(rows, schema=schema)]
-        )
+        row = {**asdict(report), **{name: list(getattr(report, name)) for name in _LISTS}}
+        rows = pa.Table.from_pylist([row], schema=reports_schema())
+        return report.content_hash, self._entry(report), rows
 
     def _entry(self, report: ParseReport) -> Entry:
         name = report.parsed_file
@@ -247,30 +232,22 @@ class _Partition:
 
     def outcome(self) -> StageOutcome:
         """Describe the partition as it stands now."""
-        documents = tuple(
-            _describe(document, self.entries[content])
-            for content, document in sorted(
-                self.living.items(), key=lambda item: item[1].first.source_uri
-            )
-            if content in self.entries
-        )
-        totals = {
-            name: sum(int(document.figures[name]) for document in documents) for name in _SHOWN
-        }
-        return StageOutcome(
-            live_digest(self.entries, self.living),
-            documents,
-            {
-                "documents": len(documents),
-                "failed": sum(document.status == "failed" for document in documents),
-                **totals,
-                "mean_characters_a_page": _characters_a_page(documents),
-            },
-            len(self.reports),
+        return describe_partition(
+            self.refreshed,
+            self.living,
+            _describe,
+            _count,
             self.seconds,
-            (self.mended,) if self.mended else (),
-            preview_parse(self.namespace, self.partition, self.entries, self.living),
+            preview_parse(self.namespace, self.partition, self.refreshed.entries, self.living),
         )
+
+
+def _count(documents: Sequence[DocumentStatus]) -> dict[str, int]:
+    return {
+        "failed": sum(document.status == "failed" for document in documents),
+        **{name: sum(int(document.figures[name]) for document in documents) for name in _SHOWN},
+        "mean_characters_a_page": _characters_a_page(documents),
+    }
 
 
 def has_stale_parses(namespace: Namespace, inventory: Inventory) -> bool:
@@ -281,7 +258,7 @@ def has_stale_parses(namespace: Namespace, inventory: Inventory) -> bool:
     """
     for partition in namespace.partition_keys:
         living = inventory.partition(namespace, partition)
-        entries = read_entries(namespace.record(STAGE, partition)) if living else {}
+        entries = read_entries(namespace.record(PARSES, partition)) if living else {}
         for content, document in living.items():
             fingerprint = _fingerprint(namespace, document)
             if _is_stale(namespace, partition, entries.get(content), fingerprint, retry=False):
@@ -360,20 +337,10 @@ def preview_parse(
     return ""
 
 
-def parsed_contents(namespace: Namespace, inventory: Inventory, partition: str) -> dict[str, Entry]:
-    """Return the entries of a partition's living contents that were parsed."""
-    entries = read_entries(namespace.record(STAGE, partition))
-    return {
-        content: entries[content]
-        for content in inventory.partition(namespace, partition)
-        if content in entries and entries[content].note["status"] == "ok"
-    }
-
-
 def read_reports(
     namespace: Namespace, partition: str, contents: Iterable[str]
 ) -> list[dict[str, Any]]:
     """Return the reports of some contents of a partition as dictionaries."""
-    path = namespace.record(STAGE, partition)
+    path = namespace.record(PARSES, partition)
     rows: list[dict[str, Any]] = read_rows(path, reports_schema(), list(contents)).to_pylist()
     return rows

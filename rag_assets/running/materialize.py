@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rag_assets.model import Progress, RagError
 from rag_assets.running.address_space import require_address_space
 from rag_assets.running.instance import load_definitions, open_instance
+from rag_assets.stages import partitioned, stage_names
 from rag_assets.storage import describe_trouble, number_in
 from rag_assets.workspace import Namespace, Workspace
 
@@ -17,18 +18,7 @@ if TYPE_CHECKING:
 
 # Said without words, or with none that name the reason.
 _OF_MEMORY = frozenset({"MemoryError", "ArrowMemoryError", "_ArrayMemoryError"})
-# Stages of a namespace in the order in which data flows.
-STAGES = (
-    "inventory",
-    "raw_files",
-    "parse_reports",
-    "parents",
-    "chunks",
-    "first_index",
-    "embeddings",
-    "search_index",
-)
-_UNPARTITIONED = frozenset({"inventory", "first_index", "search_index"})
+STAGES = stage_names()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +63,10 @@ def materialize_stages(
         "dagster/asset_partition_range_start": keys[0],
         "dagster/asset_partition_range_end": keys[-1],
     }
-    partitioned = any(stage not in _UNPARTITIONED for stage in stages)
     return _run(
         namespace.workspace,
         [[namespace.name, stage] for stage in stages],
-        {**(range_tags if partitioned else {}), **(tags or {})},
+        {**(range_tags if partitioned(stages) else {}), **(tags or {})},
         on_progress,
     )
 
