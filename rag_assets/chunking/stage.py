@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Sequence
 
 from rag_assets.chunking.chunks import CHUNKING_VERSION, make_chunks
-from rag_assets.chunking.parents import PARENTS_VERSION, make_parents
+from rag_assets.chunking.documents import make_parents
+from rag_assets.chunking.modes import chunk_key, parent_key
+from rag_assets.chunking.parents import PARENTS_VERSION
 from rag_assets.chunking.preprocess import PREPROCESS_VERSION
 from rag_assets.chunking.rows import (
     chunk_row,
@@ -32,13 +34,7 @@ def refresh_parents(
 ) -> dict[str, StageOutcome]:
     """Make the parents of every parsed content whose parse or rules changed."""
     settings = namespace.settings.chunk
-    rule = hash_fields(
-        PARENTS_VERSION,
-        settings.mode == "qa",
-        settings.parents,
-        settings.parent_tokens,
-        tokenizer.fingerprint,
-    )
+    rule = hash_fields(PARENTS_VERSION, *parent_key(settings), tokenizer.fingerprint)
 
     def compute(partition: str, stale: Sequence[str]) -> Iterable[Computed]:
         import pyarrow as pa
@@ -81,7 +77,7 @@ def refresh_chunks(
     """
     settings = namespace.settings.chunk
     rule = hash_fields(
-        CHUNKING_VERSION, PREPROCESS_VERSION, settings.model_dump(), tokenizer.fingerprint
+        CHUNKING_VERSION, PREPROCESS_VERSION, *chunk_key(settings), tokenizer.fingerprint
     )
 
     def compute(partition: str, stale: Sequence[str]) -> Iterable[Computed]:
