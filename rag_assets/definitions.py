@@ -14,11 +14,14 @@ from rag_assets.assets import (
     build_claim_audits_asset,
     build_evaluation_sets_asset,
     build_evidence_packs_asset,
+    build_instruction_briefs_asset,
     build_namespace_assets,
+    build_parse_quality_report_asset,
     build_retrieval_evaluations_asset,
 )
 from rag_assets.checks import build_namespace_checks, build_workspace_checks
 from rag_assets.sensors import build_namespace_sensors, build_workspace_sensors
+from rag_assets.stages import PARSE_SUMMARIES, PARSES
 from rag_assets.workspace import Workspace, require_own_environment
 
 _log = logging.getLogger(__name__)
@@ -55,7 +58,7 @@ def _build(workspace: Workspace) -> dg.Definitions:
         group = build_namespace_assets(namespace)
         job = dg.define_asset_job(
             f"{namespace.name}_ingest",
-            selection=dg.AssetSelection.assets(*(asset.key for asset in group)),
+            selection=dg.AssetSelection.assets(*(asset.key for asset in group), *PARSE_SUMMARIES),
             description=f"Everything from raw/ to the publication of '{namespace.name}'.",
         )
         assets.extend(group)
@@ -63,6 +66,11 @@ def _build(workspace: Workspace) -> dg.Definitions:
         sensors.extend(build_namespace_sensors(namespace, job.name))
         jobs.append(job)
     indexes = [asset.key for asset in assets if asset.key.path[-1] == "search_index"]
+    parses = [asset.key for asset in assets if asset.key.path[-1] == PARSES]
+    summaries = [
+        build_parse_quality_report_asset(workspace, parses),
+        build_instruction_briefs_asset(workspace, parses),
+    ]
     packs = build_evidence_packs_asset(workspace, indexes)
     audits = build_citation_audits_asset(workspace, indexes)
     claims = build_claim_audits_asset(workspace, indexes)
@@ -80,7 +88,7 @@ def _build(workspace: Workspace) -> dg.Definitions:
         "evaluate_retrieval", selection=[evaluations], description="One report on one set."
     )
     return dg.Definitions(
-        assets=[*assets, packs, audits, claims, evaluation_sets, evaluations],
+        assets=[*assets, *summaries, packs, audits, claims, evaluation_sets, evaluations],
         asset_checks=[*checks, *build_workspace_checks(workspace)],
         sensors=[
             *sensors,

@@ -12,6 +12,7 @@ from rag_assets.assets.evidence_packs import (
     build_evidence_packs_asset,
     record_noted_packs,
 )
+from rag_assets.assets.instruction_briefs import build_instruction_briefs_asset
 from rag_assets.assets.options import (
     REHASH_TAG,
     REST_TAG,
@@ -19,6 +20,7 @@ from rag_assets.assets.options import (
     STATE_TAG,
     progress_reporter,
 )
+from rag_assets.assets.parse_quality_report import build_parse_quality_report_asset
 from rag_assets.assets.retrieval_evaluations import build_retrieval_evaluations_asset
 from rag_assets.stages import stage_names
 
@@ -53,7 +55,9 @@ __all__ = [
     "build_claim_audits_asset",
     "build_evaluation_sets_asset",
     "build_evidence_packs_asset",
+    "build_instruction_briefs_asset",
     "build_namespace_assets",
+    "build_parse_quality_report_asset",
     "build_retrieval_evaluations_asset",
     "claims_metadata",
     "progress_reporter",

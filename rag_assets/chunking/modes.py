@@ -95,9 +95,9 @@ def mode_of(settings: ChunkSettings) -> Mode:
 def parent_key(settings: ChunkSettings) -> list[Any]:
     """Return what of the settings the parents are a function of."""
     mode = mode_of(settings)
-    return [mode.parent_rule, settings.model_dump(include=mode.parent_settings)]
+    return [mode.parent_rule, settings.model_dump(include=set(mode.parent_settings))]
 
 
 def chunk_key(settings: ChunkSettings) -> list[Any]:
     """Return what of the settings the chunks are a function of, besides their parents."""
-    return [settings.mode, settings.model_dump(include=mode_of(settings).settings)]
+    return [settings.mode, settings.model_dump(include=set(mode_of(settings).settings))]

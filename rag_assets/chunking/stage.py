@@ -83,13 +83,17 @@ def refresh_chunks(
     def compute(partition: str, stale: Sequence[str]) -> Iterable[Computed]:
         import pyarrow as pa
 
+        parses = parsed_contents(namespace, inventory, partition)
         upstream = read_entries(namespace.record("parents", partition))
         parents = read_rows(namespace.record("parents", partition), parents_schema(), stale)
         by_content: dict[str, list[Parent]] = {content: [] for content in stale}
         for row in parents.to_pylist():
             by_content[row["content_hash"]].append(restore_parent(row))
         for content in stale:
-            name = upstream[content].note["parsed_file"]
+            # Another parser may have made the same parse since, in a file of another name.
+            parse = parses[content]
+            is_same = parse.digest == upstream[content].note["of"]
+            name = (parse if is_same else upstream[content]).note["parsed_file"]
             document, _ = read_parsed(namespace.parsed_folder(partition) / name)
             chunks = make_chunks(document, by_content[content], settings, tokenizer)
             rows = [chunk_row(content, chunk) for chunk in chunks]

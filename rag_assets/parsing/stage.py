@@ -16,7 +16,7 @@ from rag_assets.model import (
     hash_fields,
 )
 from rag_assets.model.markdown import code_span, escape_inline, fence
-from rag_assets.parsing.fingerprints import parse_fingerprint
+from rag_assets.parsing.fingerprints import parse_fingerprint, request_fingerprint
 from rag_assets.parsing.pool import ParseJob, parse_files
 from rag_assets.stages import PARSES, describe_partition, stage_lock
 from rag_assets.storage import (
@@ -163,33 +163,32 @@ class _Partition:
         self.reports: dict[str, ParseReport] = {}
         self.jobs: dict[str, ParseJob] = {}
         for content, document in self.living.items():
-            fingerprint = _fingerprint(namespace, document)
             entry = self.record.entries.get(content)
-            if _is_stale(namespace, partition, entry, fingerprint, retry):
-                self.jobs[content] = self._job(document, fingerprint)
+            if _is_stale(namespace, document, entry, retry):
+                self.jobs[content] = self._job(document, entry)
 
-    def _job(self, document: LivingContent, fingerprint: str) -> ParseJob:
-        name = f"{document.content_hash}-{fingerprint[:16]}.parquet"
-        output = self.namespace.parsed_folder(self.partition) / name
-        entry = self.record.entries.get(document.content_hash)
-        if entry is not None and entry.note.get("parsed_file") == name:
-            output.unlink(missing_ok=True)  # it or what it refers to is not whole: parse it anew
+    def _job(self, document: LivingContent, entry: Entry | None) -> ParseJob:
+        folder = self.namespace.parsed_folder(self.partition)
+        parsed = entry.note["parsed_file"] if entry else None
+        if entry and parsed and _is_current(self.namespace, document, entry):
+            # It or what it refers to is not whole: parse it anew.
+            (folder / parsed).unlink(missing_ok=True)
         return ParseJob(
             content_hash=document.content_hash,
             path=Path(document.first.file),
             extension=document.extension,
             password=password_of(document),
-            output=output,
+            folder=folder,
             blobs=self.namespace.blobs,
-            fingerprint=fingerprint,
+            request=_request(self.namespace, document),
             stem=document.stem,
         )
 
     def take(self, report: ParseReport) -> None:
         """Accept a worker's report; a resource failure counts its attempts."""
         entry = self.record.entries.get(report.content_hash)
-        fingerprint = self.jobs[report.content_hash].fingerprint
-        if report.kind == "resource" and entry and entry.fingerprint == fingerprint:
+        document = self.living[report.content_hash]
+        if report.kind == "resource" and entry and _is_current(self.namespace, document, entry):
             report = replace(report, attempts=int(entry.note.get("attempts", 0)) + 1)
         self.reports[report.content_hash] = report
 
@@ -224,11 +223,14 @@ class _Partition:
             "parsed_bytes": parsed.stat().st_size if parsed else 0,
             **{name: getattr(report, name) for name in _SHOWN},
             "blobs": list(report.blobs),
+            "media_type": report.media_type,
             "parser": report.parser,
             "seconds": round(report.seconds, 3),
         }
         digest = report.parsed_digest or hash_fields(report.status, report.reason_code)
-        return Entry(self.jobs[report.content_hash].fingerprint, digest, 1, note)
+        document = self.living[report.content_hash]
+        fingerprint = _fingerprint(self.namespace, document, report.media_type)
+        return Entry(fingerprint, digest, 1, note)
 
     def outcome(self) -> StageOutcome:
         """Describe the partition as it stands now."""
@@ -260,29 +262,44 @@ def has_stale_parses(namespace: Namespace, inventory: Inventory) -> bool:
         living = inventory.partition(namespace, partition)
         entries = read_entries(namespace.record(PARSES, partition)) if living else {}
         for content, document in living.items():
-            fingerprint = _fingerprint(namespace, document)
-            if _is_stale(namespace, partition, entries.get(content), fingerprint, retry=False):
+            if _is_stale(namespace, document, entries.get(content), retry=False):
                 return True
     return False
 
 
-def _fingerprint(namespace: Namespace, document: LivingContent) -> str:
-    return parse_fingerprint(
+def _request(namespace: Namespace, document: LivingContent) -> str:
+    return request_fingerprint(
         document.content_hash,
         document.extension,
         document.password_hash,
         namespace.settings.parse,
-        stem=document.stem,
+    )
+
+
+def _fingerprint(namespace: Namespace, document: LivingContent, media_type: str) -> str:
+    request, settings = _request(namespace, document), namespace.settings.parse
+    return parse_fingerprint(request, media_type, settings, document.stem)
+
+
+def _is_current(namespace: Namespace, document: LivingContent, entry: Entry) -> bool:
+    """Say whether a parse made now would have the fingerprint that an entry has.
+
+    As long as the request is the same, so is the media type that the entry found.
+    """
+    media_type = entry.note.get("media_type")  # none in records of older versions
+    return media_type is not None and entry.fingerprint == _fingerprint(
+        namespace, document, media_type
     )
 
 
 def _is_stale(
-    namespace: Namespace, partition: str, entry: Entry | None, fingerprint: str, retry: bool
+    namespace: Namespace, document: LivingContent, entry: Entry | None, retry: bool
 ) -> bool:
-    if entry is None or entry.fingerprint != fingerprint:
+    if entry is None or not _is_current(namespace, document, entry):
         return True
     if entry.note["status"] == "ok":
-        parsed = namespace.parsed_folder(partition) / entry.note["parsed_file"]
+        folder = namespace.parsed_folder(namespace.partition_of(document.content_hash))
+        parsed = folder / entry.note["parsed_file"]
         if not parsed.is_file() or parsed.stat().st_size != entry.note["parsed_bytes"]:
             return True
         return not all(namespace.blob(name).is_file() for name in entry.note["blobs"])

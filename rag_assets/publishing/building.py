@@ -289,7 +289,16 @@ def _name(
 ) -> str:
     """Return the name of a publication: the digest of its inputs."""
     who = [
-        (f.content_hash, f.doc_uid, f.status, f.reason_code, f.citable, sorted(f.fields.items()))
+        (
+            f.content_hash,
+            # The catalogue says where the parse lies, and so which parser has made it.
+            (f.report or {}).get("parsed_file"),
+            f.doc_uid,
+            f.status,
+            f.reason_code,
+            f.citable,
+            sorted(f.fields.items()),
+        )
         for f in records.facts
     ]
     digest = combine_digests(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rag_assets.model import Progress, RagError
 from rag_assets.running.address_space import require_address_space
 from rag_assets.running.instance import load_definitions, open_instance
-from rag_assets.stages import partitioned, stage_names
+from rag_assets.stages import PARSE_SUMMARIES, PARSES, partitioned, stage_names
 from rag_assets.storage import describe_trouble, number_in
 from rag_assets.workspace import Namespace, Workspace
 
@@ -65,10 +65,14 @@ def materialize_stages(
     }
     return _run(
         namespace.workspace,
-        [[namespace.name, stage] for stage in stages],
+        [*([namespace.name, stage] for stage in stages), *_summaries(stages)],
         {**(range_tags if partitioned(stages) else {}), **(tags or {})},
         on_progress,
     )
+
+
+def _summaries(stages: Sequence[str]) -> Sequence[Sequence[str]]:
+    return [[name] for name in PARSE_SUMMARIES] if PARSES in stages else []
 
 
 def ingest(namespace: Namespace, *, on_progress: Progress | None = None) -> RunOutcome:

@@ -2,6 +2,7 @@
 
 from rag_assets.stages.frame import DocumentStage, describe_partition
 from rag_assets.stages.listed import (
+    PARSE_SUMMARIES,
     Stage,
     partitioned,
     published_stages,
@@ -15,6 +16,7 @@ from rag_assets.stages.raw_files import describe_raw_files
 
 __all__ = [
     "PARSES",
+    "PARSE_SUMMARIES",
     "DocumentStage",
     "Stage",
     "describe_partition",

@@ -37,6 +37,9 @@ STAGES = (
     Stage("search_index", "embeddings", is_partitioned=False, has_records=False),
 )
 
+# Assets of the workspace that tell of the parses of all namespaces; made where any are.
+PARSE_SUMMARIES = ("parse_quality_report", "instruction_briefs")
+
 
 def stage_named(name: str) -> Stage:
     """Return the stage of a name; a KeyError where there is none."""

@@ -87,10 +87,10 @@ def read_entries(path: Path) -> dict[str, Entry]:
 def read_rows(
     path: Path,
     schema: "pa.Schema",
-    contents: Collection[str],
+    contents: Collection[str] | None,
     columns: Sequence[str] | None = None,
 ) -> "pa.Table":
-    """Return the rows of `contents`, in the record's order; no file is no rows.
+    """Return the rows of `contents`, or all, in the record's order; no file is no rows.
 
     Raises:
         DamagedFileError: the file's pages are not what was written.
@@ -107,8 +107,10 @@ def read_rows(
         return pa.schema([schema.field(name) for name in names]).empty_table()
     except (pa.ArrowException, OSError, MemoryError, KeyError) as error:
         raise trouble_of_machine(error, path) or _damaged(path, error) from error
-    keep = pc.is_in(table["content_hash"], value_set=pa.array(sorted(contents), pa.string()))
-    return table.filter(keep).select(names).replace_schema_metadata(None)
+    if contents is not None:
+        held = pa.array(sorted(contents), pa.string())
+        table = table.filter(pc.is_in(table["content_hash"], value_set=held))
+    return table.select(names).replace_schema_metadata(None)
 
 
 def _damaged(path: Path, reason: object) -> DamagedFileError:
