@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import dagster as dg
 
 from rag_assets.assets.options import OWNERS
-from rag_assets.assets.reporting import warnings_metadata
+from rag_assets.assets.reporting import Metadata, sentence_list
 from rag_assets.briefing import write_briefs
 from rag_assets.workspace import Workspace
 
@@ -29,15 +29,15 @@ def build_instruction_briefs_asset(
     def instruction_briefs(context: dg.AssetExecutionContext) -> dg.MaterializeResult[None]:
         made = write_briefs(Workspace.open(workspace.root))
         context.log.info(f"What is asked for, and how to write: {made.instruction.parent}")
-        return dg.MaterializeResult(
-            metadata={
-                "texts": made.texts,
-                "sentences": made.demands,
-                "exemplars": made.exemplars,
-                "file": dg.MetadataValue.path(str(made.instruction)),
-                "style": dg.MetadataValue.path(str(made.style)),
-                **warnings_metadata(made.amiss),
-            }
-        )
+        metadata: Metadata = {
+            "texts": made.texts,
+            "sentences": made.demands,
+            "exemplars": made.exemplars,
+            "file": dg.MetadataValue.path(str(made.instruction)),
+            "style": dg.MetadataValue.path(str(made.style)),
+        }
+        if made.amiss:  # the brief itself and `rag briefs` tell it; no warning of the build
+            metadata["left out"] = dg.MetadataValue.md(sentence_list(made.amiss))
+        return dg.MaterializeResult(metadata=metadata)
 
     return instruction_briefs
