@@ -23,7 +23,13 @@ from rag_assets.evaluation.report import (
     share,
 )
 from rag_assets.model import ParseReport, Progress, UsageError
-from rag_assets.parsing import PARSE_REASONS, ParseJob, parse_files, parse_fingerprint
+from rag_assets.parsing import (
+    PARSE_REASONS,
+    ParseJob,
+    all_parsers,
+    parse_files,
+    request_fingerprint,
+)
 from rag_assets.workspace import Settings, shipped_settings
 
 MANIFEST = "manifest.jsonl"
@@ -189,28 +195,27 @@ def _job(path: Path, password: str | None, settings: Settings, scratch: Path) ->
     with path.open("rb") as file:
         content = hashlib.file_digest(file, "sha256").hexdigest()
     secret = hashlib.sha256(password.encode()).hexdigest() if password else None
-    fingerprint = parse_fingerprint(content, path.suffix, secret, settings.parse, stem=path.stem)
-    output = scratch / f"{content}-{fingerprint[:16]}.parquet"
-    return ParseJob(
-        content, path, path.suffix, password, output, scratch / "blobs", fingerprint, path.stem
-    )
+    request = request_fingerprint(content, path.suffix, secret, settings.parse)
+    stem = path.stem if any(parser.reads_stem for parser in all_parsers().values()) else ""
+    return ParseJob(content, path, path.suffix, password, scratch, scratch / "blobs", request, stem)
 
 
 def _rounds(jobs: Mapping[Path, ParseJob]) -> Iterator[dict[Path, ParseJob]]:
-    """Yield the jobs in rounds within which a content has one fingerprint.
+    """Yield the jobs in rounds within which a content has one request.
 
     A report names its content alone; the same bytes under another extension are another parse.
     """
     rounds: list[dict[Path, ParseJob]] = []
-    taken: list[dict[str, str]] = []
+    taken: list[dict[str, tuple[str, str]]] = []
     for path, job in jobs.items():
-        for held, fingerprints in zip(rounds, taken, strict=True):
-            if fingerprints.setdefault(job.content_hash, job.fingerprint) == job.fingerprint:
+        asked = job.request, job.stem
+        for held, requests in zip(rounds, taken, strict=True):
+            if requests.setdefault(job.content_hash, asked) == asked:
                 held[path] = job
                 break
         else:
             rounds.append({path: job})
-            taken.append({job.content_hash: job.fingerprint})
+            taken.append({job.content_hash: asked})
     yield from rounds
 
 

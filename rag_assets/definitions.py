@@ -15,7 +15,9 @@ from rag_assets.assets import (
     build_audit_assets,
     build_evaluation_sets_asset,
     build_evidence_packs_asset,
+    build_instruction_briefs_asset,
     build_namespace_assets,
+    build_parse_quality_report_asset,
     build_retrieval_evaluations_asset,
 )
 from rag_assets.checks import (
@@ -24,6 +26,7 @@ from rag_assets.checks import (
     build_workspace_checks,
 )
 from rag_assets.sensors import build_namespace_sensors, build_workspace_sensors
+from rag_assets.stages import PARSE_SUMMARIES, PARSES
 from rag_assets.workspace import Namespace, Workspace, require_own_environment
 
 _log = logging.getLogger(__name__)
@@ -43,7 +46,7 @@ def build_namespace_definitions(namespace: Namespace) -> dg.Definitions:
         group = build_namespace_assets(namespace)
         job = dg.define_asset_job(
             f"{namespace.name}_ingest",
-            selection=dg.AssetSelection.assets(*(asset.key for asset in group)),
+            selection=dg.AssetSelection.assets(*(asset.key for asset in group), *PARSE_SUMMARIES),
             description=f"Everything from raw/ to the publication of '{namespace.name}'.",
             # Wherever it is loaded: the stages' own processes work side by side.
             executor_def=dg.in_process_executor,
@@ -70,9 +73,12 @@ def build_workspace_definitions(workspace: Workspace) -> dg.Definitions:
     """
     namespaces = workspace.sound_namespaces()[0]
     parts = [build_namespace_definitions(namespace) for namespace in namespaces]
-    indexes = [dg.AssetKey([namespace.name, "search_index"]) for namespace in namespaces]
+    indexes, parses = (
+        [dg.AssetKey([namespace.name, stage]) for namespace in namespaces]
+        for stage in ("search_index", PARSES)
+    )
     with _quiet():
-        shared = _build_shared(workspace, indexes)
+        shared = _build_shared(workspace, indexes, parses)
         return dg.Definitions.merge(*parts, shared, _build_evaluations(workspace))
 
 
@@ -89,8 +95,14 @@ def _quiet() -> Iterator[None]:
         yield
 
 
-def _build_shared(workspace: Workspace, indexes: Sequence[dg.AssetKey]) -> dg.Definitions:
+def _build_shared(
+    workspace: Workspace, indexes: Sequence[dg.AssetKey], parses: Sequence[dg.AssetKey]
+) -> dg.Definitions:
     """Return what belongs to the workspace as a whole."""
+    summaries = [
+        build_parse_quality_report_asset(workspace, parses),
+        build_instruction_briefs_asset(workspace, parses),
+    ]
     packs = build_evidence_packs_asset(workspace, indexes)
     audits = build_audit_assets(workspace, indexes)
     questions_job = dg.define_asset_job(
@@ -102,7 +114,7 @@ def _build_shared(workspace: Workspace, indexes: Sequence[dg.AssetKey]) -> dg.De
         description="The citations and the claims of one revision of a draft.",
     )
     return dg.Definitions(
-        assets=[packs, *audits],
+        assets=[*summaries, packs, *audits],
         asset_checks=build_workspace_checks(workspace),
         sensors=build_workspace_sensors(
             workspace, (QUESTIONS, questions_job.name), (DRAFTS, drafts_job.name)

@@ -14,7 +14,6 @@ def build_embeddings_asset(declared: Namespace) -> dg.AssetsDefinition:
     return build_stage_asset(
         declared,
         "embeddings",
-        "chunks",
         "A vector of each model for every chunk, looked up by what the model was given before it "
         "is computed.",
         {"python", "parquet"},

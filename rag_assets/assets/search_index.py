@@ -10,17 +10,18 @@ from rag_assets.assets.reporting import (
     sentence_list,
     warnings_metadata,
 )
+from rag_assets.assets.stage import stage_before
 from rag_assets.embedding import embedding_models
 from rag_assets.evidence.retirement import mark_retired
 from rag_assets.model import DocumentStatus
 from rag_assets.publishing import (
-    PUBLISHED_STAGES,
     PUBLISHING_VERSION,
     DocumentFacts,
     PublishOutcome,
     plot_publication,
     publish,
 )
+from rag_assets.stages import published_stages
 from rag_assets.tracing import write_build_manifest
 from rag_assets.workspace import Namespace
 
@@ -30,7 +31,7 @@ def build_search_index_asset(declared: Namespace) -> dg.AssetsDefinition:
 
     @dg.asset(
         key=[declared.name, "search_index"],
-        deps=[dg.AssetKey([declared.name, "embeddings"])],
+        deps=stage_before(declared, "search_index"),
         group_name=declared.name,
         description="One immutable publication: a Lance table with vectors and a text index, and "
         "a DuckDB catalogue. Readers go over to it all at once.",
@@ -82,7 +83,7 @@ def _is_whole(context: dg.AssetExecutionContext, namespace: Namespace) -> bool:
     selected = context.run.asset_selection or frozenset()
     stages = {key.path[-1] for key in selected if key.path[0] == namespace.name}
     return (
-        {"inventory", *PUBLISHED_STAGES} <= stages
+        {"inventory", *published_stages()} <= stages
         and tags.get("dagster/asset_partition_range_start") == keys[0]
         and tags.get("dagster/asset_partition_range_end") == keys[-1]
     )

@@ -15,12 +15,10 @@ from rag_assets.cli.options import (
 )
 from rag_assets.cli.previewing import show
 from rag_assets.cli.progress import shown_progress
+from rag_assets.stages import partitioned, stage_names, way_to
 from rag_assets.workspace import Namespace
 
-_CHUNKED = ("inventory", "raw_files", "parse_reports", "parents", "chunks")
-_EMBEDDED = (*_CHUNKED, "embeddings")
-_ALL = (*_CHUNKED, "first_index", "embeddings", "search_index")
-_UNPARTITIONED = frozenset({"inventory", "first_index", "search_index"})
+_ALL = stage_names()
 # Told to a person where there are any.
 _SELDOM = frozenset({"failed", "replaced", "renamed"})
 # Begins what each partition repeats of its run.
@@ -106,9 +104,7 @@ def _nothing_to_do(state: dict[str, Any]) -> dict[str, Any]:
     """Return the report of an ingest that found nothing to do: every stage computed nothing."""
     counts = state["counts"]
     stages: dict[str, dict[str, Any]] = {
-        stage: {"documents": counts["documents"], "computed": 0}
-        for stage in _ALL
-        if stage not in _UNPARTITIONED
+        stage: {"documents": counts["documents"], "computed": 0} for stage in partitioned(_ALL)
     }
     stages["search_index"] = {"publication": state["publication"], **counts}
     return {
@@ -143,9 +139,8 @@ def _summarise(
         found = metadata.get(f"{name}/{stage}")
         if not found:
             continue
-        is_partitioned = stage not in _UNPARTITIONED
         totals: dict[str, int | float | str] = {}
-        for part in found.values() if is_partitioned else [found]:
+        for part in found.values() if partitioned((stage,)) else [found]:
             for figure, value in part.items():
                 is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
                 if is_number and not figure.startswith((_WHOLE_RUN, "mean_")):
@@ -166,7 +161,7 @@ def _summarise(
 @json_option
 def scan(names: tuple[str, ...], rehash: bool, as_json: bool) -> None:
     """Run `inventory`."""
-    _run(names, _ALL[:1], as_json, rehash)
+    _run(names, way_to("inventory"), as_json, rehash)
 
 
 @click.group(
@@ -184,7 +179,7 @@ def parse(
 ) -> None:
     """Run up to `parse_reports`."""
     if ctx.invoked_subcommand is None:
-        _run(names, _ALL[:3], as_json, rehash, retry)
+        _run(names, way_to("parse_reports"), as_json, rehash, retry)
 
 
 parse.add_command(show)
@@ -195,7 +190,7 @@ parse.add_command(show)
 @json_option
 def chunk(names: tuple[str, ...], as_json: bool) -> None:
     """Run up to `chunks`."""
-    _run(names, _CHUNKED, as_json)
+    _run(names, way_to("chunks"), as_json)
 
 
 @click.command(help="Everything up to a vector for every chunk.")
@@ -203,7 +198,7 @@ def chunk(names: tuple[str, ...], as_json: bool) -> None:
 @json_option
 def embed(names: tuple[str, ...], as_json: bool) -> None:
     """Run up to `embeddings`."""
-    _run(names, _EMBEDDED, as_json)
+    _run(names, way_to("embeddings"), as_json)
 
 
 @click.command(help="Publish what the records hold now; writes nothing where nothing changed.")
@@ -211,7 +206,7 @@ def embed(names: tuple[str, ...], as_json: bool) -> None:
 @json_option
 def index(names: tuple[str, ...], as_json: bool) -> None:
     """Run `search_index`."""
-    _run(names, _ALL[-1:], as_json)
+    _run(names, ("search_index",), as_json)
 
 
 @click.command(help="Everything from raw/ to a publication; what did not change costs nothing.")

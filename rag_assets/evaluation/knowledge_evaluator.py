@@ -215,8 +215,8 @@ def _check_chunks(evalset: EvalSet, built: BuiltWorkspace, reader: "Reader") -> 
 def _cuts(built: BuiltWorkspace) -> Iterator[CutText]:
     """Yield each document's text and how it is cut."""
     from rag_assets.chunking.rows import chunks_schema
-    from rag_assets.parsing.stage import parsed_contents
     from rag_assets.parsing.stored import read_parsed
+    from rag_assets.stages import parsed_contents
     from rag_assets.storage import read_rows
     from rag_assets.workspace import require_inventory
 

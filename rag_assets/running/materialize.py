@@ -11,6 +11,7 @@ from rag_assets.model import Progress, RagError
 from rag_assets.parsing.pool import worker_started_ahead
 from rag_assets.running.address_space import require_address_space
 from rag_assets.running.instance import load_definitions, open_instance
+from rag_assets.stages import PARSE_SUMMARIES, PARSES, partitioned, stage_names
 from rag_assets.storage import describe_trouble, number_in
 from rag_assets.workspace import Namespace, Workspace
 
@@ -21,18 +22,7 @@ if TYPE_CHECKING:
 
 # Said without words, or with none that name the reason.
 _OF_MEMORY = frozenset({"MemoryError", "ArrowMemoryError", "_ArrayMemoryError"})
-# Stages of a namespace in the order in which data flows.
-STAGES = (
-    "inventory",
-    "raw_files",
-    "parse_reports",
-    "parents",
-    "chunks",
-    "first_index",
-    "embeddings",
-    "search_index",
-)
-_UNPARTITIONED = frozenset({"inventory", "first_index", "search_index"})
+STAGES = stage_names()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +72,17 @@ def materialize_stages(
         "dagster/asset_partition_range_start": keys[0],
         "dagster/asset_partition_range_end": keys[-1],
     }
-    partitioned = any(stage not in _UNPARTITIONED for stage in stages)
     return _run(
         namespace.workspace,
-        [[namespace.name, stage] for stage in stages],
-        {**(range_tags if partitioned else {}), **(tags or {})},
+        [*([namespace.name, stage] for stage in stages), *_summaries(stages)],
+        {**(range_tags if partitioned(stages) else {}), **(tags or {})},
         on_progress,
         namespace.settings.parse if will_parse else None,
     )
+
+
+def _summaries(stages: Sequence[str]) -> Sequence[Sequence[str]]:
+    return [[name] for name in PARSE_SUMMARIES] if PARSES in stages else []
 
 
 def ingest(namespace: Namespace, *, on_progress: Progress | None = None) -> RunOutcome:

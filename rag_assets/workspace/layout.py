@@ -21,6 +21,8 @@ RESERVED_NAMES = frozenset(
         "claim_audits",
         "evaluation_sets",
         "retrieval_evaluations",
+        "parse_quality_report",
+        "instruction_briefs",
         "default",
         "temp",
     }

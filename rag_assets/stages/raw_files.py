@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from rag_assets.model import DocumentStatus, StageOutcome, combine_digests
-from rag_assets.workspace.inventory import Inventory
-from rag_assets.workspace.layout import Namespace
+from rag_assets.workspace import Inventory, Namespace
 
 
 def describe_raw_files(
