@@ -40,13 +40,19 @@ DYNAMIC_PARTITIONS = {
 }
 
 
-def build_namespace_definitions(namespace: Namespace) -> dg.Definitions:
-    """Return the assets, checks, sensors and the job of one namespace."""
+def build_namespace_definitions(
+    namespace: Namespace, summaries: Sequence[str] = ()
+) -> dg.Definitions:
+    """Return the assets, checks, sensors and the job of one namespace.
+
+    Args:
+        summaries: assets of the workspace that its job makes besides; none where it stands alone.
+    """
     with _quiet():
         group = build_namespace_assets(namespace)
         job = dg.define_asset_job(
             f"{namespace.name}_ingest",
-            selection=dg.AssetSelection.assets(*(asset.key for asset in group), *PARSE_SUMMARIES),
+            selection=dg.AssetSelection.assets(*(asset.key for asset in group), *summaries),
             description=f"Everything from raw/ to the publication of '{namespace.name}'.",
             # Wherever it is loaded: the stages' own processes work side by side.
             executor_def=dg.in_process_executor,
@@ -72,7 +78,7 @@ def build_workspace_definitions(workspace: Workspace) -> dg.Definitions:
     definitions says so (`defs`, the sensors of questions and drafts, the commands).
     """
     namespaces = workspace.sound_namespaces()[0]
-    parts = [build_namespace_definitions(namespace) for namespace in namespaces]
+    parts = [build_namespace_definitions(each, PARSE_SUMMARIES) for each in namespaces]
     indexes, parses = (
         [dg.AssetKey([namespace.name, stage]) for namespace in namespaces]
         for stage in ("search_index", PARSES)
