@@ -2,11 +2,12 @@
 
 import logging
 import os
+import sqlite3
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rag_assets.model import DiskFullError, StorageError
 from rag_assets.storage import explained_errors, hold_lock
@@ -24,6 +25,8 @@ _log = logging.getLogger(__name__)
 
 # In Dagster's home, by its storages' own names.
 _WRITTEN_BY_RUNS = ("event_log.db", "history/runs.db")
+# Pages of 4,096 bytes; SQLite's own 1,000 are 4 MB for each database.
+_LOG_PAGES = 128
 
 
 def prepare_environment(workspace: Workspace) -> None:
@@ -77,17 +80,27 @@ def _kept_open(home: Path) -> Iterator[None]:
     last copies its log back, waits for the disk twice and removes the log; with another connection
     open an event waits for the disk once, as it must.
     """
-    from sqlalchemy import NullPool, create_engine
+    from sqlalchemy import Engine, NullPool, create_engine, event
 
-    with ExitStack() as stack:
-        for name in _WRITTEN_BY_RUNS:
-            path = home / name
-            if path.is_file():
-                engine = create_engine(f"sqlite:///{path}", poolclass=NullPool)
-                connection = stack.enter_context(engine.connect())
-                # SQLite opens a file when it is first read.
-                connection.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar_one()
-        yield
+    event.listen(Engine, "connect", _keep_log_small)
+    try:
+        with ExitStack() as stack:
+            for name in _WRITTEN_BY_RUNS:
+                path = home / name
+                if path.is_file():
+                    engine = create_engine(f"sqlite:///{path}", poolclass=NullPool)
+                    connection = stack.enter_context(engine.connect())
+                    # SQLite opens a file when it is first read.
+                    connection.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar_one()
+            yield
+    finally:
+        event.remove(Engine, "connect", _keep_log_small)
+
+
+def _keep_log_small(connection: Any, _record: object) -> None:
+    """Let a log that nobody closes be copied back before it takes room on a disk that has none."""
+    if isinstance(connection, sqlite3.Connection):  # a Dagster of one's own may have another kind
+        connection.execute(f"PRAGMA wal_autocheckpoint={_LOG_PAGES}")
 
 
 @cache
