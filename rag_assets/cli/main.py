@@ -10,12 +10,12 @@ from rag_assets.cli.failing import ExplainedErrors
 
 # command → (module, one line for `rag --help`); the line is checked against the command's own help.
 COMMANDS: dict[str, tuple[str, str]] = {
-    "init": ("setup", "Make a workspace in DIR, or add what is missing to one."),
+    "init": ("setup", "Make a workspace in DIR, by default the current folder."),
     "namespace": ("setup", "Declare namespaces."),
     "scan": ("stages", "Take the inventory of raw/."),
     "parse": ("stages", "Scan and parse what changed."),
     "chunk": ("stages", "Scan, parse and cut what changed into parents and chunks."),
-    "embed": ("stages", "Everything up to vectors."),
+    "embed": ("stages", "Everything up to vectors, and publish it."),
     "index": ("stages", "Publish what the records hold."),
     "ingest": ("stages", "Everything from raw/ to a publication."),
     "query": ("questions", "Answer a question with an evidence pack."),

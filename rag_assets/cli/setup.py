@@ -14,9 +14,10 @@ from rag_assets.workspace import LISTS, OVERRIDABLE, Namespace
 
 
 @click.command(
-    help="Make a workspace in DIR, or add what is missing to one. Nothing that exists is changed."
+    help="Make a workspace in DIR, by default the current folder, or add what is missing to one. "
+    "Nothing that exists is changed."
 )
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="[DIR]", default=".", type=click.Path(path_type=Path))
 @click.option(
     "--template",
     default="thesis",
@@ -35,11 +36,13 @@ def init(folder: Path, template: str, as_json: bool) -> None:
         return
     for name in made:
         click.echo(f"made {name}")
+    is_here = workspace.root == Path.cwd()
+    elsewhere = "" if is_here else f"--workspace {shlex.quote(str(workspace.root))} "
     click.echo(
         f"{workspace.root} is a workspace"
         + ("." if made else " already; nothing was changed.")
         + f"\nNext: put files into {workspace.root / 'raw' / 'evidence'}, then "
-        f"`rag --workspace {shlex.quote(str(workspace.root))} ingest`."
+        f"`rag {elsewhere}ingest`."
     )
 
 

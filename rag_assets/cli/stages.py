@@ -18,7 +18,7 @@ from rag_assets.cli.progress import shown_progress
 from rag_assets.workspace import Namespace
 
 _CHUNKED = ("inventory", "raw_files", "parse_reports", "parents", "chunks")
-_EMBEDDED = (*_CHUNKED, "embeddings")
+_EMBEDDED = (*_CHUNKED, "embeddings", "search_index")
 _ALL = (*_CHUNKED, "first_index", "embeddings", "search_index")
 _UNPARTITIONED = frozenset({"inventory", "first_index", "search_index"})
 # Told to a person where there are any.
@@ -191,11 +191,13 @@ def chunk(names: tuple[str, ...], as_json: bool) -> None:
     _run(names, _CHUNKED, as_json)
 
 
-@click.command(help="Everything up to a vector for every chunk.")
+@click.command(
+    help="Everything up to a vector for every chunk, and publish it: what `rag query` searches."
+)
 @namespace_option
 @json_option
 def embed(names: tuple[str, ...], as_json: bool) -> None:
-    """Run up to `embeddings`."""
+    """Run up to `embeddings`, then `search_index`: there need be no command before `query`."""
     _run(names, _EMBEDDED, as_json)
 
 

@@ -47,7 +47,7 @@ def library(tmp_path_factory: pytest.TempPathFactory, parse_in_process: None) ->
 
 STAGES = ("scan", "parse", "chunk", "embed", "index", "ingest")
 LAST_ASSET = {
-    "scan": "inventory", "parse": "parse_reports", "chunk": "chunks", "embed": "embeddings",
+    "scan": "inventory", "parse": "parse_reports", "chunk": "chunks", "embed": "search_index",
     "index": "search_index", "ingest": "search_index",
 }  # fmt: skip
 
@@ -310,6 +310,16 @@ def test_the_next_command_can_be_copied_where_the_folder_has_a_blank(
 ) -> None:
     made = rag("init", tmp_path / "my thesis")
     assert f"rag --workspace '{tmp_path}/my thesis' ingest" in made.stdout
+
+
+def test_init_without_a_folder_takes_the_current_one(
+    tmp_path: Path, rag: Rag, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = rag("init")
+    assert made.exit_code == 0, made.output
+    assert made.stdout.endswith(f"put files into {tmp_path}/raw/evidence, then `rag ingest`.\n")
+    Workspace.open(tmp_path)
 
 
 def test_init_twice_changes_nothing(tmp_path: Path, rag: Rag) -> None:
