@@ -1,7 +1,7 @@
 """`rag scan`, `parse`, `chunk`, `embed`, `index`, `ingest`: the stages as commands."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import click
 
@@ -39,7 +39,13 @@ def _run(
     as_json: bool,
     rehash: bool = False,
     retry: bool = False,
+    leaves: Sequence[Literal["parsed", "chunks"]] = (),
 ) -> None:
+    """Run stages of each namespace and say what they did.
+
+    Args:
+        leaves: readable folders that the command leaves; others that are there are kept up to date.
+    """
     from rag_assets.running import materialize_stages
 
     tags = {tag: "true" for tag, given in ((_REHASH_TAG, rehash), (_RETRY_TAG, retry)) if given}
@@ -56,12 +62,16 @@ def _run(
         with shown_progress() as progress:
             outcome = materialize_stages(namespace, stages, tags=tags, on_progress=progress)
         summary = _summarise(namespace.name, stages, outcome.metadata)
+        folders, problems = (
+            _leave_folders(namespace, stages, leaves) if outcome.is_success else ([], [])
+        )
         report[namespace.name] = {
             "success": outcome.is_success,
             "run_id": outcome.run_id,
             "stages": summary,
             "errors": list(outcome.errors),
-            "warnings": _warnings(outcome.metadata),
+            "folders": folders,
+            "warnings": [*_warnings(outcome.metadata), *problems],
             "checks": [
                 {"asset": c.asset, "check": c.name, "passed": c.passed, "severity": c.severity,
                  "description": c.description}
@@ -75,7 +85,9 @@ def _run(
                 if value or name not in _SELDOM
             )
             say(f"{namespace.name}/{stage}: {shown}", quiet=as_json)
-        for warning in _warnings(outcome.metadata):
+        for folder in folders:
+            say(f"to read: {folder}", quiet=as_json)
+        for warning in report[namespace.name]["warnings"]:
             click.echo(f"warning: {warning}", err=True)
         for check in outcome.checks:
             if not check.passed:
@@ -88,6 +100,18 @@ def _run(
     if as_json:
         print_json(report)
     click.get_current_context().exit(code)
+
+
+def _leave_folders(
+    namespace: Namespace, stages: Sequence[str], made: Sequence[Literal["parsed", "chunks"]]
+) -> tuple[list[str], list[str]]:
+    """Return the readable folders that were written or were up to date, and what is amiss."""
+    if "parse_reports" not in stages:
+        return [], []
+    from rag_assets.publishing.exporting import refresh_readable
+
+    folders, problems = refresh_readable(namespace, made)
+    return [str(folder) for folder in folders], problems
 
 
 def _describe_settled(namespace: Namespace) -> dict[str, Any] | None:
@@ -164,8 +188,8 @@ def scan(names: tuple[str, ...], rehash: bool, as_json: bool) -> None:
 
 @click.group(
     invoke_without_command=True,
-    help="Scan raw/ and parse what changed; write meta/parse_quality_report.md. `rag parse show "
-    "FILE` looks at one file instead.",
+    help="Scan raw/ and parse what changed; write meta/parse_quality_report.md and the readable "
+    "folder parsed/. `rag parse show FILE` looks at one file instead.",
 )
 @namespace_option
 @rehash_option
@@ -177,18 +201,21 @@ def parse(
 ) -> None:
     """Run up to `parse_reports`."""
     if ctx.invoked_subcommand is None:
-        _run(names, _ALL[:3], as_json, rehash, retry)
+        _run(names, _ALL[:3], as_json, rehash, retry, ["parsed"])
 
 
 parse.add_command(show)
 
 
-@click.command(help="Scan, parse and cut what changed into parents and chunks.")
+@click.command(
+    help="Scan, parse and cut what changed into parents and chunks; write the readable folder "
+    "chunks/."
+)
 @namespace_option
 @json_option
 def chunk(names: tuple[str, ...], as_json: bool) -> None:
     """Run up to `chunks`."""
-    _run(names, _CHUNKED, as_json)
+    _run(names, _CHUNKED, as_json, leaves=["parsed", "chunks"])
 
 
 @click.command(

@@ -84,6 +84,14 @@ def join_tables(
     }
 
 
+def join_passages(
+    namespace: Namespace, published: Mapping[str, DocumentFacts]
+) -> tuple[pa.Table, pa.Table]:
+    """Return the tables `parents` and `chunks` of some contents, without vectors."""
+    chunks = _chunks(namespace, published, (), {})
+    return _parents(namespace, published), chunks.select(CHUNKS.names)
+
+
 def _table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
     return _in_order(pa.Table.from_pylist(list(rows), schema=schema), schema)
 
@@ -158,7 +166,8 @@ def _chunks(
     encoded: Mapping[str, Collection[str]],
 ) -> pa.Table:
     chunks = _record_rows(namespace, "chunks", chunks_schema(), published)
-    embedded = _record_rows(namespace, "embeddings", embeddings_schema(), published)
+    encoded_ones = published if models else {}
+    embedded = _record_rows(namespace, "embeddings", embeddings_schema(), encoded_ones)
     by_model = [
         _vectors_of_model(
             namespace, embedded, model, chunks,

@@ -87,6 +87,30 @@ def test_a_stage_command_reports_its_stages_as_one_json_document(
     assert all(check["passed"] for check in report["checks"])
 
 
+def test_the_order_of_commands_of_spec_000_works_as_typed(
+    tmp_path: Path, rag: Rag, monkeypatch: pytest.MonkeyPatch, parse_in_process: None
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert rag("init").exit_code == 0
+    (tmp_path / "config.yaml").write_text(yaml.safe_dump({**SETTINGS}), encoding="utf-8")
+    write_raw(Workspace.open(tmp_path), "evidence/roofs.md", NOTES["evidence/roofs.md"])
+    parsed = rag("parse")
+    assert (parsed.exit_code, f"to read: {tmp_path}/parsed" in parsed.stdout) == (0, True)
+    assert (tmp_path / "parsed/roofs/roofs.md").read_text("utf-8") == NOTES["evidence/roofs.md"]
+    assert not (tmp_path / "chunks").exists()
+    assert document_of(rag("chunk", "--json"))["thesis"]["folders"] == [
+        f"{tmp_path}/parsed", f"{tmp_path}/chunks",
+    ]  # fmt: skip
+    names = {path.name for path in (tmp_path / "chunks").iterdir()}
+    assert names == {"parents.jsonl", "chunks.jsonl", "chunk_manifest.json"}
+    for command in (("embed",), ("build-bm25",), ("query", "Which roof was cooler at noon?")):
+        ran = rag(*command)
+        assert ran.exit_code == 0, (command, ran.output)
+    assert "cite as {#roofs}" in ran.stdout
+    assert rag("index").exit_code == 0
+    assert "stale" not in rag("status").stdout
+
+
 def test_a_sentence_is_checked_without_a_draft(library: Path, rag: Rag) -> None:
     at = ("--workspace", library, "verify")
     ran = rag(*at, "Stone streets are warm.", "--doc", "streets")
