@@ -16,6 +16,9 @@ WORDLESS_KINDS = ("heading", "drawing")
 # Nor is the title of somebody else's work evidence for what its citing document says.
 NOT_EVIDENCE = (*WORDLESS_KINDS, "reference")
 
+# The subtype of passages of a bibliography, whatever place their document lies in (spec 000).
+REFERENCES = "references"
+
 _CATEGORIES: Mapping[str, int] = {item.name.lower(): int(item) for item in SectionCategory}
 _FORM = re.compile(r"\s*(?P<name>[\w-]+)\s*(?P<sign>>=|<=|=)\s*(?P<value>.*?)\s*", re.DOTALL)
 _RANGE = re.compile(r"(?P<low>\d{1,4})?\s*\.\.\s*(?P<high>\d{1,4})?")
@@ -35,8 +38,8 @@ class SearchFilters:
     Args:
         citable_only: only chunks that may be cited as evidence.
         doc_uids: only chunks of these documents.
-        with_references: also entries of bibliographies. What says nothing by itself is never
-            found (`WORDLESS_KINDS`).
+        with_references: also entries of bibliographies; so too where `source_subtypes` names
+            references. What says nothing by itself is never found (`WORDLESS_KINDS`).
         years: first and last year of publication, both included; None for an open end.
         source_types: evidence, instruction, …
         source_subtypes: guidance, slides, references, …
@@ -58,6 +61,11 @@ class SearchFilters:
     passage_languages: tuple[str, ...] | None = None
 
     @property
+    def finds_references(self) -> bool:
+        """Whether entries of bibliographies pass."""
+        return self.with_references or REFERENCES in (self.source_subtypes or ())
+
+    @property
     def excludes_everything(self) -> bool:
         """Whether no row can pass."""
         low, high = self.years or (None, None)
@@ -68,8 +76,8 @@ class SearchFilters:
         """Return the SQL condition on the search table's columns."""
         wordless = ", ".join(map(quote_text, WORDLESS_KINDS))
         parts = [f"(kind IS NULL OR kind NOT IN ({wordless}))"]
-        if not self.with_references:
-            parts.append("(section_subtype IS NULL OR section_subtype <> 'references')")
+        if not self.finds_references:
+            parts.append(f"(section_subtype IS NULL OR section_subtype <> '{REFERENCES}')")
         if self.citable_only:
             parts.append("citable = true")
         low, high = self.years or (None, None)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from rag_assets.model import PublicationError, UsageError
 from rag_assets.publishing import removed_documents, vectors_to_come
 from rag_assets.retrieval.filter_values import check_filter_values
-from rag_assets.retrieval.filters import SearchFilters
+from rag_assets.retrieval.filters import REFERENCES, SearchFilters
 from rag_assets.retrieval.hits import Hit, ParentHit
 from rag_assets.retrieval.parents import backfill_parents
 from rag_assets.retrieval.queries import AskedQuery, make_query
@@ -264,7 +264,10 @@ class Retriever:
         ]
         declared = {
             "source_type": [place.source_type for place in places],
-            "source_subtype": [place.source_subtype for place in places if place.source_subtype],
+            "source_subtype": [
+                REFERENCES,
+                *(place.source_subtype for place in places if place.source_subtype),
+            ],
         }
         tables = [reader.documents() for reader in self.readers]
         return check_filter_values(filters, tables, declared)
@@ -286,8 +289,8 @@ class Retriever:
         names = ", ".join(reader.namespace for reader in self.readers)
         shown = ["citable = true"] if filters.citable_only else []
         shown.append(f"namespace in ({names})")
-        if not filters.with_references:
-            shown.append("source_subtype <> references")
+        if not filters.finds_references:
+            shown.append(f"source_subtype <> {REFERENCES}")
         if filters.years is not None:
             low, high = ("…" if end is None else str(end) for end in filters.years)
             shown.append(f"year in {low}–{high}")
