@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rag_assets.cli.options import json_option, open_workspace, print_json, warn_of_changes
+from rag_assets.cli.options import json_option, open_workspace, print_json
 from rag_assets.cli.summaries import full_option, summarise_pack
 from rag_assets.model import UsageError
 
@@ -114,7 +114,6 @@ def query(
     outcome = ask(
         workspace, asked, html=page, notify=lambda sentence: click.echo(sentence, err=True)
     )
-    warn_of_changes(workspace, outcome.pack.publications)
     if as_json:
         print_json(pack_to_json(outcome.pack))
     else:

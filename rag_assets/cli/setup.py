@@ -124,7 +124,8 @@ def _field_options(command: Callable[..., Any]) -> Callable[..., Any]:
     "set",
     help="Set FIELD=VALUE of the document UID, or by an option a field: rag meta set --doc-uid UID "
     "--accessed-at 2026-03-01. `FIELD=` takes an override back. It is noted in the identity "
-    "journal and in meta/version_log.jsonl; raw/ is not touched, the next publication applies it.",
+    "journal and in meta/version_log.jsonl; raw/ is not touched. The next publication applies it; "
+    "citable=false holds at once.",
 )
 @click.argument("given", nargs=-1, metavar="[UID] [FIELD=VALUE]...")
 @click.option("--doc-uid", "--doc_uid", "doc_uid", metavar="UID", help="The document.")
@@ -174,6 +175,8 @@ def meta_set(
     if as_json:
         print_json({"doc_uid": doc_uid, "namespace": chosen.name, "set": values})
         return
+    if values.get("citable"):
+        click.echo(f"'{doc_uid}' is not cited from now on.")
     click.echo(f"noted for '{doc_uid}'. `rag index --namespace {chosen.name}` publishes it.")
 
 

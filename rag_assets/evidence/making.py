@@ -69,7 +69,12 @@ def make_pack(
 
     llm = None if wordings is not None else _chat_model(workspace)
     with Retriever(
-        workspace, question.namespaces, settings, llm=llm, publications=publications
+        workspace,
+        question.namespaces,
+        settings,
+        llm=llm,
+        publications=publications,
+        looks_at_raw=False,
     ) as retriever:
         filters = _filters(question)
         found = retriever.retrieve(

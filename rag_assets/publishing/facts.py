@@ -109,8 +109,12 @@ def gather_facts(
 
 def is_citable(living: LivingContent, fields: Mapping[str, Any]) -> bool:
     """Say whether a content may become evidence: every place says so and nothing lowers it."""
-    lowered = fields.get("citable") in {False, "false", "False", "no"}
-    return all(source.citable for source in living.sources) and not lowered
+    return all(source.citable for source in living.sources) and not is_lowered(fields)
+
+
+def is_lowered(fields: Mapping[str, Any]) -> bool:
+    """Say whether a sidecar's fields, or overrides, forbid to cite what its place would allow."""
+    return fields.get("citable") in {False, "false", "False", "no"}
 
 
 def _status(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from rag_assets.model import PublicationError, UsageError
-from rag_assets.publishing import removed_documents, vectors_to_come
+from rag_assets.publishing import look_since_publication, removed_documents, vectors_to_come
 from rag_assets.retrieval.filter_values import check_filter_values
 from rag_assets.retrieval.filters import REFERENCES, SearchFilters
 from rag_assets.retrieval.hits import Hit, ParentHit
@@ -71,6 +71,8 @@ class Retriever:
         llm: rewrites questions; None for none.
         publications: by namespace, which publication to ask in place of the current one; then
             these namespaces are asked and no others.
+        looks_at_raw: a search of what may be cited leaves out what must not be any more, though it
+            is published as such. False where the filters say that already.
     """
 
     def __init__(
@@ -80,12 +82,15 @@ class Retriever:
         settings: RetrieveSettings | None = None,
         llm: "ChatModel | None" = None,
         publications: Mapping[str, str] | None = None,
+        *,
+        looks_at_raw: bool = True,
     ) -> None:
         self._workspace = workspace
         self._chosen = dict(publications or {})
         self._asked = tuple(dict.fromkeys(self._chosen or namespaces))
         self._given = settings
         self._llm = llm
+        self._looks_at_raw = looks_at_raw and not self._chosen
         self._stack = ExitStack()
         self.readers: tuple[Reader, ...] = ()
         self.manifests: dict[str, dict[str, Any]] = {}
@@ -199,6 +204,8 @@ class Retriever:
                 uids = tuple(uid for uid in uids if uid in chosen.doc_uids)
             chosen = replace(chosen, doc_uids=uids)
         unknown = self._unknown_values(chosen) if filters is not None else []
+        barred = self._not_citable() if chosen.citable_only and self._looks_at_raw else {}
+        chosen = replace(chosen, without=tuple(dict.fromkeys((*chosen.without, *barred))))
         query = make_query(text, self.readers, settings, self._llm, wordings)
         ranking = rank_chunks(self.readers, query, settings, chosen)
         hits = ranking.hits[: settings.top_k]
@@ -206,6 +213,7 @@ class Retriever:
             *(f"namespace '{name}' has no publication yet and was left out"
               for name in self._missing),
             *self._removed(chosen.doc_uids or ()),
+            *barred.values(),
         )  # fmt: skip
         needs_windows = settings.window > 0 or settings.inject.mode == "window"
         return Retrieved(
@@ -228,6 +236,16 @@ class Retriever:
             ),
             circumstances=(*circumstances, *query.circumstances),
         )
+
+    def _not_citable(self) -> dict[str, str]:
+        """Return, as filters name them, documents that must not be cited any more, and why."""
+        return {
+            f"{reader.namespace}:{uid}": why
+            for reader in self.readers
+            for uid, why in look_since_publication(
+                self._workspace.namespace(reader.namespace)
+            ).not_citable.items()
+        }
 
     def _removed(self, wanted: Iterable[str]) -> list[str]:
         """Return what became of documents that were published once, in a sentence each."""
@@ -294,6 +312,8 @@ class Retriever:
         if filters.years is not None:
             low, high = ("…" if end is None else str(end) for end in filters.years)
             shown.append(f"year in {low}–{high}")
+        if filters.without:
+            shown.append(f"doc_uid not in ({', '.join(filters.without)})")
         for name, values in (
             ("doc_uid", filters.doc_uids),
             ("source_type", filters.source_types),

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 from rag_assets.cli.main import COMMANDS
 from rag_assets.evidence import pack_schema
-from rag_assets.workspace import Workspace, create_workspace, stale_environment
+from rag_assets.workspace import Workspace, create_workspace, set_metadata, stale_environment
 from rag_assets_tests.e2e.workspaces import (
     NOTES,
     SETTINGS,
@@ -270,13 +270,56 @@ def test_a_verdict_or_pack_of_a_text_that_changed_says_so(tmp_path: Path, rag: R
     draft.write_text(DRAFT, encoding="utf-8")
     asked = (("verify-citations", draft), ("audit", draft), ("query", "Do green roofs cool?"))
     for command in asked:
-        assert "changed since" not in rag("--workspace", workspace.root, *command).stderr
-    (changed,) = workspace.root.rglob("roofs.md")
+        assert "changed since" not in rag("--workspace", workspace.root, *command).output
+    (changed,) = workspace.root.glob("raw/**/roofs.md")
     changed.write_text("# Roofs\n\nNothing was measured.\n", encoding="utf-8")
     for command in asked:
-        told = rag("--workspace", workspace.root, *command).stderr
+        told = " ".join(rag("--workspace", workspace.root, *command).output.split())
         assert "changed since the publication: 1 replaced (raw/evidence/roofs.md, `roofs`)" in told
         assert "`rag ingest --namespace thesis`" in told
+    stored = max((workspace.root / "outputs").glob("evidence_pack_v*.json"))
+    warnings = json.loads(stored.read_text(encoding="utf-8"))["warnings"]
+    assert "1 replaced (raw/evidence/roofs.md, `roofs`)" in str(warnings)
+    assert rag("--workspace", workspace.root, "replay", stored).exit_code == 0
+
+
+def not_cited(rag: Rag, root: Path, draft: Path) -> str:
+    """Assert that `roofs` is neither found nor cited; returns what the pack says of it."""
+    ran = rag("--workspace", root, "query", "Do green roofs cool?", "--json")
+    pack = document_of(ran)
+    assert pack["items"]
+    assert "roofs" not in {item["doc_uid"] for item in pack["items"]}
+    assert "doc_uid not in (thesis:roofs)" in pack["filters"]
+    papers = rag("--workspace", root, "query", "Do green roofs cool?", "--mode", "papers")
+    assert "{#roofs}" not in papers.stdout
+    assert rag("--workspace", root, "replay", saved_by(ran)).exit_code == 0
+    audited = rag("--workspace", root, "verify-citations", draft, "--json")
+    assert [row["reason_code"] for row in document_of(audited)["rows"]] == ["not_citable"]
+    return str(pack["warnings"])
+
+
+def test_what_must_not_be_cited_any_more_is_not_from_that_moment_on(
+    tmp_path: Path, rag: Rag
+) -> None:
+    workspace = make_workspace(tmp_path / "library", NOTES, SETTINGS)
+    root, raw = workspace.root, workspace.root / "raw"
+    build(workspace.namespace("thesis"))
+    draft = tmp_path / "chapter.md"
+    draft.write_text(DRAFT, encoding="utf-8")
+    asked = ("--workspace", root, "query", "Do green roofs cool?", "--json")
+    before = document_of(rag(*asked))
+    assert before["items"][0]["doc_uid"] == "roofs"
+    (raw / "instruction/slides").mkdir(exist_ok=True)
+    (raw / "evidence/roofs.md").rename(raw / "instruction/slides/roofs.md")
+    assert "`roofs` must not be cited: it stands in raw/instruction/slides/roofs.md now" in (
+        not_cited(rag, root, draft)
+    )
+    (raw / "instruction/slides/roofs.md").rename(raw / "evidence/roofs.md")
+    assert document_of(rag(*asked)) == before
+    set_metadata(workspace.namespace("thesis"), "roofs", "citable", "false", "a draft")
+    assert "`roofs` must not be cited: `rag meta set` says so" in not_cited(rag, root, draft)
+    build(workspace.namespace("thesis"))
+    assert "must not be cited" not in str(document_of(rag(*asked))["warnings"])
 
 
 def test_metadata_is_set_published_and_taken_back(tmp_path: Path, rag: Rag) -> None:
