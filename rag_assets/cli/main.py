@@ -33,6 +33,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "briefs": ("reports", "Write what raw/instruction/ asks for, and how exemplars are written."),
     "documents": ("looking", "List documents with uid, status and reason."),
     "status": ("looking", "Say what is built, what is stale and what failed."),
+    "settings": ("looking", "Say which settings hold, and which file says so."),
     "health": ("reports", "Write what has to be looked at before handing in."),
     "sql": ("looking", "Ask the catalogues of all namespaces in SQL."),
     "meta": ("setup", "Override metadata of documents."),

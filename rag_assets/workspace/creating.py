@@ -25,7 +25,7 @@ FOLDERS = (
 _CONFIG = """\
 # Settings of this workspace. Every key and its default is explained in the product's
 # configs/rag.yaml; what is not set here has that default. Files in namespaces/ set keys for one
-# namespace alone.
+# namespace alone. `rag settings` shows what holds, and which file says so.
 """
 
 _AGENT = """\

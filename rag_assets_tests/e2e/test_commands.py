@@ -63,7 +63,7 @@ def test_no_command_is_left_out_here() -> None:
         "documents",
         "status",
     }
-    looking = {"chunks", "export", "parsers", "sql", "meta", "gc", "doctor"}
+    looking = {"chunks", "export", "parsers", "sql", "meta", "gc", "doctor", "settings"}
     reporting = {"trace", "manifest", "build-bm25", "briefs", "health", "decide"}  # test_reports.py
     # rag_assets_tests/evaluation, cli, test_ui.py, mcp_server, evidence, auditing
     elsewhere = {
@@ -184,6 +184,25 @@ def test_looking_commands_print_lines_for_people(library: Path, rag: Rag) -> Non
     assert rag(*at, "namespace", "list").stdout == "thesis\traw\n"
     assert "MB freed" in rag(*at, "gc").stdout
     assert "BAD" not in rag(*at, "doctor").stdout
+
+
+def test_settings_are_shown_with_the_file_that_says_so(tmp_path: Path, rag: Rag) -> None:
+    root = create_workspace(tmp_path / "library", "thesis")[0].root
+    rules = {"verify_citations_k": 7, "embed": {"kind": "hashing"}}
+    (root / "config.yaml").write_text(yaml.safe_dump(rules), encoding="utf-8")
+    own = {"raw": ["raw"], "verify": {"threshold": 0.7}}
+    (root / "namespaces/thesis.yaml").write_text(yaml.safe_dump(own), encoding="utf-8")
+    at = ("--workspace", root, "settings")
+    shown = rag(*at, "verify").stdout.splitlines()
+    assert shown[0] == "thesis"
+    assert "  verify.k: 7    config.yaml, by default 10" in shown
+    assert "  verify.threshold: 0.7    namespaces/thesis.yaml, by default 0.55" in shown
+    assert "  verify.weak_threshold: 0.4" in shown
+    assert all(line.startswith("  verify.") for line in shown[1:])
+    every = {line["key"]: line for line in document_of(rag(*at, "--json"))["thesis"]}
+    assert every["embed.models"]["value"] == [{"kind": "hashing", "model": "hashing"}]
+    assert every["chunk.target_tokens"]["origin"].endswith("configs/rag.yaml")
+    assert rag(*at, "verifi").exit_code == 3
 
 
 def test_a_file_is_previewed_and_nothing_is_stored(
