@@ -1,9 +1,12 @@
 """A found passage with all that a context can be made of."""
 
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rag_assets.embedding import EmbeddingTokenizer
     from rag_assets.retrieval import Hit, ParentPassage, Window
 
@@ -25,7 +28,9 @@ class KnowledgeChunk:
         document_id: the document's uid in its namespace.
         order: position in the document, from 0.
         citation_id: `kb:<namespace>__chunk-<hash16>`, which outlives edits.
-        metadata: title, section path, languages and what else the index knows.
+        metadata: title, section path, languages and what else the index knows of the passage; of
+            its document `source_uri`, `source_id`, `url`, `doi`, `authors`, `tags`, and below
+            `document` what its sidecar keeps, `source_info` among it (spec 001).
         hit: with rank and score in each searcher and the explanation.
         parent: the page or section around it.
         window: the chunk with its neighbours; None where the settings ask for none.
@@ -49,16 +54,27 @@ class KnowledgeChunk:
     status: Literal["published"] = "published"
 
 
+# Columns of the published table `documents` that a found chunk tells too.
+_OF_DOCUMENT = ("source_uri", "source_id", "url", "doi", "authors", "tags")
+
+
 def describe_chunk(
     hit: "Hit",
     parent: "ParentPassage | None",
     window: "Window | None",
     tokenizer: "EmbeddingTokenizer",
+    document: "Mapping[str, Any]",
 ) -> KnowledgeChunk:
-    """Return a hit as a chunk of the library."""
+    """Return a hit as a chunk of the library.
+
+    Args:
+        document: its row in the published table `documents`.
+    """
     names = ("doc_title", "citation_key", "source_type", "source_subtype", "citable",
              "section_category", "section_subtype", "kind", "language", "year")  # fmt: skip
     metadata = {name: getattr(hit, name) for name in names}
+    metadata |= {name: document[name] for name in _OF_DOCUMENT}
+    metadata["document"] = json.loads(document["metadata"])
     return KnowledgeChunk(
         hit.namespace,
         hit.chunk_id,

@@ -2,9 +2,9 @@
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from rag_assets.knowledge.config import (
     KnowledgeConfig,
@@ -146,7 +146,13 @@ class KnowledgeRetriever:
                 filters=_filters(wanted, filters),
                 document_ids=_narrowed(wanted.document_ids, document_ids),
             )
-        return KnowledgeResult(self._described(found), found, found.warnings)
+            uids = {hit.doc_uid for hit in found.hits}
+            documents = {
+                (reader.namespace, row["doc_uid"]): row
+                for reader in (retriever.readers if uids else ())
+                for row in reader.fetch_documents(uids).to_pylist()
+            }
+        return KnowledgeResult(self._described(found, documents), found, found.warnings)
 
     def resolve_inject_config(
         self, knowledge: KnowledgeConfig | RetrieveConfig | None = None
@@ -194,7 +200,9 @@ class KnowledgeRetriever:
             self._open.close()
         self._open = None
 
-    def _described(self, found: "Retrieved") -> tuple[tuple[KnowledgeChunk, float], ...]:
+    def _described(
+        self, found: "Retrieved", documents: Mapping[tuple[str, str], Mapping[str, Any]]
+    ) -> tuple[tuple[KnowledgeChunk, float], ...]:
         from rag_assets.embedding import joint_tokenizer
 
         parents = {(p.parent.namespace, p.parent.parent_id): p.parent for p in found.parents}
@@ -210,6 +218,7 @@ class KnowledgeRetriever:
                     parents.get((hit.namespace, hit.parent_id)),
                     windows.get(hit.chunk_key),
                     tokenizers[hit.namespace],
+                    documents[hit.namespace, hit.doc_uid],
                 ),
                 hit.score,
             )

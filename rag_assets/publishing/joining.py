@@ -15,7 +15,13 @@ from rag_assets.embedding import EmbeddingModel
 from rag_assets.embedding.record import embeddings_schema
 from rag_assets.embedding.stage import CHUNK_INPUTS, chunk_input
 from rag_assets.model import RecordsMovedError, hash_text
-from rag_assets.publishing.facts import DocumentFacts, document_row, source_id, source_row
+from rag_assets.publishing.facts import (
+    DocumentFacts,
+    document_row,
+    source_id,
+    source_row,
+    tell_sources_apart,
+)
 from rag_assets.publishing.languages import passage_language
 from rag_assets.publishing.schemas import (
     CHUNKS,
@@ -57,7 +63,12 @@ def join_tables(
     same = _same_texts(published)
     return {
         "sources": _table(
-            [source_row(namespace, s, by_content.get(s.content_hash)) for s in inventory.sources],
+            tell_sources_apart(
+                [
+                    source_row(namespace, s, by_content.get(s.content_hash))
+                    for s in inventory.sources
+                ]
+            ),
             SOURCES,
         ),
         "documents": _table(

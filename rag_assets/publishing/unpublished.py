@@ -106,12 +106,13 @@ def _moved(namespace: Namespace, now: Inventory) -> dict[str, str]:
 
 
 def _published(namespace: Namespace, condition: str = "") -> dict[str, Held]:
-    from rag_assets.publishing.catalogue import catalogue_name, open_catalogue
+    from rag_assets.publishing.catalogue import catalogue_name, file_column, open_catalogue
 
     folder = current_folder(namespace.publications, namespace.name)
     with open_catalogue(folder / catalogue_name(folder.name)) as connection:
+        file = file_column(connection)
         rows = connection.execute(
-            "SELECT content_hash, any_value(doc_uid), list(source_uri ORDER BY source_uri) "
+            f"SELECT content_hash, any_value(doc_uid), list({file} ORDER BY {file}) "
             f"FROM sources WHERE content_hash IS NOT NULL {condition} GROUP BY content_hash"
         ).fetchall()
     return {content: Held(uid, tuple(paths)) for content, uid, paths in rows}

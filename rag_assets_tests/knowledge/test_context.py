@@ -16,6 +16,11 @@ from rag_assets.workspace.settings import ModelSettings
 
 WORDS = load_tokenizer(ModelSettings(kind="hashing", model="words"))
 
+DOCUMENT = {
+    "source_uri": "raw/evidence/a.md", "source_id": "s", "url": None, "doi": None, "authors": [],
+    "tags": [], "metadata": "{}",
+}  # fmt: skip
+
 
 def chunk(uid: str, order: int, text: str, parent: int = 1) -> KnowledgeChunk:
     start = order * 100
@@ -28,7 +33,7 @@ def chunk(uid: str, order: int, text: str, parent: int = 1) -> KnowledgeChunk:
         "kb", hit.parent_id, uid, f"p{parent:03d}", parent, parent * 1000, parent * 1000 + 900,
         parent, parent, ("One",), f"page {parent} of {uid} with {text}", "p" * 64,
     )  # fmt: skip
-    return describe_chunk(hit, whole, None, WORDS)
+    return describe_chunk(hit, whole, None, WORDS, DOCUMENT)
 
 
 def build(*chunks: KnowledgeChunk, **inject: object) -> KnowledgeContext:
