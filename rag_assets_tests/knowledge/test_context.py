@@ -114,3 +114,8 @@ def test_window_is_shown_whole_and_needed() -> None:
 def test_nothing_found_is_an_empty_context() -> None:
     context = build()
     assert (context.text, context.aliases, context.tokens) == ("", {}, 0)
+
+
+def test_hits_in_place_of_their_chunks_are_told_what_to_pass() -> None:
+    with pytest.raises(UsageError, match=r"pass \[chunk for chunk, _ in result\.hits\]"):
+        ContextBuilder.build_knowledge_context(chunks=[(chunk("a", 1, "one"), 0.5)])  # type: ignore[list-item]

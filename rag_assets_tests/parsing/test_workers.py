@@ -298,7 +298,7 @@ def test_a_parser_that_is_registered_at_run_time_reads_previews_and_builds(
     try:
         assert run(job)[job.content_hash].parser == "odd"
         preview = KnowledgeSource("a.gz", MAGIC + b"good").chunk()
-        assert [chunk.text for chunk in preview.chunks] == ["good"]
+        assert [chunk.content for chunk in preview.chunks] == ["good"]
     finally:
         ParserRegistry.unregister("application/gzip")
     assert failure(run(make_job("more")).popitem()[1])[1] == "unsupported_format"
