@@ -2,6 +2,7 @@
 
 from rag_assets.auditing.drafts.anchors import Citation
 from rag_assets.auditing.drafts.draft import CitedSentence, Draft, parse_draft, read_draft
+from rag_assets.auditing.drafts.office import unit_of
 from rag_assets.auditing.encoders import Encoder
 from rag_assets.auditing.library import CitedDocument, CitedDocumentRef, Library, Passage
 from rag_assets.auditing.record import VERIFICATION_VERSION, CitationAudit, from_json, to_json
@@ -51,5 +52,6 @@ __all__ = [
     "read_draft",
     "render_markdown",
     "to_json",
+    "unit_of",
     "verify_citations",
 ]

@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,7 @@ class AuditOutcome:
         judged: judgements made now; the others were kept from before.
     """
 
-    audit: CitationAudit
+    audit: CitationAudit = field(repr=False)
     markdown: Path
     json: Path
     html: Path

@@ -1,7 +1,7 @@
 """`rag scan`, `parse`, `chunk`, `embed`, `index`, `ingest`: the stages as commands."""
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -15,14 +15,36 @@ from rag_assets.cli.options import (
 )
 from rag_assets.cli.previewing import show
 from rag_assets.cli.progress import shown_progress
+from rag_assets.model import count_of
 from rag_assets.workspace import Namespace
 
 _CHUNKED = ("inventory", "raw_files", "parse_reports", "parents", "chunks")
 _EMBEDDED = (*_CHUNKED, "embeddings", "search_index")
 _ALL = (*_CHUNKED, "first_index", "embeddings", "search_index")
 _UNPARTITIONED = frozenset({"inventory", "first_index", "search_index"})
-# Told to a person where there are any.
-_SELDOM = frozenset({"replaced", "renamed"})
+if TYPE_CHECKING:
+    from rag_assets.running import RunOutcome
+
+# What a person is told of a stage: nothing of one that only passes on, and of most figures only
+# where there is something to tell.
+_TOLD = {
+    "inventory": ("documents", "added", "removed", "replaced", "renamed"),
+    "parse_reports": ("documents", "computed", "failed", "pages", "textless_pages", "seconds"),
+    "parents": ("parents", "computed"),
+    "chunks": ("chunks", "computed"),
+    "first_index": ("publication", "chunks"),
+    "search_index": ("publication", "documents", "chunks", "seconds"),
+}
+_EVEN_ZERO = frozenset({"documents", "computed", "chunks", "parents"})
+_WORDS = {
+    "computed": "{} anew",
+    "failed": "{} could not be read",
+    "textless_pages": "{} pages without text",
+    "seconds": "{} s",
+    "publication": "published {}",
+}
+# How the stage `embeddings` begins the names of what it counts by model.
+_ENCODED, _UNREADABLE = "encoded by ", "not readable by "
 _REHASH_TAG, _RETRY_TAG = "rag/rehash", "rag/retry"
 
 rehash_option = click.option(
@@ -79,27 +101,29 @@ def _run(
             ],
         }  # fmt: skip
         for stage, figures in summary.items():
-            shown = ", ".join(
-                _figure(value, name)
-                for name, value in figures.items()
-                if value or name not in _SELDOM
-            )
-            say(f"{namespace.name}/{stage}: {shown}", quiet=as_json)
+            told = _told(stage, figures)
+            if told:
+                say(f"{namespace.name}/{stage}: {told}", quiet=as_json)
         for folder in folders:
             say(f"to read: {folder}", quiet=as_json)
-        for warning in report[namespace.name]["warnings"]:
-            click.echo(f"warning: {warning}", err=True)
-        for check in outcome.checks:
-            if not check.passed:
-                click.echo(f"{check.severity}: {check.asset}: {check.name}: {check.description}",
-                           err=True)  # fmt: skip
-        for error in outcome.errors:
-            click.echo(f"error: {error}", err=True)
+        _print_amiss(outcome, report[namespace.name]["warnings"])
         if not outcome.is_success:
             code = FAILED
     if as_json:
         print_json(report)
     click.get_current_context().exit(code)
+
+
+def _print_amiss(outcome: "RunOutcome", warnings: Sequence[str]) -> None:
+    for warning in warnings:
+        click.echo(f"warning: {warning}", err=True)
+    for check in outcome.checks:
+        if not check.passed:
+            click.echo(
+                f"{check.severity}: {check.asset}: {check.name}: {check.description}", err=True
+            )
+    for error in outcome.errors:
+        click.echo(f"error: {error}", err=True)
 
 
 def _leave_folders(
@@ -144,6 +168,32 @@ def _warnings(metadata: Any) -> list[str]:
         for part in parts:
             found += [row["warning"] for row in part.get("warnings", ())]
     return list(dict.fromkeys(found))
+
+
+def _told(stage: str, figures: Mapping[str, float | str]) -> str:
+    """Return what a person wants to know of a stage, in one line; all figures stand in the JSON."""
+    if stage == "embeddings":
+        return "; ".join(_vectors_told(figures))
+    shown = [
+        _WORDS[name].format(value) if name in _WORDS else _figure(value, name)
+        for name, value in figures.items()
+        if name in _TOLD.get(stage, ()) and (value or name in _EVEN_ZERO)
+    ]
+    return ", ".join(shown)
+
+
+def _vectors_told(figures: Mapping[str, float | str]) -> Iterator[str]:
+    made = sum(int(value) for name, value in figures.items() if name.startswith(_ENCODED))
+    yield (
+        f"{count_of(int(figures['embeddings']), 'passage')}, {count_of(made, 'vector')} made now, "
+        f"{figures['seconds']} s"
+    )
+    for name, value in figures.items():
+        if value and name.startswith(_UNREADABLE):
+            yield (
+                f"{count_of(int(value), 'passage')} in words that "
+                f"{name.removeprefix(_UNREADABLE)} does not know: found by words and other models"
+            )
 
 
 def _figure(value: float | str, name: str) -> str:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rag_assets.evidence.making import make_pack
@@ -26,7 +26,7 @@ class AskOutcome:
         key: partition of the question.
     """
 
-    pack: EvidencePack
+    pack: EvidencePack = field(repr=False)
     markdown: Path
     json: Path
     is_new: bool

@@ -40,7 +40,7 @@ class KnowledgeScope:
     citable_only: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class KnowledgeResult:
     """What was found.
 
@@ -54,6 +54,10 @@ class KnowledgeResult:
     hits: tuple[tuple[KnowledgeChunk, float], ...]
     retrieved: "Retrieved"
     warnings: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{chunk.chunk_id} {score:.3f}" for chunk, score in self.hits)
+        return f"KnowledgeResult({shown or 'nothing was found'})"
 
 
 class KnowledgeRetriever:

@@ -74,9 +74,9 @@ class PublishOutcome:
 
     publication: str
     is_new: bool
-    facts: tuple[DocumentFacts, ...]
+    facts: tuple[DocumentFacts, ...] = field(repr=False)
     counts: dict[str, int]
-    tables: dict[str, str]
+    tables: dict[str, str] = field(repr=False)
     retired: tuple[str, ...]
     seconds: float
     warnings: tuple[str, ...] = field(default=())

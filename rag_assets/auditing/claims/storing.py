@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rag_assets.auditing.claims.causal_model import CausalReader, open_causes
@@ -23,7 +23,7 @@ from rag_assets.workspace import Workspace
 class ClaimOutcome:
     """A claim audit and where it lies. `is_new` is False where the same stood there already."""
 
-    audit: ClaimAudit
+    audit: ClaimAudit = field(repr=False)
     markdown: Path
     json: Path
     html: Path
