@@ -292,7 +292,7 @@ def _kept_metadata(facts: DocumentFacts) -> dict[str, Any]:
     A key of ours, which the parse decides, stands as `user_…`.
     """
     kept: Mapping[str, Any] = facts.fields.get("metadata") or {}
-    ours = ("mime_type", "parser", "parser_version")
+    ours = {"mime_type", "parser", "parser_version"}
     return {f"user_{key}" if key in ours else key: value for key, value in kept.items()}
 
 
