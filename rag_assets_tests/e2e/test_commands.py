@@ -309,11 +309,16 @@ def not_cited(rag: Rag, root: Path, draft: Path) -> str:
     assert pack["items"]
     assert "roofs" not in {item["doc_uid"] for item in pack["items"]}
     assert "doc_uid not in (thesis:roofs)" in pack["filters"]
+    uncited = draft.with_name("uncited.md")
+    uncited.write_text("A green roof was always 7 degrees cooler than bitumen at noon.\n")
     papers = rag("--workspace", root, "query", "Do green roofs cool?", "--mode", "papers")
     assert "{#roofs}" not in papers.stdout
     assert rag("--workspace", root, "replay", saved_by(ran)).exit_code == 0
     audited = rag("--workspace", root, "verify-citations", draft, "--json")
     assert [row["reason_code"] for row in document_of(audited)["rows"]] == ["not_citable"]
+    suggested = document_of(rag("--workspace", root, "audit", uncited, "--json"))
+    assert suggested["rows"]
+    assert "roofs" not in json.dumps([row["suggested_queries"] for row in suggested["rows"]])
     return str(pack["warnings"])
 
 
