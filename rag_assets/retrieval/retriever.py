@@ -204,7 +204,7 @@ class Retriever:
                 uids = tuple(uid for uid in uids if uid in chosen.doc_uids)
             chosen = replace(chosen, doc_uids=uids)
         unknown = self._unknown_values(chosen) if filters is not None else []
-        barred = self.not_citable() if chosen.citable_only and self._looks_at_raw else {}
+        barred = self._not_citable() if chosen.citable_only and self._looks_at_raw else {}
         chosen = replace(chosen, without=tuple(dict.fromkeys((*chosen.without, *barred))))
         query = make_query(text, self.readers, settings, self._llm, wordings)
         ranking = rank_chunks(self.readers, query, settings, chosen)
@@ -237,7 +237,7 @@ class Retriever:
             circumstances=(*circumstances, *query.circumstances),
         )
 
-    def not_citable(self) -> dict[str, str]:
+    def _not_citable(self) -> dict[str, str]:
         """Return, as filters name them, documents that must not be cited any more, and why."""
         return {
             f"{reader.namespace}:{uid}": why

@@ -46,18 +46,14 @@ class PublishedIndex:
             workspace, llm=_chat_model(workspace), publications=publications
         )
         self._fingerprint = ""
-        self._barred: tuple[str, ...] = ()
 
     def __enter__(self) -> Self:
         self._retriever.__enter__()
         publications = {
             name: manifest["publication"] for name, manifest in self._retriever.manifests.items()
         }
-        self._barred = tuple(sorted(self._retriever.not_citable()))
         self._fingerprint = hash_fields(
-            publications,
-            self._retriever.settings.model_dump(mode="json"),
-            *([self._barred] if self._barred else []),
+            publications, self._retriever.settings.model_dump(mode="json")
         )
         return self
 
@@ -72,9 +68,7 @@ class PublishedIndex:
     def ask(self, query: str, top_k: int) -> Sequence[Hit]:
         """Return citable chunks, best first."""
         found = self._retriever.retrieve(
-            query,
-            top_k=top_k,
-            filters=SearchFilters(citable_only=True, without=self._barred),
+            query, top_k=top_k, filters=SearchFilters(citable_only=True)
         )
         return [hit for hit in found.hits if hit.kind not in NOT_EVIDENCE]
 
