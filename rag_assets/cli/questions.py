@@ -114,6 +114,8 @@ def query(
     outcome = ask(
         workspace, asked, html=page, notify=lambda sentence: click.echo(sentence, err=True)
     )
+    for sentence in outcome.told:
+        click.echo(f"warning: {' '.join(sentence.split())}", err=True)
     if as_json:
         print_json(pack_to_json(outcome.pack))
     else:
@@ -121,7 +123,7 @@ def query(
         click.echo(
             outcome.markdown.read_text(encoding="utf-8")
             if shows_all
-            else summarise_pack(outcome.pack)
+            else summarise_pack(outcome.pack, outcome.told)
         )
         if explains:
             click.echo(_explained(outcome.pack))

@@ -5,7 +5,7 @@ The files that it names hold everything; `--full` prints them instead.
 
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +26,12 @@ full_option = click.option(
 )
 
 
-def summarise_pack(pack: "EvidencePack") -> str:
-    """Return the passages of a pack: where each stands, what it says, how to cite it."""
+def summarise_pack(pack: "EvidencePack", told: Collection[str] = ()) -> str:
+    """Return the passages of a pack: where each stands, what it says, how to cite it.
+
+    Args:
+        told: warnings of the pack that the command says elsewhere.
+    """
     match = pack.match
     lines = [] if match is None or match.is_good else [*_wrapped(match.sentence or "", ""), ""]
     for item in pack.items:
@@ -35,7 +39,8 @@ def summarise_pack(pack: "EvidencePack") -> str:
     if not pack.items:
         lines += ["Nothing was found.", ""]
     for warning in pack.warnings:
-        lines += _wrapped(f"note: {warning}", "")
+        if warning not in told:
+            lines += _wrapped(f"note: {warning}", "")
     return "\n".join(lines).rstrip()
 
 

@@ -24,6 +24,7 @@ class AskOutcome:
     Args:
         html: its page with pictures, None where nobody asked for it.
         key: partition of the question.
+        told: those of the pack's warnings that are of raw/ and the journal as they are now.
     """
 
     pack: EvidencePack = field(repr=False)
@@ -33,6 +34,7 @@ class AskOutcome:
     key: str
     seconds: float
     html: Path | None = None
+    told: tuple[str, ...] = ()
 
 
 def ask(
@@ -87,6 +89,7 @@ def ask(
         saved.key,
         time.monotonic() - started,
         page or (stored.html if stored.html.is_file() else None),
+        told,
     )
 
 

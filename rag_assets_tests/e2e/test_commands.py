@@ -289,11 +289,13 @@ def test_a_verdict_or_pack_of_a_text_that_changed_says_so(tmp_path: Path, rag: R
     draft.write_text(DRAFT, encoding="utf-8")
     asked = (("verify-citations", draft), ("audit", draft), ("query", "Do green roofs cool?"))
     for command in asked:
-        assert "changed since" not in rag("--workspace", workspace.root, *command).output
+        assert "changed since" not in rag("--workspace", workspace.root, *command).stderr
     (changed,) = workspace.root.glob("raw/**/roofs.md")
     changed.write_text("# Roofs\n\nNothing was measured.\n", encoding="utf-8")
     for command in asked:
-        told = " ".join(rag("--workspace", workspace.root, *command).output.split())
+        ran = rag("--workspace", workspace.root, *command)
+        told = ran.stderr
+        assert "changed since" not in ran.stdout
         assert "changed since the publication: 1 replaced (raw/evidence/roofs.md, `roofs`)" in told
         assert "`rag ingest --namespace thesis`" in told
     stored = max((workspace.root / "outputs").glob("evidence_pack_v*.json"))
