@@ -3,6 +3,7 @@
 from rag_assets.auditing.audit import Audit, audit_from_json, audit_schema, audit_to_json
 from rag_assets.auditing.drafts.anchors import Citation
 from rag_assets.auditing.drafts.draft import CitedSentence, Draft, parse_draft, read_draft
+from rag_assets.auditing.drafts.office import unit_of
 from rag_assets.auditing.encoders import Encoder
 from rag_assets.auditing.library import CitedDocument, CitedDocumentRef, Library, Passage
 from rag_assets.auditing.record import VERIFICATION_VERSION, CitationAudit
@@ -61,5 +62,6 @@ __all__ = [
     "parse_draft",
     "read_draft",
     "render_markdown",
+    "unit_of",
     "verify_citations",
 ]

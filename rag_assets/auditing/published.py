@@ -14,7 +14,12 @@ from rag_assets.embedding import (
     load_tokenizer,
 )
 from rag_assets.model import PageBox
-from rag_assets.publishing import PublishedModel, published_models, removed_documents
+from rag_assets.publishing import (
+    PublishedModel,
+    look_since_publication,
+    published_models,
+    removed_documents,
+)
 from rag_assets.retrieval import NOT_EVIDENCE, Asked, Publications, Reader, open_library
 from rag_assets.workspace import Namespace
 
@@ -152,8 +157,11 @@ class _Shelf:
         columns = ["doc_uid", "title", "citable", "citation_key", "content_hash", "content_ref"]
         rows = reader.documents().select(columns).to_pylist()
         self.facts: dict[str, dict[str, Any]] = {row["doc_uid"]: row for row in rows}
+        barred = look_since_publication(namespace).not_citable
         self.refs = {
-            uid: CitedDocumentRef(reader.namespace, uid, row["title"], bool(row["citable"]))
+            uid: CitedDocumentRef(
+                reader.namespace, uid, row["title"], bool(row["citable"]) and uid not in barred
+            )
             for uid, row in self.facts.items()
         }
         self.keys: dict[str, list[str]] = {}

@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic
 
@@ -80,8 +80,8 @@ class AuditOutcome(Generic[Found]):
         judged: judgements made now; the others were kept from before.
     """
 
-    kind: AuditKind[Found]
-    audit: Found
+    kind: AuditKind[Found] = field(repr=False)
+    audit: Found = field(repr=False)
     markdown: Path
     json: Path
     html: Path

@@ -224,6 +224,10 @@ class RetrieveConfig(_Part):
         }
 
 
+# As spec 001 calls it among the runtime models.
+RetrievalConfig = RetrieveConfig
+
+
 class KnowledgeConfig(_Part):
     """What the library is told, with the names of spec 001.
 

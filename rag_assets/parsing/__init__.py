@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rag_assets.parsing.pool import observe_parses, parse_files
     from rag_assets.parsing.reasons import PARSE_REASONS
     from rag_assets.parsing.registry import (
+        ParserRegistry,
         all_parsers,
         describe_parsers,
         parser_for,
@@ -30,6 +31,7 @@ __all__ = [
     "ParseHints",
     "ParseJob",
     "Parser",
+    "ParserRegistry",
     "all_parsers",
     "boxes_of",
     "decode_text",
@@ -64,6 +66,7 @@ _HOMES = {
     "ParseHints": "contract",
     "ParseJob": "job",
     "Parser": "contract",
+    "ParserRegistry": "registry",
     "all_parsers": "registry",
     "boxes_of": "pdf.printed",
     "decode_text": "plain.encodings",

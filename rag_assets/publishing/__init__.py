@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rag_assets.publishing.plots import plot_publication
     from rag_assets.publishing.removed import RemovedDocument, removed_documents
     from rag_assets.publishing.text_index import TextIndex, describe_text_indexes
-    from rag_assets.publishing.unpublished import unpublished_changes, warn_of_outdated
+    from rag_assets.publishing.unpublished import look_since_publication, unpublished_changes
 
 __all__ = [
     "PUBLISHING_VERSION",
@@ -46,6 +46,7 @@ __all__ = [
     "export_chunks",
     "export_parsed",
     "list_documents",
+    "look_since_publication",
     "loses_vectors",
     "plot_publication",
     "publish",
@@ -53,7 +54,6 @@ __all__ = [
     "removed_documents",
     "unpublished_changes",
     "vectors_to_come",
-    "warn_of_outdated",
 ]
 
 # Imported on first use: a question reads publications and must not pay for what makes them, down
@@ -84,7 +84,7 @@ _HOMES = {
     "vectors_to_come": ("embedders", "vectors_to_come"),
     "removed_documents": ("removed", "removed_documents"),
     "unpublished_changes": ("unpublished", "unpublished_changes"),
-    "warn_of_outdated": ("unpublished", "warn_of_outdated"),
+    "look_since_publication": ("unpublished", "look_since_publication"),
 }
 
 

@@ -50,8 +50,8 @@ class RunOutcome:
     run_id: str
     is_success: bool
     errors: tuple[str, ...]
-    checks: tuple[CheckOutcome, ...]
-    metadata: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    checks: tuple[CheckOutcome, ...] = field(repr=False)
+    metadata: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
 
 
 def materialize_stages(
