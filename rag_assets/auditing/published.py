@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from rag_assets.chunking.boxes import BoxFinder
+    from rag_assets.chunking import BoxFinder
 
 # Whom the authors thank and whom they cite says nothing about what they found.
 _UNSAID_SECTIONS = frozenset({"references", "acknowledgements"})
@@ -186,8 +186,8 @@ class _Shelf:
     def box_finder(self, doc_uid: str, data: Path) -> "BoxFinder | None":
         """Return what finds rectangles in a document; None where its parse is not kept."""
         if doc_uid not in self._finders:
-            from rag_assets.chunking.boxes import BoxFinder
-            from rag_assets.parsing.stored import read_parsed
+            from rag_assets.chunking import BoxFinder
+            from rag_assets.parsing import read_parsed
 
             path = data / self.facts[doc_uid]["content_ref"]
             finder = BoxFinder(read_parsed(path)[0]) if path.is_file() else None

@@ -19,7 +19,7 @@ from rag_assets.chunking.packing import (
 from rag_assets.chunking.sentences import next_visible
 from rag_assets.chunking.tokenizer import Tokenizer
 from rag_assets.model import Parent, count_cjk
-from rag_assets.workspace.settings import ChunkSettings, GeneralChunkSettings
+from rag_assets.settings import ChunkSettings, GeneralChunkSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,11 @@ from rag_assets.chunking.rows import (
 )
 from rag_assets.chunking.tokenizer import Tokenizer
 from rag_assets.model import Parent, Progress, StageOutcome, combine_digests, hash_fields
-from rag_assets.parsing.stored import read_parsed
+from rag_assets.parsing import read_parsed
+from rag_assets.settings import ChunkSettings
 from rag_assets.stages import DocumentStage, parsed_contents
 from rag_assets.storage import Computed, Entry, Notify, read_entries, read_rows
 from rag_assets.workspace import Inventory, Namespace
-from rag_assets.workspace.settings import ChunkSettings
 
 
 def refresh_parents(

@@ -23,7 +23,7 @@ def export() -> None:
 @namespace_option
 def parsed(folder: Path | None, names: tuple[str, ...]) -> None:
     """Export the parses of each namespace."""
-    from rag_assets.publishing.exporting import export_parsed, readable_folder
+    from rag_assets.publishing import export_parsed, readable_folder
 
     for namespace in open_namespaces(names):
         place = folder / namespace.name if folder else readable_folder(namespace, "parsed")
@@ -41,7 +41,7 @@ def parsed(folder: Path | None, names: tuple[str, ...]) -> None:
 @namespace_option
 def chunks(folder: Path | None, names: tuple[str, ...]) -> None:
     """Export the parents and chunks of each namespace."""
-    from rag_assets.publishing.exporting import export_chunks, readable_folder
+    from rag_assets.publishing import export_chunks, readable_folder
 
     for namespace in open_namespaces(names):
         place = folder / namespace.name if folder else readable_folder(namespace, "chunks")

@@ -15,8 +15,7 @@ from rag_assets.cli.summaries import full_option, summarise_pack
 from rag_assets.model import UsageError
 
 if TYPE_CHECKING:
-    from rag_assets.evidence import EvidencePack
-    from rag_assets.evidence.pack import Mode
+    from rag_assets.evidence import EvidencePack, Mode
 
 
 @click.command(
@@ -134,7 +133,7 @@ def query(
 
 
 def _explained(pack: "EvidencePack") -> str:
-    from rag_assets.retrieval.explaining import explain
+    from rag_assets.retrieval import explain
 
     blocks = []
     for item in pack.items:

@@ -135,7 +135,7 @@ def _leave_folders(
     """Return the readable folders that were written or were up to date, and what is amiss."""
     if "parse_reports" not in stages:
         return [], []
-    from rag_assets.publishing.exporting import refresh_readable
+    from rag_assets.publishing import refresh_readable
 
     folders, problems = refresh_readable(namespace, made)
     return [str(folder) for folder in folders], problems

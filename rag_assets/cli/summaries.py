@@ -13,9 +13,8 @@ import click
 from rag_assets.model import EAST_ASIAN_RANGES
 
 if TYPE_CHECKING:
-    from rag_assets.auditing import CitationAudit
+    from rag_assets.auditing import CitationAudit, CitationVerdict
     from rag_assets.auditing.claims import ClaimAudit
-    from rag_assets.auditing.verdict import CitationVerdict
     from rag_assets.evidence import EvidenceItem, EvidencePack
 
 _WIDTHS = (60, 100)

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from rag_assets.chunking import model_input
-from rag_assets.chunking.rows import chunks_schema
+from rag_assets.chunking import chunks_schema, model_input
 from rag_assets.embedding.known import KnownVectors
 from rag_assets.embedding.models import EmbeddingModel
 from rag_assets.embedding.readable import UNREADABLE_SHARE, can_read

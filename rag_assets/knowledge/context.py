@@ -11,8 +11,8 @@ from rag_assets.evidence.locating import locate
 from rag_assets.knowledge.config import InjectConfig, inject_settings
 from rag_assets.knowledge.passages import KnowledgeChunk
 from rag_assets.model import UsageError
+from rag_assets.settings import InjectSettings
 from rag_assets.workspace import shipped_settings
-from rag_assets.workspace.settings import InjectSettings
 
 # What would look like the head of another passage.
 _ALIAS_LIKE = re.compile(r"(?m)^([ \t]*)(?=\[C\d+\])")

@@ -12,8 +12,8 @@ from rag_assets.knowledge.config import (
 )
 from rag_assets.knowledge.passages import KnowledgeChunk, describe_chunk
 from rag_assets.knowledge.stores import open_namespace
+from rag_assets.settings import InjectSettings
 from rag_assets.workspace import Namespace
-from rag_assets.workspace.settings import InjectSettings
 
 if TYPE_CHECKING:
     from rag_assets.retrieval import Retrieved, SearchFilters

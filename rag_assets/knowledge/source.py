@@ -21,8 +21,8 @@ from rag_assets.knowledge.passages import ChunkPreview, describe_preview
 from rag_assets.knowledge.stores import prepare_namespace
 from rag_assets.model import ParsedDocument, ParseFailure, PublicationError, hide_credentials
 from rag_assets.previewing import PreviewSource
+from rag_assets.settings import ChunkSettings
 from rag_assets.workspace import Namespace, Settings, require_inventory, shipped_settings
-from rag_assets.workspace.settings import ChunkSettings
 
 if TYPE_CHECKING:
     from rag_assets.running import RunOutcome

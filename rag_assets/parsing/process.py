@@ -15,8 +15,8 @@ from typing import Any
 from rag_assets.model import ConfigurationError, ParseFailure, ParseReport, RagError, StorageError
 from rag_assets.parsing.job import ParseJob, Reader, failed_report, restore_report
 from rag_assets.parsing.registry import registered_recipes
+from rag_assets.settings import ParseSettings
 from rag_assets.storage import TEMPORARY_PREFIX
-from rag_assets.workspace.settings import ParseSettings
 
 # Imports take about a second; on a machine that is busy or cold, many times that.
 _START_SECONDS = 120.0

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 from rag_assets import __version__
 from rag_assets.embedding import EmbeddingModel
 from rag_assets.model import Progress, RecordsMovedError, StorageError, combine_digests, hash_fields
-from rag_assets.parsing.stage import read_reports
+from rag_assets.parsing import read_reports
 from rag_assets.publishing.embedders import describe_embedders
 from rag_assets.publishing.facts import DocumentFacts, gather_facts
 from rag_assets.publishing.replaced import replaced_texts
 from rag_assets.publishing.search_table import SEARCH_TABLE_VERSION
 from rag_assets.publishing.settled import is_settled
+from rag_assets.settings import deciding_fields
 from rag_assets.stages import PARSES, published_stages, recorded, way_to
 from rag_assets.storage import (
     MANIFEST,
@@ -48,7 +49,6 @@ from rag_assets.workspace import (
     require_inventory,
     settings_digest,
 )
-from rag_assets.workspace.settings import deciding_fields
 
 if TYPE_CHECKING:
     import pyarrow as pa

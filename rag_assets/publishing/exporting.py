@@ -20,10 +20,13 @@ from rag_assets.model import (
     UsageError,
     hash_fields,
 )
-from rag_assets.parsing.pdf.drawing import render_attachment
-from rag_assets.parsing.rendering import render_json, render_markdown
-from rag_assets.parsing.stage import password_of
-from rag_assets.parsing.stored import read_parsed
+from rag_assets.parsing import (
+    password_of,
+    read_parsed,
+    render_attachment,
+    render_json,
+    render_markdown,
+)
 from rag_assets.publishing.building import PUBLISHING_VERSION, collect
 from rag_assets.publishing.facts import DocumentFacts
 from rag_assets.storage import read_entries, replace_file, write_bytes, write_text

@@ -9,11 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rag_assets.chunking import PATH_SEPARATOR, locate_pages
-from rag_assets.chunking.rows import chunks_schema, parents_schema
-from rag_assets.embedding import EmbeddingModel
-from rag_assets.embedding.record import embeddings_schema
-from rag_assets.embedding.stage import CHUNK_INPUTS, chunk_input
+from rag_assets.chunking import PATH_SEPARATOR, chunks_schema, locate_pages, parents_schema
+from rag_assets.embedding import CHUNK_INPUTS, EmbeddingModel, chunk_input, embeddings_schema
 from rag_assets.model import RecordsMovedError, hash_text
 from rag_assets.publishing.facts import (
     DocumentFacts,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rag_assets.model import DamagedFileError, PublicationError, WorkspaceError, count_of
-from rag_assets.parsing.stage import has_stale_parses
+from rag_assets.parsing import has_stale_parses
 from rag_assets.publishing.building import collect
 from rag_assets.publishing.facts import DocumentFacts
 from rag_assets.publishing.removed import removed_documents

@@ -20,7 +20,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rag_assets.chunking.rows import boxes_type
+from rag_assets.chunking import boxes_type
 from rag_assets.model import DamagedFileError
 
 _CONTENT = "content"

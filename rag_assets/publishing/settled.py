@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-from rag_assets.chunking.stage import has_stale_chunks
-from rag_assets.embedding import EmbeddingModel, joint_tokenizer
-from rag_assets.embedding.stage import has_stale_vectors
-from rag_assets.parsing.stage import has_stale_parses
+from rag_assets.chunking import has_stale_chunks
+from rag_assets.embedding import EmbeddingModel, has_stale_vectors, joint_tokenizer
+from rag_assets.parsing import has_stale_parses
 from rag_assets.storage import Pointer
 from rag_assets.workspace import Inventory, Namespace, settings_digest
 

@@ -8,7 +8,7 @@ from typing import Any
 from rapidfuzz import process
 
 from rag_assets.model import SectionCategory, UsageError
-from rag_assets.publishing.search_reading import quote_text
+from rag_assets.publishing import quote_text
 
 # Chunks that state nothing: headings alone, told with the text below them, and the labels inside
 # a diagram.

@@ -19,7 +19,7 @@ from rag_assets.retrieval.searching import rank_chunks
 from rag_assets.retrieval.usual_questions import stored_digest
 from rag_assets.retrieval.weights import LEXICAL, load_weights, searcher_names
 from rag_assets.retrieval.windows import Window, expand_windows
-from rag_assets.workspace.settings import RetrieveSettings
+from rag_assets.settings import RetrieveSettings
 
 if TYPE_CHECKING:
     from rag_assets.llm import ChatModel

@@ -12,7 +12,7 @@ from typing import Any
 
 from rag_assets.auditing import unit_of
 from rag_assets.model import DamagedFileError, WorkspaceError, hash_bytes, hash_text
-from rag_assets.parsing.stored import read_parsed
+from rag_assets.parsing import read_parsed
 from rag_assets.storage import written_hashes
 from rag_assets.workspace import Namespace, Workspace
 

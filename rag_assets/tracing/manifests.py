@@ -196,7 +196,7 @@ def _render(
 
 def _asked(namespace: Namespace, name: str) -> dict[str, Any]:
     """Return concurrency, retries and the like of a model, as they are set now."""
-    from rag_assets.workspace.settings import deciding_fields
+    from rag_assets.settings import deciding_fields
 
     model = next((each for each in namespace.settings.embed.models if each.model == name), None)
     if model is None:

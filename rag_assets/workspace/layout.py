@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from rag_assets.model import ConfigurationError, UsageError, WorkspaceError
+from rag_assets.settings import Settings
 from rag_assets.workspace.configuration import (
     Layer,
     SettingLine,
@@ -16,7 +17,6 @@ from rag_assets.workspace.configuration import (
     read_layer,
     settings_with_origin,
 )
-from rag_assets.workspace.settings import Settings
 
 MARKER = "config.yaml"
 NAMESPACE_PATTERN = r"[a-z][a-z0-9_]{0,39}"

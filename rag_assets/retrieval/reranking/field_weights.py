@@ -22,7 +22,7 @@ from rag_assets.model import HAN, HAN_RANGES, UsageError
 from rag_assets.retrieval.hits import Hit
 from rag_assets.retrieval.normalizing import normalized_parts
 from rag_assets.retrieval.queries import AskedQuery
-from rag_assets.workspace.settings import RetrieveSettings
+from rag_assets.settings import RetrieveSettings
 
 if TYPE_CHECKING:
     from rag_assets.retrieval.reader import Reader
