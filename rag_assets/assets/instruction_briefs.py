@@ -21,7 +21,7 @@ def build_instruction_briefs_asset(
         group_name="workspace",
         description="What raw/instruction/ asks for, word for word, and how the exemplars are "
         "written: meta/instruction_brief.md and meta/style_brief.md. Never evidence.",
-        kinds={"markdown"},
+        kinds={"file", "report"},
         owners=OWNERS,
         code_version="1",
         backfill_policy=dg.BackfillPolicy.single_run(),

@@ -20,7 +20,7 @@ def build_parse_quality_report_asset(
         group_name="workspace",
         description="What could not be read and why, what was removed as running heads, and "
         "figures of every document: meta/parse_quality_report.md.",
-        kinds={"markdown"},
+        kinds={"file", "report"},
         owners=OWNERS,
         code_version="1",
         backfill_policy=dg.BackfillPolicy.single_run(),

@@ -184,6 +184,8 @@ def _told(stage: str, figures: Mapping[str, float | str]) -> str:
 
 
 def _vectors_told(figures: Mapping[str, float | str]) -> Iterator[str]:
+    if "embeddings" not in figures:
+        return  # there are no documents
     made = sum(int(value) for name, value in figures.items() if name.startswith(_ENCODED))
     yield (
         f"{count_of(int(figures['embeddings']), 'passage')}, {count_of(made, 'vector')} made now, "

@@ -256,7 +256,7 @@ def test_missing_draft_and_folder_are_refused(tmp_path: Path) -> None:
 def test_draft_without_citations_is_read_with_a_warning() -> None:
     draft = read("Wages rose.")
     assert draft.sentences == ()
-    assert "cites nothing" in draft.warnings[0]
+    assert "cites nothing" in draft.uncited
 
 
 def test_draft_is_known_by_the_hash_of_its_bytes(tmp_path: Path) -> None:
