@@ -5,8 +5,11 @@
 #                   the model that reads cited sentences (1.1 GB) into the user's cache, for all
 #                   workspaces; without it: make demo READER=no
 #   make ui         the Dagster UI on demo/ (makes it when it is missing)
+#   make check      lint, types, contracts and the fast tests, in two minutes: before each commit
 #   make test       all tests but the slow ones;  make test-all  every one
 #   make lint types contracts    what CI checks besides the tests
+#   make golden     the golden parses anew: read the difference
+#   make durations  how long new files of tests take (ALL=--all: every file), for make check
 #   make constraints    the pinned versions and their hashes anew (UPGRADE=--upgrade: the newest)
 #   make reference  docs/reference.md anew, from the commands themselves
 #   make clean      remove demo/ and .venv/
@@ -43,7 +46,8 @@ SAMPLES := $(shell find samples/raw samples/queries samples/drafts -type f | sed
 # A workspace or an instance of the person who runs make must not be written to.
 unexport RAG_WORKSPACE DAGSTER_HOME PYTHONPATH
 
-.PHONY: install demo ui test test-all lint format types contracts constraints reference clean
+.PHONY: install demo ui check test test-all lint format types contracts constraints reference \
+        golden durations clean
 .DEFAULT_GOAL := install
 .DELETE_ON_ERROR:
 
@@ -110,6 +114,14 @@ $(DEMO_STAMP): $(STAMP) $(SAMPLES)
 ui: $(DEMO_STAMP)
 	$(RAG) --workspace $(DEMO) ui --port $(PORT)
 
+# The types beside the tests: without their cache they take a minute of one core.
+check: $(STAMP)
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/lint-imports
+	@$(BIN)/mypy & types=$$!; \
+	  $(BIN)/python -m pytest -q --numprocesses 2 --dist loadfile -m "not slow" \
+	    -p rag_assets_tests.durations; tests=$$?; \
+	  wait $$types && exit $$tests
+
 test: $(STAMP)
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "not slow"
 
@@ -135,6 +147,13 @@ constraints: $(STAMP)
 
 reference: $(STAMP)
 	$(BIN)/python -m rag_assets_tests.docs.reference
+
+golden: $(STAMP)
+	$(BIN)/python -m rag_assets_tests.golden
+	@git status --short rag_assets_tests/golden 2> /dev/null || true
+
+durations: $(STAMP)
+	$(BIN)/python -m rag_assets_tests.durations $(ALL)
 
 clean:
 	rm -rf $(DEMO) .venv

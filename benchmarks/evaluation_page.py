@@ -1,10 +1,11 @@
-"""Write the tables of docs/evaluation.md from the JSON that `rag eval` has written.
+"""Write the tables of docs/evaluation.md from the JSON that the evaluations have written.
 
-    rag eval headings FILE.jsonl... --compare pymupdf4llm=READINGS.jsonl --json headings.json
-    rag eval survival DIR --json survival.json
-    rag eval chunking DIR --json chunking.json
+    python -m benchmarks.headings FILE.jsonl... --compare pymupdf4llm=READINGS.jsonl
+        --json headings.json
+    python -m benchmarks.survival DIR --json survival.json
+    python -m benchmarks.chunking DIR --json chunking.json
     rag eval retrieval DIR --json retrieval.json
-    rag eval qasper papers.jsonl --json qasper.json
+    python -m benchmarks.qasper papers.jsonl --json qasper.json
     python benchmarks/evaluation_page.py headings.json survival.json chunking.json ...
 
 Each file's `evaluation` says which block it fills; blocks without a file stay as they are.

@@ -1,7 +1,7 @@
-"""Read the headings of papers with pymupdf4llm and store them for `rag eval headings --compare`.
+"""Read the headings of papers with pymupdf4llm, for `python -m benchmarks.headings --compare`.
 
-    python benchmarks/pymupdf4llm_headings.py FILE.jsonl... --out READINGS.jsonl [--rows N]
-    rag eval headings FILE.jsonl... --compare pymupdf4llm=READINGS.jsonl
+    python -m benchmarks.pymupdf4llm_headings FILE.jsonl... --out READINGS.jsonl [--rows N]
+    python -m benchmarks.headings FILE.jsonl... --compare pymupdf4llm=READINGS.jsonl
 
 Its layout model reads about one page a second, so `--rows` takes that many rows spread evenly
 over the files, and rows that stand in READINGS.jsonl already are not read again.
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 
-from rag_assets.evaluation.heading_rows import HeadingRow, read_heading_rows
+from benchmarks.headings.rows import HeadingRow, read_heading_rows
 
 
 def main() -> None:

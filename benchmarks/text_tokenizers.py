@@ -41,6 +41,7 @@ from rag_assets.publishing.schemas import search_schema
 from rag_assets.publishing.search_reading import SearchTable
 from rag_assets.publishing.search_table import TEXT_INDEX, write_search_table
 from rag_assets.workspace import shipped_settings
+from rag_assets.workspace.settings import TextSettings
 
 _DATA = Path(
     os.environ.get("RAG_SHARED_DATA", Path(__file__).resolve().parents[2] / "shared" / "data")
@@ -100,10 +101,8 @@ def _measure(dataset: Any, given: RetrievalSet, query: Callable[[str], FullTextQ
     return statistics.mean(scores)
 
 
-def _measure_shipped(folder: Path, given: RetrievalSet, phrase_boost: float | None) -> float:
-    weights = shipped_settings().retrieve.text
-    if phrase_boost is not None:
-        weights = weights.model_copy(update={"phrase_boost": phrase_boost})
+def write_shipped(folder: Path, given: RetrievalSet) -> SearchTable:
+    """Write the documents of a set, uncut, as a publication has its chunks, and open them."""
     schema = search_schema([1])
     size = len(given.corpus)
     made: dict[str, Any] = {
@@ -116,13 +115,23 @@ def _measure_shipped(folder: Path, given: RetrievalSet, phrase_boost: float | No
     columns = {field.name: made.get(field.name, pa.nulls(size, field.type)) for field in schema}
     folder.mkdir()
     write_search_table(folder, pa.table(columns, schema=schema))
-    table = SearchTable(folder)
-    scores = []
-    for row in given.queries:
-        found = table.search_text(row.text, 10, None, weights)
-        ranking = [key.rpartition(":")[0] for key, _ in found]
-        scores.append(ndcg_at(ranking, given.judgements[row.id], 10))
-    return statistics.mean(scores)
+    return SearchTable(folder)
+
+
+def search_shipped(table: SearchTable, question: str, weights: TextSettings) -> list[str]:
+    """Return the ids of the ten best documents."""
+    return [key.rpartition(":")[0] for key, _ in table.search_text(question, 10, None, weights)]
+
+
+def _measure_shipped(folder: Path, given: RetrievalSet, phrase_boost: float | None) -> float:
+    weights = shipped_settings().retrieve.text
+    if phrase_boost is not None:
+        weights = weights.model_copy(update={"phrase_boost": phrase_boost})
+    table = write_shipped(folder, given)
+    return statistics.mean(
+        ndcg_at(search_shipped(table, row.text, weights), given.judgements[row.id], 10)
+        for row in given.queries
+    )
 
 
 def _write(folder: Path, given: RetrievalSet) -> Any:

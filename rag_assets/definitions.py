@@ -2,6 +2,8 @@
 
 import logging
 import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import dagster as dg
@@ -10,16 +12,22 @@ from rag_assets.assets import (
     DRAFTS,
     EVALUATION_SETS,
     QUESTIONS,
-    build_citation_audits_asset,
-    build_claim_audits_asset,
+    build_audit_assets,
     build_evaluation_sets_asset,
     build_evidence_packs_asset,
+    build_instruction_briefs_asset,
     build_namespace_assets,
+    build_parse_quality_report_asset,
     build_retrieval_evaluations_asset,
 )
-from rag_assets.checks import build_namespace_checks, build_workspace_checks
+from rag_assets.checks import (
+    build_evaluation_checks,
+    build_namespace_checks,
+    build_workspace_checks,
+)
 from rag_assets.sensors import build_namespace_sensors, build_workspace_sensors
-from rag_assets.workspace import Workspace, require_own_environment
+from rag_assets.stages import PARSE_SUMMARIES, PARSES
+from rag_assets.workspace import Namespace, Workspace, require_own_environment
 
 _log = logging.getLogger(__name__)
 
@@ -32,64 +40,107 @@ DYNAMIC_PARTITIONS = {
 }
 
 
+def build_namespace_definitions(
+    namespace: Namespace, summaries: Sequence[str] = ()
+) -> dg.Definitions:
+    """Return the assets, checks, sensors and the job of one namespace.
+
+    Args:
+        summaries: assets of the workspace that its job makes besides; none where it stands alone.
+    """
+    with _quiet():
+        group = build_namespace_assets(namespace)
+        job = dg.define_asset_job(
+            f"{namespace.name}_ingest",
+            selection=dg.AssetSelection.assets(*(asset.key for asset in group), *summaries),
+            description=f"Everything from raw/ to the publication of '{namespace.name}'.",
+            # Wherever it is loaded: the stages' own processes work side by side.
+            executor_def=dg.in_process_executor,
+        )
+        return dg.Definitions(
+            assets=group,
+            asset_checks=build_namespace_checks(namespace),
+            sensors=build_namespace_sensors(namespace, job.name),
+            jobs=[job],
+        )
+
+
 def build_definitions(workspace: Workspace) -> dg.Definitions:
-    """Return everything that Dagster runs for a workspace.
+    """Return everything that Dagster runs for a workspace, each run in one process."""
+    executor = dg.Definitions(executor=dg.in_process_executor)
+    return dg.Definitions.merge(build_workspace_definitions(workspace), executor)
+
+
+def build_workspace_definitions(workspace: Workspace) -> dg.Definitions:
+    """Return everything of a workspace, for a code location that may hold other things too.
 
     A namespace whose file cannot be read is left out: the others go on. Whoever asks for the
     definitions says so (`defs`, the sensors of questions and drafts, the commands).
     """
+    namespaces = workspace.sound_namespaces()[0]
+    parts = [build_namespace_definitions(each, PARSE_SUMMARIES) for each in namespaces]
+    indexes, parses = (
+        [dg.AssetKey([namespace.name, stage]) for namespace in namespaces]
+        for stage in ("search_index", PARSES)
+    )
+    with _quiet():
+        shared = _build_shared(workspace, indexes, parses)
+        return dg.Definitions.merge(*parts, shared, _build_evaluations(workspace))
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep still about features in beta.
+
+    It would be one paragraph for each asset, on every start, about `backfill_policy`; the release
+    of Dagster is pinned and a test holds the graph.
+    """
     with warnings.catch_warnings():
-        # One paragraph for each asset, on every start, about `backfill_policy`; the release of
-        # Dagster is pinned and a test holds the graph.
         warnings.simplefilter("ignore", dg.BetaWarning)
         warnings.simplefilter("ignore", dg.PreviewWarning)
-        return _build(workspace)
+        yield
 
 
-def _build(workspace: Workspace) -> dg.Definitions:
-    assets: list[dg.AssetsDefinition] = []
-    checks: list[dg.AssetChecksDefinition] = []
-    sensors: list[dg.SensorDefinition] = []
-    jobs = []
-    for namespace in workspace.sound_namespaces()[0]:
-        group = build_namespace_assets(namespace)
-        job = dg.define_asset_job(
-            f"{namespace.name}_ingest",
-            selection=dg.AssetSelection.assets(*(asset.key for asset in group)),
-            description=f"Everything from raw/ to the publication of '{namespace.name}'.",
-        )
-        assets.extend(group)
-        checks.extend(build_namespace_checks(namespace))
-        sensors.extend(build_namespace_sensors(namespace, job.name))
-        jobs.append(job)
-    indexes = [asset.key for asset in assets if asset.key.path[-1] == "search_index"]
+def _build_shared(
+    workspace: Workspace, indexes: Sequence[dg.AssetKey], parses: Sequence[dg.AssetKey]
+) -> dg.Definitions:
+    """Return what belongs to the workspace as a whole."""
+    summaries = [
+        build_parse_quality_report_asset(workspace, parses),
+        build_instruction_briefs_asset(workspace, parses),
+    ]
     packs = build_evidence_packs_asset(workspace, indexes)
-    audits = build_citation_audits_asset(workspace, indexes)
-    claims = build_claim_audits_asset(workspace, indexes)
-    evaluation_sets = build_evaluation_sets_asset(workspace)
-    evaluations = build_retrieval_evaluations_asset(workspace)
+    audits = build_audit_assets(workspace, indexes)
     questions_job = dg.define_asset_job(
         "answer_question", selection=[packs], description="One evidence pack for one question."
     )
     drafts_job = dg.define_asset_job(
         "audit_draft",
-        selection=[audits, claims],
+        selection=audits,
         description="The citations and the claims of one revision of a draft.",
     )
-    evaluations_job = dg.define_asset_job(
+    return dg.Definitions(
+        assets=[*summaries, packs, *audits],
+        asset_checks=build_workspace_checks(workspace),
+        sensors=build_workspace_sensors(
+            workspace, (QUESTIONS, questions_job.name), (DRAFTS, drafts_job.name)
+        ),
+        jobs=[questions_job, drafts_job],
+    )
+
+
+def _build_evaluations(workspace: Workspace) -> dg.Definitions:
+    """Return what measures retrieval; nothing where there is no set to measure it by."""
+    if not any(workspace.evaluations.glob("[!.]*")):
+        return dg.Definitions()
+    evaluations = build_retrieval_evaluations_asset(workspace)
+    job = dg.define_asset_job(
         "evaluate_retrieval", selection=[evaluations], description="One report on one set."
     )
     return dg.Definitions(
-        assets=[*assets, packs, audits, claims, evaluation_sets, evaluations],
-        asset_checks=[*checks, *build_workspace_checks(workspace)],
-        sensors=[
-            *sensors,
-            *build_workspace_sensors(
-                workspace, (QUESTIONS, questions_job.name), (DRAFTS, drafts_job.name)
-            ),
-        ],
-        jobs=[*jobs, questions_job, drafts_job, evaluations_job],
-        executor=dg.in_process_executor,
+        assets=[build_evaluation_sets_asset(workspace), evaluations],
+        asset_checks=build_evaluation_checks(workspace),
+        jobs=[job],
     )
 
 

@@ -54,7 +54,7 @@ def kept_models(monkeypatch: pytest.MonkeyPatch) -> Path:
 # Here worker processes are what is tested; e2e says for itself when it needs none.
 _WITH_WORKERS = (
     "e2e/", "parsing/test_workers.py", "parsing/test_mineru.py", "parsing/test_real_papers.py",
-    "evaluation/test_survival.py",
+    "benchmarks/test_survival.py",
 )  # fmt: skip
 
 
@@ -72,7 +72,7 @@ def _place(path: Path, config: pytest.Config) -> str:
 
 
 # Folders whose files take minutes, first: else the last of them runs while other cores rest.
-_LONG_FIRST = ("e2e", "laws", "parsing", "auditing", "evaluation")
+_LONG_FIRST = ("e2e", "laws", "parsing", "auditing", "evaluation", "benchmarks")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -9,6 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from rag_assets_tests.durations import (
+    BUDGET,
+    TOO_LONG,
+    choose_fast,
+    files_of_tests,
+    read_durations,
+)
+
 ROOT = Path(__file__).parents[1]
 LEFT_BEHIND = {"__pycache__", "build", "demo", "dist", "node_modules"}
 KEPT_HIDDEN = {".ci", ".gitignore", ".gitattributes", ".pre-commit-config.yaml", ".env.example"}
@@ -156,7 +164,7 @@ class TestPins:
         content = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
         extras = content["project"]["optional-dependencies"]
         texts = content["project"]["dependencies"] + content["build-system"]["requires"]
-        for extra in ("dev", "openai", "reader", "vertex"):
+        for extra in ("dev", "dg", "openai", "reader", "vertex"):
             texts += extras[extra]
         for text in texts:
             wanted = Requirement(text)
@@ -193,7 +201,7 @@ def test_ci_needs_no_input_and_stops_at_the_first_failure() -> None:
 
 def test_pages_name_only_make_targets_that_there_are() -> None:
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
-    for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")):
         text = page.read_text(encoding="utf-8")
         named = set(re.findall(r"(?:`|^\$ |^)make ([a-z][\w-]*)", text, re.MULTILINE))
         assert named <= targets, page.name
@@ -201,7 +209,7 @@ def test_pages_name_only_make_targets_that_there_are() -> None:
 
 def test_scripts_that_measure_import_only_modules_that_there_are() -> None:
     folder, missing = ROOT / "benchmarks", []
-    for script in sorted(folder.glob("*.py")):
+    for script in sorted(folder.rglob("*.py")):
         for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.module:
                 parts = node.module.split(".")
@@ -211,3 +219,18 @@ def test_scripts_that_measure_import_only_modules_that_there_are() -> None:
                 if not is_there and (place is ROOT or find_spec(parts[0]) is None):
                     missing.append(f"{script.name}: {node.module}")
     assert missing == []
+
+
+def test_every_file_of_tests_has_been_measured() -> None:
+    measured = read_durations()
+    assert list(measured) == files_of_tests(), "run `make durations`"
+
+
+def test_fast_tests_are_the_shortest_files_within_their_time() -> None:
+    durations = {"a": 2.0, "b": 0.5, "c": TOO_LONG + 0.1, "d": float("inf")}
+    assert choose_fast(durations) == ["b", "a"]
+    assert choose_fast({f"{number:03}": 1.0 for number in range(200)}) == [
+        f"{number:03}" for number in range(int(BUDGET))
+    ]
+    fast = choose_fast(read_durations())
+    assert len(fast) > len(files_of_tests()) / 2

@@ -31,7 +31,7 @@ PAPERS = HERE / "raw" / "evidence"
 PAGE_WIDTH, PAGE_HEIGHT = 540.0, 720.0
 SIDE, TOP, BOTTOM, GUTTER = 42.0, 66.0, 668.0, 20.0
 TEXT_WIDTH = PAGE_WIDTH - 2 * SIDE
-COLUMN_WIDTH = (TEXT_WIDTH - GUTTER) / 2
+COLUMNS = 2
 HEAD_BASELINE, HEAD_RULE, FOOT_BASELINE = 42.0, 48.0, 694.0
 
 
@@ -90,11 +90,18 @@ class Press:
 
 
 class Setting:
-    """Sets one paper: a title over both columns, then text that flows from column to column."""
+    """Sets one paper: a title over all columns, then text that flows from column to column."""
 
     def __init__(
-        self, front: dict[str, Any], blocks: list[str], fonts: Fonts, floors: dict[int, float]
+        self,
+        front: dict[str, Any],
+        blocks: list[str],
+        fonts: Fonts,
+        floors: dict[int, float],
+        columns: int = COLUMNS,
     ) -> None:
+        self.columns = columns
+        self.column_width = (TEXT_WIDTH - (columns - 1) * GUTTER) / columns
         self.front = front
         self.floors = floors
         self.blocks = blocks
@@ -151,8 +158,8 @@ class Setting:
         """Go to the second column, or to the next page; place what waits for room."""
         if self.notice:
             self.draw_notice()
-        if self.column == 0:
-            self.column, self.y = 1, self.top
+        if self.column + 1 < self.columns:
+            self.column, self.y = self.column + 1, self.top
             self.floor = self.floors.get(self.page_number, BOTTOM)
         else:
             self.new_page()
@@ -163,10 +170,10 @@ class Setting:
     @property
     def x(self) -> float:
         """Left edge of the current column."""
-        return SIDE + self.column * (COLUMN_WIDTH + GUTTER)
+        return SIDE + self.column * (self.column_width + GUTTER)
 
     def set_wide(self, text: str, style: Style, inset: float = 0.0) -> None:
-        """Set text over both columns."""
+        """Set text over all columns."""
         self.y += style.before
         for line in break_lines(text, style, TEXT_WIDTH - 2 * inset, self.fonts):
             self.y += style.leading
@@ -174,7 +181,7 @@ class Setting:
         self.y += style.after
 
     def set_title(self, abstract_name: str, abstract: str) -> None:
-        """Set title, authors and abstract over both columns, the notice below the first."""
+        """Set title, authors and abstract over all columns, the notice below the first."""
         front, zh = self.front, self.is_chinese
         self.set_wide(front["title"], Style(17, 21, "bold", ACCENT, centred=True, justified=False))
         self.set_wide(front["authors"], Style(11, 15, centred=True, justified=False, before=5))
@@ -201,7 +208,7 @@ class Setting:
         keywords = Style(9.2, text_style.leading, "italic", justified=False)
         self.set_wide(f"{name} {front['keywords']}", keywords, inset=10)
         self.top = self.y = box_top + height + 6
-        notice = break_lines(front["notice"], self.small, COLUMN_WIDTH, self.fonts)
+        notice = break_lines(front["notice"], self.small, self.column_width, self.fonts)
         self.floor = BOTTOM - len(notice) * self.small.leading - 8
         self.notice = notice
 
@@ -226,7 +233,7 @@ class Setting:
             after=2,
             justified=False,
         )
-        lines = break_lines(block.lstrip("# "), style, COLUMN_WIDTH, self.fonts)
+        lines = break_lines(block.lstrip("# "), style, self.column_width, self.fonts)
         # A heading may be followed by another; the text below wants two lines in any case.
         below = 2 if is_sub or self.is_reference else 4
         needed = style.before + len(lines) * style.leading + below * self.body.leading
@@ -244,7 +251,7 @@ class Setting:
             style = Style(8.4, 13 if self.is_chinese else 10.2, hanging=12, after=1.5)
         elif is_first and not self.is_chinese:
             style = Style(style.size, style.leading)
-        self.set_lines(break_lines(text, style, COLUMN_WIDTH, self.fonts))
+        self.set_lines(break_lines(text, style, self.column_width, self.fonts))
         self.y += style.after
 
     def set_lines(self, lines: list[Line]) -> None:
@@ -269,7 +276,7 @@ class Setting:
             "bold" if name == "table" and not self.is_chinese else "roman",
             justified=False,
         )
-        return break_lines(self.front[name]["caption"], style, COLUMN_WIDTH, self.fonts)
+        return break_lines(self.front[name]["caption"], style, self.column_width, self.fonts)
 
     def float_height(self, name: str) -> float:
         """Return the height of a figure or table with its caption."""
@@ -291,22 +298,22 @@ class Setting:
     def draw_table(self, table: dict[str, Any]) -> None:
         """Draw a table with three rules."""
         self.y += 5
-        self.press.draw_rule(self.x, self.x + COLUMN_WIDTH, self.y, 0.9)
+        self.press.draw_rule(self.x, self.x + self.column_width, self.y, 0.9)
         for number, row in enumerate([table["columns"], *table["rows"]]):
             x = self.x
             for share, cell in zip(table["widths"], row, strict=True):
                 face = "bold" if number == 0 else "roman"
                 self.press.draw_text((x + 3, self.y + 10.5), cell, face, 8.6, BLACK)
-                x += share * COLUMN_WIDTH
+                x += share * self.column_width
             self.y += 15
             if number == 0:
-                self.press.draw_rule(self.x, self.x + COLUMN_WIDTH, self.y - 0.5, 0.5)
-        self.press.draw_rule(self.x, self.x + COLUMN_WIDTH, self.y, 0.9)
+                self.press.draw_rule(self.x, self.x + self.column_width, self.y - 0.5, 0.5)
+        self.press.draw_rule(self.x, self.x + self.column_width, self.y, 0.9)
 
     def draw_bars(self, figure: dict[str, Any]) -> None:
         """Draw a bar chart with whiskers."""
         page, left, height = self.press.page, self.x + 30, 128.0
-        base, right = self.y + height, self.x + COLUMN_WIDTH - 6
+        base, right = self.y + height, self.x + self.column_width - 6
         scale = (height - 14) / figure["top"]
         for value in range(0, figure["top"] + 1, figure["step"]):
             y = base - value * scale
@@ -335,11 +342,15 @@ class Setting:
         self.y += 150
 
 
-def set_balanced(front: dict[str, Any], blocks: list[str]) -> pymupdf.Document:
-    """Return the paper with the two columns of its last page about equally long."""
+def set_balanced(
+    front: dict[str, Any], blocks: list[str], columns: int = COLUMNS
+) -> pymupdf.Document:
+    """Return the paper, the two columns of its last page about equally long."""
     fonts = Fonts(front["language"])
-    plain = Setting(front, blocks, fonts, {})
+    plain = Setting(front, blocks, fonts, {}, columns)
     document = plain.set_paper()
+    if columns == 1:
+        return document
     last = plain.page_number
     used = plain.y - TOP + plain.column * (BOTTOM - TOP)
     for step in range(int(BOTTOM - TOP - used / 2) // 6):
@@ -350,10 +361,10 @@ def set_balanced(front: dict[str, Any], blocks: list[str]) -> pymupdf.Document:
     return document
 
 
-def make_paper(source: Path, target: Path) -> None:
-    """Set `source` and write it to `target`, with no clock and no chance in the bytes."""
+def make_paper(source: Path, target: Path, columns: int = COLUMNS) -> None:
+    """Set `source` in some columns and write it to `target`: no clock, no chance in the bytes."""
     front, blocks = read_paper(source)
-    document = set_balanced(front, blocks)
+    document = set_balanced(front, blocks, columns)
     document.subset_fonts()
     document.set_metadata(
         {

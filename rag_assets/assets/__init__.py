@@ -1,71 +1,62 @@
 """One module a stage. An asset gathers inputs, calls one function, reports."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from rag_assets.assets.chunks import build_chunks_asset
-from rag_assets.assets.citation_audits import DRAFTS, audit_metadata, build_citation_audits_asset
-from rag_assets.assets.claim_audits import build_claim_audits_asset, claims_metadata
-from rag_assets.assets.embeddings import build_embeddings_asset
+from rag_assets.assets.audits import DRAFTS, build_audit_assets, metadata_of_audit
 from rag_assets.assets.evaluation_sets import EVALUATION_SETS, build_evaluation_sets_asset
 from rag_assets.assets.evidence_packs import (
     QUESTIONS,
     build_evidence_packs_asset,
     record_noted_packs,
 )
-from rag_assets.assets.first_index import build_first_index_asset
-from rag_assets.assets.inventory import build_inventory_asset
+from rag_assets.assets.instruction_briefs import build_instruction_briefs_asset
 from rag_assets.assets.options import (
+    REASON_TAG,
     REHASH_TAG,
-    REST_TAG,
     RETRY_TAG,
     STATE_TAG,
     progress_reporter,
 )
-from rag_assets.assets.parents import build_parents_asset
-from rag_assets.assets.parse_reports import build_parse_reports_asset
-from rag_assets.assets.raw_files import build_raw_files_asset
+from rag_assets.assets.parse_quality_report import build_parse_quality_report_asset
 from rag_assets.assets.retrieval_evaluations import build_retrieval_evaluations_asset
-from rag_assets.assets.search_index import build_search_index_asset
+from rag_assets.stages import stage_names
 
 if TYPE_CHECKING:
     import dagster as dg
 
     from rag_assets.workspace import Namespace
 
-_BUILDERS = (
-    build_inventory_asset,
-    build_raw_files_asset,
-    build_parse_reports_asset,
-    build_parents_asset,
-    build_chunks_asset,
-    build_first_index_asset,
-    build_embeddings_asset,
-    build_search_index_asset,
-)
-
 
 def build_namespace_assets(namespace: "Namespace") -> "Sequence[dg.AssetsDefinition]":
     """Return the assets of one namespace in the order in which data flows."""
-    return [build(namespace) for build in _BUILDERS]
+    return [_builder(name)(namespace) for name in stage_names()]
+
+
+def _builder(stage: str) -> "Callable[[Namespace], dg.AssetsDefinition]":
+    """Return what builds a stage's asset: `build_<stage>_asset` in the module of its name."""
+    module = import_module(f"{__name__}.{stage}")
+    builder: Callable[[Namespace], dg.AssetsDefinition] = getattr(module, f"build_{stage}_asset")
+    return builder
 
 
 __all__ = [
     "DRAFTS",
     "EVALUATION_SETS",
     "QUESTIONS",
+    "REASON_TAG",
     "REHASH_TAG",
-    "REST_TAG",
     "RETRY_TAG",
     "STATE_TAG",
-    "audit_metadata",
-    "build_citation_audits_asset",
-    "build_claim_audits_asset",
+    "build_audit_assets",
     "build_evaluation_sets_asset",
     "build_evidence_packs_asset",
+    "build_instruction_briefs_asset",
     "build_namespace_assets",
+    "build_parse_quality_report_asset",
     "build_retrieval_evaluations_asset",
-    "claims_metadata",
+    "metadata_of_audit",
     "progress_reporter",
     "record_noted_packs",
 ]

@@ -15,7 +15,6 @@ def build_chunks_asset(declared: Namespace) -> dg.AssetsDefinition:
     return build_stage_asset(
         declared,
         "chunks",
-        "parents",
         "Whole sentences packed to about `chunk.target_tokens`, within one parent, with their "
         "exact place in the text.",
         {"python", "parquet"},

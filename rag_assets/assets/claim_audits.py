@@ -1,77 +1,28 @@
-"""The asset `claim_audits`: the strong assertions of each draft in drafts/ and their evidence."""
+"""What the UI shows of a claim audit."""
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from rag_assets.assets.citation_audits import DRAFTS
 from rag_assets.assets.lineage_links import lineage_metadata
-from rag_assets.assets.options import OWNERS, progress_reporter, signed_work
-from rag_assets.assets.reporting import Metadata, copies_metadata, table, text_preview
-from rag_assets.auditing import find_drafts
-from rag_assets.auditing.claims import ClaimOutcome, audit_claims
-from rag_assets.retrieval import OpenedLibrary
+from rag_assets.assets.reporting import Metadata, table, text_preview
 from rag_assets.workspace import Workspace
 
-# Raise it when the same sentence may be typed or judged otherwise.
-CODE_VERSION = "4"
+if TYPE_CHECKING:
+    from rag_assets.auditing import AuditOutcome
+    from rag_assets.auditing.claims import ClaimAudit
 
 
-def build_claim_audits_asset(
-    workspace: Workspace, upstream: Sequence[dg.AssetKey]
-) -> dg.AssetsDefinition:
-    """Return the asset of a workspace; it depends on every namespace's search_index."""
-
-    @dg.asset(
-        key="claim_audits",
-        deps=list(upstream),
-        group_name="workspace",
-        description="The strong assertions of a draft that cite nothing (causal, comparative, "
-        "superlative, universal, recommendation, quantitative), and which documents could be "
-        "cited for each. Numbered files under outputs/audits/.",
-        kinds={"markdown", "lancedb"},
-        owners=OWNERS,
-        code_version=CODE_VERSION,
-        partitions_def=DRAFTS,
-        backfill_policy=dg.BackfillPolicy.single_run(),
-    )
-    def claim_audits(context: dg.AssetExecutionContext) -> None:
-        fresh, progress = Workspace.open(workspace.root), progress_reporter.get()
-        with OpenedLibrary(fresh) as library:
-            for key in context.partition_keys:
-                with signed_work(context, fresh, CODE_VERSION):
-                    outcomes = {
-                        path: audit_claims(
-                            library,
-                            path,
-                            notify=context.log.info,
-                            on_progress=progress,
-                        )
-                        for path in find_drafts(fresh, key)
-                    }
-                # Equal copies have equal rows; each has files of its own.
-                outcome = next(iter(outcomes.values()))
-                files = {path: each.markdown for path, each in outcomes.items()}
-                context.add_asset_metadata(
-                    {**claims_metadata(fresh, outcome), **copies_metadata(fresh, files)},
-                    partition_key=key,
-                )
-
-    return claim_audits
-
-
-def claims_metadata(workspace: Workspace, outcome: ClaimOutcome) -> Metadata:
+def claims_metadata(workspace: Workspace, outcome: "AuditOutcome[ClaimAudit]") -> Metadata:
     """Return what the UI shows of a claim audit."""
     audit = outcome.audit
     return {
-        "digest": audit.audit_id,
         "draft": audit.draft_name,
         **{str(status): count for status, count in audit.counts.items()},
-        "publications": ", ".join(f"{n}/{p}" for n, p in audit.publications),
-        "is new": outcome.is_new,
+        "seconds": round(outcome.seconds, 3),
         "searched": audit.searched_now,
         "judged": audit.judged_now,
-        "seconds": round(outcome.seconds, 3),
+        "is new": outcome.is_new,
         "file": dg.MetadataValue.path(str(outcome.markdown)),
         "page": dg.MetadataValue.path(str(outcome.html)),
         "table": table(
@@ -102,4 +53,6 @@ def claims_metadata(workspace: Workspace, outcome: ClaimOutcome) -> Metadata:
             ),
         ),
         "preview": text_preview(outcome.markdown.read_text(encoding="utf-8")[:8000]),
+        "publications": ", ".join(f"{n}/{p}" for n, p in audit.publications.items()),
+        "digest": audit.audit_id,
     }

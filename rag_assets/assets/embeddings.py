@@ -14,10 +14,9 @@ def build_embeddings_asset(declared: Namespace) -> dg.AssetsDefinition:
     return build_stage_asset(
         declared,
         "embeddings",
-        "chunks",
         "A vector of each model for every chunk, looked up by what the model was given before it "
         "is computed.",
-        {"python", "onnx", "parquet"},
+        {"python", "parquet"},
         str(EMBEDDING_VERSION),
         _work,
     )

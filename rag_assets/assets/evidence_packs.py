@@ -7,6 +7,7 @@ import dagster as dg
 from rag_assets.assets.lineage_links import lineage_metadata
 from rag_assets.assets.options import OWNERS, signed_work
 from rag_assets.assets.reporting import Metadata, table, text_preview
+from rag_assets.checks import check_packs, make_first_checks
 from rag_assets.evidence import (
     AskOutcome,
     SavedQuestion,
@@ -16,7 +17,6 @@ from rag_assets.evidence import (
     read_question,
 )
 from rag_assets.model import UsageError
-from rag_assets.retrieval import OpenedLibrary
 from rag_assets.workspace import Workspace
 
 CODE_VERSION = "2"
@@ -35,13 +35,16 @@ def build_evidence_packs_asset(
         description="An evidence pack for each question: passages that may be cited, where they "
         "stand and how they were found. Numbered files under outputs/: Markdown, JSON, and a page "
         "that shows each quote in its source.",
-        kinds={"markdown", "lancedb"},
+        kinds={"file", "report"},
         owners=OWNERS,
         code_version=CODE_VERSION,
         partitions_def=QUESTIONS,
         backfill_policy=dg.BackfillPolicy.single_run(),
     )
     def evidence_packs(context: dg.AssetExecutionContext) -> None:
+        # Every run loads this module, few search.
+        from rag_assets.retrieval import OpenedLibrary
+
         fresh = Workspace.open(workspace.root)
         by_key = {saved.key: saved for saved in _readable(fresh, context.log.warning)}
         with OpenedLibrary(fresh) as library:
@@ -69,7 +72,9 @@ def _readable(workspace: Workspace, warn: Callable[[str], None]) -> Iterator[Sav
 
 def record_noted_packs(workspace: Workspace, instance: dg.DagsterInstance) -> None:
     """Make materializations of the packs that commands have made since the last run."""
+    was_recorded = False
     for outcome in noted_packs(workspace):
+        was_recorded = True
         instance.add_dynamic_partitions(str(QUESTIONS.name), [outcome.key])
         instance.report_runless_asset_event(
             dg.AssetMaterialization(
@@ -78,19 +83,20 @@ def record_noted_packs(workspace: Workspace, instance: dg.DagsterInstance) -> No
                 metadata=pack_metadata(workspace, outcome),
             )
         )
+    if was_recorded:
+        check_packs(workspace, instance)
+    make_first_checks(workspace, instance)
 
 
 def pack_metadata(workspace: Workspace, outcome: AskOutcome) -> Metadata:
     """Return what the UI shows of a pack."""
     pack = outcome.pack
     return {
-        "digest": pack.query_id,
         "question": pack.question,
+        "documents": len(pack.doc_uids),
         "items": len(pack.items),
-        "sources": len(pack.doc_uids),
-        "publications": ", ".join(f"{n}/{p}" for n, p in pack.publications.items()),
-        "is new": outcome.is_new,
         "seconds": round(outcome.seconds, 3),
+        "is new": outcome.is_new,
         "mode": pack.mode,
         "locator quality": ", ".join(f"{n} {c}" for n, c in pack.locator_quality.items()),
         "file": dg.MetadataValue.path(str(outcome.markdown)),
@@ -115,4 +121,6 @@ def pack_metadata(workspace: Workspace, outcome: AskOutcome) -> Metadata:
             ),
         ),
         "preview": text_preview(outcome.markdown.read_text(encoding="utf-8")[:6000]),
+        "publications": ", ".join(f"{n}/{p}" for n, p in pack.publications.items()),
+        "digest": pack.query_id,
     }

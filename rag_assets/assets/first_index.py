@@ -4,6 +4,7 @@ import dagster as dg
 
 from rag_assets.assets.options import OWNERS, progress_reporter, signed_work
 from rag_assets.assets.options import reopen_namespace as reopen
+from rag_assets.assets.stage import stage_before
 from rag_assets.embedding import embedding_models
 from rag_assets.evidence.retirement import mark_retired
 from rag_assets.publishing import PUBLISHING_VERSION, count_lacking, loses_vectors, publish
@@ -18,11 +19,11 @@ def build_first_index_asset(declared: Namespace) -> dg.AssetsDefinition:
 
     @dg.asset(
         key=[declared.name, "first_index"],
-        deps=[dg.AssetKey([declared.name, "chunks"])],
+        deps=stage_before(declared, "first_index"),
         group_name=declared.name,
         description="A publication before the vectors are there, where many are to be made: new "
         "passages are found by their words, others as before. `search_index` replaces it.",
-        kinds={"lancedb", "duckdb"},
+        kinds={"duckdb", "table"},
         owners=OWNERS,
         code_version=str(PUBLISHING_VERSION),
         backfill_policy=dg.BackfillPolicy.single_run(),
@@ -50,11 +51,12 @@ def build_first_index_asset(declared: Namespace) -> dg.AssetsDefinition:
             report(news, 0, 0)
         return dg.MaterializeResult(
             metadata={
+                "documents": outcome.counts["documents"],
                 "vectors to come": lacking,
+                "seconds": round(outcome.seconds, 3),
+                **{name: n for name, n in outcome.counts.items() if name != "documents"},
                 "published": True,
                 "publication": outcome.publication,
-                "seconds": round(outcome.seconds, 3),
-                **outcome.counts,
             },
             data_version=dg.DataVersion(outcome.publication),
         )

@@ -39,7 +39,7 @@ def build_inventory_asset(declared: Namespace) -> dg.AssetsDefinition:
         outcome = take_inventory(
             namespace,
             rehash=flag(context, REHASH_TAG),
-            rest_seconds=rest_seconds(context),
+            rest_seconds=rest_seconds(context, namespace),
             notify=context.log.warning,
             on_progress=progress_reporter.get(),
         )
@@ -48,15 +48,16 @@ def build_inventory_asset(declared: Namespace) -> dg.AssetsDefinition:
         digest = outcome.inventory.digest
         return dg.MaterializeResult(
             metadata={
-                "digest": digest,
-                "files": len(outcome.inventory.sources),
                 "documents": len(outcome.inventory.contents),
+                "failed": sum(source.status != "ok" for source in outcome.inventory.sources),
+                "files": len(outcome.inventory.sources),
                 **count_changes(outcome.changes),
                 "hashed files": outcome.scan.hashed_files,
                 "hashed bytes": outcome.scan.hashed_bytes,
                 **warnings_metadata(outcome.warnings),
                 "table": document_table(_documents(outcome)),
                 "preview": dg.MetadataValue.md(_preview(outcome)),
+                "digest": digest,
             },
             data_version=dg.DataVersion(digest),
         )

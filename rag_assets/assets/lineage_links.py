@@ -6,10 +6,9 @@ import dagster as dg
 
 from rag_assets.assets.reporting import Metadata, bullet_list
 from rag_assets.model.markdown import code_span, escape_inline
+from rag_assets.stages import partitioned, way_to
 from rag_assets.workspace import Inventory, Workspace, read_inventory
 
-# From what is searched down to the file; the first and the last have no partitions.
-_STAGES = ("chunks", "parents", "parse_reports", "raw_files")
 # Documents listed; more make the page slow, and `rag trace` lists them all.
 _MOST_DOCUMENTS = 100
 
@@ -53,7 +52,7 @@ def _links(workspace: Workspace, namespace: str, content: str) -> str:
     key = workspace.namespace(namespace).partition_of(content)
     between = [
         f"[{stage} {key}](/assets/{namespace}/{stage}?view=partitions&partition={key})"
-        for stage in _STAGES
+        for stage in reversed(partitioned(way_to("chunks")))
     ]
     first, last = (
         f"[{stage}](/assets/{namespace}/{stage})" for stage in ("search_index", "inventory")

@@ -14,8 +14,8 @@ from rag_assets.workspace import Namespace, Workspace, config_hash, configuratio
 # Run tags; the sensors and the commands set them, a person may in the launchpad.
 REHASH_TAG = "rag/rehash"
 RETRY_TAG = "rag/retry"
-REST_TAG = "rag/rest_seconds"
 STATE_TAG = "rag/state"
+REASON_TAG = "rag/reason"
 
 # Set by a command that shows progress on a terminal; runs of the daemon have none.
 progress_reporter: ContextVar[Progress | None] = ContextVar("progress_reporter", default=None)
@@ -58,7 +58,10 @@ def flag(context: dg.AssetExecutionContext, tag: str) -> bool:
     return context.run.tags.get(tag) == "true"
 
 
-def rest_seconds(context: dg.AssetExecutionContext) -> float | None:
-    """Return how long a file must have been still, where the run asks for it."""
-    value = context.run.tags.get(REST_TAG)
-    return float(value) if value is not None else None
+def rest_seconds(context: dg.AssetExecutionContext, namespace: Namespace) -> float | None:
+    """Return how long a file must have been still, in runs that a sensor asked for.
+
+    A command takes what is there now, a sensor only what nobody is copying any more.
+    """
+    is_of_sensor = STATE_TAG in context.run.tags
+    return namespace.settings.sensors.rest_seconds if is_of_sensor else None

@@ -15,7 +15,6 @@ def build_parents_asset(declared: Namespace) -> dg.AssetsDefinition:
     return build_stage_asset(
         declared,
         "parents",
-        "parse_reports",
         "Pages, or sections where there are no pages. A sentence that runs over a page end "
         "belongs whole to the page where it starts.",
         {"python", "parquet"},

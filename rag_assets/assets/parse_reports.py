@@ -4,10 +4,8 @@ import dagster as dg
 
 from rag_assets.assets.options import RETRY_TAG, flag
 from rag_assets.assets.stage import StageCall, build_stage_asset
-from rag_assets.briefing import write_briefs
 from rag_assets.model import StageOutcome
 from rag_assets.parsing.fingerprints import STAGE_VERSION
-from rag_assets.parsing.quality import write_quality_report
 from rag_assets.parsing.stage import refresh_parse_reports
 from rag_assets.workspace import Namespace
 
@@ -17,7 +15,6 @@ def build_parse_reports_asset(declared: Namespace) -> dg.AssetsDefinition:
     return build_stage_asset(
         declared,
         "parse_reports",
-        "raw_files",
         "For every document its clean text with pages and blocks, or the reason why there is "
         "none. A document that fails harms no other.",
         {"python", "parquet"},
@@ -27,7 +24,7 @@ def build_parse_reports_asset(declared: Namespace) -> dg.AssetsDefinition:
 
 
 def _work(call: StageCall) -> dict[str, StageOutcome]:
-    outcomes = refresh_parse_reports(
+    return refresh_parse_reports(
         call.namespace,
         call.inventory,
         call.partitions,
@@ -35,8 +32,3 @@ def _work(call: StageCall) -> dict[str, StageOutcome]:
         retry=flag(call.context, RETRY_TAG),
         on_progress=call.on_progress,
     )
-    report = write_quality_report(call.namespace.workspace)
-    briefs = write_briefs(call.namespace.workspace)
-    call.context.log.info(f"How well the library was read: {report}")
-    call.context.log.info(f"What is asked for, and how to write: {briefs.instruction.parent}")
-    return outcomes

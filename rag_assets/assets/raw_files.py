@@ -4,7 +4,8 @@ import dagster as dg
 
 from rag_assets.assets.stage import StageCall, build_stage_asset
 from rag_assets.model import StageOutcome
-from rag_assets.workspace import Namespace, describe_raw_files
+from rag_assets.stages import describe_raw_files
+from rag_assets.workspace import Namespace
 
 
 def build_raw_files_asset(declared: Namespace) -> dg.AssetsDefinition:
@@ -12,7 +13,6 @@ def build_raw_files_asset(declared: Namespace) -> dg.AssetsDefinition:
     return build_stage_asset(
         declared,
         "raw_files",
-        "inventory",
         "The files of raw/ whose content belongs to the partition. Their bytes stay in place.",
         {"file"},
         "1",

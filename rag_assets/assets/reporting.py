@@ -5,13 +5,13 @@ and texts, which others wrote, stand in cells of a table, which are plain, or ar
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
 
-from rag_assets.model import DocumentStatus, StageOutcome
+from rag_assets.model import DocumentStatus, StageOutcome, count_of
 from rag_assets.model.markdown import code_span, escape_inline, fence
 from rag_assets.workspace import Workspace
 
@@ -19,6 +19,11 @@ from rag_assets.workspace import Workspace
 _MOST_ROWS = 500
 # Documents in trouble that every partition of a run names; its own stand under "not ok" as well.
 _MOST_FAILED = 20
+# Links to partitions that each of them repeats.
+_MOST_LINKS = 32
+
+# Begins the names of what is told of a run rather than of the partition that shows it.
+WHOLE_RUN = "whole run"
 
 Metadata = dict[str, Any]
 
@@ -54,18 +59,34 @@ def _cell(value: object) -> str:
 
 def outcome_metadata(outcome: StageOutcome) -> Metadata:
     """Return the metadata of one partition."""
-    # In the order in which a person asks: how many, which, what went wrong, how it looks.
-    metadata: Metadata = {**outcome.counts, "table": document_table(outcome.documents)}
+    # In the order in which a person asks: how many, what failed, how long, which, how it looks.
+    metadata: Metadata = {**_figures([outcome]), "table": document_table(outcome.documents)}
     failed = [d for d in outcome.documents if d.status != "ok"]
     if failed:
         metadata["not ok"] = dg.MetadataValue.md(document_list(failed))
     metadata.update(warnings_metadata(outcome.warnings))
     if outcome.preview:
         metadata["preview"] = dg.MetadataValue.md(outcome.preview)
-    metadata["computed"] = outcome.computed
-    metadata["seconds"] = round(outcome.seconds, 3)
     metadata["digest"] = outcome.digest
     return metadata
+
+
+def _figures(outcomes: Collection[StageOutcome]) -> dict[str, int | float]:
+    """Return numbers over partitions, which the UI plots: the usual questions first."""
+    counts = Counter[str]()
+    for outcome in outcomes:
+        counts.update(outcome.counts)
+    told = {"documents", "failed"}
+    if len(outcomes) > 1:
+        told |= {name for name in counts if name.startswith("mean_")}  # no sum of them
+    failed = sum(each.status != "ok" for outcome in outcomes for each in outcome.documents)
+    return {
+        "documents": counts["documents"],
+        "failed": failed,
+        "seconds": round(sum(outcome.seconds for outcome in outcomes), 3),
+        **{name: count for name, count in counts.items() if name not in told},
+        "computed": sum(outcome.computed for outcome in outcomes),
+    }
 
 
 def warnings_metadata(warnings: Sequence[str]) -> Metadata:
@@ -104,27 +125,34 @@ def sentence_list(sentences: Iterable[str]) -> str:
     return bullet_list(map(escape_inline, sentences))
 
 
-def run_metadata(outcomes: Mapping[str, StageOutcome]) -> Metadata:
+def run_metadata(asset: dg.AssetKey, outcomes: Mapping[str, StageOutcome]) -> Metadata:
     """Return the totals of a run over several partitions; nothing for a single one.
 
-    An asset's overview shows one partition's metadata, whichever was stored last, and with few
-    documents most partitions are empty: without the totals it looks as if nothing was there.
+    An asset's overview shows one partition's metadata, whichever was stored last, and Dagster
+    paints a partition that was built alike, be it empty. So each begins with the totals, as
+    numbers, and with links to the partitions that hold documents.
     """
     if len(outcomes) < 2:
         return {}
-    totals = Counter[str]()
-    for outcome in outcomes.values():
-        totals.update(outcome.counts)
-        totals["computed"] += outcome.computed
+    figures = _figures(outcomes.values())
     keys = list(outcomes)
-    listed = ", ".join(f"{total} {name}" for name, total in totals.items())
+    held = {key: len(outcome.documents) for key, outcome in outcomes.items() if outcome.documents}
+    page = "/assets/" + "/".join(asset.path)
+    links = [
+        f"[{key}]({page}?view=partitions&partition={key}): {count_of(count, 'document')}"
+        for key, count in list(held.items())[:_MOST_LINKS]
+    ]
+    links += [f"and {len(held) - _MOST_LINKS} more"] if len(held) > _MOST_LINKS else []
+    told = f"Partitions {keys[0]} to {keys[-1]}, {len(held)} of {len(keys)} with documents."
+    if links:
+        told += f"\n\n{' · '.join(links)}"
     failed = [d for outcome in outcomes.values() for d in outcome.documents if d.status != "ok"]
-    told = f"{len(outcomes)} partitions, {keys[0]} to {keys[-1]}: {listed}."
     if failed:
         more = len(failed) - _MOST_FAILED
         told += f"\n\n{document_list(failed[:_MOST_FAILED])}"
         told += f"\n- … and {more} more" if more > 0 else ""
-    return {"whole run": dg.MetadataValue.md(told)}
+    totals = {f"{WHOLE_RUN}: {name}": figure for name, figure in figures.items()}
+    return {**totals, WHOLE_RUN: dg.MetadataValue.md(told)}
 
 
 def report_partitions(
@@ -134,9 +162,13 @@ def report_partitions(
 
     The totals of the run come first in each.
     """
-    whole = run_metadata(outcomes)
+    whole = run_metadata(context.asset_key, outcomes)
     for partition, outcome in outcomes.items():
-        context.add_asset_metadata({**whole, **outcome_metadata(outcome)}, partition_key=partition)
+        own = outcome_metadata(outcome)
+        if whole and not outcome.documents and not outcome.warnings:
+            # Noughts below the totals would be read as if nothing was there.
+            own = {name: own[name] for name in ("documents", "digest")}
+        context.add_asset_metadata({**whole, **own}, partition_key=partition)
         for warning in outcome.warnings:
             context.log.warning(warning)
         for document in outcome.documents:

@@ -23,7 +23,7 @@ def build_retrieval_evaluations_asset(workspace: Workspace) -> dg.AssetsDefiniti
         description="Each set in evaluations/ goes through parse, chunk, embed, index and retrieve "
         "with the workspace's settings, in a library of its own: figures, intervals, plots and "
         "history, numbered files under outputs/evaluations/.",
-        kinds={"markdown", "lancedb"},
+        kinds={"file", "report"},
         owners=OWNERS,
         code_version="1",
         partitions_def=EVALUATION_SETS,
@@ -49,10 +49,10 @@ def evaluation_metadata(outcome: "StoredEvaluation") -> Metadata:
         name: value for name, value in outcome.values.items() if isinstance(value, int | float)
     }
     return {
-        "digest": outcome.digest,
         "set": outcome.name,
         **figures,
         "is new": outcome.is_new,
         "file": dg.MetadataValue.path(str(outcome.markdown)),
         "preview": text_preview(outcome.markdown.read_text(encoding="utf-8")[:8000]),
+        "digest": outcome.digest,
     }

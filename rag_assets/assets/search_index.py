@@ -10,17 +10,18 @@ from rag_assets.assets.reporting import (
     sentence_list,
     warnings_metadata,
 )
+from rag_assets.assets.stage import stage_before
 from rag_assets.embedding import embedding_models
 from rag_assets.evidence.retirement import mark_retired
 from rag_assets.model import DocumentStatus
 from rag_assets.publishing import (
-    PUBLISHED_STAGES,
     PUBLISHING_VERSION,
     DocumentFacts,
     PublishOutcome,
     plot_publication,
     publish,
 )
+from rag_assets.stages import published_stages
 from rag_assets.tracing import write_build_manifest
 from rag_assets.workspace import Namespace
 
@@ -30,11 +31,11 @@ def build_search_index_asset(declared: Namespace) -> dg.AssetsDefinition:
 
     @dg.asset(
         key=[declared.name, "search_index"],
-        deps=[dg.AssetKey([declared.name, "embeddings"])],
+        deps=stage_before(declared, "search_index"),
         group_name=declared.name,
         description="One immutable publication: a Lance table with vectors and a text index, and "
         "a DuckDB catalogue. Readers go over to it all at once.",
-        kinds={"lancedb", "duckdb"},
+        kinds={"duckdb", "table"},
         owners=OWNERS,
         code_version=str(PUBLISHING_VERSION),
         backfill_policy=dg.BackfillPolicy.single_run(),
@@ -56,17 +57,19 @@ def build_search_index_asset(declared: Namespace) -> dg.AssetsDefinition:
             context.log.warning(warning)
         return dg.MaterializeResult(
             metadata={
-                "publication": outcome.publication,
-                "digest": outcome.publication,
-                "build": build.build_id,
-                "manifest": dg.MetadataValue.path(str(build.path)),
-                "is new": outcome.is_new,
+                "documents": outcome.counts["documents"],
+                "failed": sum(fact.status == "failed" for fact in outcome.facts),
                 "seconds": round(outcome.seconds, 3),
-                **outcome.counts,
+                **{name: n for name, n in outcome.counts.items() if name != "documents"},
+                "is new": outcome.is_new,
                 **warnings_metadata(outcome.warnings),
                 "table": document_table([describe_facts(fact) for fact in outcome.facts]),
                 "plots": dg.MetadataValue.md(plot_publication(namespace)),
                 "preview": dg.MetadataValue.md(_preview(outcome)),
+                "manifest": dg.MetadataValue.path(str(build.path)),
+                "build": build.build_id,
+                "publication": outcome.publication,
+                "digest": outcome.publication,
             },
             data_version=dg.DataVersion(outcome.publication),
         )
@@ -80,7 +83,7 @@ def _is_whole(context: dg.AssetExecutionContext, namespace: Namespace) -> bool:
     selected = context.run.asset_selection or frozenset()
     stages = {key.path[-1] for key in selected if key.path[0] == namespace.name}
     return (
-        {"inventory", *PUBLISHED_STAGES} <= stages
+        {"inventory", *published_stages()} <= stages
         and tags.get("dagster/asset_partition_range_start") == keys[0]
         and tags.get("dagster/asset_partition_range_end") == keys[-1]
     )

@@ -13,6 +13,7 @@ from rag_assets.assets.options import (
 )
 from rag_assets.assets.reporting import report_partitions
 from rag_assets.model import Progress, StageOutcome
+from rag_assets.stages import stage_named
 from rag_assets.storage import Notify
 from rag_assets.workspace import Inventory, Namespace, require_inventory
 
@@ -37,10 +38,15 @@ def partitions_of(namespace: Namespace) -> dg.StaticPartitionsDefinition:
     return dg.StaticPartitionsDefinition(list(namespace.partition_keys))
 
 
+def stage_before(declared: Namespace, name: str) -> list[dg.AssetKey]:
+    """Return the asset that a stage reads, as its dependencies."""
+    upstream = stage_named(name).after
+    return [dg.AssetKey([declared.name, upstream])] if upstream else []
+
+
 def build_stage_asset(
     declared: Namespace,
     name: str,
-    upstream: str,
     description: str,
     kinds: set[str],
     code_version: str,
@@ -50,7 +56,7 @@ def build_stage_asset(
 
     @dg.asset(
         key=[declared.name, name],
-        deps=[dg.AssetKey([declared.name, upstream])],
+        deps=stage_before(declared, name),
         group_name=declared.name,
         description=description,
         kinds=kinds,

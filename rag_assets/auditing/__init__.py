@@ -1,15 +1,18 @@
 """Checks of a draft: whether the documents that it cites support what it says."""
 
+from rag_assets.auditing.audit import Audit, audit_from_json, audit_schema, audit_to_json
 from rag_assets.auditing.drafts.anchors import Citation
 from rag_assets.auditing.drafts.draft import CitedSentence, Draft, parse_draft, read_draft
 from rag_assets.auditing.encoders import Encoder
 from rag_assets.auditing.library import CitedDocument, CitedDocumentRef, Library, Passage
-from rag_assets.auditing.record import VERIFICATION_VERSION, CitationAudit, from_json, to_json
+from rag_assets.auditing.record import VERIFICATION_VERSION, CitationAudit
 from rag_assets.auditing.report import render_markdown
 from rag_assets.auditing.sources import export_cited_sources
-from rag_assets.auditing.staleness import OutdatedDraft, outdated_drafts
+from rag_assets.auditing.staleness import OutdatedDraft, look_for_stale, outdated_drafts
 from rag_assets.auditing.storing import (
+    CITATIONS,
     DRAFT_SUFFIXES,
+    AuditKind,
     AuditOutcome,
     audit_citations,
     audit_sentence,
@@ -24,8 +27,11 @@ from rag_assets.auditing.verdict_store import VerdictStore
 from rag_assets.auditing.verification import verify_citations
 
 __all__ = [
+    "CITATIONS",
     "DRAFT_SUFFIXES",
     "VERIFICATION_VERSION",
+    "Audit",
+    "AuditKind",
     "AuditOutcome",
     "Citation",
     "CitationAudit",
@@ -40,18 +46,20 @@ __all__ = [
     "Passage",
     "VerdictStore",
     "audit_citations",
+    "audit_from_json",
+    "audit_schema",
     "audit_sentence",
+    "audit_to_json",
     "check_draft",
     "citations_of_text",
     "draft_key",
     "export_cited_sources",
     "find_drafts",
-    "from_json",
     "list_drafts",
+    "look_for_stale",
     "outdated_drafts",
     "parse_draft",
     "read_draft",
     "render_markdown",
-    "to_json",
     "verify_citations",
 ]

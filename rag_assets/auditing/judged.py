@@ -1,8 +1,9 @@
 """What was found out about one claim and one document, apart from where the claim stands."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import asdict, dataclass, fields
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
 
 from rag_assets.auditing.quoting import QuotationCheck
 from rag_assets.auditing.showing import ShownWindow
@@ -10,6 +11,9 @@ from rag_assets.judging import Sign
 from rag_assets.judging import Status as JudgedStatus
 from rag_assets.judging.contract import ReasonCode as JudgedReason
 from rag_assets.model import PageBox
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 PlaceFound = Literal["as_named", "elsewhere", "unchecked"]
 """How the place that a citation names compares with where support was found: there, on another
@@ -55,42 +59,15 @@ def judged_from_json(data: Mapping[str, Any]) -> Judged:
     """Return what `judged_to_json` wrote.
 
     Raises:
-        TypeError: a field is missing or unknown.
+        ValueError: a field is missing, unknown or of another type.
     """
-    return Judged(
-        **{
-            **data,
-            "speaks_for": read_signs(data["speaks_for"]),
-            "speaks_against": read_signs(data["speaks_against"]),
-            "boxes": read_boxes(data["boxes"]),
-            "quotations": read_checks(data["quotations"]),
-            "shown": tuple(
-                ShownWindow(one["text"], one["share"], tuple(tuple(p) for p in one["parts"]))
-                for one in data["shown"]
-            ),
-        }
-    )
+    if set(data) != {each.name for each in fields(Judged)}:
+        raise ValueError("the judgement has other fields than this version writes")
+    return _judged_type().validate_python(data)
 
 
-def read_signs(stored: Any) -> tuple[Sign, ...]:
-    """Return signs that were written as JSON."""
-    return tuple(Sign(**sign) for sign in stored)
+@cache
+def _judged_type() -> "TypeAdapter[Judged]":
+    from pydantic import TypeAdapter
 
-
-def read_boxes(stored: Any) -> tuple[PageBox, ...]:
-    """Return rectangles that were written as JSON."""
-    return tuple(PageBox(**box) for box in stored)
-
-
-def read_checks(stored: Any) -> tuple[QuotationCheck, ...]:
-    """Return compared quotations that were written as JSON."""
-    return tuple(
-        QuotationCheck(
-            **{
-                **check,
-                "changes": tuple((before, after) for before, after in check["changes"]),
-                "chunk_ids": tuple(check["chunk_ids"]),
-            }
-        )
-        for check in stored
-    )
+    return TypeAdapter(Judged)

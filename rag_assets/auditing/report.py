@@ -185,9 +185,9 @@ def _provenance(audit: CitationAudit) -> Iterator[str]:
     yield ""
     yield f"- draft: {_escape(audit.draft_name)}, SHA-256 `{audit.draft_digest}`"
     yield f"- audit: `{audit.audit_id}`"
-    for namespace, publication in audit.publications:
+    for namespace, publication in audit.publications.items():
         yield f"- publication of {_escape(namespace)}: {code_span(publication)}"
-    for namespace, fingerprint in audit.encoders:
+    for namespace, fingerprint in audit.encoders.items():
         yield f"- embedding model of {_escape(namespace)}: {code_span(fingerprint)}"
     yield f"- scorer: {_escape(audit.scorer)}, k = {audit.k}"
 

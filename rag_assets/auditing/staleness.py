@@ -1,26 +1,25 @@
 """Verdicts outlive the text that they judged, audits the revision of their draft; this says so."""
 
 import shlex
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from rag_assets.auditing.claims import CLAIMS
 from rag_assets.auditing.drafts.draft import read_draft
 from rag_assets.auditing.library import digest_document
 from rag_assets.auditing.published import PublishedLibrary, open_published
-from rag_assets.auditing.record import CitationAudit, from_json
-from rag_assets.auditing.storing import citations_stem, list_drafts
+from rag_assets.auditing.record import CitationAudit
+from rag_assets.auditing.storing import CITATIONS, list_drafts
 from rag_assets.auditing.verdict import CitationVerdict
-from rag_assets.model import UsageError, hash_bytes
+from rag_assets.model import hash_bytes
 from rag_assets.storage import find_versions, read_json
 from rag_assets.workspace import Workspace
 
 # (namespace, doc_uid) → digest of the document as published; None where it is not.
 _Digests = dict[tuple[str, str], str | None]
 
-# What is made of a draft, by the end of its name, and the command that makes it again.
-_COMMANDS = {"citations": "rag verify-citations", "claims": "rag audit"}
+_KINDS = (CITATIONS, CLAIMS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,35 +65,35 @@ def outdated_drafts(workspace: Workspace) -> Iterator[OutdatedDraft]:
     with open_published(workspace) as library:
         for draft, before in drafts.items():
             edited = {what: name for what, (name, is_present) in before.items() if not is_present}
-            audit = newest_audit(workspace, draft) if before else None
+            audit = CITATIONS.newest(workspace, draft) if before else None
             stale = _stale_rows(draft, audit, library, digests) if audit is not None else {}
             name = draft.relative_to(workspace.root).as_posix()
-            again = dict.fromkeys([*edited, *(["citations"] if stale else [])])
+            again = dict.fromkeys([*edited, *([CITATIONS.record.command] if stale else [])])
             if again:
                 yield OutdatedDraft(
                     name,
                     tuple(edited.values()),
                     tuple(f"{name}, {_lines_of(rows)}: {told}" for told, rows in stale.items()),
                     frozenset(row.number for rows in stale.values() for row in rows),
-                    tuple(f"{_COMMANDS[what]} {shlex.quote(name)}" for what in again),
+                    tuple(f"{what} {shlex.quote(name)}" for what in again),
                 )
 
 
 def _audits_before(workspace: Workspace, draft: Path) -> dict[str, tuple[str, bool]]:
-    """Return the newest audit of each kind, by kind: its name, and whether one of them all is of
-    the present revision.
+    """Return the newest audit of each kind, by the command that makes it: its name, and whether
+    one of them all is of the present revision.
     """
     digest = hash_bytes(draft.read_bytes())
     found = {}
-    for what in _COMMANDS:
-        stem = f"{workspace.draft_stem(draft)}_{what}"
+    for kind in _KINDS:
+        stem = kind.stem(workspace, draft)
         versions = find_versions(workspace.outputs / "audits", stem, ".json")
         if versions:
             is_present = any(
                 read_json(path, "audit").get("draft_digest") == digest
                 for _, path in reversed(versions)
             )
-            found[what] = (versions[-1][1].stem, is_present)
+            found[kind.record.command] = (versions[-1][1].stem, is_present)
     return found
 
 
@@ -136,27 +135,11 @@ def look_for_stale(workspace: Workspace, drafts: Iterable[Path]) -> Generator[tu
     with open_published(workspace) as library:
         digests: _Digests = {}
         for draft in drafts:
-            audit = newest_audit(workspace, draft)
+            audit = CITATIONS.newest(workspace, draft)
             if audit is None:
                 yield draft, True
                 continue
             yield draft, bool(_stale_rows(draft, audit, library, digests))
-
-
-def newest_audit(workspace: Workspace, draft: Path) -> CitationAudit | None:
-    """Return the newest stored audit of a draft's present content, None where there is none."""
-    digest = hash_bytes(draft.read_bytes())
-    versions = find_versions(
-        workspace.outputs / "audits", citations_stem(workspace, draft), ".json"
-    )
-    for _, path in reversed(versions):
-        stored: Mapping[str, Any] = read_json(path, "citation audit")
-        if stored.get("draft_digest") == digest:
-            try:
-                return from_json(stored)
-            except UsageError:
-                return None  # of an older schema: to be made again, like one that is not there
-    return None
 
 
 def _why_stale(

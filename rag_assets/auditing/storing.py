@@ -5,18 +5,19 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic
 
+from rag_assets.auditing.audit import Found, audit_from_json, audit_to_json
 from rag_assets.auditing.drafts.draft import Draft, draft_of_text, read_draft
 from rag_assets.auditing.encoders import Encoder
 from rag_assets.auditing.published import open_published
-from rag_assets.auditing.record import CitationAudit, from_json, to_json
+from rag_assets.auditing.record import CitationAudit
 from rag_assets.auditing.report import render_markdown
 from rag_assets.auditing.verdict_store import open_verdicts
 from rag_assets.auditing.verification import verify_citations
 from rag_assets.evidence import partition_key
 from rag_assets.judging import Scorer, load_scorer, open_verifying_model
-from rag_assets.model import Progress, PublicationError, UsageError
+from rag_assets.model import Progress, PublicationError, UsageError, hash_bytes
 from rag_assets.retrieval import Asked, workspace_of
 from rag_assets.storage import current_folder, find_versions, read_json, write_version
 from rag_assets.workspace import Workspace
@@ -26,7 +27,52 @@ DRAFT_SUFFIXES = (".md", ".markdown", ".txt", ".docx")
 
 
 @dataclass(frozen=True, slots=True)
-class AuditOutcome:
+class AuditKind(Generic[Found]):
+    """One kind of audit: what it is called, and how it is shown.
+
+    Args:
+        record: the audit's type.
+        name: in the names of its files, `<draft>_<name>_v###`.
+        asset: that makes it by a run; `make` without one.
+        render: as Markdown; `page` as one HTML file.
+    """
+
+    record: type[Found]
+    name: str
+    asset: str
+    make: Callable[..., "AuditOutcome[Found]"]
+    render: Callable[[Found], str]
+    page: Callable[[Draft, Found], str]
+
+    def stem(self, workspace: Workspace, draft: Path) -> str:
+        """Return how the audits of a draft are called, without version and suffix."""
+        return f"{workspace.draft_stem(draft)}_{self.name}"
+
+    def read(self, path: Path) -> Found:
+        """Return the audit that a JSON file holds.
+
+        Raises:
+            UsageError: it is of another schema, or not what was written.
+            DamagedFileError: it cannot be read.
+        """
+        return audit_from_json(self.record, read_json(path, self.record.title.lower()))
+
+    def newest(self, workspace: Workspace, draft: Path) -> Found | None:
+        """Return the newest stored audit of a draft's present content, None where there is none."""
+        digest = hash_bytes(draft.read_bytes())
+        versions = find_versions(workspace.outputs / "audits", self.stem(workspace, draft), ".json")
+        for _, path in reversed(versions):
+            stored: Any = read_json(path, self.record.title.lower())
+            if stored.get("draft_digest") == digest:
+                try:
+                    return audit_from_json(self.record, stored)
+                except UsageError:
+                    return None  # of an older schema: to be made again, like one that is not there
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class AuditOutcome(Generic[Found]):
     """An audit and where it lies.
 
     Args:
@@ -34,7 +80,8 @@ class AuditOutcome:
         judged: judgements made now; the others were kept from before.
     """
 
-    audit: CitationAudit
+    kind: AuditKind[Found]
+    audit: Found
     markdown: Path
     json: Path
     html: Path
@@ -44,6 +91,13 @@ class AuditOutcome:
     judged: int
 
 
+def _citation_page(draft: Draft, audit: CitationAudit) -> str:
+    # Imported here: the templates of the page cost time that no other command needs.
+    from rag_assets.auditing.pages.citations import render_citation_html
+
+    return render_citation_html(draft, audit)
+
+
 def audit_citations(
     asked: Asked,
     draft_path: Path,
@@ -51,7 +105,7 @@ def audit_citations(
     namespaces: Sequence[str] = (),
     notify: Callable[[str], None] = lambda sentence: None,
     on_progress: Progress | None = None,
-) -> AuditOutcome:
+) -> AuditOutcome[CitationAudit]:
     """Verify the citations of a draft and store the audit as `<draft>_citations_v###`.
 
     Sentences that were judged before against the same text are not judged again, in whatever
@@ -65,30 +119,15 @@ def audit_citations(
         UsageError: the draft cannot be read, or its front matter is wrong.
         PublicationError: nothing is published.
     """
-    # Imported here: the templates of the page cost time that no other command needs.
-    from rag_assets.auditing.pages.citations import render_citation_html
-
     started = time.monotonic()
-    workspace = workspace_of(asked)
     draft = read_draft(draft_path, namespaces)
     audit = _verify(asked, draft, notify, on_progress)
-    key = draft_key(draft_path)
-    kept = keep_audit(
-        workspace, citations_stem(workspace, draft_path), audit.audit_id,
-        f"citations of {draft.name} ({key})",
-        lambda: {
-            ".md": render_markdown(audit),
-            ".html": render_citation_html(draft, audit),
-            ".json": json.dumps(to_json(audit), indent=1, ensure_ascii=False) + "\n",
-        },
-        notify,
-    )  # fmt: skip
-    files = kept.files
-    return AuditOutcome(
-        audit if kept.is_new else from_json(read_json(files[".json"], "citation audit")),
-        files[".md"], files[".json"], files[".html"], kept.is_new, key,
-        time.monotonic() - started, audit.judged_now,
-    )  # fmt: skip
+    return keep_audit(CITATIONS, workspace_of(asked), draft_path, draft, audit, started, notify)
+
+
+CITATIONS = AuditKind(
+    CitationAudit, "citations", "citation_audits", audit_citations, render_markdown, _citation_page
+)
 
 
 def citations_of_text(
@@ -150,42 +189,47 @@ def _verify(
     return audit
 
 
-@dataclass(frozen=True, slots=True)
-class KeptAudit:
-    """The files of an audit by suffix; `is_new` is False where they stood there already."""
-
-    files: Mapping[str, Path]
-    is_new: bool
-
-
 def keep_audit(
+    kind: AuditKind[Found],
     workspace: Workspace,
-    stem: str,
-    audit_id: str,
-    about: str,
-    render: Callable[[], dict[str, str]],
+    path: Path,
+    draft: Draft,
+    audit: Found,
+    started: float,
     notify: Callable[[str], None],
-) -> KeptAudit:
+) -> AuditOutcome[Found]:
     """Store an audit as the next version of its name, unless the same one lies there.
 
     Args:
-        stem: of its files, without version and suffix.
-        about: what the log of versions says of it.
-        render: makes the files by suffix; `.json` holds `audit_id`.
+        path: of the draft.
+        started: by the monotonic clock.
     """
-    folder = workspace.outputs / "audits"
-    for _, path in reversed(find_versions(folder, stem, ".json")):
-        files = {suffix: path.with_suffix(suffix) for suffix in (".md", ".html", ".json")}
+    folder, key = workspace.outputs / "audits", draft_key(path)
+
+    def outcome(files: Mapping[str, Path], found: Found, *, is_new: bool) -> AuditOutcome[Found]:
+        return AuditOutcome(
+            kind, found, files[".md"], files[".json"], files[".html"], is_new, key,
+            time.monotonic() - started, audit.judged_now,
+        )  # fmt: skip
+
+    for _, stored in reversed(find_versions(folder, kind.stem(workspace, path), ".json")):
+        files = {suffix: stored.with_suffix(suffix) for suffix in (".md", ".html", ".json")}
         if not all(file.is_file() for file in files.values()):
             continue
-        stored: Any = read_json(path, "audit")
-        if stored.get("audit_id") == audit_id:
-            return KeptAudit(files, False)
+        before: Any = read_json(stored, kind.record.title.lower())
+        if before.get("audit_id") == audit.audit_id:
+            return outcome(files, audit_from_json(kind.record, before), is_new=False)
     written = write_version(
-        folder, stem, render(), workspace.meta / "version_log.jsonl",
-        workspace.locks / "outputs.lock", about, notify,
+        folder, kind.stem(workspace, path),
+        {
+            ".md": kind.render(audit),
+            ".html": kind.page(draft, audit),
+            ".json": json.dumps(audit_to_json(audit), indent=1, ensure_ascii=False) + "\n",
+        },
+        workspace.meta / "version_log.jsonl", workspace.locks / "outputs.lock",
+        f"{kind.name} of {draft.name} ({key})", notify,
     )  # fmt: skip
-    return KeptAudit(written.files, True)
+    return outcome(written.files, audit, is_new=True)
 
 
 def scorer_maker(workspace: Workspace) -> Callable[[VerifySettings, Encoder], Scorer]:
@@ -252,8 +296,3 @@ def find_drafts(workspace: Workspace, key: str) -> list[Path]:
         f"no draft in {workspace.drafts} has the content of '{key}' any more: it was edited or "
         "removed. Audit the present revision: `rag verify-citations DRAFT`."
     )
-
-
-def citations_stem(workspace: Workspace, draft: Path) -> str:
-    """Return how the citation audits of a draft are called, without version and suffix."""
-    return f"{workspace.draft_stem(draft)}_citations"

@@ -72,10 +72,10 @@ def verify_citations(
         draft_name=draft.name,
         draft_digest=draft.digest,
         audit_id=identify_audit(draft.digest, scorer.name, windows, rows, unread, listed),
-        publications=tuple((name, library.publications[name]) for name in consulted),
-        encoders=tuple(
-            (name, ", ".join(model.fingerprint for model in encoders[name])) for name in consulted
-        ),
+        publications={name: library.publications[name] for name in consulted},
+        encoders={
+            name: ", ".join(model.fingerprint for model in encoders[name]) for name in consulted
+        },
         scorer=scorer.name,
         k=windows,
         threshold=shown.ok,
@@ -83,7 +83,7 @@ def verify_citations(
         weak_threshold=shown.weak,
         weak_threshold_origin=shown.weak_origin,
         rows=rows,
-        warnings=(*draft.warnings, *unread, *_warn(rows)),
+        warnings=(*filter(None, [draft.uncited]), *draft.warnings, *unread, *_warn(rows)),
         listed=listed,
         judged_now=court.judged_now,
     )

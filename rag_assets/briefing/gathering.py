@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rag_assets.model import Block, ParsedDocument, RagError
-from rag_assets.parsing.stage import parsed_contents
 from rag_assets.parsing.stored import read_parsed
+from rag_assets.stages import parsed_contents
 from rag_assets.workspace import Namespace, Workspace, current_identities, read_inventory
 
 INSTRUCTION = "instruction"  # the source type that configs/rag.yaml gives raw/instruction

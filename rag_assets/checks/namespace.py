@@ -1,13 +1,16 @@
 """Checks of a namespace. Each reads its whole state and is a statement that can fail."""
 
-from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any
 
 import dagster as dg
 
+from rag_assets.checks.results import judge, record_check
 from rag_assets.chunking.verifying import oversized_chunks, uncovered_parents
 from rag_assets.embedding import joint_tokenizer, model_fingerprints
-from rag_assets.model.markdown import escape_inline
+from rag_assets.model import count_of
+from rag_assets.publishing import describe_namespace
 from rag_assets.publishing.verifying import (
     citability_conflicts,
     index_differences,
@@ -17,11 +20,6 @@ from rag_assets.publishing.verifying import (
 from rag_assets.workspace import Namespace, Workspace, require_inventory
 
 Statement = Callable[[], dg.AssetCheckResult]
-
-# Sentences shown of a failed check; the rest is counted.
-_SHOWN = 50
-# Sentences in the check's own line.
-_TOLD = 3
 
 
 def build_namespace_checks(declared: Namespace) -> Sequence[dg.AssetChecksDefinition]:
@@ -80,6 +78,14 @@ def build_namespace_checks(declared: Namespace) -> Sequence[dg.AssetChecksDefini
     def evidence_is_citable() -> dg.AssetCheckResult:
         return judge(uncitable_evidence(reopen()))
 
+    @check(
+        "search_index",
+        "What readers see is what raw/, the settings and the overrides hold: nothing has changed "
+        "since it was published. An unchanged library stays fresh, however old it is.",
+    )
+    def publication_is_fresh() -> dg.AssetCheckResult:
+        return judge_freshness(reopen())
+
     return [
         no_citability_conflicts,
         no_documents_failed,
@@ -87,37 +93,36 @@ def build_namespace_checks(declared: Namespace) -> Sequence[dg.AssetChecksDefini
         no_chunk_exceeds_the_model,
         index_matches_chunks,
         evidence_is_citable,
+        publication_is_fresh,
     ]
 
 
-def judge(
-    sentences: Iterable[str],
-    severity: dg.AssetCheckSeverity = dg.AssetCheckSeverity.ERROR,
-) -> dg.AssetCheckResult:
-    """Return a check's result: passed where there is nothing to say."""
-    iterator = iter(sentences)
-    shown = list(islice(iterator, _SHOWN))
-    more = sum(1 for _ in iterator)
-    if not shown:
-        return dg.AssetCheckResult(passed=True, severity=severity)
-    total = len(shown) + more
-    listed = "\n".join(f"- {escape_inline(sentence)}" for sentence in shown)
-    told = _sentence(shown, total)
-    return dg.AssetCheckResult(
-        passed=False,
-        severity=severity,
-        # The UI renders a description as Markdown; commands print what is told.
-        description=escape_inline(told),
-        metadata={
-            "told": told,
-            "count": total,
-            "found": dg.MetadataValue.md(listed + (f"\n- … and {more} more" if more else "")),
-        },
+def judge_freshness(namespace: Namespace) -> dg.AssetCheckResult:
+    """Look at raw/ and say what has changed since the publication, and when it was looked at."""
+    state = describe_namespace(namespace, model_fingerprints(namespace.settings.embed))
+    looked, published = datetime.now(UTC), state["published_at"]
+    shown: dict[str, Any] = {"files": state["files"]}
+    if state["mend"]:
+        shown["mend"] = state["mend"]
+    shown["raw/ looked at"] = dg.MetadataValue.timestamp(looked)
+    if published is not None:
+        shown["published"] = dg.MetadataValue.timestamp(datetime.fromtimestamp(published, UTC))
+    passing = (
+        f"Nothing has changed: raw/ held {count_of(state['files'], 'file')} when it was looked at "
+        f"on {looked:%Y-%m-%d at %H:%M:%S} UTC."
     )
+    return judge(state["stale"], dg.AssetCheckSeverity.WARN, passing=passing, shown=shown)
 
 
-def _sentence(shown: list[str], total: int) -> str:
-    """Return what is read without opening anything: the first findings, and how many there are."""
-    told = " · ".join(shown[:_TOLD])
-    rest = f" · and {total - _TOLD} more, listed under 'found'" if total > _TOLD else ""
-    return told + rest
+def record_stale(namespace: Namespace, instance: dg.DagsterInstance, reason: str) -> None:
+    """Tell that a publication has become stale, once, where no run can tell it.
+
+    A run that fails before it publishes does not check the publication, and the check would go on
+    to show what it found when that was new.
+    """
+    key = dg.AssetCheckKey(dg.AssetKey([namespace.name, "search_index"]), "publication_is_fresh")
+    latest = instance.get_latest_asset_check_evaluation_record(key)
+    told = latest.evaluation if latest else None  # or a plan, where a run ended before it
+    if not isinstance(told, dg.AssetCheckEvaluation) or told.passed:
+        result = judge([reason], dg.AssetCheckSeverity.WARN)
+        record_check(instance, key.asset_key, key.name, result)

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 from rag_assets.chunking.preprocess import PREPROCESS_VERSION, preprocess
 
 if TYPE_CHECKING:
-    from rag_assets.chunking.chunks import CHUNKING_VERSION, chunk_document, make_chunks
+    from rag_assets.chunking.chunks import CHUNKING_VERSION, make_chunks
     from rag_assets.chunking.context import PATH_SEPARATOR, model_input
+    from rag_assets.chunking.documents import chunk_document, make_parents
     from rag_assets.chunking.outline import sentence_breaks
-    from rag_assets.chunking.parents import PARENTS_VERSION, locate_pages, make_parents
+    from rag_assets.chunking.parents import PARENTS_VERSION, locate_pages
     from rag_assets.chunking.sentences import split_sentences
     from rag_assets.chunking.tokenizer import TokenCounter, Tokenizer
 
@@ -37,10 +38,10 @@ _HOMES = {
     "PATH_SEPARATOR": "context",
     "TokenCounter": "tokenizer",
     "Tokenizer": "tokenizer",
-    "chunk_document": "chunks",
+    "chunk_document": "documents",
     "locate_pages": "parents",
     "make_chunks": "chunks",
-    "make_parents": "parents",
+    "make_parents": "documents",
     "model_input": "context",
     "sentence_breaks": "outline",
     "split_sentences": "sentences",

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from rag_assets.chunking.boxes import BoxFinder
 from rag_assets.chunking.context import Told, tell
-from rag_assets.chunking.dividing import ParentDivider, Passage, halve, passage_sizes
+from rag_assets.chunking.dividing import Passage, halve
+from rag_assets.chunking.modes import mode_of
 from rag_assets.chunking.outline import Outline
-from rag_assets.chunking.parents import locate_pages, make_parents, outline_for
+from rag_assets.chunking.parents import locate_pages
 from rag_assets.chunking.tokenizer import Tokenizer
 from rag_assets.model import BlockKind, Chunk, ChunkKind, Parent, ParsedDocument
 from rag_assets.workspace.settings import ChunkSettings
@@ -35,24 +36,6 @@ _KIND_OF_BLOCK: dict[BlockKind, ChunkKind] = {
 }
 
 
-def chunk_document(
-    document: ParsedDocument, settings: ChunkSettings, tokenizer: Tokenizer
-) -> tuple[list[Parent], list[Chunk]]:
-    """Return the parents and chunks of a document; nothing is stored.
-
-    Args:
-        document: as parsed.
-        settings: sizes in tokens of `tokenizer`.
-        tokenizer: the embedding model's own.
-
-    Raises:
-        ConfigurationError: the sizes contradict each other.
-    """
-    outline = outline_for(document, settings)
-    parents = make_parents(document, settings, tokenizer.count, outline)
-    return parents, make_chunks(document, parents, settings, tokenizer, outline)
-
-
 def make_chunks(
     document: ParsedDocument,
     parents: Sequence[Parent],
@@ -68,9 +51,7 @@ def make_chunks(
     a larger table, groups of rows with the header in their context. A heading begins a chunk. A
     sentence that is longer is cut at its best inner place, and the chunks that hold its parts
     say so (`is_cut`). With `overlap` above 0 a chunk begins with the last whole sentences of the
-    one before, up to that share of the target. In mode `general` pieces between delimiters take
-    the place of all these units. In mode `qa` a question with its answer is one chunk, up to
-    `parent_tokens`.
+    one before, up to that share of the target. Modes may depart from this (`MODES`).
 
     Args:
         document: as parsed.
@@ -86,14 +67,14 @@ def make_chunks(
     Raises:
         ConfigurationError: the sizes contradict each other.
     """
-    sizes = passage_sizes(settings, tokenizer.limit)
-    known = outline_for(document, settings) if outline is None else outline
-    divider = ParentDivider(known, settings, sizes, tokenizer)
+    mode = mode_of(settings)
+    known = mode.outline(document) if outline is None else outline
+    divider = mode.divider(known, settings, tokenizer)
     divided = [passage for parent in parents for passage in divider.divide(parent)]
     fitting = list(_fit(divided, tokenizer))
     passages = [passage for passage, _ in fitting]
     counts = [tokens for _, tokens in fitting]
-    told = tell(passages, counts, known, settings, tokenizer)
+    told = tell(passages, counts, known, settings, tokenizer, mode.context)
     describer = _Describer(known)
     return [
         describer.describe(order, passage, tokens, said)

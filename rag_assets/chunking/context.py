@@ -1,6 +1,6 @@
 """What the model is told before a chunk's text: where it stands, and the header of its table."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rag_assets.chunking.dividing import Passage
@@ -31,6 +31,13 @@ def model_input(text: str, context: str = "", prepared: str | None = None) -> st
     return f"{context}\n{given}" if context else given
 
 
+Part = tuple[int, int, str]
+"""(worth, place among the parts, text): the least worth goes first."""
+
+PartsOf = Callable[[Outline, Passage, ChunkSettings], list[Part]]
+"""What the context of a passage is made of."""
+
+
 @dataclass(frozen=True, slots=True)
 class Told:
     """What the model is told of a passage. Fields as in `Chunk`."""
@@ -47,6 +54,7 @@ def tell(
     outline: Outline,
     settings: ChunkSettings,
     tokenizer: Tokenizer,
+    parts_of: PartsOf,
 ) -> list[Told]:
     """Return what the model is given for each passage, never more than it reads.
 
@@ -59,12 +67,13 @@ def tell(
         outline: of their document.
         settings: `context` and `preprocess`.
         tokenizer: the embedding model's own.
+        parts_of: what a passage's context is made of.
     """
     rules = settings.preprocess
     largest = int(tokenizer.limit * _LARGEST_SHARE)
     prepared = [_changed(passage.text, preprocess(passage.text, rules)) for passage in passages]
     asked = [_question(passage, settings, tokenizer) for passage in passages]
-    parts = [_parts(outline, passage, settings) for passage in passages]
+    parts = [parts_of(outline, passage, settings) for passage in passages]
     given = [
         question if question is not None else replaced
         for question, replaced in zip(asked, prepared, strict=True)
@@ -108,19 +117,22 @@ def _question(passage: Passage, settings: ChunkSettings, tokenizer: Tokenizer) -
     return question
 
 
-_Part = tuple[int, int, str]
-"""(worth, place among the parts, text): the least worth goes first."""
-
 _CAPTION_WORTH, _NEAREST_WORTH, _HEADER_WORTH = 1000, 1001, 1002
 
 
-def _parts(outline: Outline, passage: Passage, settings: ChunkSettings) -> list[_Part]:
+def headings_above(outline: Outline, passage: Passage, settings: ChunkSettings) -> list[Part]:
+    """Return the headings above a passage, outermost first."""
     titles = _titles_above(outline, passage, settings)
-    parts: list[_Part] = [
+    return [
         (depth if depth + 1 < len(titles) else _NEAREST_WORTH, depth, title)
         for depth, title in enumerate(titles)
     ]
-    group = outline.group_at(passage.start) if settings.mode != "qa" else None
+
+
+def headings_and_header(outline: Outline, passage: Passage, settings: ChunkSettings) -> list[Part]:
+    """Return the headings above a passage, and caption and header row of the table it is in."""
+    parts = headings_above(outline, passage, settings)
+    group = outline.group_at(passage.start)
     if group is not None and group.body is not None and passage.start >= group.body:
         is_below = " ".join(passage.text.split()).endswith(group.caption)
         if group.caption and not is_below:
@@ -148,7 +160,7 @@ def _titles_above(outline: Outline, passage: Passage, settings: ChunkSettings) -
     return section.path[-1 - alone : -1]
 
 
-def _joined(parts: Sequence[_Part]) -> str:
+def _joined(parts: Sequence[Part]) -> str:
     """Return the path on one line, caption and header row each on one of its own."""
     ordered = sorted(parts, key=lambda part: part[1])
     path = PATH_SEPARATOR.join(text for worth, place, text in ordered if place < _CAPTION_WORTH)

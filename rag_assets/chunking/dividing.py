@@ -19,7 +19,7 @@ from rag_assets.chunking.packing import (
 from rag_assets.chunking.sentences import next_visible
 from rag_assets.chunking.tokenizer import Tokenizer
 from rag_assets.model import Parent
-from rag_assets.workspace.settings import ChunkSettings
+from rag_assets.workspace.settings import ChunkSettings, GeneralChunkSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,23 +66,26 @@ def passage_sizes(settings: ChunkSettings, limit: int) -> Sizes:
     """Return the sizes that settings and model allow together.
 
     Args:
-        settings: `general` is read in that mode.
+        settings: sizes in tokens.
         limit: `Tokenizer.limit`.
 
     Raises:
         ConfigurationError: the sizes contradict each other.
     """
-    if settings.mode == "general":
-        most = min(settings.general.max_tokens, limit)
-        repeated = int(settings.general.overlap * most)
-        filled = Bounds(1, most - repeated, most - repeated)
-        return Sizes(filled, most, repeated, most)
     asked = Bounds(settings.min_tokens, settings.target_tokens, settings.max_tokens)
     most = min(asked.most, limit)
     repeated = int(settings.overlap * min(asked.target, most))
     room = _within(asked, most - repeated)
     # The model reads the question alone: the pair may be as long as what is shown whole.
     return Sizes(room, most, repeated, max(most, settings.parent_tokens))
+
+
+def piece_sizes(settings: GeneralChunkSettings, limit: int) -> Sizes:
+    """Return the sizes of joined pieces, as `passage_sizes`."""
+    most = min(settings.max_tokens, limit)
+    repeated = int(settings.overlap * most)
+    filled = Bounds(1, most - repeated, most - repeated)
+    return Sizes(filled, most, repeated, most)
 
 
 def _within(bounds: Bounds, most: int) -> Bounds:
@@ -102,17 +105,18 @@ class ParentDivider:
 
     Args:
         outline: of the document.
-        settings: mode, and the delimiter of the mode `general`.
-        sizes: from `passage_sizes`.
+        sizes: of the passages.
         tokenizer: the embedding model's own.
+        delimiter: ends the pieces that are packed; without one they are sentences, and groups
+            that stay together.
     """
 
     def __init__(
-        self, outline: Outline, settings: ChunkSettings, sizes: Sizes, tokenizer: Tokenizer
+        self, outline: Outline, sizes: Sizes, tokenizer: Tokenizer, delimiter: str | None = None
     ) -> None:
         self._outline = outline
         self._text = outline.document.text
-        self._delimiter = settings.general.delimiter if settings.mode == "general" else None
+        self._delimiter = delimiter
         self._sizes = sizes
         self._tokenizer = tokenizer
         self._references = reference_bounds(outline.document)

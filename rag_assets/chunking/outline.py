@@ -47,7 +47,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A question with its answer (mode `qa`). The question stands on one line."""
+    """A question with its answer. The question stands on one line."""
 
     start: int
     end: int
@@ -61,7 +61,7 @@ class Outline:
     Args:
         sentences: spans that begin and end visibly and hold all visible text.
         sections: of the document, at least one; they partition the text.
-        pairs: empty but in mode `qa`.
+        pairs: empty in modes that look for none.
     """
 
     document: ParsedDocument

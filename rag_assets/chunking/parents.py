@@ -3,7 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
-from rag_assets.chunking.outline import HEAD_KINDS, Outline, Span, read_outline
+from rag_assets.chunking.outline import HEAD_KINDS, Outline, Span
 from rag_assets.chunking.packing import (
     Bounds,
     Unit,
@@ -12,10 +12,9 @@ from rag_assets.chunking.packing import (
     price_of_end,
     size_of,
 )
-from rag_assets.chunking.questions import find_pairs
 from rag_assets.chunking.sentences import next_visible
 from rag_assets.chunking.tokenizer import TokenCounter
-from rag_assets.model import PageSpan, Parent, ParsedDocument
+from rag_assets.model import PageSpan, Parent
 from rag_assets.workspace.settings import ChunkSettings
 
 PARENTS_VERSION = "3"
@@ -28,16 +27,8 @@ _LEAST_SHARE = 0.25
 _PageStarts = tuple[tuple[int, int], ...]
 
 
-def outline_for(document: ParsedDocument, settings: ChunkSettings) -> Outline:
-    """Return the outline of a document as the settings' mode wants it."""
-    return read_outline(document, find_pairs(document) if settings.mode == "qa" else ())
-
-
-def make_parents(
-    document: ParsedDocument,
-    settings: ChunkSettings,
-    count: TokenCounter,
-    outline: Outline | None = None,
+def pages_or_sections(
+    outline: Outline, settings: ChunkSettings, count: TokenCounter
 ) -> list[Parent]:
     """Divide a document into its parents, by `settings.parents`.
 
@@ -48,22 +39,21 @@ def make_parents(
     parent, `d000`, however long.
 
     Args:
-        document: as parsed; pages partition its text.
-        settings: `mode`, `parents` and `parent_tokens` are read.
+        outline: of a document whose pages partition its text.
+        settings: `parents` and `parent_tokens` are read.
         count: counts tokens (`Tokenizer.count`).
-        outline: of the same document and settings, where it is known.
 
     Returns:
         Parents in order. They are slices of the text, disjoint, and together hold every visible
         character.
     """
-    known = outline_for(document, settings) if outline is None else outline
     if settings.parents == "document":
-        spans = iter([(known.sentences[0][0], known.sentences[-1][1])] if known.sentences else [])
-        return _as_parents(known, "d", spans)
-    if settings.parents == "page" and document.pages:
-        return _page_parents(known)
-    return _as_parents(known, "s", _section_spans(known, settings.parent_tokens, count))
+        sentences = outline.sentences
+        spans = iter([(sentences[0][0], sentences[-1][1])] if sentences else [])
+        return parents_of_spans(outline, "d", spans)
+    if settings.parents == "page" and outline.document.pages:
+        return _page_parents(outline)
+    return parents_of_spans(outline, "s", _section_spans(outline, settings.parent_tokens, count))
 
 
 def locate_pages(
@@ -102,7 +92,8 @@ def _page_parents(outline: Outline) -> list[Parent]:
     ]
 
 
-def _as_parents(outline: Outline, letter: str, spans: Iterator[Span]) -> list[Parent]:
+def parents_of_spans(outline: Outline, letter: str, spans: Iterator[Span]) -> list[Parent]:
+    """Return a parent for each span, `<letter>000` and so on; spans in order and disjoint."""
     return [
         _as_parent(outline, f"{letter}{order:03d}", order, span) for order, span in enumerate(spans)
     ]

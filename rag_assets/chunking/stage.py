@@ -1,13 +1,11 @@
 """The stages `parents` and `chunks`: passages of every parsed content, partition by partition."""
 
-import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
 
 from rag_assets.chunking.chunks import CHUNKING_VERSION, make_chunks
-from rag_assets.chunking.parents import PARENTS_VERSION, make_parents
+from rag_assets.chunking.documents import make_parents
+from rag_assets.chunking.modes import chunk_key, parent_key
+from rag_assets.chunking.parents import PARENTS_VERSION
 from rag_assets.chunking.preprocess import PREPROCESS_VERSION
 from rag_assets.chunking.rows import (
     chunk_row,
@@ -18,31 +16,11 @@ from rag_assets.chunking.rows import (
     restore_parent,
 )
 from rag_assets.chunking.tokenizer import Tokenizer
-from rag_assets.model import (
-    DocumentStatus,
-    Parent,
-    Progress,
-    StageOutcome,
-    combine_digests,
-    hash_fields,
-)
-from rag_assets.model.markdown import code_span, fence
-from rag_assets.parsing.stage import parsed_contents, stage_lock
+from rag_assets.model import Parent, Progress, StageOutcome, combine_digests, hash_fields
 from rag_assets.parsing.stored import read_parsed
-from rag_assets.storage import (
-    Computed,
-    Entry,
-    Notify,
-    Refreshed,
-    live_digest,
-    read_entries,
-    read_rows,
-    refresh_record,
-)
-from rag_assets.workspace import Inventory, Namespace, newest_expired
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from rag_assets.stages import DocumentStage, parsed_contents
+from rag_assets.storage import Computed, Entry, Notify, read_entries, read_rows
+from rag_assets.workspace import Inventory, Namespace
 
 
 def refresh_parents(
@@ -56,13 +34,7 @@ def refresh_parents(
 ) -> dict[str, StageOutcome]:
     """Make the parents of every parsed content whose parse or rules changed."""
     settings = namespace.settings.chunk
-    rule = hash_fields(
-        PARENTS_VERSION,
-        settings.mode == "qa",
-        settings.parents,
-        settings.parent_tokens,
-        tokenizer.fingerprint,
-    )
+    rule = hash_fields(PARENTS_VERSION, *parent_key(settings), tokenizer.fingerprint)
 
     def compute(partition: str, stale: Sequence[str]) -> Iterable[Computed]:
         import pyarrow as pa
@@ -105,19 +77,23 @@ def refresh_chunks(
     """
     settings = namespace.settings.chunk
     rule = hash_fields(
-        CHUNKING_VERSION, PREPROCESS_VERSION, settings.model_dump(), tokenizer.fingerprint
+        CHUNKING_VERSION, PREPROCESS_VERSION, *chunk_key(settings), tokenizer.fingerprint
     )
 
     def compute(partition: str, stale: Sequence[str]) -> Iterable[Computed]:
         import pyarrow as pa
 
+        parses = parsed_contents(namespace, inventory, partition)
         upstream = read_entries(namespace.record("parents", partition))
         parents = read_rows(namespace.record("parents", partition), parents_schema(), stale)
         by_content: dict[str, list[Parent]] = {content: [] for content in stale}
         for row in parents.to_pylist():
             by_content[row["content_hash"]].append(restore_parent(row))
         for content in stale:
-            name = upstream[content].note["parsed_file"]
+            # Another parser may have made the same parse since, in a file of another name.
+            parse = parses[content]
+            is_same = parse.digest == upstream[content].note["of"]
+            name = (parse if is_same else upstream[content]).note["parsed_file"]
             document, _ = read_parsed(namespace.parsed_folder(partition) / name)
             chunks = make_chunks(document, by_content[content], settings, tokenizer)
             rows = [chunk_row(content, chunk) for chunk in chunks]
@@ -137,119 +113,3 @@ def refresh_chunks(
 
     stage = DocumentStage("chunks", chunks_schema(), wanted, compute)
     return stage.refresh(namespace, inventory, partitions, notify, on_progress)
-
-
-def upstream_fingerprints(
-    namespace: Namespace, inventory: Inventory, partition: str, upstream: str, rule: str
-) -> dict[str, str]:
-    """Return content → fingerprint: the rule of a stage over the digest of the stage before it."""
-    entries = read_entries(namespace.record(upstream, partition))
-    return {
-        content: hash_fields(rule, entries[content].digest)
-        for content in parsed_contents(namespace, inventory, partition)
-        if content in entries
-    }
-
-
-@dataclass(frozen=True)
-class DocumentStage:
-    """What every stage over documents has in common: refresh a record and report it.
-
-    Args:
-        wanted: partition → content → fingerprint of its living, parsed contents.
-        compute: the rows of stale contents of a partition.
-        size: what is counted of a content; its rows where nothing else is said.
-    """
-
-    name: str
-    schema: "pa.Schema"
-    wanted: Callable[[str], Mapping[str, str]]
-    compute: Callable[[str, Sequence[str]], Iterable[Computed]]
-    size: Callable[[Entry], int] = attrgetter("rows")
-
-    def refresh(
-        self,
-        namespace: Namespace,
-        inventory: Inventory,
-        partitions: Sequence[str],
-        notify: Notify,
-        on_progress: Progress | None,
-    ) -> dict[str, StageOutcome]:
-        """Refresh each partition in turn; returns the outcome by partition."""
-        outcomes: dict[str, StageOutcome] = {}
-        living = {partition: self.wanted(partition) for partition in partitions}
-        total = sum(map(len, living.values()))
-        done = 0
-        for partition, wanted in living.items():
-            if on_progress and total:
-                on_progress(self.name, done, total)
-            done += len(wanted)
-            started = time.monotonic()
-            path = namespace.record(self.name, partition)
-            refreshed = refresh_record(
-                path,
-                stage_lock(namespace, self.name, partition),
-                self.schema,
-                wanted,
-                lambda: newest_expired(namespace),
-                lambda stale, key=partition: self.compute(key, stale),  # type: ignore[misc]
-                notify,
-            )
-            seconds = time.monotonic() - started
-            outcomes[partition] = self._describe(
-                namespace, inventory, partition, wanted, refreshed, seconds
-            )
-        return outcomes
-
-    def _describe(
-        self,
-        namespace: Namespace,
-        inventory: Inventory,
-        partition: str,
-        living: Collection[str],
-        refreshed: Refreshed,
-        seconds: float,
-    ) -> StageOutcome:
-        contents = inventory.partition(namespace, partition)
-        entries = refreshed.entries
-        documents = tuple(
-            DocumentStatus(
-                contents[content].first.source_uri,
-                "ok",
-                "",
-                {self.name: self.size(entries[content])},
-            )
-            for content in sorted(living, key=lambda c: contents[c].first.source_uri)
-        )
-        return StageOutcome(
-            live_digest(entries, living),
-            documents,
-            {
-                "documents": len(documents),
-                self.name: sum(self.size(entries[content]) for content in living),
-            },
-            len(refreshed.computed),
-            seconds,
-            (refreshed.mended,) if refreshed.mended else (),
-            self._preview(namespace, partition, contents, living),
-        )
-
-    def _preview(
-        self,
-        namespace: Namespace,
-        partition: str,
-        contents: Mapping[str, Any],
-        living: Collection[str],
-    ) -> str:
-        """Return the first rows of the first document, as Markdown."""
-        if "text" not in self.schema.names or not living:
-            return ""
-        first = min(living, key=lambda c: contents[c].first.source_uri)
-        rows = read_rows(
-            namespace.record(self.name, partition), self.schema, [first], ["order", "text"]
-        )
-        shown = [
-            f"**{row['order']}** ({len(row['text'])} characters)\n\n{fence(row['text'][:300])}"
-            for row in rows.slice(0, 3).to_pylist()
-        ]
-        return "\n\n".join([code_span(contents[first].first.source_uri), *shown])

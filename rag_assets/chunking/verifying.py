@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from rag_assets.chunking.rows import chunks_schema, parents_schema
-from rag_assets.parsing.stage import parsed_contents
+from rag_assets.stages import parsed_contents
 from rag_assets.storage import read_rows
 from rag_assets.workspace import Inventory, Namespace
 

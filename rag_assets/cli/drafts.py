@@ -1,7 +1,8 @@
-"""`rag verify-citations`: a verdict for every cited sentence."""
+"""`rag verify-citations`, `rag audit`, `rag verify`: what a draft, or a sentence, rests on."""
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
@@ -11,20 +12,49 @@ from rag_assets.cli.options import (
     json_option,
     open_workspace,
     print_json,
+    read_models_ahead,
     warn_of_changes,
 )
 from rag_assets.cli.progress import shown_progress
-from rag_assets.cli.summaries import full_option, summarise_citations
-from rag_assets.storage import read_json
+from rag_assets.cli.summaries import full_option, summarise_citations, summarise_claims
+
+if TYPE_CHECKING:
+    from rag_assets.auditing import AuditKind
+    from rag_assets.auditing.claims.record import CounterMode
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-def _print_schema(context: click.Context, _: click.Parameter, is_wanted: bool) -> None:
-    if not is_wanted or context.resilient_parsing:
-        return
-    from rag_assets.auditing.schema import citations_schema
+def _citations() -> "AuditKind[Any]":
+    from rag_assets.auditing import CITATIONS
 
-    print_json(citations_schema())
-    context.exit(DONE)
+    return CITATIONS
+
+
+def _claims() -> "AuditKind[Any]":
+    from rag_assets.auditing.claims import CLAIMS
+
+    return CLAIMS
+
+
+def _schema_option(kind: "Callable[[], AuditKind[Any]]", what: str) -> Callable[[Command], Command]:
+    def show(context: click.Context, _: click.Parameter, is_wanted: bool) -> None:
+        if not is_wanted or context.resilient_parsing:
+            return
+        from rag_assets.auditing import audit_schema
+
+        print_json(audit_schema(kind().record))
+        context.exit(DONE)
+
+    return click.option(
+        "--json-schema", is_flag=True, is_eager=True, expose_value=False, callback=show,
+        help=f"Print the JSON Schema that every {what} audit follows.",
+    )  # fmt: skip
+
+
+_draft_argument = click.argument(
+    "draft", type=click.Path(path_type=Path, exists=True, dir_okay=False)
+)
 
 
 @click.command(
@@ -34,50 +64,90 @@ def _print_schema(context: click.Context, _: click.Parameter, is_wanted: bool) -
     "word. Sentences judged before are not judged again. Exit code 3 where a citation is unknown, "
     "ambiguous or not citable.",
 )
-@click.argument("draft", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@_draft_argument
 @draft_namespace_option
 @full_option
 @json_option
-@click.option(
-    "--json-schema", is_flag=True, is_eager=True, expose_value=False, callback=_print_schema,
-    help="Print the JSON Schema that every citation audit follows.",
-)  # fmt: skip
+@_schema_option(_citations, "citation")
 def verify_citations(draft: Path, names: tuple[str, ...], is_full: bool, as_json: bool) -> None:
     """Audit as the asset does; a draft in `drafts/` by a run, one elsewhere recorded without."""
-    from rag_assets.auditing import audit_citations, check_draft, draft_key, find_drafts, from_json
+    _audit(_citations, draft, names, {}, summarise_citations, is_full=is_full, as_json=as_json)
+
+
+@click.command(
+    help="Find the strong assertions of DRAFT (Markdown, text or docx) that cite nothing: causes, "
+    "comparisons, figures, superlatives, claims about all, recommendations. Say which documents of "
+    "the library could be cited for each, judged as `rag verify-citations` judges citations. "
+    "Exit code 3 where a citation at the end of an assertion's paragraph cannot be judged."
+)
+@_draft_argument
+@click.option(
+    "--counterevidence",
+    type=click.Choice(["off", "soft", "strict"]),
+    help="Whether other sources that say otherwise are listed (soft) and count (strict); else "
+    "audit.counterevidence.",
+)
+@draft_namespace_option
+@full_option
+@json_option
+@_schema_option(_claims, "claim")
+def audit(
+    draft: Path,
+    counterevidence: str | None,
+    names: tuple[str, ...],
+    is_full: bool,
+    as_json: bool,
+) -> None:
+    """Audit as the asset does; a draft in `drafts/` by a run, one elsewhere recorded without."""
+    mode = cast("CounterMode | None", counterevidence)
+    options = {} if mode is None else {"counterevidence": mode}
+    _audit(_claims, draft, names, options, summarise_claims, is_full=is_full, as_json=as_json)
+
+
+def _audit(
+    find_kind: "Callable[[], AuditKind[Any]]",
+    draft: Path,
+    names: tuple[str, ...],
+    options: Mapping[str, Any],
+    summarise: Callable[[Any], str],
+    *,
+    is_full: bool,
+    as_json: bool,
+) -> None:
+    """Make an audit and print it. What a run cannot be told is done without one."""
+    workspace = open_workspace()
+    read_models_ahead(workspace)
+    from rag_assets.auditing import audit_to_json, check_draft, draft_key, find_drafts
     from rag_assets.running import audit_file, materialize_partition, record_audit
 
-    workspace = open_workspace()
-    path = draft.absolute()
-    # What is wrong with the draft is said before a run is started.
+    kind, path = find_kind(), draft.absolute()
+    # What is wrong with the draft or the names is said before a run is started.
     check_draft(workspace, path, names)
-    # What a run cannot be told is done without one.
-    if path.is_relative_to(workspace.drafts.absolute()) and not names:
+    if path.is_relative_to(workspace.drafts.absolute()) and not names and not options:
         key = draft_key(path)
         find_drafts(workspace, key)  # a file that is no draft is refused before a run
         with shown_progress() as progress:
-            run = materialize_partition(workspace, "citation_audits", key, on_progress=progress)
+            run = materialize_partition(workspace, kind.asset, key, on_progress=progress)
         if not run.is_success:
             for error in run.errors:
                 click.echo(f"error: {error}", err=True)
             click.get_current_context().exit(FAILED)
-        markdown = audit_file(workspace, run, "citation_audits", key, path)
+        markdown = audit_file(workspace, run, kind.asset, key, path)
     else:
         with shown_progress() as progress:
-            outcome = audit_citations(workspace, path, namespaces=names, on_progress=progress)
+            outcome = kind.make(workspace, path, namespaces=names, on_progress=progress, **options)
         record_audit(workspace, outcome)
         markdown = outcome.markdown
-    stored = read_json(markdown.with_suffix(".json"), "citation audit")
-    warn_of_changes(workspace, cast("dict[str, str]", stored["publications"]))
-    found = from_json(stored)
+    found = kind.read(markdown.with_suffix(".json"))
+    warn_of_changes(workspace, found.publications)
     if as_json:
-        print_json(stored)
+        print_json(audit_to_json(found))
     elif is_full:
         click.echo(markdown.read_text(encoding="utf-8"))
     else:
-        click.echo(summarise_citations(found))
+        click.echo(summarise(found))
     click.echo(f"saved: {markdown}\npage:  {markdown.with_suffix('.html')}", err=True)
-    click.get_current_context().exit(REFUSED if found.has_errors else DONE)
+    click.get_current_context().exit(REFUSED if found.errors else DONE)
 
 
 @click.command(
@@ -93,12 +163,12 @@ def verify_citations(draft: Path, names: tuple[str, ...], is_full: bool, as_json
 @json_option
 def verify(sentence: str, cited: str, as_json: bool) -> None:
     """Judge as `rag verify-citations` does."""
-    from rag_assets.auditing import audit_sentence, to_json
+    from rag_assets.auditing import audit_sentence, audit_to_json
 
     with shown_progress() as progress:
-        audit = audit_sentence(open_workspace(), sentence, cited, on_progress=progress)
+        found = audit_sentence(open_workspace(), sentence, cited, on_progress=progress)
     if as_json:
-        print_json(to_json(audit))
+        print_json(audit_to_json(found))
     else:
-        click.echo(summarise_citations(audit, is_draft=False))
-    click.get_current_context().exit(REFUSED if audit.has_errors else DONE)
+        click.echo(summarise_citations(found, is_draft=False))
+    click.get_current_context().exit(REFUSED if found.errors else DONE)

@@ -47,8 +47,8 @@ def has_trouble() -> bool:
     return _TROUBLED in click.get_current_context().find_root().meta
 
 
-class ExplainedErrors(click.Group):
-    """A group that prints our own errors without a traceback, and nothing that acts."""
+class ExplainedErrors(click.Command):
+    """A command or group that prints our own errors without a traceback, and nothing that acts."""
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run the command line; all that it prints can only be read."""

@@ -8,43 +8,60 @@ import click
 
 from rag_assets.cli.failing import ExplainedErrors
 
-# command → (module, one line for `rag --help`); the line is checked against the command's own help.
-COMMANDS: dict[str, tuple[str, str]] = {
-    "init": ("setup", "Make a workspace in DIR, or add what is missing to one."),
-    "namespace": ("setup", "Declare namespaces."),
-    "scan": ("stages", "Take the inventory of raw/."),
-    "parse": ("stages", "Scan and parse what changed."),
-    "chunk": ("stages", "Scan, parse and cut what changed into parents and chunks."),
-    "embed": ("stages", "Everything up to vectors."),
-    "index": ("stages", "Publish what the records hold."),
-    "ingest": ("stages", "Everything from raw/ to a publication."),
-    "query": ("questions", "Answer a question with an evidence pack."),
-    "replay": ("replaying", "Make an evidence pack again and compare it byte for byte."),
-    "export-used-sources": ("sources", "Write the references of what a pack or audit uses."),
-    "chunks": ("previewing", "Preview how a file would be parsed and cut; store nothing."),
-    "mcp": ("agents", "Serve the workspace to a coding agent, read-only (MCP over stdio)."),
-    "export": ("exporting", "Write readable folders of what was parsed and cut."),
-    "audit": ("auditing", "Find a draft's strong assertions and what supports them."),
-    "verify-citations": ("drafts", "Check that a draft's cited sources support it."),
-    "verify": ("drafts", "Check one sentence against one document."),
-    "trace": ("tracing", "Lead from a verdict or item back to the bytes."),
-    "manifest": ("reports", "Say what a publication was made from, by whom and how."),
-    "build-bm25": ("reports", "Say what the text index of each namespace holds."),
-    "briefs": ("reports", "Write what raw/instruction/ asks for, and how exemplars are written."),
-    "documents": ("looking", "List documents with uid, status and reason."),
-    "status": ("looking", "Say what is built, what is stale and what failed."),
-    "health": ("reports", "Write what has to be looked at before handing in."),
-    "sql": ("looking", "Ask the catalogues of all namespaces in SQL."),
-    "meta": ("setup", "Override metadata of documents."),
-    "decide": ("setup", "Note a decision about the settings, with its reason."),
-    "eval": ("evaluating", "Measure reading, cutting, search and verdicts on known answers."),
-    "calibrate": ("calibrating", "Fit a reader's thresholds on labelled sentences."),
-    "models": ("models", "Add, list, test and remove models of this machine."),
-    "gc": ("keeping", "Remove what nothing refers to."),
-    "ui": ("keeping", "Open the Dagster UI on the workspace."),
-    "parsers": ("looking", "List what can be read: media types, parsers, versions."),
-    "doctor": ("keeping", "Say what is installed, what works and what is missing."),
+# What one does → command → (module, one line for `rag --help`); the line is checked against the
+# command's own help.
+GROUPS: dict[str, dict[str, tuple[str, str]]] = {
+    "Begin": {
+        "init": ("setup", "Make a workspace in DIR, or add what is missing to one."),
+        "namespace": ("setup", "Declare namespaces."),
+        "models": ("models", "Add, list, test and remove models of this machine."),
+        "doctor": ("keeping", "Say what is installed, what works and what is missing."),
+    },
+    "Build": {
+        "scan": ("stages", "Take the inventory of raw/."),
+        "parse": ("stages", "Scan and parse what changed."),
+        "chunk": ("stages", "Scan, parse and cut what changed into parents and chunks."),
+        "embed": ("stages", "Everything up to vectors."),
+        "index": ("stages", "Publish what the records hold."),
+        "ingest": ("stages", "Everything from raw/ to a publication."),
+        "build-bm25": ("reports", "Say what the text index of each namespace holds."),
+        "briefs": (
+            "reports",
+            "Write what raw/instruction/ asks for, and how exemplars are written.",
+        ),
+    },
+    "Ask": {
+        "query": ("questions", "Answer a question with an evidence pack."),
+        "replay": ("replaying", "Make an evidence pack again and compare it byte for byte."),
+        "export-used-sources": ("sources", "Write the references of what a pack or audit uses."),
+        "mcp": ("agents", "Serve the workspace to a coding agent, read-only (MCP over stdio)."),
+    },
+    "Audit": {
+        "audit": ("drafts", "Find a draft's strong assertions and what supports them."),
+        "verify-citations": ("drafts", "Check that a draft's cited sources support it."),
+        "verify": ("drafts", "Check one sentence against one document."),
+        "trace": ("tracing", "Lead from a verdict or item back to the bytes."),
+        "health": ("reports", "Write what has to be looked at before handing in."),
+    },
+    "Look": {
+        "status": ("looking", "Say what is built, what is stale and what failed."),
+        "documents": ("looking", "List documents with uid, status and reason."),
+        "chunks": ("previewing", "Preview how a file would be parsed and cut; store nothing."),
+        "export": ("exporting", "Write readable folders of what was parsed and cut."),
+        "manifest": ("reports", "Say what a publication was made from, by whom and how."),
+        "sql": ("looking", "Ask the catalogues of all namespaces in SQL."),
+        "parsers": ("looking", "List what can be read: media types, parsers, versions."),
+        "ui": ("keeping", "Open the Dagster UI on the workspace."),
+    },
+    "Keep": {
+        "meta": ("setup", "Override metadata of documents."),
+        "decide": ("setup", "Note a decision about the settings, with its reason."),
+        "gc": ("keeping", "Remove what nothing refers to."),
+        "eval": ("evaluating", "Measure search and verdicts on known answers."),
+        "calibrate": ("calibrating", "Fit a reader's thresholds on labelled sentences."),
+    },
 }
+COMMANDS = {name: said for group in GROUPS.values() for name, said in group.items()}
 
 
 class LazyGroup(ExplainedErrors, click.Group):
@@ -63,9 +80,13 @@ class LazyGroup(ExplainedErrors, click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
-        """List the commands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+        """List the commands by what one does with them, without importing them."""
+        width = max(map(len, COMMANDS))
+        for title, commands in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(name.ljust(width), line) for name, (_, line) in commands.items()]
+                )
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -83,6 +83,15 @@ def open_workspace() -> Workspace:
     return workspace
 
 
+def read_models_ahead(workspace: Workspace) -> None:
+    """Begin to read the models' files while the command is still being imported."""
+    from rag_assets.embedding.bundled_files import E5, read_ahead
+
+    # The vocabulary of e5 tells sentences apart whatever the settings are.
+    sound, _ = workspace.sound_namespaces()
+    read_ahead([E5, *(model.model for each in sound for model in each.settings.embed.models)])
+
+
 def open_namespaces(names: tuple[str, ...]) -> list[Namespace]:
     """Return the namespaces that were named, all of them where none was.
 

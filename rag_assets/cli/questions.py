@@ -5,7 +5,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rag_assets.cli.options import json_option, open_workspace, print_json, warn_of_changes
+from rag_assets.cli.options import (
+    json_option,
+    open_workspace,
+    print_json,
+    read_models_ahead,
+    warn_of_changes,
+)
 from rag_assets.cli.summaries import full_option, summarise_pack
 from rag_assets.model import UsageError
 
@@ -83,19 +89,15 @@ def query(
     as_json: bool,
 ) -> None:
     """Make the pack and print it; the next run makes a materialization of it."""
-    from rag_assets.evidence import (
-        Question,
-        ask,
-        note_pack,
-        pack_schema,
-        pack_to_json,
-        read_question,
-    )
-
     if shows_schema:
+        from rag_assets.evidence import pack_schema
+
         print_json(pack_schema())
         return
     workspace = open_workspace()
+    read_models_ahead(workspace)
+    from rag_assets.evidence import Question, ask, note_pack, pack_to_json, read_question
+
     for name in names:
         workspace.namespace(name)
     if (question is None) == (file is None):

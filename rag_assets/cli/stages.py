@@ -15,14 +15,14 @@ from rag_assets.cli.options import (
 )
 from rag_assets.cli.previewing import show
 from rag_assets.cli.progress import shown_progress
+from rag_assets.stages import partitioned, stage_names, way_to
 from rag_assets.workspace import Namespace
 
-_CHUNKED = ("inventory", "raw_files", "parse_reports", "parents", "chunks")
-_EMBEDDED = (*_CHUNKED, "embeddings")
-_ALL = (*_CHUNKED, "first_index", "embeddings", "search_index")
-_UNPARTITIONED = frozenset({"inventory", "first_index", "search_index"})
+_ALL = stage_names()
 # Told to a person where there are any.
-_SELDOM = frozenset({"replaced", "renamed"})
+_SELDOM = frozenset({"failed", "replaced", "renamed"})
+# Begins what each partition repeats of its run.
+_WHOLE_RUN = "whole run"
 _REHASH_TAG, _RETRY_TAG = "rag/rehash", "rag/retry"
 
 rehash_option = click.option(
@@ -46,7 +46,8 @@ def _run(
     code = DONE
     report: dict[str, Any] = {}
     for namespace in open_namespaces(names):
-        settled = _describe_settled(namespace) if stages == _ALL and not tags else None
+        is_asked = stages == _ALL and not tags
+        settled = _describe_settled(namespace) if is_asked else None
         if settled is not None:
             say(f"{namespace.name}: nothing has changed; nothing to do", quiet=as_json)
             for warning in settled["amiss"]:
@@ -54,7 +55,9 @@ def _run(
             report[namespace.name] = _nothing_to_do(settled)
             continue
         with shown_progress() as progress:
-            outcome = materialize_stages(namespace, stages, tags=tags, on_progress=progress)
+            outcome = materialize_stages(
+                namespace, stages, tags=tags, on_progress=progress, will_parse=is_asked
+            )
         summary = _summarise(namespace.name, stages, outcome.metadata)
         report[namespace.name] = {
             "success": outcome.is_success,
@@ -101,9 +104,7 @@ def _nothing_to_do(state: dict[str, Any]) -> dict[str, Any]:
     """Return the report of an ingest that found nothing to do: every stage computed nothing."""
     counts = state["counts"]
     stages: dict[str, dict[str, Any]] = {
-        stage: {"documents": counts["documents"], "computed": 0}
-        for stage in _ALL
-        if stage not in _UNPARTITIONED
+        stage: {"documents": counts["documents"], "computed": 0} for stage in partitioned(_ALL)
     }
     stages["search_index"] = {"publication": state["publication"], **counts}
     return {
@@ -138,17 +139,18 @@ def _summarise(
         found = metadata.get(f"{name}/{stage}")
         if not found:
             continue
-        is_partitioned = stage not in _UNPARTITIONED
         totals: dict[str, int | float | str] = {}
-        for part in found.values() if is_partitioned else [found]:
+        for part in found.values() if partitioned((stage,)) else [found]:
             for figure, value in part.items():
                 is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-                if is_number and not figure.startswith("mean_"):
+                if is_number and not figure.startswith((_WHOLE_RUN, "mean_")):
                     totals[figure] = round(float(totals.get(figure, 0)) + value, 3)
                     if isinstance(value, int):
                         totals[figure] = int(totals[figure])
                 elif figure == "publication":
                     totals[figure] = value
+        if "seconds" in totals:
+            totals["seconds"] = totals.pop("seconds")  # last
         summary[stage] = totals
     return summary
 
@@ -159,7 +161,7 @@ def _summarise(
 @json_option
 def scan(names: tuple[str, ...], rehash: bool, as_json: bool) -> None:
     """Run `inventory`."""
-    _run(names, _ALL[:1], as_json, rehash)
+    _run(names, way_to("inventory"), as_json, rehash)
 
 
 @click.group(
@@ -177,7 +179,7 @@ def parse(
 ) -> None:
     """Run up to `parse_reports`."""
     if ctx.invoked_subcommand is None:
-        _run(names, _ALL[:3], as_json, rehash, retry)
+        _run(names, way_to("parse_reports"), as_json, rehash, retry)
 
 
 parse.add_command(show)
@@ -188,7 +190,7 @@ parse.add_command(show)
 @json_option
 def chunk(names: tuple[str, ...], as_json: bool) -> None:
     """Run up to `chunks`."""
-    _run(names, _CHUNKED, as_json)
+    _run(names, way_to("chunks"), as_json)
 
 
 @click.command(help="Everything up to a vector for every chunk.")
@@ -196,7 +198,7 @@ def chunk(names: tuple[str, ...], as_json: bool) -> None:
 @json_option
 def embed(names: tuple[str, ...], as_json: bool) -> None:
     """Run up to `embeddings`."""
-    _run(names, _EMBEDDED, as_json)
+    _run(names, way_to("embeddings"), as_json)
 
 
 @click.command(help="Publish what the records hold now; writes nothing where nothing changed.")
@@ -204,7 +206,7 @@ def embed(names: tuple[str, ...], as_json: bool) -> None:
 @json_option
 def index(names: tuple[str, ...], as_json: bool) -> None:
     """Run `search_index`."""
-    _run(names, _ALL[-1:], as_json)
+    _run(names, ("search_index",), as_json)
 
 
 @click.command(help="Everything from raw/ to a publication; what did not change costs nothing.")

@@ -5,9 +5,8 @@ The files that it names hold everything; `--full` prints them instead.
 
 import re
 import shutil
-from collections.abc import Iterator, Mapping
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,6 +14,7 @@ from rag_assets.model import EAST_ASIAN_RANGES
 
 if TYPE_CHECKING:
     from rag_assets.auditing import CitationAudit
+    from rag_assets.auditing.claims import ClaimAudit
     from rag_assets.auditing.verdict import CitationVerdict
     from rag_assets.evidence import EvidenceItem, EvidencePack
 
@@ -82,21 +82,17 @@ def _citation(row: "CitationVerdict", *, is_draft: bool = True) -> Iterator[str]
     yield from _wrapped(f"{_INDENT}→ {row.reason}", f"{_INDENT}  ")
 
 
-def summarise_claims(stored: Mapping[str, Any]) -> str:
-    """Return the strong assertions that cite nothing, and what could be cited for each.
-
-    Args:
-        stored: the audit as `claims_to_json` writes it.
-    """
-    told = ", ".join(f"{count} {status}" for status, count in stored["counts"].items() if count)
-    head = f"{stored['draft_name']}: {told or 'no strong assertion without a source'}"
+def summarise_claims(audit: "ClaimAudit") -> str:
+    """Return the strong assertions that cite nothing, and what could be cited for each."""
+    told = ", ".join(f"{count} {status}" for status, count in audit.counts.items() if count)
+    head = f"{audit.draft_name}: {told or 'no strong assertion without a source'}"
     lines = [*_wrapped(head, ""), ""]
-    for row in sorted(stored["rows"], key=itemgetter("urgency")):
-        if row["status"] != "SUPPORTED":
-            lines += _wrapped(f"line {row['line']}: {row['status']}, {row['claim_type']}", _INDENT)
-            lines += _wrapped(f"{_INDENT}{row['claim_text']}", _INDENT)
-            lines += [*_wrapped(f"{_INDENT}→ {row['reason']}", f"{_INDENT}  "), ""]
-    for warning in stored["warnings"]:
+    for row in audit.by_urgency:
+        if row.status != "SUPPORTED":
+            lines += _wrapped(f"line {row.line}: {row.status}, {row.claim_type}", _INDENT)
+            lines += _wrapped(f"{_INDENT}{row.claim_text}", _INDENT)
+            lines += [*_wrapped(f"{_INDENT}→ {row.reason}", f"{_INDENT}  "), ""]
+    for warning in audit.warnings:
         lines += _wrapped(f"note: {warning}", "")
     return "\n".join(lines).rstrip()
 

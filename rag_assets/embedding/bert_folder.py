@@ -1,7 +1,6 @@
 """A model's folder that holds a plain BERT: is it one, and its parts."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 from rag_assets.embedding.bert_parts import (
@@ -12,7 +11,7 @@ from rag_assets.embedding.bert_parts import (
     read_header,
 )
 from rag_assets.embedding.model_folder import FolderFacts, read_json
-from rag_assets.embedding.model_tokenizer import cutting_tokenizer
+from rag_assets.embedding.model_tokenizer import TOKENIZER_FILE, cutting_token_ids
 
 _WEIGHTS = "model.safetensors"
 # What sentence-transformers calls the modules of a model that this file can stand for.
@@ -52,16 +51,11 @@ def read_plain_bert(found: FolderFacts) -> PlainBert:
         positions=int(config["max_position_embeddings"]),
         epsilon=float(config["layer_norm_eps"]),
     )
-    tokenizer = cutting_tokenizer(found.folder / "tokenizer.json", found.max_tokens)
-
-    def token_ids(texts: Sequence[str]) -> list[list[int]]:
-        return [encoding.ids for encoding in tokenizer.encode_batch_fast(list(texts))]
-
     return PlainBert(
         name=found.name,
         fingerprint=found.fingerprint,
         weights=SafetensorsWeights(found.folder / _WEIGHTS, shape),
-        token_ids=token_ids,
+        token_ids=cutting_token_ids(found.folder / TOKENIZER_FILE, found.max_tokens),
         query_prompt=found.prompts.query,
         passage_prompt=found.prompts.passage,
         is_mean=_pooling_modes(found.folder) == [_MEAN],

@@ -36,7 +36,8 @@ from rag_assets.embedding.model_folder import (
     folder_facts,
 )
 from rag_assets.embedding.model_tokenizer import (
-    cutting_tokenizer,
+    TOKENIZER_FILE,
+    cutting_token_ids,
     read_model_tokenizer,
     room_for_text,
 )
@@ -150,16 +151,11 @@ def _read_e5(facts: FolderFacts) -> PlainBert:
 def _read_bge(facts: FolderFacts) -> PlainBert:
     from rag_assets.embedding.onnx_weights import OnnxWeights
 
-    tokenizer = cutting_tokenizer(facts.folder / "tokenizer.json", facts.max_tokens)
-
-    def token_ids(texts: Sequence[str]) -> list[list[int]]:
-        return [encoding.ids for encoding in tokenizer.encode_batch_fast(list(texts))]
-
     return PlainBert(
         name=facts.name,
         fingerprint=facts.fingerprint,
         weights=OnnxWeights(facts.folder / BGE_FILE, _BGE_SHAPE),
-        token_ids=token_ids,
+        token_ids=cutting_token_ids(facts.folder / TOKENIZER_FILE, facts.max_tokens),
         query_prompt=facts.prompts.query,
         passage_prompt=facts.prompts.passage,
         is_mean=False,

@@ -1,6 +1,9 @@
 """Models that come inside installed wheels: where their files lie, and what those must hold."""
 
 import importlib.util
+import threading
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -102,6 +105,26 @@ def checked_folder(name: str, *, is_weights_too: bool = True) -> Path:
         DamagedFileError: a file was altered; the text names it and the mend.
     """
     return _checked(_bundled(name), bundled_folder(name), is_weights_too=is_weights_too)
+
+
+def read_ahead(names: Iterable[str]) -> None:
+    """Begin to read the files of bundled models in a thread, so that they are checked sooner.
+
+    A command imports for half a second before it asks for a model, and a hash is computed outside
+    of Python's lock. What is wrong with a file is said to whoever asks for its model.
+
+    Args:
+        names: other models than the bundled ones are passed over.
+    """
+    known = [name for name in dict.fromkeys(names) if name in BUNDLED_MODELS]
+    threading.Thread(target=_read_all, args=(known,), name="rag-models", daemon=True).start()
+
+
+def _read_all(names: Sequence[str]) -> None:
+    for name in names:
+        # Not there, or altered: the thread has nobody to tell, and the command asks again.
+        with suppress(ConfigurationError, DamagedFileError, OSError):
+            checked_folder(name)
 
 
 def checked_reranker(name: str) -> Path:

@@ -6,6 +6,7 @@ Nothing here imports torch, and nothing reaches for the network.
 import hashlib
 import json
 import re
+import threading
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -23,6 +24,7 @@ _ENCODING_VERSION = 2
 _IRRELEVANT_FILES = frozenset({"README.md", ".gitattributes", ".gitignore", "data_config.json"})
 _IRRELEVANT_FOLDERS = frozenset({"onnx", "openvino", "coreml", ".git", ".cache"})
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
+_hashing = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +213,8 @@ def hash_model_files(folder: Path) -> list[tuple[str, str]]:
 def hash_file(path: Path) -> str:
     """Return the SHA-256 of a file; it is read again only when its size or time differs."""
     stat = path.stat()
-    return _hash_file(str(path), stat.st_size, stat.st_mtime_ns, stat.st_ino)
+    with _hashing:  # who comes while another thread reads the file waits for what that finds
+        return _hash_file(str(path), stat.st_size, stat.st_mtime_ns, stat.st_ino)
 
 
 @lru_cache(maxsize=256)

@@ -1,6 +1,6 @@
 """The tokenizer of a model on disk, read by the `tokenizers` library: no torch."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 from rag_assets.embedding.model_folder import FolderFacts, hash_file, read_json
 from rag_assets.model import ConfigurationError, hash_fields
 
+TOKENIZER_FILE = "tokenizer.json"
 _MODEL_TOKENIZER_VERSION = 1
 
 
@@ -20,17 +21,12 @@ class ModelTokenizer:
     """
 
     def __init__(self, folder: Path, file_hash: str, prompt: str, max_tokens: int) -> None:
-        from tokenizers import Tokenizer
-
-        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        # The file may carry what the last trainer used: MiniLM's cuts at 128 and pads to 128.
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
+        self._tokenizer = _read_file(folder / TOKENIZER_FILE, file_hash)
         taken = self._tokenizer.num_special_tokens_to_add(False)
         taken += self.count([prompt])[0] if prompt else 0
         self.limit: int = room_for_text(str(folder), max_tokens, taken)
         self._unknown = self._tokenizer.token_to_id(_unknown_token(folder) or "")
-        own = [("tokenizer.json", file_hash)]
+        own = [(TOKENIZER_FILE, file_hash)]
         self.fingerprint: str = hash_fields(_MODEL_TOKENIZER_VERSION, own, self.limit)
 
     def count(self, texts: Sequence[str]) -> list[int]:
@@ -79,8 +75,42 @@ def room_for_text(model: str, max_tokens: int, taken: int) -> int:
     return max_tokens - taken
 
 
-def cutting_tokenizer(path: Path, max_tokens: int) -> Any:
-    """Return the `tokenizers.Tokenizer` in a file, made to cut texts off as the model does."""
+TokenIds = Callable[[Sequence[str]], list[list[int]]]
+
+
+def cutting_token_ids(path: Path, max_tokens: int) -> TokenIds:
+    """Return what makes of texts the ids that a model reads, special tokens included.
+
+    Args:
+        path: of the model's tokenizer.
+        max_tokens: of a text at most; a longer one is cut off as the model does.
+    """
+    whole = _read_file(path, hash_file(path))
+
+    def token_ids(texts: Sequence[str]) -> list[list[int]]:
+        found = [encoding.ids for encoding in whole.encode_batch_fast(list(texts))]
+        if any(len(ids) > max_tokens for ids in found):
+            cutting = _read_cutting(path, max_tokens)
+            found = [encoding.ids for encoding in cutting.encode_batch_fast(list(texts))]
+        return found
+
+    return token_ids
+
+
+@lru_cache(maxsize=8)
+def _read_file(path: Path, _file_hash: str) -> Any:
+    """Return a `tokenizers.Tokenizer` that neither cuts nor pads; reading one takes time."""
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(path))
+    # The file may carry what the last trainer used: MiniLM's cuts at 128 and pads to 128.
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+@lru_cache(maxsize=8)
+def _read_cutting(path: Path, max_tokens: int) -> Any:
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(path))
@@ -96,5 +126,5 @@ def _read_tokenizer(folder: Path, file_hash: str, prompt: str, max_tokens: int) 
 
 def read_model_tokenizer(facts: FolderFacts) -> ModelTokenizer:
     """Return the model's tokenizer; read again only when its file or the settings changed."""
-    file_hash = hash_file(facts.folder / "tokenizer.json")
+    file_hash = hash_file(facts.folder / TOKENIZER_FILE)
     return _read_tokenizer(facts.folder, file_hash, facts.prompts.passage, facts.max_tokens)

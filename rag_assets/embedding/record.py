@@ -1,6 +1,6 @@
 """The record of the stage `embeddings`: a row for each chunk and model."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.storage import read_rows
@@ -92,27 +92,45 @@ def _vector_array(vectors: "Sequence[NDArray[np.float32] | None]") -> "pa.Array"
     )
 
 
-def read_vectors(
-    path: "Path", contents: Collection[str], models: Collection[str], keys: Collection[str] | None
-) -> "dict[tuple[str, str], Vectors]":
-    """Return by (content, model) what a record holds of these contents, models and inputs."""
+def read_keys(
+    path: "Path", models: Collection[str], keys: Collection[str]
+) -> Iterator[tuple[str, str]]:
+    """Yield the (model, input) pairs of these models and inputs that a record holds."""
+    rows = read_rows(path, embeddings_schema(), None, ["model", "input_hash"])
+    rows = rows.filter(_chosen(rows, models, keys))
+    yield from zip(rows["model"].to_pylist(), rows["input_hash"].to_pylist(), strict=True)
+
+
+def _chosen(
+    rows: "pa.Table", models: Collection[str], keys: Collection[str] | None
+) -> "pa.ChunkedArray":
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    def chosen(table: "pa.Table") -> "pa.ChunkedArray":
-        mask = pc.is_in(table["model"], value_set=pa.array(sorted(models), pa.string()))
-        if keys is None:
-            return mask
-        wanted = pa.array(sorted(keys), pa.string())
-        return pc.and_(mask, pc.is_in(table["input_hash"], value_set=wanted))
+    mask = pc.is_in(rows["model"], value_set=pa.array(sorted(models), pa.string()))
+    if keys is None:
+        return mask
+    wanted = pa.array(sorted(keys), pa.string())
+    return pc.and_(mask, pc.is_in(rows["input_hash"], value_set=wanted))
+
+
+def read_vectors(
+    path: "Path",
+    contents: Collection[str] | None,
+    models: Collection[str],
+    keys: Collection[str] | None,
+) -> "dict[tuple[str, str], Vectors]":
+    """Return by (content, model) what a record holds of these contents, models and inputs.
+
+    Args:
+        contents: None for all.
+        keys: hashes of inputs; None for all.
+    """
+    import pyarrow.compute as pc
 
     found: dict[tuple[str, str], Vectors] = {}
-    schema = embeddings_schema()
-    # Without the vectors first: most records hold nothing of what is looked for.
-    if not pc.any(chosen(read_rows(path, schema, contents, ["model", "input_hash"]))).as_py():
-        return found
-    rows = read_rows(path, schema, contents)
-    rows = rows.filter(chosen(rows)).combine_chunks()
+    rows = read_rows(path, embeddings_schema(), contents)
+    rows = rows.filter(_chosen(rows, models, keys)).combine_chunks()
     flat = rows["vector"].combine_chunks().flatten().to_numpy()
     sizes = pc.fill_null(pc.list_value_length(rows["vector"]), -1).to_pylist()
     start = 0

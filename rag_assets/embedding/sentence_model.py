@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rag_assets.embedding.bert_parts import unit_vectors
 from rag_assets.embedding.embedder import EncodeProgress
 from rag_assets.embedding.model_folder import FolderFacts
-from rag_assets.embedding.model_tokenizer import cutting_tokenizer
+from rag_assets.embedding.model_tokenizer import TOKENIZER_FILE, cutting_token_ids
 from rag_assets.embedding.token_batches import encode_in_batches
 from rag_assets.embedding.torch_device import prepare_device
 from rag_assets.workspace.settings import ModelSettings
@@ -52,7 +52,7 @@ class SentenceEmbedder:
     def __init__(self, facts: FolderFacts, model: ModelSettings) -> None:
         self._model = open_model("SentenceTransformer", facts, model)
         self._prompts = facts.prompts
-        self._tokenizer = cutting_tokenizer(facts.folder / "tokenizer.json", facts.max_tokens)
+        self._token_ids = cutting_token_ids(facts.folder / TOKENIZER_FILE, facts.max_tokens)
         self._batch_tokens = model.batch_tokens
         self.name = facts.name
         self.fingerprint = facts.fingerprint
@@ -76,10 +76,7 @@ class SentenceEmbedder:
             texts,
             self.dimension,
             self._batch_tokens,
-            lambda window: [
-                encoding.ids
-                for encoding in self._tokenizer.encode_batch_fast([prompt + t for t in window])
-            ],
+            lambda window: self._token_ids([prompt + text for text in window]),
             lambda _ids, chosen: self._call(chosen, prompt),
             on_progress,
         )

@@ -6,13 +6,14 @@ beside the others as long as their passages do, so that a model that is taken ba
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.chunking import model_input
 from rag_assets.chunking.rows import chunks_schema
-from rag_assets.chunking.stage import DocumentStage, upstream_fingerprints
+from rag_assets.embedding.known import KnownVectors
 from rag_assets.embedding.models import EmbeddingModel
 from rag_assets.embedding.readable import UNREADABLE_SHARE, can_read
 from rag_assets.embedding.record import embeddings_schema, read_vectors, record_rows
@@ -24,7 +25,7 @@ from rag_assets.model import (
     hash_fields,
     hash_text,
 )
-from rag_assets.parsing.stage import stage_lock
+from rag_assets.stages import DocumentStage, stage_lock, upstream_fingerprints
 from rag_assets.storage import (
     Computed,
     Entry,
@@ -88,17 +89,14 @@ def refresh_embeddings(
     work = _Work(on_progress, len(models))
 
     def compute(partition: str, stale: Sequence[str]) -> Iterable[Computed]:
-        path = namespace.record("chunks", partition)
-        upstream = read_entries(path)
-        columns = ["content_hash", "order", *CHUNK_INPUTS]
+        upstream = read_entries(namespace.record("chunks", partition))
         inputs: dict[str, str] = {}
         passages: dict[str, list[tuple[int, str]]] = {content: [] for content in stale}
-        for row in read_rows(path, chunks_schema(), stale, columns).to_pylist():
-            given = chunk_input(row)
+        for content, order, given in _inputs(namespace, partition, stale):
             key = hash_text(given)
             inputs[key] = given
-            passages[row["content_hash"]].append((row["order"], key))
-        vectors = _look_up(namespace, configured, set(inputs), notify)
+            passages[content].append((order, key))
+        vectors = known_vectors.find(partition, inputs.keys())
         tally = tallies.setdefault(partition, _Tally())
         for model in models:
             known = vectors[model.fingerprint]
@@ -118,10 +116,22 @@ def refresh_embeddings(
             )
             entry = Entry(hash_fields(rule, of), digest, len(rows), {"of": of, **note})
             yield content, entry, rows
+        known_vectors.remember(partition, inputs.keys())
 
+    @cache
     def wanted(partition: str) -> dict[str, str]:
         return upstream_fingerprints(namespace, inventory, partition, "chunks", rule)
 
+    def needed() -> set[str]:
+        return {
+            hash_text(given)
+            for partition in partitions
+            for _, _, given in _inputs(
+                namespace, partition, _stale(namespace, partition, wanted(partition))
+            )
+        }
+
+    known_vectors = KnownVectors(namespace, configured, needed, notify)
     stage = DocumentStage(
         "embeddings", embeddings_schema(), wanted, compute, lambda entry: int(entry.note["chunks"])
     )
@@ -209,15 +219,31 @@ class _Work:
 def _stale_chunks(namespace: Namespace, partition: str, wanted: Mapping[str, str]) -> int:
     """Return how many chunks of a partition this stage will look at."""
     chunks = read_entries(namespace.record("chunks", partition))
+    return sum(chunks[content].rows for content in _stale(namespace, partition, wanted))
+
+
+def _stale(namespace: Namespace, partition: str, wanted: Mapping[str, str]) -> list[str]:
+    """Return the contents of a partition that have no rows of the wanted fingerprint."""
     try:
         held = read_entries(namespace.record("embeddings", partition))
     except DamagedFileError:
         held = {}  # told, and rebuilt, by whoever refreshes the record
-    return sum(
-        chunks[content].rows
+    return [
+        content
         for content, fingerprint in wanted.items()
         if content not in held or held[content].fingerprint != fingerprint
-    )
+    ]
+
+
+def _inputs(
+    namespace: Namespace, partition: str, contents: Collection[str]
+) -> Iterator[tuple[str, int, str]]:
+    """Yield content, order and what a model is given of every chunk of some contents."""
+    if contents:
+        columns = ["content_hash", "order", *CHUNK_INPUTS]
+        path = namespace.record("chunks", partition)
+        for row in read_rows(path, chunks_schema(), contents, columns).to_pylist():
+            yield row["content_hash"], row["order"], chunk_input(row)
 
 
 def _encode(
@@ -255,28 +281,6 @@ def _encode(
                 "no word that it knows. They are found by their words and by other models. The "
                 f"first begins: {empty[0][:60]!r}"
             )
-    return found
-
-
-def _look_up(
-    namespace: Namespace, models: Sequence[str], wanted: set[str], notify: Notify
-) -> "dict[str, Vectors]":
-    """Return, by model, what any record of the namespace already holds for these inputs."""
-    found: dict[str, Vectors] = {model: {} for model in models}
-    schema = embeddings_schema()
-    for path in sorted((namespace.records / "embeddings").glob("[0-9a-f]*.parquet")):
-        try:
-            entries = read_entries(path)
-        except DamagedFileError as error:
-            notify(f"{error} Its vectors are computed again.")
-            continue
-        if not has_layout(path, schema):
-            continue  # of an older version: it is written anew with its partition
-        asked = [model for model in models if wanted - found[model].keys()]
-        usable = [c for c, entry in entries.items() if set(asked) & set(entry.note["held"])]
-        if usable:
-            for (_, model), vectors in read_vectors(path, usable, asked, wanted).items():
-                found[model].update(vectors)
     return found
 
 

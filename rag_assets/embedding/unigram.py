@@ -11,6 +11,9 @@ from collections.abc import Mapping, Sequence
 SPACE = "▁"  # what SentencePiece writes for a space
 _SPACES = re.compile(" {2,}")
 _WORD = re.compile(f"{SPACE}[^{SPACE}]*")
+# Words of which the pieces are kept: some 20 MB at most. Chinese has no spaces: there a "word" is a
+# whole sentence, which does not come again.
+_MOST_KEPT, _MOST_KEPT_CHARACTERS = 100_000, 30
 # What sentencepiece takes off the least likely piece's score for an unknown character.
 _UNKNOWN_PENALTY = 10.0
 
@@ -38,6 +41,8 @@ class UnigramTokenizer:
         self._unknown = unknown
         self._unknown_score = min(scores) - _UNKNOWN_PENALTY
         self._longest = max(map(len, pieces))
+        self._known: dict[str, tuple[int, ...]] = {}
+        self.characters_cut = 0  # of words that were not known: what it has cost so far
 
     def ids(self, text: str) -> list[int]:
         """Return the pieces of `text`, without special tokens."""
@@ -46,7 +51,17 @@ class UnigramTokenizer:
             return []
         if not written.startswith(SPACE):
             written = SPACE + written
-        return [index for word in _WORD.findall(written) for index in self._word(word)]
+        return [index for word in _WORD.findall(written) for index in self._known_word(word)]
+
+    def _known_word(self, word: str) -> tuple[int, ...]:
+        """Return the pieces of a word, which most texts use more than once."""
+        found = self._known.get(word)
+        if found is None:
+            self.characters_cut += len(word)
+            found = tuple(self._word(word))
+            if len(word) <= _MOST_KEPT_CHARACTERS and len(self._known) < _MOST_KEPT:
+                self._known[word] = found
+        return found
 
     def _word(self, word: str) -> list[int]:
         parts = [character.encode("utf-8", "replace") for character in word]

@@ -11,7 +11,12 @@ from pydantic import TypeAdapter, ValidationError
 from rag_assets.auditing import CitedDocument, CitedDocumentRef, Passage
 from rag_assets.chunking import CHUNKING_VERSION, PARENTS_VERSION
 from rag_assets.model import Chunk, PageBox, Progress, UsageError, hash_fields
-from rag_assets.parsing import parse_fingerprint
+from rag_assets.parsing import (
+    ParseHints,
+    media_type_of,
+    parse_fingerprint,
+    request_fingerprint,
+)
 from rag_assets.previewing import PreviewSource
 from rag_assets.retrieval import NOT_EVIDENCE
 from rag_assets.storage import write_bytes
@@ -83,8 +88,11 @@ def _find(names: Sequence[str], places: Sequence[Path], folder: Path) -> Iterato
 
 
 def _read(name: str, file: Path, settings: Settings, cache: Path | None) -> CitedDocument:
-    digest = sha256(file.read_bytes()).hexdigest()
-    parse = parse_fingerprint(digest, file.suffix, None, settings.parse, stem=file.stem)
+    data = file.read_bytes()
+    digest = sha256(data).hexdigest()
+    request = request_fingerprint(digest, file.suffix, None, settings.parse)
+    media_type = media_type_of(data, ParseHints(file.suffix))
+    parse = parse_fingerprint(request, media_type, settings.parse, file.stem)
     key = hash_fields(
         _VERSION, name, parse,
         PARENTS_VERSION, CHUNKING_VERSION, settings.chunk.model_dump(mode="json"),

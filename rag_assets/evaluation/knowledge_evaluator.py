@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from rag_assets.evaluation.asking import Latency, encode_questions
+from rag_assets.evaluation.cuts import CutText, describe_cuts, sentence_spans
 from rag_assets.evaluation.evalsets import EvalSet
 from rag_assets.evaluation.rankings import rank_documents, rank_hits
 from rag_assets.evaluation.report import (
@@ -16,7 +17,6 @@ from rag_assets.evaluation.report import (
     settings_digest,
 )
 from rag_assets.evaluation.retrieval_metrics import hit_at, ndcg_at, recall_at, reciprocal_rank_at
-from rag_assets.evaluation.span_scores import CutText, describe_cuts, sentence_spans
 from rag_assets.evaluation.workspaces import BuiltWorkspace, MadeFile, built_workspace
 from rag_assets.model import Progress, UsageError
 from rag_assets.storage import Notify
@@ -215,8 +215,8 @@ def _check_chunks(evalset: EvalSet, built: BuiltWorkspace, reader: "Reader") -> 
 def _cuts(built: BuiltWorkspace) -> Iterator[CutText]:
     """Yield each document's text and how it is cut."""
     from rag_assets.chunking.rows import chunks_schema
-    from rag_assets.parsing.stage import parsed_contents
     from rag_assets.parsing.stored import read_parsed
+    from rag_assets.stages import parsed_contents
     from rag_assets.storage import read_rows
     from rag_assets.workspace import require_inventory
 

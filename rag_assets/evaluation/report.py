@@ -56,7 +56,7 @@ class EvaluationReport:
     """The outcome of one evaluation.
 
     Args:
-        evaluation: `headings`, `survival`, `chunking`, `retrieval`, `evalset` or `qasper`.
+        evaluation: its name, such as `retrieval`.
         settings_digest: from `settings_digest`.
         metrics: figures by name; they stand at the top level of the JSON.
         counts: what the figures were counted over.

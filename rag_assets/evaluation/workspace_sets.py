@@ -23,7 +23,7 @@ from rag_assets.publishing.plots import draw_histogram
 from rag_assets.storage import Notify, find_versions, read_json, write_version
 from rag_assets.workspace import Workspace
 
-FOLDER = "evaluations"
+_FOLDER = "evaluations"
 _BASELINE = ".baseline.json"
 _NAME = re.compile(r"[\w][\w.-]*")
 BY_QUESTION = "ndcg_at_10_by_question"
@@ -69,7 +69,7 @@ def list_evaluation_sets(workspace: Workspace) -> dict[str, Path]:
     Raises:
         UsageError: two sets share a name, or a name holds characters that a partition may not.
     """
-    folder = workspace.root / FOLDER
+    folder = workspace.evaluations
     found = [path.parent for path in folder.glob(f"[!.]*/{CORPUS}")]
     found += [path for path in folder.glob("[!.]*.json") if not path.name.endswith(_BASELINE)]
     sets: dict[str, Path] = {}
@@ -85,7 +85,7 @@ def list_evaluation_sets(workspace: Workspace) -> dict[str, Path]:
 
 def baseline_of(workspace: Workspace, name: str) -> Path:
     """Return where the pinned baseline of a set stands, if it has one."""
-    return workspace.root / FOLDER / f"{name}{_BASELINE}"
+    return workspace.evaluations / f"{name}{_BASELINE}"
 
 
 def run_evaluation(
@@ -105,8 +105,8 @@ def run_evaluation(
     sets = list_evaluation_sets(workspace)
     if name not in sets:
         known = ", ".join(sets) or "none yet"
-        raise UsageError(f"{workspace.root / FOLDER} holds no set '{name}' (known: {known}).")
-    cache = workspace.meta / FOLDER
+        raise UsageError(f"{workspace.evaluations} holds no set '{name}' (known: {known}).")
+    cache = workspace.meta / _FOLDER
     settings = workspace.settings
     report = (
         evaluate_retrieval(
@@ -124,7 +124,7 @@ def run_evaluation(
         return StoredEvaluation(name, values, before[-1][0].with_suffix(".md"), digest, False)
     history = [stored for _, stored in before] + [values]
     written = write_version(
-        workspace.outputs / FOLDER,
+        workspace.outputs / _FOLDER,
         name,
         {
             ".md": render_evaluation(name, report, history, compare(workspace, name, values)),
@@ -142,7 +142,7 @@ def stored_evaluations(workspace: Workspace, name: str) -> list[tuple[Path, dict
     """Return (file, values) of every stored report of a set, oldest first."""
     return [
         (path, dict(read_json(path, "evaluation")))
-        for _, path in find_versions(workspace.outputs / FOLDER, name, ".json")
+        for _, path in find_versions(workspace.outputs / _FOLDER, name, ".json")
     ]
 
 
@@ -161,7 +161,7 @@ def compare(workspace: Workspace, name: str, values: Mapping[str, Any]) -> Compa
     if not isinstance(pinned, dict) or not shared:
         raise UsageError(
             f"{file}: no question of '{name}' stands in its '{BY_QUESTION}'. Pin a report: copy a "
-            f"JSON of outputs/{FOLDER}/ there."
+            f"JSON of outputs/{_FOLDER}/ there."
         )
     change = difference_interval([now[key] for key in shared], [pinned[key] for key in shared])
     return Comparison(name, len(shared), change)

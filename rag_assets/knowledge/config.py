@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from rag_assets.model import ConfigurationError
 from rag_assets.workspace import Namespace
 from rag_assets.workspace.settings import (
+    ChunkMode,
     ChunkSettings,
     Count,
     InjectSettings,
@@ -133,7 +134,7 @@ class ParentChildConfig(_Part):
 class ChunkConfig(_Part):
     """How documents are cut. What is not set the namespace's `chunk:` decides."""
 
-    mode: Literal["general", "parent_child", "qa"] = "parent_child"
+    mode: ChunkMode = "parent_child"
     preprocess: list[PreprocessRule] = []
     context: Literal["headings", "none"] = "none"
     general: GeneralConfig | None = None

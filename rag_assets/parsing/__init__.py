@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rag_assets.parsing.contract import ParseHints, Parser
-    from rag_assets.parsing.document import parse_document
-    from rag_assets.parsing.fingerprints import parse_fingerprint
+    from rag_assets.parsing.document import media_type_of, parse_document
+    from rag_assets.parsing.fingerprints import parse_fingerprint, request_fingerprint
     from rag_assets.parsing.job import ParseJob
     from rag_assets.parsing.pdf.drawing import draw_page, draw_spans, render_attachment
     from rag_assets.parsing.pdf.printed import boxes_of, printed_span, printed_text
@@ -37,6 +37,7 @@ __all__ = [
     "draw_page",
     "draw_spans",
     "make_sections",
+    "media_type_of",
     "observe_parses",
     "parse_document",
     "parse_files",
@@ -49,6 +50,7 @@ __all__ = [
     "read_parsed",
     "register_parser",
     "render_attachment",
+    "request_fingerprint",
     "sniff_media_type",
     "unregister_parser",
     "write_parsed",
@@ -73,6 +75,8 @@ _HOMES = {
     "parse_document": "document",
     "parse_files": "pool",
     "parse_fingerprint": "fingerprints",
+    "request_fingerprint": "fingerprints",
+    "media_type_of": "document",
     "parsed_digest": "stored",
     "parser_for": "registry",
     "printed_span": "pdf.printed",

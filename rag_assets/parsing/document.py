@@ -42,11 +42,11 @@ def check_size(size: int, settings: ParseSettings) -> None:
         raise ParseFailure("size_limit", problem)
 
 
-def choose_parser(data: bytes, hints: ParseHints, settings: ParseSettings) -> tuple[str, Parser]:
-    """Return the media type of a file and the parser for it.
+def media_type_of(data: bytes, hints: ParseHints) -> str:
+    """Return the media type of a file, which decides who reads it.
 
     Raises:
-        ParseFailure: `empty_file`, `unsupported_format`.
+        ParseFailure: `empty_file`, `damaged_file`.
     """
     media_type = sniff_media_type(data, hints.extension)
     extension = bare_extension(hints.extension)
@@ -58,8 +58,18 @@ def choose_parser(data: bytes, hints: ParseHints, settings: ParseSettings) -> tu
             "The file is named .pdf but holds no PDF: fetch it again from where it came, or give "
             "it its true extension.",
         )
+    return media_type
+
+
+def choose_parser(media_type: str, hints: ParseHints, settings: ParseSettings) -> Parser:
+    """Return the parser of a media type.
+
+    Raises:
+        ParseFailure: `unsupported_format`.
+    """
+    extension = bare_extension(hints.extension)
     try:
-        return media_type, parser_for(media_type, settings.parser)
+        return parser_for(media_type, settings.parser)
     except ParseFailure as failure:
         if extension in TEXT_EXTENSIONS:
             raise ParseFailure(
@@ -93,7 +103,7 @@ def parse_document(data: bytes, hints: ParseHints, settings: ParseSettings) -> P
         ValueError: the parser broke its contract.
     """
     check_size(len(data), settings)
-    _, parser = choose_parser(data, hints, settings)
+    parser = choose_parser(media_type_of(data, hints), hints, settings)
     return finish_document(parser.parse(data, hints, settings), parser)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from rag_assets.model import FailureKind, ParseFailure, ParseReport
 
-_PATHS = ("path", "output", "blobs", "answer")
+_PATHS = ("path", "folder", "blobs", "answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +19,9 @@ class ParseJob:
         path: the raw file.
         extension: of its name.
         password: from its sidecar.
-        output: the parse's final place; a readable parse that stands there is taken as it is.
+        folder: of the parses; a readable parse that stands there already is taken as it is.
         blobs: folder for the contents of attachments, by their hash.
-        fingerprint: from `parse_fingerprint`; names `output`.
+        request: from `request_fingerprint`.
         stem: of its name, for parsers that declare `reads_stem`.
         answer: folder of a cloud provider's answer, None where none was asked.
     """
@@ -30,11 +30,15 @@ class ParseJob:
     path: Path
     extension: str
     password: str | None
-    output: Path
+    folder: Path
     blobs: Path
-    fingerprint: str
+    request: str
     stem: str = ""
     answer: Path | None = None
+
+    def output(self, fingerprint: str) -> Path:
+        """Return the final place of the parse that has this fingerprint."""
+        return self.folder / f"{self.content_hash}-{fingerprint[:16]}.parquet"
 
     def to_message(self) -> dict[str, Any]:
         """Return the job as JSON-able values."""

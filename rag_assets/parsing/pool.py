@@ -13,7 +13,7 @@ from rag_assets.parsing.job import ParseJob
 from rag_assets.parsing.process import WorkerProcess
 from rag_assets.workspace.settings import ParseSettings
 
-__all__ = ["ParseEvent", "ParseJob", "observe_parses", "parse_files"]
+__all__ = ["ParseEvent", "ParseJob", "observe_parses", "parse_files", "worker_started_ahead"]
 
 ParseEvent = tuple[Literal["parsed", "reused"], str]
 
@@ -33,6 +33,49 @@ def observe_parses() -> Iterator[list[ParseEvent]]:
     finally:
         # By identity: two lists that hold the same are equal.
         _observers[:] = [observer for observer in _observers if observer is not seen]
+
+
+class _Spare:
+    """At most one worker that has been started before there is a job for it."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._found: tuple[ParseSettings, WorkerProcess] | None = None
+
+    def put(self, settings: ParseSettings) -> None:
+        with self._guard:
+            if self._found is None:
+                self._found = settings, WorkerProcess(settings)
+
+    def take(self, settings: ParseSettings) -> WorkerProcess | None:
+        """Return the worker where it was started for the same settings, None else."""
+        with self._guard:
+            if self._found is None or self._found[0] != settings:
+                return None
+            worker, self._found = self._found[1], None
+        return worker
+
+    def close(self) -> None:
+        with self._guard:
+            found, self._found = self._found, None
+        if found is not None:
+            found[1].close()
+
+
+_spare = _Spare()
+
+
+@contextmanager
+def worker_started_ahead(settings: ParseSettings) -> Iterator[None]:
+    """Start a worker now, whose imports then cost nobody's time; `parse_files` takes it.
+
+    One that was not taken when the block is left is ended.
+    """
+    _spare.put(settings)
+    try:
+        yield
+    finally:
+        _spare.close()
 
 
 def parse_files(
@@ -138,7 +181,7 @@ class _Lane:
                 return None
             if self._worker is not None:
                 return self._worker
-            self._worker = WorkerProcess(self._settings)
+            self._worker = _spare.take(self._settings) or WorkerProcess(self._settings)
         self._worker.wait_until_ready()
         return self._worker
 

@@ -121,7 +121,7 @@ class WorkerProcess:
         except (WorkerDiedError, BrokenPipeError):
             self.kill_process()
             failure = self._death_failure(reader)
-        self._remove_leavings(job.output.parent)
+        self._remove_leavings(job.folder)
         return failed_report(job, reader, failure, time.monotonic() - started), False
 
     @property

@@ -49,7 +49,7 @@ def parser_for(media_type: str, pdf_parser: str = "pymupdf") -> Parser:
             registered for them.
 
     Raises:
-        ParseFailure: `unsupported_format`, with the media types that are supported.
+        ParseFailure: `unsupported_format`.
         ConfigurationError: an installed entry point is not a parser.
     """
     if media_type == "application/pdf" and pdf_parser != "pymupdf":
@@ -62,9 +62,9 @@ def parser_for(media_type: str, pdf_parser: str = "pymupdf") -> Parser:
         mend = _MENDS.get(media_type, "Convert the file")
         raise ParseFailure(
             "unsupported_format",
-            f"Files of type {media_type} cannot be read; supported are "
-            f"{', '.join(sorted(parsers))}. {mend}, or install a parser for it (entry "
-            f"point {ENTRY_POINT_GROUP}).",
+            # Without a list of what can be: another parser must not change this file's report.
+            f"Files of type {media_type} cannot be read (`rag parsers` lists what can). {mend}, or "
+            f"install a parser for it (entry point {ENTRY_POINT_GROUP}).",
         )
     return parsers[media_type]
 

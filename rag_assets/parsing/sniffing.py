@@ -7,6 +7,7 @@ from rag_assets.parsing.plain.encoding_evidence import wide_encoding_of, without
 from rag_assets.parsing.sheets.csv_dialect import looks_like_table
 
 BINARY_MEDIA_TYPE = "application/octet-stream"
+PDF_TYPE = "application/pdf"
 
 # Adobe's own reader takes a PDF whose header starts within the first 1,024 bytes.
 _PDF_HEADER_WINDOW = 1024
@@ -160,10 +161,10 @@ def sniff_media_type(data: bytes, extension: str) -> str:
             "empty_file", "The file is empty (0 bytes): remove it or copy it here again."
         )
     if b"%PDF-" in data[:_PDF_HEADER_WINDOW]:
-        return "application/pdf"
+        return PDF_TYPE
     bare = bare_extension(extension)
     if bare == "pdf" and any(mark in data for mark in _PDF_MARKS):
-        return "application/pdf"  # its head is lost; MuPDF looks for the rest
+        return PDF_TYPE  # its head is lost; MuPDF looks for the rest
     binary = _binary_type(data)
     if binary is not None:
         return binary

@@ -16,20 +16,19 @@ from rag_assets.model import (
     hash_fields,
 )
 from rag_assets.model.markdown import code_span, escape_inline, fence
-from rag_assets.parsing.fingerprints import parse_fingerprint
+from rag_assets.parsing.fingerprints import parse_fingerprint, request_fingerprint
 from rag_assets.parsing.pool import ParseJob, parse_files
+from rag_assets.stages import PARSES, describe_partition, stage_lock
 from rag_assets.storage import (
+    Computed,
     Entry,
     Notify,
+    OpenRecord,
+    Refreshed,
     explained_errors,
     hold_locks,
-    kept_tables,
-    live_digest,
-    load_entries_or_mend,
     read_entries,
     read_rows,
-    sign,
-    write_record,
 )
 from rag_assets.workspace import (
     Inventory,
@@ -43,7 +42,6 @@ from rag_assets.workspace.sidecar import SUFFIX
 if TYPE_CHECKING:
     import pyarrow as pa
 
-STAGE = "parse_reports"
 _LISTS = ("authors", "removed_templates", "warnings", "blobs")
 # What a person wants to know of a parse, in the tables of the UI and as plots over partitions.
 _SHOWN = (
@@ -104,11 +102,6 @@ def reports_schema() -> "pa.Schema":
     )
 
 
-def stage_lock(namespace: Namespace, stage: str, partition: str) -> Path:
-    """Return the lock of one partition record."""
-    return namespace.workspace.locks / f"{namespace.name}.{stage}.{partition}.lock"
-
-
 def refresh_parse_reports(
     namespace: Namespace,
     inventory: Inventory,
@@ -126,11 +119,8 @@ def refresh_parse_reports(
     Returns:
         The outcome by partition.
     """
-    # Here, with the libraries of the network, since a question comes by and parses nothing.
-    from rag_assets.parsing.mineru.sending import send_to_provider
-
-    locks = [stage_lock(namespace, STAGE, partition) for partition in partitions]
-    with hold_locks(locks, f"{STAGE} of {namespace.name}", notify):
+    locks = [stage_lock(namespace, PARSES, partition) for partition in partitions]
+    with hold_locks(locks, f"{PARSES} of {namespace.name}", notify):
         open_partitions = {
             partition: _Partition(namespace, inventory, partition, retry, notify)
             for partition in partitions
@@ -138,7 +128,7 @@ def refresh_parse_reports(
         jobs = [job for part in open_partitions.values() for job in part.jobs.values()]
         for part in open_partitions.values():
             part.finish_if_complete()
-        ready, refused = send_to_provider(jobs, namespace, on_progress)
+        ready, refused = _sent_to_provider(jobs, namespace, on_progress)
         reports = chain(refused, parse_files(ready, namespace.settings.parse))
         for done, report in enumerate(reports, start=1):
             if on_progress:
@@ -147,6 +137,18 @@ def refresh_parse_reports(
             part.take(report)
             part.finish_if_complete()
         return {key: part.outcome() for key, part in open_partitions.items()}
+
+
+def _sent_to_provider(
+    jobs: Sequence[ParseJob], namespace: Namespace, on_progress: Progress | None
+) -> tuple[Sequence[ParseJob], Sequence[ParseReport]]:
+    """Return what can be parsed now, and reports of what a provider failed to convert."""
+    if namespace.settings.parse.parser != "mineru":
+        return jobs, ()
+    # Here, with the libraries of the network.
+    from rag_assets.parsing.mineru.sending import send_to_provider
+
+    return send_to_provider(jobs, namespace, on_progress)
 
 
 class _Partition:
@@ -163,38 +165,39 @@ class _Partition:
         self.namespace, self.partition = namespace, partition
         self.started = time.monotonic()
         self.seconds = 0.0
-        self.path = namespace.record(STAGE, partition)
-        self.entries, self.mended = load_entries_or_mend(self.path, reports_schema(), notify)
+        path = namespace.record(PARSES, partition)
+        self.record = OpenRecord(path, reports_schema(), notify)
+        self.refreshed = Refreshed(self.record.entries, (), wrote=False, mended=self.record.mended)
         self.living = inventory.partition(namespace, partition)
         self.reports: dict[str, ParseReport] = {}
         self.jobs: dict[str, ParseJob] = {}
         for content, document in self.living.items():
-            fingerprint = _fingerprint(namespace, document)
-            if _is_stale(namespace, partition, self.entries.get(content), fingerprint, retry):
-                self.jobs[content] = self._job(document, fingerprint)
+            entry = self.record.entries.get(content)
+            if _is_stale(namespace, document, entry, retry):
+                self.jobs[content] = self._job(document, entry)
 
-    def _job(self, document: LivingContent, fingerprint: str) -> ParseJob:
-        name = f"{document.content_hash}-{fingerprint[:16]}.parquet"
-        output = self.namespace.parsed_folder(self.partition) / name
-        entry = self.entries.get(document.content_hash)
-        if entry is not None and entry.note.get("parsed_file") == name:
-            output.unlink(missing_ok=True)  # it or what it refers to is not whole: parse it anew
+    def _job(self, document: LivingContent, entry: Entry | None) -> ParseJob:
+        folder = self.namespace.parsed_folder(self.partition)
+        parsed = entry.note["parsed_file"] if entry else None
+        if entry and parsed and _is_current(self.namespace, document, entry):
+            # It or what it refers to is not whole: parse it anew.
+            (folder / parsed).unlink(missing_ok=True)
         return ParseJob(
             content_hash=document.content_hash,
             path=Path(document.first.file),
             extension=document.extension,
             password=password_of(document),
-            output=output,
+            folder=folder,
             blobs=self.namespace.blobs,
-            fingerprint=fingerprint,
+            request=_request(self.namespace, document),
             stem=document.stem,
         )
 
     def take(self, report: ParseReport) -> None:
         """Accept a worker's report; a resource failure counts its attempts."""
-        entry = self.entries.get(report.content_hash)
-        fingerprint = self.jobs[report.content_hash].fingerprint
-        if report.kind == "resource" and entry and entry.fingerprint == fingerprint:
+        entry = self.record.entries.get(report.content_hash)
+        document = self.living[report.content_hash]
+        if report.kind == "resource" and entry and _is_current(self.namespace, document, entry):
             report = replace(report, attempts=int(entry.note.get("attempts", 0)) + 1)
         self.reports[report.content_hash] = report
 
@@ -202,29 +205,19 @@ class _Partition:
         """Write the record as soon as its last document is parsed."""
         if len(self.reports) < len(self.jobs) or self.seconds:
             return
-        if self.reports or self.mended:
-            self._write()
+        if self.reports or self.record.mended:
+            self.refreshed = self.record.write(
+                (self._computed(self.reports[content]) for content in sorted(self.reports)),
+                lambda: newest_expired(self.namespace),
+            )
         self.seconds = time.monotonic() - self.started
 
-    def _write(self) -> None:
+    def _computed(self, report: ParseReport) -> Computed:
         import pyarrow as pa
 
-        schema = reports_schema()
-        fresh = {c: sign(self._entry(report)) for c, report in self.reports.items()}
-        expired = newest_expired(self.namespace)
-        kept = {c: e for c, e in self.entries.items() if c not in fresh and c not in expired}
-        rows = [
-            {
-                **asdict(self.reports[c]),
-                **{name: list(getattr(self.reports[c], name)) for name in _LISTS},
-            }
-            for c in sorted(fresh)
-        ]
-        tables = kept_tables(self.path, schema, self.entries, kept)
-        self.entries = kept | fresh
-        write_record(
-            self.path, schema, self.entries, [*tables, pa.Table.from_pylist(rows, schema=schema)]
-        )
+        row = {**asdict(report), **{name: list(getattr(report, name)) for name in _LISTS}}
+        rows = pa.Table.from_pylist([row], schema=reports_schema())
+        return report.content_hash, self._entry(report), rows
 
     def _entry(self, report: ParseReport) -> Entry:
         name = report.parsed_file
@@ -239,38 +232,33 @@ class _Partition:
             "parsed_bytes": parsed.stat().st_size if parsed else 0,
             **{name: getattr(report, name) for name in _SHOWN},
             "blobs": list(report.blobs),
+            "media_type": report.media_type,
             "parser": report.parser,
             "seconds": round(report.seconds, 3),
         }
         digest = report.parsed_digest or hash_fields(report.status, report.reason_code)
-        return Entry(self.jobs[report.content_hash].fingerprint, digest, 1, note)
+        document = self.living[report.content_hash]
+        fingerprint = _fingerprint(self.namespace, document, report.media_type)
+        return Entry(fingerprint, digest, 1, note)
 
     def outcome(self) -> StageOutcome:
         """Describe the partition as it stands now."""
-        documents = tuple(
-            _describe(document, self.entries[content])
-            for content, document in sorted(
-                self.living.items(), key=lambda item: item[1].first.source_uri
-            )
-            if content in self.entries
-        )
-        totals = {
-            name: sum(int(document.figures[name]) for document in documents) for name in _SHOWN
-        }
-        return StageOutcome(
-            live_digest(self.entries, self.living),
-            documents,
-            {
-                "documents": len(documents),
-                "failed": sum(document.status == "failed" for document in documents),
-                **totals,
-                "mean_characters_a_page": _characters_a_page(documents),
-            },
-            len(self.reports),
+        return describe_partition(
+            self.refreshed,
+            self.living,
+            _describe,
+            _count,
             self.seconds,
-            (self.mended,) if self.mended else (),
-            preview_parse(self.namespace, self.partition, self.entries, self.living),
+            preview_parse(self.namespace, self.partition, self.refreshed.entries, self.living),
         )
+
+
+def _count(documents: Sequence[DocumentStatus]) -> dict[str, int]:
+    return {
+        "failed": sum(document.status == "failed" for document in documents),
+        **{name: sum(int(document.figures[name]) for document in documents) for name in _SHOWN},
+        "mean_characters_a_page": _characters_a_page(documents),
+    }
 
 
 def has_stale_parses(namespace: Namespace, inventory: Inventory) -> bool:
@@ -281,31 +269,46 @@ def has_stale_parses(namespace: Namespace, inventory: Inventory) -> bool:
     """
     for partition in namespace.partition_keys:
         living = inventory.partition(namespace, partition)
-        entries = read_entries(namespace.record(STAGE, partition)) if living else {}
+        entries = read_entries(namespace.record(PARSES, partition)) if living else {}
         for content, document in living.items():
-            fingerprint = _fingerprint(namespace, document)
-            if _is_stale(namespace, partition, entries.get(content), fingerprint, retry=False):
+            if _is_stale(namespace, document, entries.get(content), retry=False):
                 return True
     return False
 
 
-def _fingerprint(namespace: Namespace, document: LivingContent) -> str:
-    return parse_fingerprint(
+def _request(namespace: Namespace, document: LivingContent) -> str:
+    return request_fingerprint(
         document.content_hash,
         document.extension,
         document.password_hash,
         namespace.settings.parse,
-        stem=document.stem,
+    )
+
+
+def _fingerprint(namespace: Namespace, document: LivingContent, media_type: str) -> str:
+    request, settings = _request(namespace, document), namespace.settings.parse
+    return parse_fingerprint(request, media_type, settings, document.stem)
+
+
+def _is_current(namespace: Namespace, document: LivingContent, entry: Entry) -> bool:
+    """Say whether a parse made now would have the fingerprint that an entry has.
+
+    As long as the request is the same, so is the media type that the entry found.
+    """
+    media_type = entry.note.get("media_type")  # none in records of older versions
+    return media_type is not None and entry.fingerprint == _fingerprint(
+        namespace, document, media_type
     )
 
 
 def _is_stale(
-    namespace: Namespace, partition: str, entry: Entry | None, fingerprint: str, retry: bool
+    namespace: Namespace, document: LivingContent, entry: Entry | None, retry: bool
 ) -> bool:
-    if entry is None or entry.fingerprint != fingerprint:
+    if entry is None or not _is_current(namespace, document, entry):
         return True
     if entry.note["status"] == "ok":
-        parsed = namespace.parsed_folder(partition) / entry.note["parsed_file"]
+        folder = namespace.parsed_folder(namespace.partition_of(document.content_hash))
+        parsed = folder / entry.note["parsed_file"]
         if not parsed.is_file() or parsed.stat().st_size != entry.note["parsed_bytes"]:
             return True
         return not all(namespace.blob(name).is_file() for name in entry.note["blobs"])
@@ -360,20 +363,10 @@ def preview_parse(
     return ""
 
 
-def parsed_contents(namespace: Namespace, inventory: Inventory, partition: str) -> dict[str, Entry]:
-    """Return the entries of a partition's living contents that were parsed."""
-    entries = read_entries(namespace.record(STAGE, partition))
-    return {
-        content: entries[content]
-        for content in inventory.partition(namespace, partition)
-        if content in entries and entries[content].note["status"] == "ok"
-    }
-
-
 def read_reports(
     namespace: Namespace, partition: str, contents: Iterable[str]
 ) -> list[dict[str, Any]]:
     """Return the reports of some contents of a partition as dictionaries."""
-    path = namespace.record(STAGE, partition)
+    path = namespace.record(PARSES, partition)
     rows: list[dict[str, Any]] = read_rows(path, reports_schema(), list(contents)).to_pylist()
     return rows

@@ -30,7 +30,8 @@ from rag_assets.model import (
 )
 from rag_assets.parsing.allowance import granting
 from rag_assets.parsing.contract import ParseHints
-from rag_assets.parsing.document import check_size, choose_parser, finish_document
+from rag_assets.parsing.document import check_size, choose_parser, finish_document, media_type_of
+from rag_assets.parsing.fingerprints import parse_fingerprint
 from rag_assets.parsing.job import ParseJob, Reader, failed_report
 from rag_assets.parsing.pdf.library import load_pymupdf
 from rag_assets.parsing.registry import check_parser_options
@@ -138,19 +139,21 @@ def _perform(job: ParseJob, settings: ParseSettings, channel: _Channel) -> tuple
     started = time.perf_counter()
     reader = Reader()
     try:
-        earlier = _earlier_report(job)
-        if earlier is not None:
-            return earlier, True
         data = _read_bytes(job, settings)
         hints = ParseHints(job.extension, job.password, job.stem, job.answer)
-        media_type, parser = choose_parser(data, hints, settings)
-        reader = Reader(media_type, parser.name, parser.version)
+        reader = Reader(media_type_of(data, hints))
+        parser = choose_parser(reader.media_type, hints, settings)
+        reader = Reader(reader.media_type, parser.name, parser.version)
+        output = job.output(parse_fingerprint(job.request, reader.media_type, settings, job.stem))
+        earlier = _earlier_report(job, output)
+        if earlier is not None:
+            return earlier, True
         # Told at once, so that a time-out or a crash can name the parser.
         channel.send("sniffed", **dataclasses.asdict(reader))
         with granting(partial(_grant, channel)):
             document = finish_document(parser.parse(data, hints, settings), parser)
-        report = _describe(job, reader, document, data, time.perf_counter() - started)
-        _write(job, document, report)
+        report = _describe(job, output, reader, document, data, time.perf_counter() - started)
+        _write(job, output, document, report)
     except ParseFailure as failure:
         return _failed(job, reader, failure, started)
     except MemoryError:
@@ -160,7 +163,7 @@ def _perform(job: ParseJob, settings: ParseSettings, channel: _Channel) -> tuple
     except Exception as error:  # a parser may raise anything; one file, one report
         # By its number alone: what an error says may be what the document says.
         number = error.errno if isinstance(error, OSError) else None
-        trouble = describe_trouble(number, job.output, "opened")
+        trouble = describe_trouble(number, job.folder, "opened")
         if isinstance(trouble, OutOfMemoryError):
             return _failed(job, reader, memory_failure(settings), started)
         if trouble is not None:
@@ -174,17 +177,17 @@ def _perform(job: ParseJob, settings: ParseSettings, channel: _Channel) -> tuple
     return report, False
 
 
-def _write(job: ParseJob, document: ParsedDocument, report: ParseReport) -> None:
+def _write(job: ParseJob, output: Path, document: ParsedDocument, report: ParseReport) -> None:
     """Write the parse; what is in the way of it is no fault of the document."""
     try:
-        with explained_errors(job.output):
+        with explained_errors(output):
             write_blobs(job.blobs, document)
-            write_parsed(job.output, document, report)
+            write_parsed(output, document, report)
     except StorageError:
         raise
     except OSError as error:
         raise StorageError(
-            f"{job.output}: cannot be written ({error.strerror}). Move away what stands in its "
+            f"{output}: cannot be written ({error.strerror}). Move away what stands in its "
             "place, and run the command again."
         ) from error
 
@@ -206,12 +209,12 @@ def memory_failure(settings: ParseSettings) -> ParseFailure:
     )
 
 
-def _earlier_report(job: ParseJob) -> ParseReport | None:
+def _earlier_report(job: ParseJob, output: Path) -> ParseReport | None:
     """Return the report of a parse that was written just before a crash, None without one."""
-    if not job.output.exists():
+    if not output.exists():
         return None
     try:
-        _, report = read_parsed(job.output)
+        _, report = read_parsed(output)
     except DamagedFileError:
         return None  # parsed again and replaced: a parse is a function of its inputs
     return report if report.content_hash == job.content_hash else None
@@ -238,7 +241,12 @@ def _read_bytes(job: ParseJob, settings: ParseSettings) -> bytes:
 
 
 def _describe(
-    job: ParseJob, reader: Reader, document: ParsedDocument, data: bytes, seconds: float
+    job: ParseJob,
+    output: Path,
+    reader: Reader,
+    document: ParsedDocument,
+    data: bytes,
+    seconds: float,
 ) -> ParseReport:
     kinds = Counter(block.kind for block in document.blocks)
     attached = Counter(item.kind for item in document.attachments)
@@ -249,7 +257,7 @@ def _describe(
         parser_version=reader.parser_version,
         media_type=reader.media_type,
         doc_id=document_id(document.text, data),
-        parsed_file=job.output.name,
+        parsed_file=output.name,
         parsed_digest=parsed_digest(document),
         title=document.title,
         language=document.language,

@@ -94,9 +94,9 @@ class PreviewSource:
                 path=path,
                 extension=given.suffix,
                 password=self.password,
-                output=Path(folder) / "parse.parquet",
+                folder=Path(folder),
                 blobs=Path(folder) / "attachments",
-                fingerprint="preview",
+                request="preview",
                 stem=given.stem,
             )
             (report,) = parse_files([job], settings.parse)
@@ -104,7 +104,7 @@ class PreviewSource:
                 raise ParseFailure(
                     report.reason_code or "parser_crashed", f"{given.name}: {report.message}"
                 )
-            return read_parsed(job.output)
+            return read_parsed(job.folder / str(report.parsed_file))
 
     def _read(self, path: Path) -> bytes:
         if self.content is not None:

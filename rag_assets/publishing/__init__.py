@@ -11,7 +11,6 @@ if TYPE_CHECKING:
         loses_vectors,
         publish,
     )
-    from rag_assets.publishing.building import STAGES as PUBLISHED_STAGES
     from rag_assets.publishing.collecting import Collected, collect_garbage
     from rag_assets.publishing.embedders import PublishedModel, published_models, vectors_to_come
     from rag_assets.publishing.exporting import export_chunks, export_parsed
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from rag_assets.publishing.unpublished import unpublished_changes, warn_of_outdated
 
 __all__ = [
-    "PUBLISHED_STAGES",
     "PUBLISHING_VERSION",
     "Collected",
     "DocumentFacts",
@@ -61,7 +59,6 @@ __all__ = [
 # Imported on first use: a question reads publications and must not pay for what makes them, down
 # to the parsers. No module of this room may be called like a public name.
 _HOMES = {
-    "PUBLISHED_STAGES": ("building", "STAGES"),
     "PUBLISHING_VERSION": ("building", "PUBLISHING_VERSION"),
     "Collected": ("collecting", "Collected"),
     "DocumentFacts": ("facts", "DocumentFacts"),

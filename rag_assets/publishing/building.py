@@ -17,6 +17,7 @@ from rag_assets.publishing.embedders import describe_embedders
 from rag_assets.publishing.facts import DocumentFacts, gather_facts
 from rag_assets.publishing.replaced import replaced_texts
 from rag_assets.publishing.search_table import SEARCH_TABLE_VERSION
+from rag_assets.stages import PARSES, published_stages, recorded, way_to
 from rag_assets.storage import (
     MANIFEST,
     Entry,
@@ -55,7 +56,6 @@ if TYPE_CHECKING:
 _TRIES = 5
 # Counts as code: raise it when the same inputs give another publication.
 PUBLISHING_VERSION = 4
-STAGES = ("parse_reports", "parents", "chunks", "embeddings")
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,15 +212,15 @@ def collect(namespace: Namespace, inventory: Inventory, models: Collection[str])
     Args:
         models: fingerprints of the configured models; their order does not matter.
     """
-    entries: dict[str, dict[str, Entry]] = {stage: {} for stage in STAGES}
+    entries: dict[str, dict[str, Entry]] = {stage: {} for stage in published_stages()}
     reports: dict[str, dict[str, Any]] = {}
     for partition in namespace.partition_keys:
         living = inventory.partition(namespace, partition)
         if not living:
             continue
-        for stage in STAGES:
+        for stage, held in entries.items():
             found = read_entries(namespace.record(stage, partition))
-            entries[stage].update((c, e) for c, e in found.items() if c in living)
+            held.update((c, e) for c, e in found.items() if c in living)
         for row in read_reports(namespace, partition, living):
             reports[row["content_hash"]] = row
     encoded = {
@@ -243,8 +243,8 @@ def collect(namespace: Namespace, inventory: Inventory, models: Collection[str])
     )
     parsed = {c for c, row in reports.items() if row["status"] == "ok"}
     digests = {
-        stage: live_digest(entries[stage], inventory.contents if stage == STAGES[0] else parsed)
-        for stage in STAGES
+        stage: live_digest(found, inventory.contents if stage == PARSES else parsed)
+        for stage, found in entries.items()
     }
     return RecordState(facts, digests, encoded)
 
@@ -289,7 +289,16 @@ def _name(
 ) -> str:
     """Return the name of a publication: the digest of its inputs."""
     who = [
-        (f.content_hash, f.doc_uid, f.status, f.reason_code, f.citable, sorted(f.fields.items()))
+        (
+            f.content_hash,
+            # The catalogue says where the parse lies, and so which parser has made it.
+            (f.report or {}).get("parsed_file"),
+            f.doc_uid,
+            f.status,
+            f.reason_code,
+            f.citable,
+            sorted(f.fields.items()),
+        )
         for f in records.facts
     ]
     digest = combine_digests(
@@ -300,7 +309,7 @@ def _name(
             hash_fields(namespace.settings.publish.ann_rows),
             inventory.digest,
             hash_fields(who),
-            *(records.digests[stage] for stage in STAGES),
+            *records.digests.values(),
             hash_fields([(m.fingerprint, deciding_fields(m.settings)) for m in models]),
         ]
     )
@@ -309,7 +318,7 @@ def _name(
 
 def _is_chain(entries: dict[str, dict[str, Entry]], content: str) -> bool:
     """Say whether the chunks of a content were made from the parse that it has now."""
-    chain = [entries[stage].get(content) for stage in STAGES[:-1]]
+    chain = [entries[stage].get(content) for stage in recorded(way_to("chunks"))]
     return all(
         before is not None and after is not None and after.note["of"] == before.digest
         for before, after in pairwise(chain)

@@ -7,12 +7,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from rag_assets.chunking.rows import chunks_schema, parents_schema
-from rag_assets.embedding.record import embeddings_schema
 from rag_assets.embedding.stage import prune_vectors
 from rag_assets.model import StorageError
-from rag_assets.parsing.stage import STAGE, reports_schema, stage_lock
 from rag_assets.publishing.building import publishing_lock
+from rag_assets.stages import PARSES, recorded, stage_lock
 from rag_assets.storage import (
     Entry,
     Notify,
@@ -55,12 +53,6 @@ def collect_garbage(namespace: Namespace, models: Collection[str], notify: Notif
     """
     require_inventory(namespace)
     settings = namespace.settings.publish
-    schemas = {
-        STAGE: reports_schema(),
-        "parents": parents_schema(),
-        "chunks": chunks_schema(),
-        "embeddings": embeddings_schema(),
-    }
     before = _size(namespace)
     gone, vectors, parses = 0, 0, 0
     # What only takes away comes first: it works on a full disk, and makes room for the records,
@@ -100,14 +92,12 @@ def collect_garbage(namespace: Namespace, models: Collection[str], notify: Notif
     refused = None
     try:
         for partition in namespace.partition_keys:
-            for stage, schema in schemas.items():
+            for stage in recorded():
                 path = namespace.record(stage, partition)
                 if path.is_file():
                     lock = stage_lock(namespace, stage, partition)
-                    pruned = prune_record(
-                        path, lock, schema, lambda: newest_expired(namespace), notify
-                    )
-                    gone += pruned if stage == STAGE else 0
+                    pruned = prune_record(path, lock, lambda: newest_expired(namespace), notify)
+                    gone += pruned if stage == PARSES else 0
             vectors += prune_vectors(namespace, partition, models, notify)
             parses += _remove_parses(namespace, partition, notify)
     except StorageError as error:  # the rest was done; the caller says what was not
@@ -122,8 +112,8 @@ def _remove_parses(namespace: Namespace, partition: str, notify: Notify) -> int:
     """Remove parses that the partition's record does not name (any more)."""
     folder = namespace.parsed_folder(partition)
     removed = 0
-    with hold_lock(stage_lock(namespace, STAGE, partition), f"{STAGE} {partition}", notify):
-        entries = read_entries(namespace.record(STAGE, partition))
+    with hold_lock(stage_lock(namespace, PARSES, partition), f"{PARSES} {partition}", notify):
+        entries = read_entries(namespace.record(PARSES, partition))
         named = {entry.note.get("parsed_file") for entry in entries.values()}
         for path in sorted(folder.glob("*.parquet")) if folder.is_dir() else ():
             is_hidden = path.name.startswith(".")
@@ -135,7 +125,7 @@ def _remove_parses(namespace: Namespace, partition: str, notify: Notify) -> int:
 
 def _named_in_records(namespace: Namespace) -> Iterator[tuple[str, Entry]]:
     for partition in namespace.partition_keys:
-        yield from read_entries(namespace.record(STAGE, partition)).items()
+        yield from read_entries(namespace.record(PARSES, partition)).items()
 
 
 def _remove_attachments(namespace: Namespace) -> None:

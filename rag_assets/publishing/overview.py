@@ -180,10 +180,10 @@ def describe_settled(namespace: Namespace, models: Sequence[str]) -> dict[str, A
     Args:
         models: fingerprints of the configured models.
     """
-    pointer, inventory = read_pointer(namespace.publications), read_inventory(namespace)
-    if pointer is None or inventory is None or pointer.built_from.get("code") != code_digest():
-        return None
     try:
+        pointer, inventory = read_pointer(namespace.publications), read_inventory(namespace)
+        if pointer is None or inventory is None or pointer.built_from.get("code") != code_digest():
+            return None
         if not is_complete(namespace.publications, pointer.current):
             return None
         state = describe_namespace(namespace, models)

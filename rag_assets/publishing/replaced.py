@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from rag_assets.model import DamagedFileError
-from rag_assets.parsing.stage import STAGE
 from rag_assets.parsing.stored import read_parsed
 from rag_assets.publishing.facts import DocumentFacts
+from rag_assets.stages import PARSES
 from rag_assets.storage import read_entries
 from rag_assets.workspace import Namespace
 
@@ -47,7 +47,7 @@ def replaced_texts(
 def _words(namespace: Namespace, content: str) -> frozenset[str]:
     """Return the words of a parse; empty where its record has expired."""
     partition = namespace.partition_of(content)
-    entry = read_entries(namespace.record(STAGE, partition)).get(content)
+    entry = read_entries(namespace.record(PARSES, partition)).get(content)
     if entry is None or entry.note["status"] != "ok":
         return frozenset()
     path: Path = namespace.parsed_folder(partition) / entry.note["parsed_file"]

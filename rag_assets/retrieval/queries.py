@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -167,11 +168,9 @@ def make_query(
             f"no embedding model of namespace '{reader.namespace}' ({names}) can read the "
             f"question: {outcome}"
         )
-    vectors = {
-        fingerprint: _encode(models[fingerprint], wordings)
-        for fingerprint, wordings in readable.items()
-        if wordings
-    }
+    vectors = _encode_all(
+        [(key, models[key], wordings) for key, wordings in readable.items() if wordings]
+    )
     return AskedQuery(text, language, texts, vectors, tuple(warnings), tuple(circumstances))
 
 
@@ -228,6 +227,18 @@ def _readable(model: ModelSettings, texts: Sequence[str]) -> list[str]:
 
     tokenizer = load_tokenizer(model)
     return [text for text in texts if can_read(tokenizer, text)]
+
+
+def _encode_all(
+    asked: Sequence[tuple[str, ModelSettings, Sequence[str]]],
+) -> dict[str, list[list[float]]]:
+    """Return each model's vectors by its fingerprint; models work side by side."""
+    import threadpoolctl
+
+    # Here too, since each model sets it for the whole process and takes its own back.
+    with threadpoolctl.threadpool_limits(1, "blas"), ThreadPoolExecutor() as workers:
+        found = workers.map(lambda one: _encode(one[1], one[2]), asked)
+        return {key: vectors for (key, _, _), vectors in zip(asked, found, strict=True)}
 
 
 def _encode(model: ModelSettings, texts: Sequence[str]) -> list[list[float]]:

@@ -11,7 +11,7 @@ from rag_assets.running.materialize import (
     materialize_partition,
     materialize_stages,
 )
-from rag_assets.running.recording import prune_runs, record_audit, record_claims
+from rag_assets.running.recording import prune_runs, record_audit
 from rag_assets.running.serving import serve_ui
 
 __all__ = [
@@ -29,6 +29,5 @@ __all__ = [
     "prepare_environment",
     "prune_runs",
     "record_audit",
-    "record_claims",
     "serve_ui",
 ]

@@ -13,10 +13,11 @@ from typing import Self
 
 import psutil
 
-from rag_assets.running.origins import LOCATION, MODULE
-
 _log = logging.getLogger(__name__)
 
+# The code location, as workspace.yaml names it.
+MODULE = "rag_assets.definitions"
+LOCATION = "rag_assets"
 # A file that kills the process at its first look kills the next one too: then it is left, and said.
 MOST_RESTARTS = 5
 _WITHIN_SECONDS = 600

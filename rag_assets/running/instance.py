@@ -2,10 +2,12 @@
 
 import logging
 import os
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from rag_assets.model import DiskFullError, StorageError
 from rag_assets.storage import explained_errors, hold_lock
@@ -20,6 +22,11 @@ if TYPE_CHECKING:
     import dagster as dg
 
 _log = logging.getLogger(__name__)
+
+# In Dagster's home, by its storages' own names.
+_WRITTEN_BY_RUNS = ("event_log.db", "history/runs.db")
+# Pages of 4,096 bytes; SQLite's own 1,000 are 4 MB for each database.
+_LOG_PAGES = 128
 
 
 def prepare_environment(workspace: Workspace) -> None:
@@ -51,7 +58,7 @@ def open_instance(workspace: Workspace) -> "Iterator[dg.DagsterInstance]":
             # Two processes that meet an empty history would both write its first version.
             with hold_lock(workspace.locks / "dagster.lock", "Dagster's run history", _log.info):
                 opened = dg.DagsterInstance.get()
-            with opened as instance:
+            with opened as instance, _kept_open(home):
                 yield instance
     except OperationalError as error:
         if "readonly" in str(error.orig):
@@ -63,6 +70,37 @@ def open_instance(workspace: Workspace) -> "Iterator[dg.DagsterInstance]":
         raise DiskFullError(
             f"{home}: Dagster's run history cannot be written ({error.orig}). Is the disk full?"
         ) from error
+
+
+@contextmanager
+def _kept_open(home: Path) -> Iterator[None]:
+    """Hold the databases that a run writes open, each with one connection that does nothing.
+
+    Dagster opens and closes them for each of some hundred events. Whoever closes an SQLite database
+    last copies its log back, waits for the disk twice and removes the log; with another connection
+    open an event waits for the disk once, as it must.
+    """
+    from sqlalchemy import Engine, NullPool, create_engine, event
+
+    event.listen(Engine, "connect", _keep_log_small)
+    try:
+        with ExitStack() as stack:
+            for name in _WRITTEN_BY_RUNS:
+                path = home / name
+                if path.is_file():
+                    engine = create_engine(f"sqlite:///{path}", poolclass=NullPool)
+                    connection = stack.enter_context(engine.connect())
+                    # SQLite opens a file when it is first read.
+                    connection.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar_one()
+            yield
+    finally:
+        event.remove(Engine, "connect", _keep_log_small)
+
+
+def _keep_log_small(connection: Any, _record: object) -> None:
+    """Let a log that nobody closes be copied back before it takes room on a disk that has none."""
+    if isinstance(connection, sqlite3.Connection):  # a Dagster of one's own may have another kind
+        connection.execute(f"PRAGMA wal_autocheckpoint={_LOG_PAGES}")
 
 
 @cache

@@ -2,33 +2,27 @@
 
 import errno
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.model import Progress, RagError
+from rag_assets.parsing.pool import worker_started_ahead
 from rag_assets.running.address_space import require_address_space
 from rag_assets.running.instance import load_definitions, open_instance
+from rag_assets.stages import PARSE_SUMMARIES, PARSES, partitioned, stage_names
 from rag_assets.storage import describe_trouble, number_in
 from rag_assets.workspace import Namespace, Workspace
 
 if TYPE_CHECKING:
     import dagster as dg
 
+    from rag_assets.workspace.settings import ParseSettings
+
 # Said without words, or with none that name the reason.
 _OF_MEMORY = frozenset({"MemoryError", "ArrowMemoryError", "_ArrayMemoryError"})
-# Stages of a namespace in the order in which data flows.
-STAGES = (
-    "inventory",
-    "raw_files",
-    "parse_reports",
-    "parents",
-    "chunks",
-    "first_index",
-    "embeddings",
-    "search_index",
-)
-_UNPARTITIONED = frozenset({"inventory", "first_index", "search_index"})
+STAGES = stage_names()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,20 +60,29 @@ def materialize_stages(
     *,
     tags: Mapping[str, str] | None = None,
     on_progress: Progress | None = None,
+    will_parse: bool = False,
 ) -> RunOutcome:
-    """Materialize stages of a namespace over all its partitions, in one run."""
+    """Materialize stages of a namespace over all its partitions, in one run.
+
+    Args:
+        will_parse: files are known to have changed: a parsing worker starts while Dagster does.
+    """
     keys = namespace.partition_keys
     range_tags = {
         "dagster/asset_partition_range_start": keys[0],
         "dagster/asset_partition_range_end": keys[-1],
     }
-    partitioned = any(stage not in _UNPARTITIONED for stage in stages)
     return _run(
         namespace.workspace,
-        [[namespace.name, stage] for stage in stages],
-        {**(range_tags if partitioned else {}), **(tags or {})},
+        [*([namespace.name, stage] for stage in stages), *_summaries(stages)],
+        {**(range_tags if partitioned(stages) else {}), **(tags or {})},
         on_progress,
+        namespace.settings.parse if will_parse else None,
     )
+
+
+def _summaries(stages: Sequence[str]) -> Sequence[Sequence[str]]:
+    return [[name] for name in PARSE_SUMMARIES] if PARSES in stages else []
 
 
 def ingest(namespace: Namespace, *, on_progress: Progress | None = None) -> RunOutcome:
@@ -117,15 +120,19 @@ def _run(
     keys: Sequence[Sequence[str]],
     tags: Mapping[str, str],
     on_progress: Progress | None,
+    parses: "ParseSettings | None" = None,
 ) -> RunOutcome:
-    import dagster as dg
-
-    from rag_assets.assets import progress_reporter, record_noted_packs
-    from rag_assets.running.origins import execute_assets
-
     require_address_space()
-    definitions = load_definitions(workspace)
-    with open_instance(workspace) as instance:
+    with ExitStack() as stack:
+        if parses is not None:
+            stack.enter_context(worker_started_ahead(parses))
+        import dagster as dg
+
+        from rag_assets.assets import progress_reporter, record_noted_packs
+        from rag_assets.running.origins import execute_assets
+
+        definitions = load_definitions(workspace)
+        instance = stack.enter_context(open_instance(workspace))
         record_noted_packs(workspace, instance)
         token = progress_reporter.set(on_progress)
         try:

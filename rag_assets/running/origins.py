@@ -22,8 +22,8 @@ from dagster._core.remote_origin import (
 )
 from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 
-MODULE = "rag_assets.definitions"
-LOCATION = "rag_assets"
+from rag_assets.running.code_server import LOCATION, MODULE
+
 # The names that Dagster gives a Definitions object's repository and its job over all assets.
 REPOSITORY = "__repository__"
 ASSET_JOB = "__ASSET_JOB"

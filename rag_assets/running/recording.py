@@ -1,6 +1,5 @@
 """Record what a command did without a run, and prune what runs leave behind."""
 
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -8,39 +7,25 @@ from rag_assets.running.instance import open_instance
 from rag_assets.workspace import Workspace
 
 if TYPE_CHECKING:
-    import dagster as dg
-
     from rag_assets.auditing import AuditOutcome
-    from rag_assets.auditing.claims import ClaimOutcome
 
 
-def record_audit(workspace: Workspace, outcome: "AuditOutcome") -> None:
-    """Record the audit of a draft that lies outside `drafts/`, where no run would find it."""
-    from rag_assets.assets import DRAFTS, audit_metadata
-
-    _record(workspace, "citation_audits", DRAFTS, outcome.key, audit_metadata(workspace, outcome))
-
-
-def record_claims(workspace: Workspace, outcome: "ClaimOutcome") -> None:
-    """Record a claim audit that was made without a run, as a materialization of `claim_audits`."""
-    from rag_assets.assets import DRAFTS, claims_metadata
-
-    _record(workspace, "claim_audits", DRAFTS, outcome.key, claims_metadata(workspace, outcome))
-
-
-def _record(
-    workspace: Workspace,
-    asset: str,
-    partitions: "dg.DynamicPartitionsDefinition",
-    key: str,
-    metadata: Mapping[str, Any],
-) -> None:
+def record_audit(workspace: Workspace, outcome: "AuditOutcome[Any]") -> None:
+    """Record an audit that was made without a run, as a materialization of its asset."""
     import dagster as dg
+
+    from rag_assets.assets import DRAFTS, metadata_of_audit
+    from rag_assets.checks import make_first_checks
 
     with open_instance(workspace) as instance:
-        instance.add_dynamic_partitions(str(partitions.name), [key])
+        make_first_checks(workspace, instance)
+        instance.add_dynamic_partitions(str(DRAFTS.name), [outcome.key])
         instance.report_runless_asset_event(
-            dg.AssetMaterialization(asset_key=asset, partition=key, metadata=dict(metadata))
+            dg.AssetMaterialization(
+                asset_key=outcome.kind.asset,
+                partition=outcome.key,
+                metadata=metadata_of_audit(workspace, outcome),
+            )
         )
 
 

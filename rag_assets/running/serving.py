@@ -12,9 +12,8 @@ from pathlib import Path
 import yaml
 
 from rag_assets.model import UsageError
-from rag_assets.running.code_server import CodeServer, end_process, start_module
+from rag_assets.running.code_server import LOCATION, CodeServer, end_process, start_module
 from rag_assets.running.instance import prepare_environment
-from rag_assets.running.origins import LOCATION
 from rag_assets.storage import require_writable
 from rag_assets.workspace import Workspace
 

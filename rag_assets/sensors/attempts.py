@@ -1,5 +1,6 @@
 """How often a state has been tried: a run key is spent for ever, even by a failed run."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import dagster as dg
@@ -9,7 +10,7 @@ MOST_ATTEMPTS = 3
 
 @dataclass(frozen=True, slots=True)
 class Attempts:
-    """The runs that a tag value has had on the instance."""
+    """The runs that a state, or a partition in a job, has had on the instance."""
 
     failed: int
     succeeded: int
@@ -21,15 +22,22 @@ class Attempts:
         """Number of the next attempt, from 1."""
         return self.failed + self.succeeded + 1
 
+    def describe(self, reason: str) -> str:
+        """Return why a run is asked for, and which attempt it is where one has failed before."""
+        return reason if self.number == 1 else f"{reason} (attempt {self.number})"
+
     @property
     def is_exhausted(self) -> bool:
         """Whether trying again would only repeat a failure."""
         return self.number > MOST_ATTEMPTS
 
 
-def attempts_of(instance: dg.DagsterInstance, tag: str, value: str) -> Attempts:
-    """Return the runs that carry `tag` with `value`, newest first."""
-    runs = instance.get_runs(dg.RunsFilter(tags={tag: value}), limit=MOST_ATTEMPTS + 1)
+def attempts_of(
+    instance: dg.DagsterInstance, tag: str, value: str, job_name: str | None = None
+) -> Attempts:
+    """Return the runs that carry `tag` with `value`, of one job or of any, newest first."""
+    wanted = dg.RunsFilter(tags={tag: value}, job_name=job_name)
+    runs = instance.get_runs(wanted, limit=MOST_ATTEMPTS + 1)
     return Attempts(
         sum(
             run.status in {dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED}
@@ -41,8 +49,13 @@ def attempts_of(instance: dg.DagsterInstance, tag: str, value: str) -> Attempts:
     )
 
 
-def is_busy(instance: dg.DagsterInstance, tag: str, value: str) -> bool:
-    """Say whether an unfinished run carries `tag` with `value`."""
+def is_busy(
+    instance: dg.DagsterInstance,
+    *,
+    job_name: str | None = None,
+    tags: Mapping[str, str] | None = None,
+) -> bool:
+    """Say whether a run of the job, or with the tags, is not finished."""
     unfinished = [
         dg.DagsterRunStatus.QUEUED,
         dg.DagsterRunStatus.NOT_STARTED,
@@ -50,5 +63,5 @@ def is_busy(instance: dg.DagsterInstance, tag: str, value: str) -> bool:
         dg.DagsterRunStatus.STARTED,
         dg.DagsterRunStatus.CANCELING,
     ]
-    found = instance.get_runs(dg.RunsFilter(tags={tag: value}, statuses=unfinished), limit=1)
-    return bool(found)
+    wanted = dg.RunsFilter(job_name=job_name, tags=tags or {}, statuses=unfinished)
+    return bool(instance.get_runs(wanted, limit=1))

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import dagster as dg
 
-from rag_assets.assets import REST_TAG, STATE_TAG
+from rag_assets.assets import REASON_TAG, STATE_TAG
+from rag_assets.checks import record_stale
 from rag_assets.model import RagError, count_of
 from rag_assets.sensors.attempts import attempts_of, is_busy
 from rag_assets.storage import read_pointer
@@ -17,8 +18,6 @@ from rag_assets.workspace import (
     settings_digest,
 )
 
-# Marks the runs of a namespace's sensors, so that one waits for the other.
-_SENSOR_TAG = "rag/sensor_of"
 # Evidence first: what waits in the queue to be answered or audited should find the new files.
 _PRIORITY = "1"
 Answer = dg.RunRequest | dg.SkipReason
@@ -41,7 +40,7 @@ def build_namespace_sensors(declared: Namespace, job_name: str) -> Sequence[dg.S
     )
     def raw_files(context: dg.SensorEvaluationContext) -> Answer:
         try:
-            return _look(reopen(), context.instance)
+            return _look(reopen(), context.instance, job_name)
         except RagError as error:
             return dg.SkipReason(str(error))
 
@@ -55,16 +54,17 @@ def build_namespace_sensors(declared: Namespace, job_name: str) -> Sequence[dg.S
     )
     def configuration(context: dg.SensorEvaluationContext) -> Answer:
         try:
-            return _compare_configuration(reopen(), context.instance)
+            return _compare_configuration(reopen(), context.instance, job_name)
         except RagError as error:
             return dg.SkipReason(str(error))
 
     return [raw_files, configuration]
 
 
-def _look(namespace: Namespace, instance: dg.DagsterInstance) -> Answer:
-    if is_busy(instance, _SENSOR_TAG, namespace.name):
-        return dg.SkipReason("a run of this namespace's sensors is under way")
+def _look(namespace: Namespace, instance: dg.DagsterInstance, job_name: str) -> Answer:
+    # One of the two sensors waits for the other's run, and for one that was launched by hand.
+    if is_busy(instance, job_name=job_name):
+        return dg.SkipReason(f"a run of {job_name} is under way")
     pointer = read_pointer(namespace.publications)
     published = pointer.built_from.get("inventory") if pointer else None
     look = look_at_raw(namespace, published)
@@ -79,7 +79,9 @@ def _look(namespace: Namespace, instance: dg.DagsterInstance) -> Answer:
     return _request(namespace, instance, look.digest, look.partitions, reason)
 
 
-def _compare_configuration(namespace: Namespace, instance: dg.DagsterInstance) -> Answer:
+def _compare_configuration(
+    namespace: Namespace, instance: dg.DagsterInstance, job_name: str
+) -> Answer:
     pointer = read_pointer(namespace.publications)
     if pointer is None:
         return dg.SkipReason("nothing is published yet")
@@ -87,8 +89,8 @@ def _compare_configuration(namespace: Namespace, instance: dg.DagsterInstance) -
     is_built = built.get("configuration") == settings_digest(namespace)
     if is_built and built.get("overrides") == overrides_digest(namespace):
         return dg.SkipReason("the configuration is the one that was built")
-    if is_busy(instance, _SENSOR_TAG, namespace.name):
-        return dg.SkipReason("a run of this namespace's sensors is under way")
+    if is_busy(instance, job_name=job_name):
+        return dg.SkipReason(f"a run of {job_name} is under way")
     return _request(
         namespace,
         instance,
@@ -113,6 +115,7 @@ def _request(
     state = f"{namespace.name}-{digest[:16]}-after-{since}"
     attempts = attempts_of(instance, STATE_TAG, state)
     if attempts.is_exhausted:
+        record_stale(namespace, instance, f"since the publication {reason}, and no run succeeds")
         return dg.SkipReason(
             f"the last {attempts.number - 1} runs for this state did not publish it (run "
             f"{attempts.last_run_id}). Mend what it names, then materialize by hand or "
@@ -122,10 +125,7 @@ def _request(
         run_key=f"{state}-{attempts.number}",
         tags={
             STATE_TAG: state,
-            _SENSOR_TAG: namespace.name,
-            REST_TAG: str(namespace.settings.sensors.rest_seconds),
-            "rag/reason": reason,
-            "rag/attempt": str(attempts.number),
+            REASON_TAG: attempts.describe(reason),
             "dagster/priority": _PRIORITY,
             "dagster/asset_partition_range_start": partitions[0],
             "dagster/asset_partition_range_end": partitions[-1],

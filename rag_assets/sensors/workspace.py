@@ -4,22 +4,23 @@ import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 
 from rag_assets import __version__
-from rag_assets.assets import record_noted_packs
-from rag_assets.auditing import check_draft, draft_key, list_drafts
-from rag_assets.auditing.staleness import look_for_stale
+from rag_assets.assets import REASON_TAG, record_noted_packs
 from rag_assets.evidence import check_question, list_questions, read_question
 from rag_assets.model import RagError, hash_fields
 from rag_assets.sensors.attempts import attempts_of, is_busy
 from rag_assets.storage import read_pointer
 from rag_assets.workspace import Workspace
 
-_KEY_TAG = "rag/partition"
-_STATE_TAG = "rag/state"
+# What a run works on, and under which circumstances. `dagster.yaml` lets one such run at a time.
+_STATE_TAG = "rag/partition"
+_KEY_TAG = "dagster/partition"
 # A tick is ended after 60 s; who looks at many drafts goes on at the next.
 _LOOK_SECONDS = 20
 
@@ -109,8 +110,23 @@ def build_workspace_sensors(
               "audits its claims; again where a changed source made a verdict stale. A draft that "
               "cannot be read is named and gets no run.",
               _Watched([dg.AssetKey("citation_audits"), dg.AssetKey("claim_audits")],
-                       drafts[0], drafts[1], list_drafts, draft_key, check_draft, look_for_stale)),
+                       drafts[0], drafts[1],
+                       _of_auditing("list_drafts"), _of_auditing("draft_key"),
+                       _of_auditing("check_draft"), _of_auditing("look_for_stale"))),
     ]  # fmt: skip
+
+
+def _of_auditing(name: str) -> Callable[..., Any]:
+    """Return a function of `rag_assets.auditing` that is imported when it is first called.
+
+    Every command that runs something builds the sensors, and auditing takes half as long to import
+    as Dagster.
+    """
+
+    def call(*given: object) -> Any:
+        return getattr(import_module("rag_assets.auditing"), name)(*given)
+
+    return call
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,8 +227,10 @@ class _Look:
         }
         made = set.intersection(*done.values())
         for key in sorted(set(self._files.by_key) - made):
-            # A run by hand may have made one asset of several; only this sensor's runs make all.
-            if attempts_of(self._instance, _KEY_TAG, key).succeeded or self._is_busy(key):
+            # A run by hand may have made one asset of several; only those of the job make all.
+            job_name = self._watched.job_name
+            has_run = attempts_of(self._instance, _KEY_TAG, key, job_name).succeeded
+            if has_run or self._is_busy(key):
                 continue
             refusal = self._refusal(key)
             if refusal is not None:
@@ -259,7 +277,7 @@ class _Look:
         return attempts_of(self._instance, _STATE_TAG, state).succeeded > 0 or self._is_busy(key)
 
     def _is_busy(self, key: str) -> bool:
-        return is_busy(self._instance, "dagster/partition", key)
+        return is_busy(self._instance, tags={_KEY_TAG: key})
 
     def _state(self, key: str) -> str:
         # A copy that was added to a draft is made by a run of its own.
@@ -296,15 +314,9 @@ class _Look:
                 "the partition by hand."
             )
             return None
-        tags = {
-            _KEY_TAG: key,
-            _STATE_TAG: state,
-            "rag/reason": reason,
-            "rag/attempt": str(attempts.number),
-        }
         return dg.RunRequest(
             run_key=f"{state}-{attempts.number}",
             partition_key=key,
-            tags=tags,
+            tags={_STATE_TAG: state, REASON_TAG: attempts.describe(reason)},
             asset_selection=list(assets),
         )

@@ -87,10 +87,10 @@ def read_entries(path: Path) -> dict[str, Entry]:
 def read_rows(
     path: Path,
     schema: "pa.Schema",
-    contents: Collection[str],
+    contents: Collection[str] | None,
     columns: Sequence[str] | None = None,
 ) -> "pa.Table":
-    """Return the rows of `contents`, in the record's order; no file is no rows.
+    """Return the rows of `contents`, or all, in the record's order; no file is no rows.
 
     Raises:
         DamagedFileError: the file's pages are not what was written.
@@ -107,8 +107,10 @@ def read_rows(
         return pa.schema([schema.field(name) for name in names]).empty_table()
     except (pa.ArrowException, OSError, MemoryError, KeyError) as error:
         raise trouble_of_machine(error, path) or _damaged(path, error) from error
-    keep = pc.is_in(table["content_hash"], value_set=pa.array(sorted(contents), pa.string()))
-    return table.filter(keep).select(names).replace_schema_metadata(None)
+    if contents is not None:
+        held = pa.array(sorted(contents), pa.string())
+        table = table.filter(pc.is_in(table["content_hash"], value_set=held))
+    return table.select(names).replace_schema_metadata(None)
 
 
 def _damaged(path: Path, reason: object) -> DamagedFileError:
@@ -172,11 +174,15 @@ def has_layout(path: Path, schema: "pa.Schema") -> bool:
         DamagedFileError: it is not a record.
         StorageError: the machine cannot read it now.
     """
+    return not path.is_file() or bool(_schema_of(path).equals(schema))
+
+
+def _schema_of(path: Path) -> "pa.Schema":
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        return not path.is_file() or bool(pq.read_schema(path).equals(schema))
+        return pq.read_schema(path).remove_metadata()
     except (pa.ArrowException, OSError, MemoryError) as error:
         raise trouble_of_machine(error, path) or _damaged(path, error) from error
 
@@ -187,6 +193,32 @@ def kept_tables(
     """Return the rows of the contents that stay as they are."""
     stay = [content for content in contents if content in entries]
     return [read_rows(path, schema, stay)] if stay else []
+
+
+class OpenRecord:
+    """A record whose lock is held: what it has, and how it is written whole."""
+
+    def __init__(self, path: Path, schema: "pa.Schema", notify: Notify) -> None:
+        self._path, self._schema = path, schema
+        self.entries, self.mended = load_entries_or_mend(path, schema, notify)
+
+    def write(self, fresh: Iterable[Computed], expired: Callable[[], Collection[str]]) -> Refreshed:
+        """Write fresh rows beside those that stay.
+
+        Args:
+            expired: gives the contents dead for so long that their rows go with this write; asked
+                while the lock is held, so that it cannot name what another run has brought back.
+        """
+        signed = [(content, sign(entry), rows) for content, entry, rows in fresh]
+        replaced = {content for content, _, _ in signed}
+        gone = expired()
+        kept = {c: e for c, e in self.entries.items() if c not in replaced and c not in gone}
+        tables = kept_tables(self._path, self._schema, self.entries, kept)
+        self.entries = kept | {content: entry for content, entry, _ in signed}
+        write_record(
+            self._path, self._schema, self.entries, tables + [rows for _, _, rows in signed]
+        )
+        return Refreshed(self.entries, tuple(sorted(replaced)), wrote=True, mended=self.mended)
 
 
 def refresh_record(
@@ -204,12 +236,12 @@ def refresh_record(
 
     Args:
         wanted: content_hash → fingerprint, for every living content of the partition.
-        expired: gives the contents dead for so long that their rows go with this write; asked
-            while the lock is held, so that it cannot name what another run has brought back.
+        expired: as in `OpenRecord.write`.
         compute: gives (content_hash, entry, rows) for each content it is asked for.
     """
     with hold_lock(lock, f"{path.parent.name} {path.stem}", notify):
-        entries, mended = load_entries_or_mend(path, schema, notify)
+        record = OpenRecord(path, schema, notify)
+        entries = record.entries
         stale = sorted(
             content
             for content, fingerprint in wanted.items()
@@ -217,30 +249,20 @@ def refresh_record(
         )
         # A damaged record is written anew even where nothing of it lives: every later stage
         # would meet the damage again.
-        if not stale and mended is None:
-            return Refreshed(entries, (), wrote=False, mended=None)
-        fresh = [(c, sign(e), rows) for c, e, rows in compute(stale)] if stale else []
-        replaced = {content for content, _, _ in fresh}
-        gone = expired()
-        kept = {c: e for c, e in entries.items() if c not in replaced and c not in gone}
-        tables = kept_tables(path, schema, entries, kept)
-        merged = kept | {content: entry for content, entry, _ in fresh}
-        write_record(path, schema, merged, tables + [rows for _, _, rows in fresh])
-        return Refreshed(merged, tuple(sorted(replaced)), wrote=True, mended=mended)
+        if not stale and record.mended is None:
+            return Refreshed(entries, (), wrote=False)
+        return record.write(compute(stale) if stale else (), expired)
 
 
 def prune_record(
-    path: Path,
-    lock: Path,
-    schema: "pa.Schema",
-    expired: Callable[[], Collection[str]],
-    notify: Notify,
+    path: Path, lock: Path, expired: Callable[[], Collection[str]], notify: Notify
 ) -> int:
-    """Drop the rows of expired contents now, as `refresh_record`. Returns how many went."""
+    """Drop the rows of expired contents now, as `OpenRecord.write`. Returns how many went."""
     with hold_lock(lock, f"{path.parent.name} {path.stem}", notify):
-        entries = read_entries(path) if has_layout(path, schema) else {}
+        entries = read_entries(path)
         gone = entries.keys() & set(expired())
         if gone:
+            schema = _schema_of(path)
             kept = {c: e for c, e in entries.items() if c not in gone}
             write_record(path, schema, kept, kept_tables(path, schema, entries, kept))
         return len(gone)

@@ -11,7 +11,6 @@ from rag_assets import __version__
 from rag_assets.model import RagError, code_span, count_of, escape_prose
 from rag_assets.publishing import DocumentLine, describe_namespace, list_documents
 from rag_assets.storage import MANIFEST, read_manifest, read_pointer, write_text
-from rag_assets.tracing.health_outputs import describe_outputs
 from rag_assets.tracing.page import ReportPage
 from rag_assets.tracing.querying import open_sql
 from rag_assets.tracing.stored import read_named_rows
@@ -64,6 +63,9 @@ def write_health_report(
         except RagError as error:
             report.todo.append(f"{name}: {error}")
             report.add(f"It cannot be read: {escape_prose(str(error))}")
+    # Here: a build imports this room for its manifest, and audits nothing.
+    from rag_assets.tracing.health_outputs import describe_outputs
+
     describe_outputs(report, workspace, readable)
     _describe_policy(report, workspace)
     _describe_machine(report, workspace)

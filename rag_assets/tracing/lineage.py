@@ -8,7 +8,8 @@ journal and records still know of the bytes.
 from typing import TYPE_CHECKING
 
 from rag_assets.publishing.catalogue import quote_literal
-from rag_assets.tracing.stored import RECORDED_STAGES, json_files, load_table
+from rag_assets.stages import recorded
+from rag_assets.tracing.stored import json_files, load_table
 from rag_assets.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -204,6 +205,6 @@ def create_lineage(connection: "DuckDBPyConnection", workspace: Workspace) -> No
     load_table(connection, "ends", _REFERENCE, query)
     connection.execute(
         _LINEAGE.format(
-            stages=list(RECORDED_STAGES), root=quote_literal(f"{workspace.root.as_posix()}/")
+            stages=list(recorded()), root=quote_literal(f"{workspace.root.as_posix()}/")
         )
     )

@@ -15,12 +15,9 @@ from typing import TYPE_CHECKING, Any
 from rag_assets.model import UsageError
 from rag_assets.publishing import build_id_of
 from rag_assets.publishing.catalogue import attach_catalogues, catalogue_name
+from rag_assets.stages import recorded
 from rag_assets.storage import read_json, read_manifest, read_pointer, write_text
-from rag_assets.tracing.stored import (
-    RECORDED_STAGES,
-    create_stored_tables,
-    read_named_rows,
-)
+from rag_assets.tracing.stored import create_stored_tables, read_named_rows
 from rag_assets.workspace import Namespace, Workspace
 
 if TYPE_CHECKING:
@@ -134,7 +131,7 @@ def _render(
     build_id: str,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     documents = read_named_rows(connection, _DOCUMENTS)
-    stages: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in RECORDED_STAGES}
+    stages: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in recorded()}
     for row in read_named_rows(connection, _STAGES):
         stages[row["stage"]][row["content_hash"]] = row
     signed = published.get("made_by", {})

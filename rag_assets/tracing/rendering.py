@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from rag_assets.judging import show_score
 from rag_assets.tracing.chain import Chain, Step
 
 # Hashes are shown so far, as Git does; `--json` has them whole.
@@ -81,6 +80,8 @@ def _shown(name: str, value: Any, kind: str = "") -> str:
     if name in _HASHES:
         return str(value)[:_SHOWN_DIGITS]
     if name == "score" and kind in _JUDGED:
+        from rag_assets.judging import show_score
+
         return show_score(value)
     text = _folded(str(value))
     return text if len(text) <= _LINE_LETTERS else f"{text[: _LINE_LETTERS - 1]}…"

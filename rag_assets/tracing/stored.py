@@ -13,14 +13,13 @@ from rag_assets.publishing.catalogue import (
     quote_identifier,
     quote_literal,
 )
+from rag_assets.stages import recorded
 from rag_assets.storage import MANIFEST, read_pointer
 from rag_assets.workspace import Namespace, Workspace
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-# Stages whose records say, for each content, who computed its rows.
-RECORDED_STAGES = ("parse_reports", "parents", "chunks", "embeddings")
 # DuckDB refuses a larger JSON document unless it is told; its own default.
 _JSON_BYTES = 16 * 1024 * 1024
 
@@ -134,7 +133,7 @@ def _create_stages(connection: "DuckDBPyConnection", namespaces: Sequence[Namesp
     paths = [
         path
         for each in namespaces
-        for stage in RECORDED_STAGES
+        for stage in recorded()
         for path in sorted((each.records / stage).glob("[!.]*.parquet"))
     ]
     if not paths:

@@ -56,7 +56,6 @@ from rag_assets.workspace.policy import (
     record_decision,
     written_settings,
 )
-from rag_assets.workspace.raw_files import describe_raw_files
 from rag_assets.workspace.scanning import Scan, scan_raw
 from rag_assets.workspace.secrets import choose_secrets, find_secret
 from rag_assets.workspace.settings import Settings
@@ -107,7 +106,6 @@ __all__ = [
     "create_workspace",
     "current_identities",
     "current_overrides",
-    "describe_raw_files",
     "environment_of",
     "find_secret",
     "list_templates",

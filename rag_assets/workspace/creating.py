@@ -28,6 +28,18 @@ _CONFIG = """\
 # namespace alone.
 """
 
+# `dg` asks for a module of its folder, from which it imports nothing here.
+_DG = """\
+# Found by Dagster's `dg` when it is run here: it loads what `rag ui` shows.
+directory_type = "project"
+
+[project]
+root_module = "namespaces"
+defs_module = "namespaces"
+code_location_name = "rag_assets"
+code_location_target_module = "rag_assets.definitions"
+"""
+
 _AGENT = """\
 # For an assistant that works in this folder
 
@@ -87,6 +99,7 @@ def create_workspace(folder: Path, template: str) -> tuple[Workspace, list[str]]
         ENVIRONMENT_FILE: "# Found by a bare `dagster` command that is run here.\n"
         + "".join(f"{name}={value}\n" for name, value in environment_of(Workspace(root)).items()),
         MARKER: _CONFIG,
+        "dg.toml": _DG,
     }
     for name, text in contents.items():
         if not (root / name).exists():

@@ -21,6 +21,8 @@ RESERVED_NAMES = frozenset(
         "claim_audits",
         "evaluation_sets",
         "retrieval_evaluations",
+        "parse_quality_report",
+        "instruction_briefs",
         "default",
         "temp",
     }
@@ -187,6 +189,11 @@ class Workspace:
     def drafts(self) -> Path:
         """The user's drafts."""
         return self.root / "drafts"
+
+    @property
+    def evaluations(self) -> Path:
+        """The user's evaluation sets; most workspaces have none."""
+        return self.root / "evaluations"
 
     def draft_stem(self, draft: Path) -> str:
         """Return how the outputs of a draft are called, without what they are and their version.

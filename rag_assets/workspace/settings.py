@@ -104,13 +104,15 @@ class GeneralChunkSettings(_Section):
     overlap: float = Field(ge=0, le=0.5)
 
 
+# What they do stands in the table of `chunking/modes.py`.
+ChunkMode = Literal["parent_child", "general", "qa"]
 PreprocessRule = Literal["attachments", "citation_marks", "emails", "urls", "white_space"]
 
 
 class ChunkSettings(_Section):
     """Sizes in tokens of the embedding model's tokenizer."""
 
-    mode: Literal["parent_child", "general", "qa"]
+    mode: ChunkMode
     target_tokens: int = Field(ge=8)
     min_tokens: Count
     max_tokens: int = Field(ge=16)

@@ -19,7 +19,7 @@ from rag_assets.assets.reporting import (
     text_preview,
     warnings_metadata,
 )
-from rag_assets.checks.namespace import judge
+from rag_assets.checks.results import judge
 from rag_assets.model import DocumentStatus, StageOutcome
 from rag_assets.running import STAGES, materialize_partition, materialize_stages
 from rag_assets.running.instance import open_instance
@@ -30,6 +30,7 @@ _MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethr
 _ACTIVE = {"image", "html_inline", "html_block", "link_open", "heading_open", "table_open"}
 # Links of ours lead to pages of assets.
 _OWN_LINK = re.compile(r"/assets/[\w-]+/\w+(\?view=partitions&partition=\w+)?")
+_STAGE = dg.AssetKey(["thesis", "stage"])
 HOSTILE = (
     "![a](/graphql?query=mutation{wipe})",
     "<img src=http://127.0.0.1:9/x.png>",
@@ -81,7 +82,7 @@ def test_whatever_a_stage_reports_is_text(name: str, reason: str, warning: str) 
     document = DocumentStatus(name, "failed", reason, {})
     outcome = StageOutcome("d", (document,), {"documents": 1}, 1, 0.1, (warning,), "")
     assert active_in(outcome_metadata(outcome)) == []
-    assert active_in(run_metadata({"0": outcome, "1": outcome})) == []
+    assert active_in(run_metadata(_STAGE, {"0": outcome, "1": outcome})) == []
     assert active_in(warnings_metadata([warning])) == []
     assert active_parts(sentence_list([name, reason, warning])) == []
 

@@ -22,7 +22,7 @@ def only(citation: str, front_matter: str = "") -> CitationVerdict:
     head = f"---\n{front_matter}\n---\n" if front_matter else ""
     audit = audit_of(f"{head}Wages rose by three percent {citation}.", Shelf(SHELF))
     (row,) = audit.rows
-    assert audit.has_errors == (row.status == "ERROR")
+    assert bool(audit.errors) == (row.status == "ERROR")
     assert row.status != "ERROR" or (row.score is None and row.passage is None)
     return row
 

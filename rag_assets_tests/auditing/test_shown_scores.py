@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.assets.citation_audits import audit_metadata
-from rag_assets.auditing import AuditOutcome, audit_citations
+from rag_assets.assets.citation_audits import citations_metadata
+from rag_assets.auditing import AuditOutcome, CitationAudit, audit_citations
 from rag_assets.tracing import trace
 from rag_assets.tracing.rendering import render_chain
 from rag_assets.workspace import Workspace
@@ -18,8 +18,13 @@ DRAFT = "Green roofs cool crowded noisy towns during winters {#towns}.\n"
 SETTINGS = {**HASHING, "verify": {"scorer": "coverage", "threshold": 0.9, "weak_threshold": 0.3}}
 
 
+Audited = tuple[Workspace, AuditOutcome[CitationAudit]]
+
+
 @pytest.fixture(scope="module")
-def audited(tmp_path_factory: pytest.TempPathFactory) -> tuple[Workspace, AuditOutcome]:
+def audited(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Audited:
     workspace = make_workspace(
         tmp_path_factory.mktemp("scores"), {"evidence/towns.md": SOURCE}, SETTINGS
     )
@@ -35,19 +40,21 @@ def shown(text: str) -> set[str]:
     return set(re.findall(r"0\.8[56]\b|8[56] ?%|0\.857", text))
 
 
-def test_pages_show_one_score(audited: tuple[Workspace, AuditOutcome]) -> None:
+def test_pages_show_one_score(audited: Audited) -> None:
     _, outcome = audited
     for page in (outcome.markdown, outcome.html):
         assert shown(page.read_text(encoding="utf-8")) == {"0.85"}, page.name
     assert "(0.85 of its content words; OK from 0.90)" in outcome.audit.rows[0].reason
 
 
-def test_the_dagster_table_shows_the_same(audited: tuple[Workspace, AuditOutcome]) -> None:
-    table = audit_metadata(*audited)["table"]
+def test_the_dagster_table_shows_the_same(
+    audited: Audited,
+) -> None:
+    table = citations_metadata(*audited)["table"]
     assert [record.data["score"] for record in table.records] == ["0.85"]
 
 
-def test_a_trace_shows_the_same(audited: tuple[Workspace, AuditOutcome]) -> None:
+def test_a_trace_shows_the_same(audited: Audited) -> None:
     workspace, _ = audited
     (chain,) = trace(workspace, "drafts/chapter.md")
     assert shown(render_chain(chain)) == {"0.85"}

@@ -23,7 +23,6 @@ READ = {
     ("rag namespace add", "raw"),
     ("rag replay", "pack"),
     ("rag export-used-sources", "file"),
-    ("rag eval headings", "compared"),  # NAME=FILE, read
 }
 # Makes a workspace: its place is checked by `create_workspace` itself.
 MADE = {("rag init", "folder")}

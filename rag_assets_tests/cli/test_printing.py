@@ -11,7 +11,10 @@ from rag_assets.model import UsageError
 
 
 def run(*arguments: str) -> Result:
-    group = ExplainedErrors("rag")
+    class Commands(ExplainedErrors, click.Group):
+        pass
+
+    group = Commands("rag")
 
     @group.command()
     def printing() -> None:

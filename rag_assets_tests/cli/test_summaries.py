@@ -1,10 +1,9 @@
 """What is printed of packs and audits fits a terminal, in every script."""
 
-from typing import Any
-
 import pytest
 from rich.cells import cell_len
 
+from rag_assets.auditing.claims import ClaimAudit, ClaimRow, ClaimStatus
 from rag_assets.cli.summaries import _wrapped, summarise_claims
 
 CHINESE = (
@@ -34,18 +33,21 @@ def test_a_word_that_fits_no_line_stands_alone() -> None:
 
 
 def test_a_claim_audit_shows_what_is_most_urgent_first() -> None:
-    def row(line: int, urgency: int, status: str = "EVIDENCE_NEEDED") -> dict[str, Any]:
-        return {
-            "line": line, "urgency": urgency, "status": status, "claim_type": "causal",
-            "claim_text": "Trees cool.", "reason": "It cites nothing.",
-        }  # fmt: skip
+    def row(line: int, urgency: int, status: ClaimStatus = "EVIDENCE_NEEDED") -> ClaimRow:
+        return ClaimRow(
+            claim_id=str(line), line=line, start=0, end=1, section="", sentence="Trees cool.",
+            claim_text="Trees cool.", claim_type="causal", claim_types=("causal",), cue="",
+            linked_evidence=(), status=status, reason="It cites nothing.", suggested_queries=(),
+            counterevidence=(), urgency=urgency,
+        )  # fmt: skip
 
-    rows = [row(1, 5), row(2, 0), row(3, 5, "SUPPORTED")]
-    stored = {
-        "draft_name": "a.md", "rows": rows, "warnings": ["No model reads."],
-        "counts": {"EVIDENCE_NEEDED": 2, "SUPPORTED": 1},
-    }  # fmt: skip
-    shown = summarise_claims(stored).splitlines()
+    audit = ClaimAudit(
+        audit_id="", draft_name="a.md", draft_digest="", sentences=3, cited=0, exempt={},
+        publications={}, scorer="auto", scorer_fingerprints={}, counterevidence="off",
+        rows=(row(1, 5), row(2, 0), row(3, 5, "SUPPORTED")), sources_used=(),
+        warnings=("No model reads.",),
+    )  # fmt: skip
+    shown = summarise_claims(audit).splitlines()
     assert shown[0] == "a.md: 2 EVIDENCE_NEEDED, 1 SUPPORTED"
     assert [line.split(":")[0] for line in shown if line.startswith("line")] == ["line 2", "line 1"]
     assert shown[-1] == "note: No model reads."

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from rag_assets.cli import stages
-from rag_assets.cli.main import build_cli
+from rag_assets.cli.main import COMMANDS, GROUPS, build_cli
 from rag_assets.publishing import collecting
 from rag_assets.storage import describe_trouble
 from rag_assets_tests.libraries import build, make_workspace
@@ -45,3 +45,13 @@ def test_gc_on_a_full_disk_does_not_advise_gc(
     assert "record.parquet: the disk is full." in ran.stderr
     assert "`rag gc` removes" not in ran.stderr
     assert "The disk is full even so" in ran.stderr
+
+
+def test_help_lists_commands_by_what_one_does_with_them() -> None:
+    shown = CliRunner().invoke(build_cli(), ["--help"]).output
+    places = [shown.index(f"\n{title}:") for title in GROUPS]
+    assert places == sorted(places)
+    for (title, commands), end in zip(GROUPS.items(), [*places[1:], len(shown)], strict=True):
+        part = shown[shown.index(f"\n{title}:") : end]
+        assert [name for name in COMMANDS if f"\n  {name} " in part] == list(commands)
+    assert len(COMMANDS) == sum(map(len, GROUPS.values())), "a command stands in one group"

@@ -1,7 +1,9 @@
 import json
+import re
 from pathlib import Path
 
 import dagster as dg
+import dagster_webserver
 
 from rag_assets.definitions import build_definitions
 from rag_assets.workspace import add_namespace
@@ -48,10 +50,44 @@ def test_static_and_dynamic_partitions_never_share_a_job(tmp_path: Path) -> None
 
 def test_no_root_is_partitioned_so_the_ui_asks_for_no_partition_of_all(tmp_path: Path) -> None:
     # With one partitioned root "Materialize all" runs that root's partitions and nothing else.
-    assets = describe_graph(make_workspace(tmp_path / "library"))["assets"]
+    workspace = make_workspace(tmp_path / "library")
+    workspace.evaluations.mkdir()
+    (workspace.evaluations / "heat.json").write_text("{}")
+    assets = describe_graph(workspace)["assets"]
     roots = {key for key, asset in assets.items() if not asset["deps"]}
     assert roots == {"thesis/inventory", "evaluation_sets"}
     assert not any(assets[root]["partitions"] for root in roots)
+
+
+def test_evaluations_appear_where_there_are_sets(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path / "library")
+
+    def evaluating() -> tuple[set[str], bool]:
+        graph = describe_graph(workspace)
+        named = {"evaluation_sets", "retrieval_evaluations"} & graph["assets"].keys()
+        return named, "evaluate_retrieval" in graph["jobs"]
+
+    assert evaluating() == (set(), False)
+    workspace.evaluations.mkdir()
+    assert evaluating() == (set(), False)
+    (workspace.evaluations / "heat.json").write_text("{}")
+    assert evaluating() == ({"evaluation_sets", "retrieval_evaluations"}, True)
+
+
+def test_every_kind_has_an_icon_in_the_ui(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path / "library")
+    workspace.evaluations.mkdir()
+    (workspace.evaluations / "heat.json").write_text("{}")
+    kinds = {k for asset in describe_graph(workspace)["assets"].values() for k in asset["kinds"]}
+    scripts = Path(dagster_webserver.__file__).parent.joinpath("webapp/build").rglob("*.js")
+    # The table of kinds: `duckdb:{icon:…`, `"file":{icon:…`.
+    drawn = {
+        kind
+        for script in scripts
+        for kind in re.findall(r'[{,]"?(\w+)"?:\{icon:', script.read_text(encoding="utf-8"))
+    }
+    assert {"python", "duckdb"} <= drawn, "the UI keeps its icons elsewhere now"
+    assert kinds <= drawn
 
 
 def test_materializing_the_sets_makes_each_a_partition_and_forgets_those_that_went(
@@ -78,7 +114,7 @@ def test_materializing_the_sets_makes_each_a_partition_and_forgets_those_that_we
 
 
 def test_what_a_failed_check_says_stands_in_its_own_line() -> None:
-    from rag_assets.checks.namespace import judge
+    from rag_assets.checks.results import judge
 
     result = judge([f"raw/{n}.pdf: failed" for n in range(5)], dg.AssetCheckSeverity.WARN)
     assert not result.passed

@@ -8,8 +8,13 @@ from xml.etree import ElementTree
 
 import pytest
 
+from rag_assets.chunking import split_sentences
+
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").glob("*.md")])
+FRONT = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")
+PAGES = sorted([*(ROOT / name for name in FRONT), *(ROOT / "docs").glob("*.md")])
+# Bullets of a version in the change log: nobody reads more.
+MOST_BULLETS = 40
 # What tools leave behind; none of it is part of the repository.
 LEFT_BEHIND = {"__pycache__", "build", "demo", "dist"}
 
@@ -136,3 +141,12 @@ def test_change_log_has_the_version_of_the_package() -> None:
     newest = re.search(r"^## \[(\d+\.\d+\.\d+)\]", read("CHANGELOG.md"), re.MULTILINE)
     assert newest
     assert newest[1] == project()["version"] == rag_assets.__version__
+
+
+def test_change_log_is_told_to_users_in_single_sentences() -> None:
+    for version in read("CHANGELOG.md").split("\n## ")[1:]:
+        told, _, upgrading = version.partition("### Upgrading")
+        assert upgrading.strip(), "say what is built anew and what has to be done by hand"
+        bullets = re.findall(r"^- (.*)$", told, re.MULTILINE)
+        assert 0 < len(bullets) <= MOST_BULLETS
+        assert [each for each in bullets if len(split_sentences(each)) != 1] == []

@@ -2,15 +2,19 @@
 
 import json
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import dagster as dg
 import duckdb
 import pyarrow as pa
 import pytest
+import time_machine
 from click.testing import Result
 
+from rag_assets.checks.namespace import judge_freshness
 from rag_assets.chunking.rows import chunks_schema
 from rag_assets.embedding.words import WordTokenizer
 from rag_assets.evidence import ask, mark_retired
@@ -71,6 +75,7 @@ def test_every_check_passes_where_nothing_is_wrong(namespace: Namespace, rag: Ra
         (
             "no_citability_conflicts", "no_documents_failed", "chunks_cover_their_parent",
             "no_chunk_exceeds_the_model", "index_matches_chunks", "evidence_is_citable",
+            "publication_is_fresh",
         ),
         True,
     )  # fmt: skip
@@ -163,6 +168,28 @@ def test_trouble_with_single_files_warns_and_publishes_the_rest(
                 "SELECT citable FROM documents WHERE doc_uid = 'roofs'", "--json")  # fmt: skip
     assert json.loads(shown.stdout) == [{"citable": False}]
     whole_publication(namespace)
+
+
+def test_what_changed_since_the_publication_is_told_with_when_it_was_looked_at(
+    namespace: Namespace, rag: Rag
+) -> None:
+    write_raw(namespace.workspace, "evidence/ponds.md", "# Ponds\n\nA pond cools the air.\n")
+    with time_machine.travel(time.time() + 60):  # it is not being written any more
+        result = judge_freshness(namespace)
+    assert not result.passed
+    assert result.severity == dg.AssetCheckSeverity.WARN
+    assert "raw/ has changed since the publication: 1 added" in (result.description or "")
+    shown = result.metadata or {}
+    assert shown["mend"].value == "rag ingest --namespace thesis"
+    assert shown["files"].value == len(NOTES) + 1
+    looked, published = shown["raw/ looked at"], shown["published"]
+    assert isinstance(looked, dg.TimestampMetadataValue)
+    assert isinstance(published, dg.TimestampMetadataValue)
+    assert looked.value > published.value
+    ran = rag("--workspace", namespace.workspace.root, "ingest", "--json")
+    fresh = checks_of(ran)["publication_is_fresh"]
+    assert fresh["passed"]
+    assert fresh["description"].startswith("Nothing has changed: raw/ held 5 files when it was")
 
 
 def test_a_pack_whose_publication_is_gone_without_a_word_is_named(namespace: Namespace) -> None:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from rag_assets.running import STAGES, materialize_stages
+from rag_assets.auditing import draft_key
+from rag_assets.running import STAGES, materialize_partition, materialize_stages
 from rag_assets.workspace import Namespace, Workspace
 from rag_assets_tests.e2e.browsing import (
     CHROMIUM,
@@ -46,7 +47,11 @@ def namespace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Namespace]:
         patch.setenv("RAG_WORKSPACE", str(root))
         patch.setenv("DAGSTER_HOME", str(workspace.dagster_home))
         outcome = materialize_stages(workspace.namespace("thesis"), STAGES)
-    assert outcome.is_success, outcome.errors
+        assert outcome.is_success, outcome.errors
+        draft = workspace.drafts / "chapter.md"
+        draft.write_text("A green roof was 7 degrees cooler than bitumen at noon. {#roofs}\n")
+        audit = materialize_partition(workspace, "citation_audits", draft_key(draft))
+        assert audit.is_success, audit.errors
     yield Workspace.open(root).namespace("thesis")
 
 
@@ -102,6 +107,40 @@ def test_a_failed_document_is_seen_in_its_partition(
     row = page.get_by_role("row").filter(has=page.get_by_role("cell", name=name, exact=True)).last
     expect(row.get_by_role("cell", name="failed", exact=True)).to_be_visible()
     expect(row.get_by_text(said)).to_be_visible()
+
+
+def test_the_overview_shows_the_totals_of_the_last_run(page: Page, server: Server) -> None:
+    page.goto(f"{server.url}/assets/thesis/parse_reports?view=overview")
+    for name, value in (("whole run: documents", "3"), ("whole run: failed", "2")):
+        row = page.get_by_role("row").filter(has=page.get_by_text(name, exact=True)).last
+        expect(row.get_by_text(value, exact=True)).to_be_visible()
+
+
+def test_a_link_leads_from_the_overview_to_a_partition_with_documents(
+    page: Page, server: Server, namespace: Namespace
+) -> None:
+    page.goto(f"{server.url}/assets/thesis/chunks?view=overview")
+    page.get_by_role("link", name=partition_of(namespace, NOTE), exact=True).first.click()
+    expect(page.get_by_role("cell", name="raw/evidence/roofs.md", exact=True)).to_be_visible()
+
+
+def test_the_lineage_of_an_audit_leads_to_the_document(
+    page: Page, server: Server, namespace: Namespace
+) -> None:
+    page.goto(f"{server.url}/assets/citation_audits?view=overview")
+    link = f"parse_reports {partition_of(namespace, NOTE)}"
+    page.get_by_role("link", name=link, exact=True).first.click()
+    expect(page.get_by_role("cell", name="raw/evidence/roofs.md", exact=True)).to_be_visible()
+
+
+def test_when_raw_was_looked_at_stands_with_the_freshness_of_a_publication(
+    page: Page, server: Server
+) -> None:
+    page.goto(f"{server.url}/assets/thesis/search_index?view=checks")
+    page.get_by_text("publication_is_fresh").first.click()
+    expect(
+        page.get_by_text(re.compile("raw/ held 3 files when it was looked at")).first
+    ).to_be_visible()
 
 
 def test_failed_documents_are_told_on_the_checks_tab(page: Page, server: Server) -> None:

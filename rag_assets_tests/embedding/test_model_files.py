@@ -4,9 +4,11 @@ import json
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from rag_assets.embedding import (
     load_embedder,
@@ -15,7 +17,14 @@ from rag_assets.embedding import (
     model_dimension,
     model_fingerprint,
 )
-from rag_assets.embedding.bundled_files import BUNDLED_MODELS, bundled_folder
+from rag_assets.embedding.bundled_files import (
+    BUNDLED_MODELS,
+    bundled_folder,
+    checked_folder,
+    read_ahead,
+)
+from rag_assets.embedding.model_folder import _hash_file
+from rag_assets.embedding.model_tokenizer import cutting_token_ids
 from rag_assets.model import ConfigurationError, DamagedFileError
 from rag_assets.workspace.settings import ModelSettings
 
@@ -29,8 +38,6 @@ def settings(
 @pytest.fixture
 def small_model(tmp_path: Path) -> Path:
     """A folder with everything but weights: five words, 16 places, prompts."""
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-
     words = {"[UNK]": 0, "[CLS]": 1, "[SEP]": 2, "passage": 3, "light": 4, "yield": 5}
     tokenizer = Tokenizer(models.WordLevel(words, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.Lowercase()
@@ -163,6 +170,29 @@ def test_prompts_and_lengths_of_the_settings_stand_above_the_model_s(small_model
 def test_a_prompt_that_leaves_no_room_is_refused(small_model: Path) -> None:
     with pytest.raises(ConfigurationError, match="no text fits"):
         load_tokenizer(settings(str(small_model), passage_prompt="light " * 14))
+
+
+@pytest.mark.parametrize("most", [4, 8])
+def test_a_text_is_cut_off_as_the_tokenizers_library_does(small_model: Path, most: int) -> None:
+    path = small_model / "tokenizer.json"
+    cutting = Tokenizer.from_file(str(path))
+    cutting.no_padding()
+    cutting.enable_truncation(most)
+    texts = ["light", "", "light yield passage light yield", "none yield"]
+    expected = [encoding.ids for encoding in cutting.encode_batch_fast(texts)]
+    assert cutting_token_ids(path, most)(texts) == expected
+    assert max(map(len, expected)) == min(most, 7)
+
+
+def test_files_that_are_read_ahead_are_not_read_again() -> None:
+    _hash_file.cache_clear()
+    read_ahead(["all-MiniLM-L6-v2", "no bundled model"])
+    (ahead,) = (thread for thread in threading.enumerate() if thread.name == "rag-models")
+    ahead.join()
+    read = _hash_file.cache_info().misses
+    assert read == len(BUNDLED_MODELS["all-MiniLM-L6-v2"].files)
+    checked_folder("all-MiniLM-L6-v2")
+    assert _hash_file.cache_info().misses == read
 
 
 def test_a_bundled_model_and_a_copy_of_its_folder_have_one_fingerprint(tmp_path: Path) -> None:

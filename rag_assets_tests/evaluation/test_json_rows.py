@@ -5,10 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.evaluation.assertions import evaluate_assertions
 from rag_assets.evaluation.claims_rows import read_claims
 from rag_assets.evaluation.drafts_rows import read_draft_rows
-from rag_assets.evaluation.locating import read_locate_sets
 from rag_assets.model import UsageError
 
 # Marks at which Python ends lines and JSON does not.
@@ -30,15 +28,6 @@ def test_a_text_may_hold_marks_that_end_lines_elsewhere(tmp_path: Path) -> None:
     (claim,) = read_claims(write(tmp_path / "claims.jsonl", CLAIM))
     (draft,) = read_draft_rows(write(tmp_path / "drafts.jsonl", DRAFT))
     assert claim.claim == draft.sentence == TEXT
-    rows = write(tmp_path / "rows.jsonl", {"sentence": TEXT, "label": "NONE", "set": "roofs"})
-    assert evaluate_assertions([rows]).counts["sentences"] == 1
-    write(tmp_path / "s_refs.jsonl", {"reference_paper_id": "p", "sentences": [[0, TEXT]]})
-    write(
-        tmp_path / "s.jsonl",
-        {"citing_sentence": TEXT, "reference_paper_id": "p", "cited_ids": [0]},
-    )
-    (found,) = read_locate_sets(tmp_path)
-    assert found.questions[0].sentence == TEXT
 
 
 def test_a_line_that_is_no_row_is_named_with_the_field_that_is_wrong(tmp_path: Path) -> None:
@@ -57,7 +46,3 @@ def test_lines_that_are_no_json_and_files_that_are_no_text_are_told(tmp_path: Pa
     file.write_bytes(b"\xff\xfe")
     with pytest.raises(UsageError, match="cannot be read"):
         read_claims(file)
-    write(tmp_path / "s_refs.jsonl", {"reference_paper_id": "p"})
-    write(tmp_path / "s.jsonl")
-    with pytest.raises(UsageError, match=r"line 1: .*lacks sentences"):
-        read_locate_sets(tmp_path)

@@ -35,6 +35,39 @@ def test_a_noted_pack_becomes_one_materialization(asked: tuple[Workspace, AskOut
     assert shown["question"].value == "What do cool roofs reflect?"
 
 
+def test_the_checks_of_what_was_recorded_without_a_run_are_made_too(
+    asked: tuple[Workspace, AskOutcome],
+) -> None:
+    # Dagster draws a green tick beside checks that never ran.
+    workspace, _ = asked
+    packs = dg.AssetCheckKey(dg.AssetKey("evidence_packs"), "packs_cite_a_publication")
+    verdicts = dg.AssetCheckKey(dg.AssetKey("citation_audits"), "verdicts_are_current")
+    with dg.DagsterInstance.ephemeral() as instance:
+        record_noted_packs(workspace, instance)
+        for key in (packs, verdicts):
+            record = instance.get_latest_asset_check_evaluation_record(key)
+            assert record is not None
+            assert record.evaluation is not None
+            assert record.evaluation.passed
+            assert record.evaluation.metadata["count"].value == 0  # plotted over time
+
+
+def test_what_cannot_be_checked_fails_its_check_and_stops_no_run(
+    asked: tuple[Workspace, AskOutcome],
+) -> None:
+    workspace, _ = asked
+    (run,) = (workspace.meta / "query_runs").glob("*.json")
+    run.write_text("{", encoding="utf-8")
+    key = dg.AssetCheckKey(dg.AssetKey("evidence_packs"), "packs_cite_a_publication")
+    with dg.DagsterInstance.ephemeral() as instance:
+        record_noted_packs(workspace, instance)
+        record = instance.get_latest_asset_check_evaluation_record(key)
+    assert record is not None
+    assert record.evaluation is not None
+    assert not record.evaluation.passed
+    assert run.name in str(record.evaluation.metadata["told"].value)
+
+
 def test_a_note_is_kept_until_its_pack_was_used(asked: tuple[Workspace, AskOutcome]) -> None:
     workspace, _ = asked
     looking = noted_packs(workspace)

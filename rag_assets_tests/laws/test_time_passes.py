@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import time_machine
 
-from rag_assets.auditing.record import from_json as audit_from_json
+from rag_assets.auditing import CITATIONS
 from rag_assets.auditing.storing import audit_citations
 from rag_assets.embedding import model_fingerprints
 from rag_assets.evidence import ask, pack_from_json, packs_without_publication
@@ -223,7 +223,7 @@ def test_old_packs_and_verdicts_can_be_read_whole_and_say_that_they_are_retired(
         assert pack.items[0].doc_uid == "roofs"
         assert "reflect sunlight" in pack.items[0].exact_quote
         assert pack.items[0].parent_text in ROOFS
-        audit = audit_from_json(json.loads(audited.json.read_text(encoding="utf-8")))
+        audit = CITATIONS.read(audited.json)
         assert audit == audited.audit
         assert [row.doc_uid for row in audit.rows] == ["roofs", "叶片"]
         (run,) = (workspace.meta / "query_runs").glob("*.json")

@@ -93,7 +93,10 @@ def test_a_language_that_is_not_installed_is_named_with_its_package(
 
 def test_recognition_changes_the_fingerprint_of_a_parse() -> None:
     def of(**changes: object) -> str:
-        return parse_fingerprint("ab", ".pdf", None, make_settings(**changes))
+        return parse_fingerprint("request", "application/pdf", make_settings(**changes))
 
     assert of() == of(ocr_languages="eng")
+    plain = [parse_fingerprint("request", "text/plain", make_settings(ocr=o))
+             for o in ("none", "tesseract")]  # fmt: skip
+    assert plain[0] == plain[1]
     assert len({of(), of(ocr="tesseract"), of(ocr="tesseract", ocr_languages="eng")}) == 3

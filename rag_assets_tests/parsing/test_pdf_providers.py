@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import pymupdf
 import pytest
 
@@ -37,3 +40,20 @@ def test_locked_file_is_told_from_a_wrong_password(password: str | None, reason:
     with pytest.raises(ParseFailure) as caught:
         Pymupdf4llmParser().parse(data, ParseHints(".pdf", password), make_settings())
     assert caught.value.reason_code == reason
+
+
+IMPORTS = """
+import sys
+from rag_assets.parsing.pdf.library import load_pymupdf
+pymupdf = load_pymupdf()
+withheld = {"onnxruntime", "pymupdf.layout", "pymupdf4llm"} & sys.modules.keys()
+assert not withheld, withheld
+assert pymupdf.TOOLS.unset_quad_corrections() is True
+import pymupdf4llm
+assert callable(pymupdf._get_layout), "PyMuPDF4LLM looks at pages without its model"
+"""
+
+
+def test_the_layout_model_is_loaded_for_who_asks_for_it_alone() -> None:
+    pytest.importorskip("pymupdf4llm")
+    subprocess.run([sys.executable, "-c", IMPORTS], check=True)

@@ -12,7 +12,7 @@ from rag_assets.parsing import (
     ParseJob,
     parse_document,
     parse_files,
-    parse_fingerprint,
+    request_fingerprint,
 )
 from rag_assets_tests.parsing.conftest import make_settings
 from rag_assets_tests.parsing.test_any_bytes import assert_keeps_the_contract
@@ -45,9 +45,8 @@ def test_every_nasty_pdf_gives_a_report(tmp_path: Path) -> None:
     jobs = {}
     for path in files_below("nasty/nasty_pdf", "*.pdf"):
         content = hash_bytes(path.read_bytes())
-        fingerprint = parse_fingerprint(content, ".pdf", None, settings)
-        output = tmp_path / f"{content}.parquet"
-        jobs[content] = ParseJob(content, path, ".pdf", None, output, tmp_path, fingerprint)
+        request = request_fingerprint(content, ".pdf", None, settings)
+        jobs[content] = ParseJob(content, path, ".pdf", None, tmp_path, tmp_path, request)
     reports = list(parse_files(jobs.values(), settings))
     assert {report.content_hash for report in reports} == set(jobs)
     for report in reports:

@@ -24,6 +24,7 @@ from rag_assets.parsing import (
     read_parsed,
     register_parser,
     registry,
+    request_fingerprint,
     unregister_parser,
 )
 from rag_assets_tests.parsing.conftest import make_settings
@@ -70,10 +71,9 @@ def parse_in_worker(folder: Path, data: bytes, extension: str) -> tuple[Any, Par
     path = folder / f"file{extension}"
     path.write_bytes(data)
     digest = hash_bytes(data)
-    output = folder / "out.parquet"
-    job = ParseJob(digest, path, extension, None, output, folder / "blobs", "f" * 16)
+    job = ParseJob(digest, path, extension, None, folder / "out", folder / "blobs", "request")
     (report,) = parse_files([job], make_settings())
-    return report, read_parsed(output)[0]
+    return report, read_parsed(job.folder / str(report.parsed_file))[0]
 
 
 @pytest.mark.usefixtures("documented_parser")
@@ -96,14 +96,15 @@ def test_the_documented_option_reaches_the_parser_and_the_fingerprint() -> None:
     options = yaml.safe_load(documented("parse:"))["parse"]["parser_options"]
     plain, timed = make_settings(), make_settings(parser_options=options)
     assert parse_document(CUES, ParseHints(".srt"), timed).text == "[00:00:01] The lamp is lit."
-    assert parse_fingerprint("0", ".srt", None, plain) != parse_fingerprint(
-        "0", ".srt", None, timed
-    )
+    kind = "application/x-subrip"
+    assert parse_fingerprint("0", kind, plain) != parse_fingerprint("0", kind, timed)
 
 
 @pytest.mark.usefixtures("documented_parser")
 def test_the_extension_that_a_parser_claims_is_part_of_the_fingerprint() -> None:
-    named, other = (parse_fingerprint("0", name, None, make_settings()) for name in (".srt", ".x"))
+    named, other = (
+        request_fingerprint("0", name, None, make_settings()) for name in (".srt", ".x")
+    )
     assert named != other
 
 

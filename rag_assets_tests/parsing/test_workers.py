@@ -11,7 +11,14 @@ import psutil
 import pytest
 
 from rag_assets.model import ConfigurationError, ParseReport, StorageError, hash_bytes
-from rag_assets.parsing import ParseJob, observe_parses, parse_files, parse_fingerprint, read_parsed
+from rag_assets.parsing import (
+    ParseJob,
+    observe_parses,
+    parse_files,
+    read_parsed,
+    request_fingerprint,
+)
+from rag_assets.parsing.pool import worker_started_ahead
 from rag_assets_tests.parsing.conftest import make_settings
 
 # gzip's magic makes it a binary type of its own; the word after it says what to do.
@@ -78,9 +85,8 @@ def make_job(tmp_path: Path) -> Make:
         content = hash_bytes(data)
         path = tmp_path / (name or f"{content[:8]}{extension}")
         path.write_bytes(data)
-        fingerprint = parse_fingerprint(content, extension, None, make_settings())
-        output = tmp_path / "out" / f"{content}-{fingerprint[:16]}.parquet"
-        return ParseJob(content, path, extension, None, output, tmp_path, fingerprint)
+        request = request_fingerprint(content, extension, None, make_settings())
+        return ParseJob(content, path, extension, None, tmp_path / "out", tmp_path, request)
 
     return make
 
@@ -93,6 +99,12 @@ def run(*jobs: ParseJob, **changes: object) -> dict[str, ParseReport]:
     return {report.content_hash: report for report in reports}
 
 
+def parse_of(job: ParseJob) -> Path:
+    """The one parse that stands for a job's content."""
+    (path,) = job.folder.glob(f"{job.content_hash}-*.parquet")
+    return path
+
+
 def failure(report: ParseReport) -> tuple[str, str | None, str | None]:
     return report.status, report.reason_code, report.kind
 
@@ -100,10 +112,10 @@ def failure(report: ParseReport) -> tuple[str, str | None, str | None]:
 def test_a_parse_is_written_and_reported(make_job: Make) -> None:
     job = make_job(b"# Head\n\nWords.", extension=".md")
     report = run(job)[job.content_hash]
-    document, stored = read_parsed(job.output)
+    document, stored = read_parsed(parse_of(job))
     assert stored == report
     assert (report.status, report.title, report.characters) == ("ok", "Head", len(document.text))
-    assert report.parsed_file == job.output.name
+    assert report.parsed_file == parse_of(job).name
 
 
 def test_a_document_that_takes_too_long_harms_no_other(odd_parser: None, make_job: Make) -> None:
@@ -112,7 +124,7 @@ def test_a_document_that_takes_too_long_harms_no_other(odd_parser: None, make_jo
     assert failure(reports[slow.content_hash]) == ("failed", "time_limit", "resource")
     assert reports[slow.content_hash].parser == "odd"
     assert reports[good.content_hash].status == "ok"
-    assert not slow.output.exists()
+    assert not list(slow.folder.glob(f"{slow.content_hash}*"))
 
 
 def test_a_page_that_asks_for_more_time_is_given_it(odd_parser: None, make_job: Make) -> None:
@@ -161,7 +173,7 @@ def test_a_file_saved_after_hashing_is_never_stored_under_the_old_hash(make_job:
     job.path.write_bytes(b"Second.")
     report = run(job)[job.content_hash]
     assert failure(report) == ("failed", "changed_while_reading", "resource")
-    assert not job.output.exists()
+    assert not list(job.folder.glob("*.parquet"))
 
 
 def test_a_file_that_is_gone_is_a_resource_failure(make_job: Make) -> None:
@@ -173,22 +185,21 @@ def test_a_file_that_is_gone_is_a_resource_failure(make_job: Make) -> None:
 def test_a_parse_that_is_on_disk_is_not_made_again(make_job: Make) -> None:
     job = make_job(b"Words.", extension=".txt")
     first = run(job)[job.content_hash]
-    written = job.output.stat()
-    job.path.unlink()  # the raw file is not even needed
+    written = parse_of(job).stat()
     with observe_parses() as seen:
         assert run(job)[job.content_hash] == first
     assert seen == [("reused", job.content_hash)]
-    assert job.output.stat().st_ino == written.st_ino
+    assert parse_of(job).stat().st_ino == written.st_ino
 
 
 def test_a_damaged_parse_on_disk_is_made_again(make_job: Make) -> None:
     job = make_job(b"Words.", extension=".txt")
     run(job)
-    job.output.write_bytes(job.output.read_bytes()[:-20])
+    parse_of(job).write_bytes(parse_of(job).read_bytes()[:-20])
     with observe_parses() as seen:
         run(job)
     assert seen == [("parsed", job.content_hash)]
-    assert read_parsed(job.output)[0].text == "Words."
+    assert read_parsed(parse_of(job))[0].text == "Words."
 
 
 @pytest.mark.parametrize("name", ["a\nb.txt", "🙂.txt", "x" * 251 + ".txt", "\udce9.txt"])
@@ -237,6 +248,26 @@ def test_closing_early_ends_the_workers(odd_parser: None, make_job: Make) -> Non
     assert not any(worker.is_running() for worker in workers)
 
 
+def test_a_worker_that_was_started_ahead_parses(make_job: Make) -> None:
+    with worker_started_ahead(make_settings()):
+        (ahead,) = psutil.Process().children()
+        reports = parse_files([make_job(b"Words.", extension=".md")], make_settings())
+        assert psutil.Process().children() == [ahead]
+        assert next(reports).status == "ok"
+        assert psutil.Process().children() == [ahead]
+        reports.close()  # type: ignore[attr-defined]
+        assert not ahead.is_running()
+
+
+def test_a_worker_that_was_started_ahead_is_not_taken_for_other_settings(make_job: Make) -> None:
+    with worker_started_ahead(make_settings(max_pages=1)):
+        (ahead,) = psutil.Process().children()
+        (report,) = run(make_job(b"Words.", extension=".md")).values()
+        assert report.status == "ok"
+        assert ahead.is_running()
+    assert not ahead.is_running()
+
+
 PARENT = """
 import sys
 from pathlib import Path
@@ -254,7 +285,7 @@ def test_a_killed_parent_leaves_no_worker(
 ) -> None:
     root = str(Path(__file__).resolve().parents[2])
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([root, os.environ["PYTHONPATH"]]))
-    jobs = [f"{j.content_hash}|{j.path}|{j.output}" for j in (make_job("good"), make_job("loop"))]
+    jobs = [f"{j.content_hash}|{j.path}|{j.folder}" for j in (make_job("good"), make_job("loop"))]
     parent = subprocess.Popen(
         [sys.executable, "-c", PARENT, *jobs], stdout=subprocess.PIPE, text=True
     )

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import dagster as dg
 import pytest
 
-from rag_assets.assets import REST_TAG, STATE_TAG
+from rag_assets.assets import STATE_TAG
 from rag_assets.workspace import Namespace, Workspace
 
 from .conftest import Ask, at, finish_run, publish_as_seen
@@ -54,7 +54,7 @@ def test_an_empty_raw_folder_asks_for_nothing(ask: Ask) -> None:
 def test_the_first_files_ask_for_every_partition(ask: Ask) -> None:
     request = requested(ask(NAME))
     assert span(request) == ("0", "f")
-    assert request.tags[REST_TAG] == "2.0"
+    assert request.tags[STATE_TAG]  # by which the inventory knows that files must rest
 
 
 @pytest.mark.usefixtures("published")
@@ -71,7 +71,6 @@ def test_a_new_file_asks_for_its_own_partition(
     own = partition_of(namespace, "屋顶绿化降低温度。")
     assert span(request) == (own, own)
     assert request.tags["rag/reason"] == f"files changed in partitions {own} to {own}"
-    assert request.tags["rag/attempt"] == "1"
 
 
 @pytest.mark.usefixtures("published")
@@ -146,17 +145,28 @@ def test_a_failed_run_is_tried_under_another_key_and_three_times_at_most(
 ) -> None:
     (workspace.root / "raw/evidence/new.md").write_text("new")
     keys = []
-    for attempt in ("1", "2", "3"):
+    for attempt in (1, 2, 3):
         request = requested(ask(NAME))
-        assert request.tags["rag/attempt"] == attempt
+        assert ("(attempt" in request.tags["rag/reason"]) == (attempt > 1)
+        assert request.run_key and request.run_key.endswith(f"-{attempt}")
         keys.append(request.run_key)
         finish_run(instance, request, dg.DagsterRunStatus.FAILURE)
     assert len(set(keys)) == 3
     last = instance.get_runs(limit=1)[0].run_id
+    assert freshness(instance) == []
     assert "the last 3 runs" in refused(ask(NAME))
     assert last in refused(ask(NAME))
+    # What a check said when the publication was new holds no more: it is told, and once.
+    assert freshness(instance) == [False]
     (workspace.root / "raw/evidence/new.md").write_text("new and mended")
-    assert requested(ask(NAME)).tags["rag/attempt"] == "1"
+    assert "(attempt" not in requested(ask(NAME)).tags["rag/reason"]
+
+
+def freshness(instance: dg.DagsterInstance) -> list[bool]:
+    """Return whether the check of freshness passed, each time that it was told."""
+    check = dg.AssetCheckKey(dg.AssetKey(["thesis", "search_index"]), "publication_is_fresh")
+    found = instance.event_log_storage.get_asset_check_execution_history(check, limit=10)
+    return [each.evaluation.passed for each in found if each.evaluation]
 
 
 @pytest.mark.usefixtures("published")

@@ -117,7 +117,7 @@ def test_failing_computation_leaves_the_record_as_it_was(record: Record) -> None
 
 def test_pruning_drops_expired_contents_and_no_others(record: Record) -> None:
     record.refresh(a1="one", a2="two")
-    assert prune_record(record.path, record.lock, SCHEMA, lambda: {"a1", "zz"}, pytest.fail) == 1
+    assert prune_record(record.path, record.lock, lambda: {"a1", "zz"}, pytest.fail) == 1
     assert list(read_entries(record.path)) == ["a2"]
     assert record.texts("a1", "a2") == ["two 气孔 0", "two 气孔 1"]
 

@@ -2,22 +2,20 @@
 
 from rag_assets.auditing.claims.linking import find_claims
 from rag_assets.auditing.claims.making import make_claim_audit
-from rag_assets.auditing.claims.record import ClaimAudit, ClaimRow, ClaimStatus, claims_to_json
+from rag_assets.auditing.claims.record import ClaimAudit, ClaimRow, ClaimStatus
 from rag_assets.auditing.claims.report import render_claims
-from rag_assets.auditing.claims.schema import claims_schema
-from rag_assets.auditing.claims.storing import ClaimOutcome, audit_claims
+from rag_assets.auditing.claims.storing import CLAIMS, audit_claims, claims_of_text
 from rag_assets.auditing.claims.wording import AssertionType, Wording, read_wording
 
 __all__ = [
+    "CLAIMS",
     "AssertionType",
     "ClaimAudit",
-    "ClaimOutcome",
     "ClaimRow",
     "ClaimStatus",
     "Wording",
     "audit_claims",
-    "claims_schema",
-    "claims_to_json",
+    "claims_of_text",
     "find_claims",
     "make_claim_audit",
     "read_wording",

@@ -21,7 +21,14 @@ from rag_assets.auditing.claims.deciding import (
     explain,
 )
 from rag_assets.auditing.claims.linking import Assertion, find_claims
-from rag_assets.auditing.claims.record import ClaimAudit, ClaimRow, LinkedEvidence, SuggestedQuery
+from rag_assets.auditing.claims.record import (
+    ClaimAudit,
+    ClaimRow,
+    LinkedEvidence,
+    SuggestedQuery,
+    UsedSource,
+    identify_claims,
+)
 from rag_assets.auditing.claims.searching import DocumentKey, Searcher
 from rag_assets.auditing.claims.wording import Exemption, Wording
 from rag_assets.auditing.deciding import Case
@@ -126,24 +133,27 @@ def make_claim_audit(
         )
         for number, assertion in enumerate(claims.assertions)
     )  # fmt: skip
-    return ClaimAudit(
+    made = ClaimAudit(
+        audit_id="",
         draft_name=draft.name,
         draft_digest=draft.digest,
         sentences=len(claims.read),
         cited=claims.cited,
         exempt=_count_exempt(claims.read),
-        publications=tuple((name, library.publications[name]) for name in names),
+        publications={name: library.publications[name] for name in names},
         scorer=scorer.name,
-        scorer_fingerprints=tuple((name, each.fingerprint) for name, each in scorers.items()),
+        scorer_fingerprints={name: each.fingerprint for name, each in scorers.items()},
         counterevidence=settings.counterevidence,
         rows=rows,
         sources_used=tuple(
-            (f"{namespace}:{uid}", title) for (namespace, uid), title in sorted(cited.items())
+            UsedSource(f"{namespace}:{uid}", title)
+            for (namespace, uid), title in sorted(cited.items())
         ),
         warnings=tuple(_warn(draft, library, scorer, settings)),
         searched_now=searcher.searched_now,
         judged_now=court.judged_now,
     )
+    return identify_claims(made)
 
 
 class _Desk:
@@ -273,15 +283,14 @@ def _claim_id(claim: str, seen: Counter[str]) -> str:
     return digest if seen[digest] == 1 else f"{digest}-{seen[digest]}"
 
 
-def _count_exempt(read: Sequence[Wording]) -> tuple[tuple[Exemption, int], ...]:
+def _count_exempt(read: Sequence[Wording]) -> dict[Exemption, int]:
     counted = Counter(wording.exemption for wording in read if wording.types)
     reasons: tuple[Exemption, ...] = get_args(Exemption)
-    return tuple((reason, counted[reason]) for reason in reasons if counted[reason])
+    return {reason: counted[reason] for reason in reasons if counted[reason]}
 
 
 def _warn(draft: Draft, library: Library, scorer: Scorer, settings: AuditSettings) -> Iterator[str]:
-    # That nothing is cited is what the audit is about.
-    yield from (warning for warning in draft.warnings if not warning.startswith(draft.name + " c"))
+    yield from draft.warnings
     yield from warn_of_unread(draft, library)
     if scorer.name in LIKENESS_SCORERS:
         yield (

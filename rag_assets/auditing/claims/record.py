@@ -1,18 +1,17 @@
-"""A claim audit as a value, and as JSON."""
+"""A claim audit as a value."""
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, get_args
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Literal, get_args
 
+from rag_assets.auditing.audit import audit_to_json
 from rag_assets.auditing.claims.wording import AssertionType, Exemption
-from rag_assets.auditing.record import NamedPairs
 from rag_assets.auditing.verdict import CitationVerdict
 from rag_assets.model import hash_fields
 
 # Part of every audit's identity: raise it when the same inputs may come out otherwise.
 CLAIM_AUDIT_VERSION = 3
-SCHEMA = "rag-assets/claim-audit/2"
 
 ClaimStatus = Literal["DISPUTED", "EVIDENCE_NEEDED", "WEAK", "SUPPORTED"]
 CounterMode = Literal["off", "soft", "strict"]
@@ -81,38 +80,55 @@ class ClaimRow:
 
 
 @dataclass(frozen=True, slots=True)
+class UsedSource:
+    """A document that a draft cites, as `namespace:doc_uid`, and its title."""
+
+    cite: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
 class ClaimAudit:
     """The strong assertions of one draft that cite nothing. Holds everything it looked at.
 
     Args:
+        audit_id: of the draft and what was found (`identify_claims`).
         draft_digest: SHA-256 of the draft's bytes.
         sentences: how many the draft has, headings not counted.
         cited: how many strong assertions cite something themselves; `rag verify-citations` judges
             those.
         exempt: how many would have been strong assertions but for this; by reason.
-        publications: (namespace, publication) asked, sorted.
+        publications: asked, by namespace, sorted.
         scorer: its name; `scorer_fingerprints` by namespace.
         rows: in the order of the draft.
-        sources_used: what the draft cites, as `namespace:doc_uid` with its title, sorted.
+        sources_used: what the draft cites, sorted.
         warnings: sentences a person can act on.
         searched_now: how many assertions the index was asked for; the others were kept from
             before. Not stored. `judged_now` likewise counts judgements.
     """
 
+    audit_id: str
     draft_name: str
     draft_digest: str
     sentences: int
     cited: int
-    exempt: tuple[tuple[Exemption, int], ...]
-    publications: NamedPairs
+    exempt: Mapping[Exemption, int]
+    publications: Mapping[str, str]
     scorer: str
-    scorer_fingerprints: NamedPairs
+    scorer_fingerprints: Mapping[str, str]
     counterevidence: CounterMode
     rows: tuple[ClaimRow, ...]
-    sources_used: tuple[tuple[str, str], ...]
+    sources_used: tuple[UsedSource, ...]
     warnings: tuple[str, ...]
     searched_now: int = field(default=0, compare=False)
     judged_now: int = field(default=0, compare=False)
+
+    schema: ClassVar[str] = "rag-assets/claim-audit/2"
+    command: ClassVar[str] = "rag audit"
+    title: ClassVar[str] = "Claim audit"
+    about: ClassVar[str] = (
+        "The strong assertions of a draft that cite nothing, and what speaks of them."
+    )
 
     @property
     def counts(self) -> dict[ClaimStatus, int]:
@@ -127,42 +143,17 @@ class ClaimAudit:
         return sorted(self.rows, key=lambda row: row.urgency)
 
     @property
-    def audit_id(self) -> str:
-        """Return SHA-256 of the draft and what was found, and of no clock.
-
-        Publications are not in it: a file that changes nothing here makes no new audit.
-        """
-        content = claims_to_json(self, "")
-        kept = {k: v for k, v in content.items() if k not in {"audit_id", "publications"}}
-        return hash_fields(CLAIM_AUDIT_VERSION, kept)
+    def errors(self) -> tuple[str, ...]:
+        """Return why citations at the ends of the assertions' paragraphs cannot be judged."""
+        linked = (one.verdict for row in self.rows for one in row.linked_evidence)
+        return tuple(one.reason for one in linked if one.status == "ERROR")
 
 
-def claims_to_json(audit: ClaimAudit, audit_id: str | None = None) -> dict[str, Any]:
-    """Return `audit` as values that JSON knows; docs/schemas/claim_audit.schema.json says which.
+def identify_claims(audit: ClaimAudit) -> ClaimAudit:
+    """Return an audit with its id: SHA-256 of the draft and what was found, and of no clock.
 
-    Its keys are `schema`, `audit_id`, then the fields of ClaimAudit and `counts` (status → rows).
+    Publications are not in it: a file that changes nothing here makes no new audit.
     """
-    content = asdict(audit)
-    for name in ("searched_now", "judged_now"):
-        del content[name]
-    content |= {
-        "exempt": dict(audit.exempt),
-        "publications": dict(audit.publications),
-        "scorer_fingerprints": dict(audit.scorer_fingerprints),
-        "sources_used": [{"cite": cite, "title": title} for cite, title in audit.sources_used],
-        "counts": dict(audit.counts),
-    }
-    known = audit.audit_id if audit_id is None else audit_id
-    return {
-        "schema": SCHEMA,
-        "audit_id": known,
-        **{name: _plain(value) for name, value in content.items()},
-    }
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
-    return value
+    content = audit_to_json(audit)
+    kept = {k: v for k, v in content.items() if k not in {"audit_id", "publications"}}
+    return replace(audit, audit_id=hash_fields(CLAIM_AUDIT_VERSION, kept))

@@ -35,14 +35,14 @@ _EXEMPT: dict[Exemption, str] = {
 }
 
 
-def render_claims(audit: ClaimAudit, audit_id: str) -> str:
+def render_claims(audit: ClaimAudit) -> str:
     """Return the audit as Markdown: head, one table of all assertions, then each to mend."""
     lines = [
         *_head(audit),
         *_table(audit),
         *_details(audit),
         *_sources(audit),
-        *_provenance(audit, audit_id),
+        *_provenance(audit),
     ]
     return "\n".join(lines).rstrip("\n") + "\n"
 
@@ -57,7 +57,7 @@ def summarize(audit: ClaimAudit) -> str:
         others = "1 more cites a source" if audit.cited == 1 else f"{audit.cited} more cite sources"
         parts.append(f"{others}: `rag verify-citations` judges those.")
     if audit.exempt:
-        exempt = ", ".join(f"{number} {_EXEMPT[reason]}" for reason, number in audit.exempt)
+        exempt = ", ".join(f"{number} {_EXEMPT[reason]}" for reason, number in audit.exempt.items())
         parts.append(f"Not flagged: {exempt}.")
     return " ".join(parts)
 
@@ -180,24 +180,30 @@ def _sources(audit: ClaimAudit) -> Iterator[str]:
     yield ""
     if not audit.sources_used:
         yield "The draft cites no document of the index."
-    for cite, title in audit.sources_used:
-        yield f"- {code_span(cite)}{f' {_line(title)}' if title else ''}"
+    for source in audit.sources_used:
+        yield f"- {code_span(source.cite)}{f' {_line(source.title)}' if source.title else ''}"
     yield ""
 
 
-def _provenance(audit: ClaimAudit, audit_id: str) -> Iterator[str]:
+def _provenance(audit: ClaimAudit) -> Iterator[str]:
     yield "## Where this comes from"
     yield ""
-    yield from (f"- {_line(line)}" for line in provenance(audit, audit_id))
+    yield from (f"- {_line(line)}" for line in provenance(audit))
 
 
-def provenance(audit: ClaimAudit, audit_id: str) -> tuple[str, ...]:
+def provenance(audit: ClaimAudit) -> tuple[str, ...]:
     """Return lines that say where the audit comes from."""
     return (
         f"draft: {audit.draft_name}, SHA-256 {audit.draft_digest}",
-        f"audit: {audit_id}",
-        *(f"publication of {name}: {publication}" for name, publication in audit.publications),
-        *(f"scorer of {name}: {audit.scorer} {mark}" for name, mark in audit.scorer_fingerprints),
+        f"audit: {audit.audit_id}",
+        *(
+            f"publication of {name}: {publication}"
+            for name, publication in audit.publications.items()
+        ),
+        *(
+            f"scorer of {name}: {audit.scorer} {mark}"
+            for name, mark in audit.scorer_fingerprints.items()
+        ),
         f"counter-evidence: {audit.counterevidence}",
     )
 

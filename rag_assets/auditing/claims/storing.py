@@ -1,19 +1,17 @@
 """Audit the claims of a draft of the workspace and store the audit under `outputs/audits/`."""
 
-import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from rag_assets.auditing.claims.causal_model import CausalReader, open_causes
 from rag_assets.auditing.claims.making import make_claim_audit
-from rag_assets.auditing.claims.record import ClaimAudit, CounterMode, claims_to_json
+from rag_assets.auditing.claims.record import ClaimAudit, CounterMode
 from rag_assets.auditing.claims.report import render_claims
 from rag_assets.auditing.claims.searching import PublishedIndex, Searcher, open_searches
 from rag_assets.auditing.drafts.draft import Draft, draft_of_text, read_draft
 from rag_assets.auditing.published import PublishedLibrary, open_published
-from rag_assets.auditing.storing import draft_key, keep_audit, scorer_maker
+from rag_assets.auditing.storing import AuditKind, AuditOutcome, keep_audit, scorer_maker
 from rag_assets.auditing.verdict_store import open_verdicts
 from rag_assets.evidence.making import chat_model_of
 from rag_assets.model import Progress, PublicationError
@@ -22,17 +20,11 @@ from rag_assets.workspace import Workspace
 from rag_assets.workspace.settings import AuditSettings
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimOutcome:
-    """A claim audit and where it lies. `is_new` is False where the same stood there already."""
+def _claims_page(draft: Draft, audit: ClaimAudit) -> str:
+    # Imported here: the templates of the page cost time that no other command needs.
+    from rag_assets.auditing.pages.claims import render_claims_html
 
-    audit: ClaimAudit
-    markdown: Path
-    json: Path
-    html: Path
-    is_new: bool
-    key: str
-    seconds: float
+    return render_claims_html(draft, audit)
 
 
 def audit_claims(
@@ -43,7 +35,7 @@ def audit_claims(
     namespaces: Sequence[str] = (),
     notify: Callable[[str], None] = lambda sentence: None,
     on_progress: Progress | None = None,
-) -> ClaimOutcome:
+) -> AuditOutcome[ClaimAudit]:
     """Audit the claims of a draft and store the audit as `<draft>_claims_v###`.
 
     What was judged or searched before for the same sentence over the same publications is not
@@ -60,9 +52,6 @@ def audit_claims(
             namespace.
         PublicationError: nothing is published.
     """
-    # Imported here: the templates of the page cost time that no other command needs.
-    from rag_assets.auditing.pages.claims import render_claims_html
-
     started = time.monotonic()
     workspace = workspace_of(asked)
     draft = read_draft(draft_path, namespaces)
@@ -70,23 +59,10 @@ def audit_claims(
     if counterevidence is not None:
         settings = settings.model_copy(update={"counterevidence": counterevidence})
     audit = _audit(asked, draft, settings, notify, on_progress)
-    key, audit_id = draft_key(draft_path), audit.audit_id
-    kept = keep_audit(
-        workspace, claims_stem(workspace, draft_path), audit_id,
-        f"claims of {draft.name} ({key})",
-        lambda: {
-            ".md": render_claims(audit, audit_id),
-            ".html": render_claims_html(draft, audit, audit_id),
-            ".json": json.dumps(claims_to_json(audit, audit_id), indent=1, ensure_ascii=False)
-            + "\n",
-        },
-        notify,
-    )  # fmt: skip
-    files = kept.files
-    return ClaimOutcome(
-        audit, files[".md"], files[".json"], files[".html"], kept.is_new, key,
-        time.monotonic() - started,
-    )  # fmt: skip
+    return keep_audit(CLAIMS, workspace, draft_path, draft, audit, started, notify)
+
+
+CLAIMS = AuditKind(ClaimAudit, "claims", "claim_audits", audit_claims, render_claims, _claims_page)
 
 
 def claims_of_text(
@@ -143,8 +119,3 @@ def _choose(workspace: Workspace, library: PublishedLibrary, draft: Draft) -> di
             "first."
         )
     return {name: library.publications[name] for name in names}
-
-
-def claims_stem(workspace: Workspace, draft: Path) -> str:
-    """Return how the claim audits of a draft are called, without version and suffix."""
-    return f"{workspace.draft_stem(draft)}_claims"

@@ -122,6 +122,7 @@ class Draft:
     is_markdown: bool = True
     unread: tuple[UnreadCitation, ...] = ()
     listed: tuple[CitedSentence, ...] = ()
+    uncited: str = ""
 
 
 def default_splitter() -> SentenceSplitter:
@@ -196,7 +197,13 @@ def parse_draft(name: str, data: bytes, split: SentenceSplitter | None = None) -
     line_starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
     sentences = _cited(reader, line_starts, is_listed=False)
     listed = _cited(reader, line_starts, is_listed=True)
-    warnings = tuple(_warnings(name, sentences, reader, line_starts))
+    warnings = tuple(_warnings(name, reader, line_starts))
+    uncited = ""
+    if not any(sentence.citations for sentence in reader.sentences):
+        uncited = (
+            f"{name} cites nothing, so there is nothing to verify. Put {{#doc_uid}} behind a "
+            "sentence; `rag documents` lists the uids."
+        )
     every = tuple(
         DraftSentence(
             _line_of(line_starts, sentence.start), sentence.start, sentence.end, sentence.text,
@@ -211,7 +218,7 @@ def parse_draft(name: str, data: bytes, split: SentenceSplitter | None = None) -
     )
     return Draft(
         name, hash_bytes(data), text, namespaces, sentences, warnings, every, is_markdown, unread,
-        listed,
+        listed, uncited,
     )  # fmt: skip
 
 
@@ -290,20 +297,13 @@ def _line_of(line_starts: list[int], offset: int) -> int:
     return bisect_right(line_starts, offset)
 
 
-def _warnings(
-    name: str, sentences: Sequence[CitedSentence], reader: SentenceReader, line_starts: list[int]
-) -> Iterator[str]:
+def _warnings(name: str, reader: SentenceReader, line_starts: list[int]) -> Iterator[str]:
     def lines(offsets: Sequence[int]) -> str:
         numbers = sorted({_line_of(line_starts, offset) for offset in offsets})
         named = ", ".join(map(str, numbers[:_MAX_LINES_NAMED]))
         more = f" and {len(numbers) - _MAX_LINES_NAMED} more" * (len(numbers) > _MAX_LINES_NAMED)
         return f"{'line' if len(numbers) == 1 else 'lines'} {named}{more}"
 
-    if not sentences and not any(s.citations for s in reader.sentences):
-        yield (
-            f"{name} cites nothing, so there is nothing to verify. Put {{#doc_uid}} behind a "
-            "sentence; `rag documents` lists the uids."
-        )
     listed = [s.start for s in reader.sentences if s.citations and s.is_listed]
     if listed:
         yield (

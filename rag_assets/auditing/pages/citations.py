@@ -84,7 +84,7 @@ def _head(audit: CitationAudit) -> PageHead:
         provenance=(
             f"draft: {audit.draft_name}, SHA-256 {audit.draft_digest}",
             f"audit: {audit.audit_id}",
-            *(f"publication of {name}: {value}" for name, value in audit.publications),
+            *(f"publication of {name}: {value}" for name, value in audit.publications.items()),
             (
                 f"scorer: {audit.scorer}, k = {audit.k}; OK from {show_score(audit.threshold)} "
                 f"({audit.threshold_origin}), WEAK from {show_score(audit.weak_threshold)} "

@@ -18,20 +18,19 @@ TONES: dict[ClaimStatus, Tone] = {
 }
 
 
-def render_claims_html(draft: Draft, audit: ClaimAudit, audit_id: str) -> str:
+def render_claims_html(draft: Draft, audit: ClaimAudit) -> str:
     """Return one HTML file: the draft, its strong assertions coloured by their status.
 
     Args:
         draft: the one that was audited.
-        audit_id: of `audit`.
     """
     head = PageHead(
         title=f"Claims of {audit.draft_name}",
         summary=summarize(audit).replace("`", ""),
         tally=tuple((s, TONES[s], count) for s, count in audit.counts.items() if count),
         warnings=audit.warnings,
-        sources=tuple(f"{cite} {title}".strip() for cite, title in audit.sources_used),
-        provenance=provenance(audit, audit_id),
+        sources=tuple(f"{one.cite} {one.title}".strip() for one in audit.sources_used),
+        provenance=provenance(audit),
     )
     return render_page(draft, [_note(row) for row in audit.rows], head)
 

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rag_assets.model import ParseFailure, ParseReport, Progress
+from rag_assets.parsing.fingerprints import parse_fingerprint
 from rag_assets.parsing.job import ParseJob, Reader, failed_report
 from rag_assets.parsing.pdf.providers import PDF_PROVIDERS
-from rag_assets.parsing.sniffing import sniff_media_type
+from rag_assets.parsing.sniffing import PDF_TYPE, sniff_media_type
 from rag_assets.workspace import Namespace
 from rag_assets.workspace.secrets import read_secret
+from rag_assets.workspace.settings import ParseSettings
 
-_PDF = "application/pdf"
 # A PDF's mark stands in its first kilobyte.
 _HEAD_BYTES = 4096
 
@@ -20,12 +21,9 @@ def send_to_provider(
 ) -> tuple[list[ParseJob], list[ParseReport]]:
     """Return the jobs that can be parsed now, and reports of those whose provider failed.
 
-    With `parse.parser: mineru` every PDF that has no answer yet is sent; with any other parser
-    nothing leaves this machine.
+    For namespaces with `parse.parser: mineru` alone: every PDF that has no answer yet is sent.
     """
     settings = namespace.settings.parse
-    if settings.parser != "mineru":
-        return list(jobs), []
     from rag_assets.parsing.mineru import Conversion, convert_documents
     from rag_assets.parsing.mineru.service import API_KEY_VARIABLE
 
@@ -34,7 +32,7 @@ def send_to_provider(
         job.content_hash: Conversion(
             job.content_hash,
             job.path,
-            namespace.answers / f"{job.content_hash}-{job.fingerprint[:16]}",
+            namespace.answers / f"{job.content_hash}-{_fingerprint(job, settings)[:16]}",
             job.password,
         )
         for job in jobs
@@ -68,14 +66,18 @@ def send_to_provider(
             ready.append(replace(job, answer=conversion.folder))
         else:
             parser = PDF_PROVIDERS["mineru"]
-            reader = Reader(_PDF, parser.name, parser.version)
+            reader = Reader(PDF_TYPE, parser.name, parser.version)
             reports.append(failed_report(job, reader, failure, 0.0))
     return ready, reports
+
+
+def _fingerprint(job: ParseJob, settings: ParseSettings) -> str:
+    return parse_fingerprint(job.request, PDF_TYPE, settings, job.stem)
 
 
 def _is_pdf(job: ParseJob) -> bool:
     try:
         with job.path.open("rb") as stream:
-            return sniff_media_type(stream.read(_HEAD_BYTES), job.extension) == _PDF
+            return sniff_media_type(stream.read(_HEAD_BYTES), job.extension) == PDF_TYPE
     except (OSError, ParseFailure):
         return False  # the worker meets the same trouble and reports it

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from rag_assets.auditing import VerdictStore, parse_draft, verify_citations
-from rag_assets.auditing.claims import ClaimAudit, ClaimRow, claims_to_json, render_claims
+from rag_assets.auditing.audit import audit_to_json
+from rag_assets.auditing.claims import ClaimAudit, ClaimRow, render_claims
 from rag_assets.auditing.claims.making import make_claim_audit
 from rag_assets.auditing.claims.record import CounterMode
 from rag_assets.auditing.claims.searching import Searcher, SearchStore
@@ -143,7 +144,7 @@ def test_what_cites_something_itself_is_counted_and_not_listed() -> None:
         "Planted walls reduce the noise of all roads."
     ]
     assert audit.cited == 2
-    page = render_claims(audit, audit.audit_id)
+    page = render_claims(audit)
     assert "2 more cite sources: `rag verify-citations` judges those." in page
     assert "load of offices {#hill2020}" not in page
 
@@ -234,7 +235,7 @@ def test_a_figure_about_another_subject_disputes_nothing(mode: CounterMode) -> N
     assert found.reason_code == "facts_differ"
     assert found.speaks_against == ()
     assert "of the same thing or of another" in found.reason
-    assert "Correct" not in render_claims(made, made.audit_id)
+    assert "Correct" not in render_claims(made)
     assert any("Counter-evidence was not looked for" in warning for warning in made.warnings)
 
 
@@ -258,7 +259,7 @@ def test_what_needs_eyes_first_is_shown_first_and_json_keeps_the_order_of_the_dr
     audit = Desk().audit(f"{supported} It ends here. {{#hill2020}}\n\n{unknown}\n\n{denied}\n")
     assert [row.claim_text for row in audit.rows] == [supported, unknown, denied]
     assert [row.urgency for row in audit.rows] == [5, 2, 0]
-    page = render_claims(audit, audit.audit_id)
+    page = render_claims(audit)
     places = [page.index(text) for text in (denied, unknown, supported)]
     assert places == sorted(places)
 
@@ -299,7 +300,7 @@ def test_the_audit_is_the_same_for_the_same_draft_and_findings() -> None:
     text = "Green roofs reduce the cooling load of offices. They may help."
     one, other = Desk().audit(text), Desk().audit(text)
     assert one.audit_id == other.audit_id
-    assert claims_to_json(one) == claims_to_json(other)
+    assert audit_to_json(one) == audit_to_json(other)
     assert Desk().audit(text + " More.").audit_id != one.audit_id
 
 
@@ -308,7 +309,7 @@ def test_the_page_has_the_specified_table_and_the_sources() -> None:
         "Green roofs reduce the cooling load of offices. Penguins | always * breed on ice.\n\n"
         "The end {#hill2020}.\n"
     )
-    page = render_claims(audit, audit.audit_id)
+    page = render_claims(audit)
     head = "| claim_id | claim_text | claim_type | linked_evidence | status | suggested_queries |"
     assert head in page
     assert "- `thesis:hill2020` Roofs" in page

@@ -1,0 +1,1 @@
+"""How well chunks hold the passages that answer questions."""

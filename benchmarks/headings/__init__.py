@@ -1,0 +1,1 @@
+"""How well headings, titles, abstracts and references of papers are read."""

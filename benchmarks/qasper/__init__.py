@@ -1,0 +1,1 @@
+"""How well evidence is found within a paper."""

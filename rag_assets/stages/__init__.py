@@ -1,0 +1,33 @@
+"""What every stage that is partitioned by content hash has in common, and the list of stages."""
+
+from rag_assets.stages.frame import DocumentStage, describe_partition
+from rag_assets.stages.listed import (
+    PARSE_SUMMARIES,
+    Stage,
+    partitioned,
+    published_stages,
+    recorded,
+    stage_named,
+    stage_names,
+    way_to,
+)
+from rag_assets.stages.parsed import PARSES, parsed_contents, stage_lock, upstream_fingerprints
+from rag_assets.stages.raw_files import describe_raw_files
+
+__all__ = [
+    "PARSES",
+    "PARSE_SUMMARIES",
+    "DocumentStage",
+    "Stage",
+    "describe_partition",
+    "describe_raw_files",
+    "parsed_contents",
+    "partitioned",
+    "published_stages",
+    "recorded",
+    "stage_lock",
+    "stage_named",
+    "stage_names",
+    "upstream_fingerprints",
+    "way_to",
+]

@@ -1,0 +1,73 @@
+"""The list of stages: what a namespace's assets are called and which reads which.
+
+It stands here and nowhere else. A stage is a line of `STAGES` and a module of its name in `assets/`
+with a function `build_<name>_asset`; commands, publications, lineage and garbage collection follow.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One asset of a namespace.
+
+    Args:
+        name: of the asset, of its module, and of the folder of its records.
+        after: the stage that it reads; None for the first.
+        is_partitioned: by content hash; otherwise it works on the namespace as a whole.
+        has_records: it keeps a record of each partition (`storage.refresh_record`).
+    """
+
+    name: str
+    after: str | None
+    is_partitioned: bool = True
+    has_records: bool = True
+
+
+# In the order in which data flows.
+STAGES = (
+    Stage("inventory", None, is_partitioned=False, has_records=False),
+    Stage("raw_files", "inventory", has_records=False),
+    Stage("parse_reports", "raw_files"),
+    Stage("parents", "parse_reports"),
+    Stage("chunks", "parents"),
+    Stage("first_index", "chunks", is_partitioned=False, has_records=False),
+    Stage("embeddings", "chunks"),
+    Stage("search_index", "embeddings", is_partitioned=False, has_records=False),
+)
+
+# Assets of the workspace that tell of the parses of all namespaces; made where any are.
+PARSE_SUMMARIES = ("parse_quality_report", "instruction_briefs")
+
+
+def stage_named(name: str) -> Stage:
+    """Return the stage of a name; a KeyError where there is none."""
+    return {stage.name: stage for stage in STAGES}[name]
+
+
+def stage_names() -> tuple[str, ...]:
+    """Return the names of all stages in the order in which data flows."""
+    return tuple(stage.name for stage in STAGES)
+
+
+def way_to(name: str) -> tuple[str, ...]:
+    """Return the stages that one is made through, from the inventory to itself."""
+    stage = stage_named(name)
+    return (*(way_to(stage.after) if stage.after else ()), name)
+
+
+def partitioned(names: Iterable[str]) -> tuple[str, ...]:
+    """Return those of some stages that are partitioned by content hash."""
+    return tuple(name for name in names if stage_named(name).is_partitioned)
+
+
+def recorded(names: Iterable[str] | None = None) -> tuple[str, ...]:
+    """Return those of some stages that keep records; of all stages where none are named."""
+    chosen = stage_names() if names is None else names
+    return tuple(name for name in chosen if stage_named(name).has_records)
+
+
+def published_stages() -> tuple[str, ...]:
+    """Return the stages on whose records a publication is made, first to last."""
+    return recorded(way_to("search_index"))
