@@ -131,6 +131,7 @@ test-all: $(STAMP)
 lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/deptry .
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix .

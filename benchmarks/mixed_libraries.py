@@ -27,8 +27,8 @@ from rag_assets.evaluation.workspaces import (
     markdown_of,
 )
 from rag_assets.retrieval import AskedQuery, Reader, Retriever, SearchFilters, rank_chunks
+from rag_assets.settings import RetrieveSettings
 from rag_assets.workspace import shipped_settings
-from rag_assets.workspace.settings import RetrieveSettings
 
 _SEED = 1
 _OTHER = {"en": "zh", "zh": "en"}

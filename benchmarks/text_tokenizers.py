@@ -40,8 +40,8 @@ from rag_assets.evaluation.retrieval_rows import RetrievalSet, find_sets, read_r
 from rag_assets.publishing.schemas import search_schema
 from rag_assets.publishing.search_reading import SearchTable
 from rag_assets.publishing.search_table import TEXT_INDEX, write_search_table
+from rag_assets.settings import TextSettings
 from rag_assets.workspace import shipped_settings
-from rag_assets.workspace.settings import TextSettings
 
 _DATA = Path(
     os.environ.get("RAG_SHARED_DATA", Path(__file__).resolve().parents[2] / "shared" / "data")

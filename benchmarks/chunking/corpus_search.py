@@ -15,8 +15,8 @@ from rag_assets.embedding import EmbeddingModel
 from rag_assets.model import hash_text
 from rag_assets.publishing.embedders import describe_embedders
 from rag_assets.retrieval import Reader, SearchFilters, make_query, rank_chunks
+from rag_assets.settings import RetrieveSettings
 from rag_assets.storage import MANIFEST
-from rag_assets.workspace.settings import RetrieveSettings
 
 if TYPE_CHECKING:
     import numpy as np

@@ -3,8 +3,7 @@
 import dagster as dg
 
 from rag_assets.assets.stage import StageCall, build_stage_asset
-from rag_assets.chunking import CHUNKING_VERSION
-from rag_assets.chunking.stage import refresh_chunks
+from rag_assets.chunking import CHUNKING_VERSION, refresh_chunks
 from rag_assets.embedding import joint_tokenizer
 from rag_assets.model import StageOutcome
 from rag_assets.workspace import Namespace

@@ -6,7 +6,7 @@ from rag_assets.assets.options import OWNERS, progress_reporter, signed_work
 from rag_assets.assets.options import reopen_namespace as reopen
 from rag_assets.assets.stage import stage_before
 from rag_assets.embedding import embedding_models
-from rag_assets.evidence.retirement import mark_retired
+from rag_assets.evidence import mark_retired
 from rag_assets.publishing import PUBLISHING_VERSION, count_lacking, loses_vectors, publish
 from rag_assets.workspace import Namespace
 

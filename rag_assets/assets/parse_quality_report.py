@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import dagster as dg
 
 from rag_assets.assets.options import OWNERS
-from rag_assets.parsing.quality import write_quality_report
+from rag_assets.parsing import write_quality_report
 from rag_assets.workspace import Workspace
 
 

@@ -5,8 +5,7 @@ import dagster as dg
 from rag_assets.assets.options import RETRY_TAG, flag
 from rag_assets.assets.stage import StageCall, build_stage_asset
 from rag_assets.model import StageOutcome
-from rag_assets.parsing.fingerprints import STAGE_VERSION
-from rag_assets.parsing.stage import refresh_parse_reports
+from rag_assets.parsing import STAGE_VERSION, refresh_parse_reports
 from rag_assets.workspace import Namespace
 
 

@@ -12,7 +12,7 @@ from rag_assets.assets.reporting import (
 )
 from rag_assets.assets.stage import stage_before
 from rag_assets.embedding import embedding_models
-from rag_assets.evidence.retirement import mark_retired
+from rag_assets.evidence import mark_retired
 from rag_assets.model import DocumentStatus
 from rag_assets.publishing import (
     PUBLISHING_VERSION,

@@ -1,8 +1,11 @@
 """Checks of a draft: whether the documents that it cites support what it says."""
 
+from typing import TYPE_CHECKING
+
 from rag_assets.auditing.audit import Audit, audit_from_json, audit_schema, audit_to_json
 from rag_assets.auditing.drafts.anchors import Citation
 from rag_assets.auditing.drafts.draft import CitedSentence, Draft, parse_draft, read_draft
+from rag_assets.auditing.drafts.office import unit_of
 from rag_assets.auditing.encoders import Encoder
 from rag_assets.auditing.library import CitedDocument, CitedDocumentRef, Library, Passage
 from rag_assets.auditing.record import VERIFICATION_VERSION, CitationAudit
@@ -25,6 +28,13 @@ from rag_assets.auditing.storing import (
 from rag_assets.auditing.verdict import CitationVerdict
 from rag_assets.auditing.verdict_store import VerdictStore
 from rag_assets.auditing.verification import verify_citations
+from rag_assets.lazily import lazy_names
+
+if TYPE_CHECKING:
+    from rag_assets.auditing.staleness import stale_verdicts
+
+# Modules of this room that other rooms may import from, besides the names below.
+PUBLIC_MODULES = ("claims",)
 
 __all__ = [
     "CITATIONS",
@@ -61,5 +71,15 @@ __all__ = [
     "parse_draft",
     "read_draft",
     "render_markdown",
+    "stale_verdicts",
+    "unit_of",
     "verify_citations",
 ]
+
+# Imported on first use: who needs only the others must not wait for these.
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "stale_verdicts": "staleness",
+    },
+)

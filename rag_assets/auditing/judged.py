@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rag_assets.auditing.quoting import QuotationCheck
 from rag_assets.auditing.showing import ShownWindow
+from rag_assets.judging import ReasonCode as JudgedReason
 from rag_assets.judging import Sign
 from rag_assets.judging import Status as JudgedStatus
-from rag_assets.judging.contract import ReasonCode as JudgedReason
 from rag_assets.model import PageBox
 
 if TYPE_CHECKING:

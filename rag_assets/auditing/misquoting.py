@@ -4,8 +4,7 @@ import re
 from collections.abc import Sequence
 
 from rag_assets.auditing.segments import REPLACED_LETTERS
-from rag_assets.judging.numerals import read_numerals
-from rag_assets.judging.quantities import read_quantities
+from rag_assets.judging import read_numerals, read_quantities
 
 # What stands for a denial in other words (非常, 未来, 无论, 不断) is none.
 NEGATION = re.compile(

@@ -14,7 +14,12 @@ from rag_assets.embedding import (
     load_tokenizer,
 )
 from rag_assets.model import PageBox
-from rag_assets.publishing import PublishedModel, published_models, removed_documents
+from rag_assets.publishing import (
+    PublishedModel,
+    look_since_publication,
+    published_models,
+    removed_documents,
+)
 from rag_assets.retrieval import NOT_EVIDENCE, Asked, Publications, Reader, open_library
 from rag_assets.workspace import Namespace
 
@@ -22,7 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from rag_assets.chunking.boxes import BoxFinder
+    from rag_assets.chunking import BoxFinder
 
 # Whom the authors thank and whom they cite says nothing about what they found.
 _UNSAID_SECTIONS = frozenset({"references", "acknowledgements"})
@@ -152,8 +157,11 @@ class _Shelf:
         columns = ["doc_uid", "title", "citable", "citation_key", "content_hash", "content_ref"]
         rows = reader.documents().select(columns).to_pylist()
         self.facts: dict[str, dict[str, Any]] = {row["doc_uid"]: row for row in rows}
+        barred = look_since_publication(namespace).not_citable
         self.refs = {
-            uid: CitedDocumentRef(reader.namespace, uid, row["title"], bool(row["citable"]))
+            uid: CitedDocumentRef(
+                reader.namespace, uid, row["title"], bool(row["citable"]) and uid not in barred
+            )
             for uid, row in self.facts.items()
         }
         self.keys: dict[str, list[str]] = {}
@@ -178,8 +186,8 @@ class _Shelf:
     def box_finder(self, doc_uid: str, data: Path) -> "BoxFinder | None":
         """Return what finds rectangles in a document; None where its parse is not kept."""
         if doc_uid not in self._finders:
-            from rag_assets.chunking.boxes import BoxFinder
-            from rag_assets.parsing.stored import read_parsed
+            from rag_assets.chunking import BoxFinder
+            from rag_assets.parsing import read_parsed
 
             path = data / self.facts[doc_uid]["content_ref"]
             finder = BoxFinder(read_parsed(path)[0]) if path.is_file() else None

@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Iterator, Sequence
 
+from rag_assets.auditing.drafts.office import unit_of
 from rag_assets.auditing.record import CitationAudit
 from rag_assets.auditing.verdict import CitationVerdict
 from rag_assets.judging import Sign, show_score
@@ -121,13 +122,13 @@ def _details(audit: CitationAudit) -> Iterator[str]:
     yield "## To mend"
     yield ""
     for row in to_mend:
-        yield from _detail(row)
+        yield from _detail(row, unit_of(audit.draft_name))
 
 
-def _detail(row: CitationVerdict) -> Iterator[str]:
+def _detail(row: CitationVerdict, unit: str) -> Iterator[str]:
     place = f", {_escape(row.hint)}" if row.hint else ""
     cited = f"{code_span(row.cites or '(empty)')}{place}"
-    yield f"### {row.number}. {row.status}: {cited} in line {row.line}"
+    yield f"### {row.number}. {row.status}: {cited} in {unit} {row.line}"
     yield ""
     yield block_quote(row.sentence)
     if row.is_clause:

@@ -63,8 +63,8 @@ def resolve_citation(
     if not ref.citable:
         return FaultyCitation(
             "not_citable",
-            f"`{ref.doc_uid}` must not be cited: its file does not lie where evidence lies (or "
-            "its sidecar forbids it). Cite a document from raw/evidence.",
+            f"`{ref.doc_uid}` must not be cited: its file does not lie where evidence lies, or "
+            "its sidecar or `rag meta set` forbids it. Cite a document from raw/evidence.",
         )
     return ref
 

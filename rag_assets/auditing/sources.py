@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rag_assets.auditing.drafts.draft import Draft, read_draft
+from rag_assets.auditing.drafts.office import unit_of
 from rag_assets.auditing.library import Library
 from rag_assets.auditing.published import open_published
 from rag_assets.auditing.resolving import FaultyCitation, resolve_citation
@@ -58,7 +59,7 @@ def _resolve(draft: Draft, library: Library) -> Iterator[tuple[_Document | str, 
         for citation in sentence.citations:
             meant = resolve_citation(citation, library, draft.namespaces)
             if isinstance(meant, FaultyCitation):
-                yield f"{draft.name}, line {sentence.line}: {meant.reason}", ""
+                yield f"{draft.name}, {unit_of(draft.name)} {sentence.line}: {meant.reason}", ""
             else:
                 hint = citation.hint
                 yield (meant.namespace, meant.doc_uid), hint.text if hint is not None else ""

@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic
 
@@ -19,9 +19,9 @@ from rag_assets.evidence import partition_key
 from rag_assets.judging import Scorer, load_scorer, open_verifying_model
 from rag_assets.model import Progress, PublicationError, UsageError, hash_bytes
 from rag_assets.retrieval import Asked, workspace_of
+from rag_assets.settings import VerifySettings
 from rag_assets.storage import current_folder, find_versions, read_json, write_version
 from rag_assets.workspace import Workspace
-from rag_assets.workspace.settings import VerifySettings
 
 DRAFT_SUFFIXES = (".md", ".markdown", ".txt", ".docx")
 
@@ -80,8 +80,8 @@ class AuditOutcome(Generic[Found]):
         judged: judgements made now; the others were kept from before.
     """
 
-    kind: AuditKind[Found]
-    audit: Found
+    kind: AuditKind[Found] = field(repr=False)
+    audit: Found = field(repr=False)
     markdown: Path
     json: Path
     html: Path

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from rag_assets.auditing.drafts.anchors import Citation, split_namespace
 from rag_assets.auditing.drafts.draft import Draft
+from rag_assets.auditing.drafts.office import unit_of
 from rag_assets.auditing.library import Library
 from rag_assets.auditing.resolving import look_up
 
@@ -25,7 +26,8 @@ def warn_of_unread(draft: Draft, library: Library) -> Iterator[str]:
         if known is None and not is_mention:
             continue
         numbers = ", ".join(map(str, dict.fromkeys(where)))
-        line = f"{draft.name}, {'line' if len(set(where)) == 1 else 'lines'} {numbers}"
+        several = "" if len(set(where)) == 1 else "s"
+        line = f"{draft.name}, {unit_of(draft.name)}{several} {numbers}"
         shown = written if len(written) <= _SHOWN else f"{written[:_SHOWN]}…"
         told = f"{line}: “{shown}” was not read as a citation"
         if known is None:

@@ -16,7 +16,7 @@ from rag_assets.auditing.verdict import CitationVerdict
 from rag_assets.auditing.verdict_store import VerdictStore
 from rag_assets.judging import Scorer, load_scorer
 from rag_assets.model import ConfigurationError, Progress, UsageError
-from rag_assets.workspace.settings import VerifySettings
+from rag_assets.settings import VerifySettings
 
 Encoders = Encoder | Sequence[Encoder]
 

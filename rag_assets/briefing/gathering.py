@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rag_assets.model import Block, ParsedDocument, RagError
-from rag_assets.parsing.stored import read_parsed
+from rag_assets.parsing import read_parsed
 from rag_assets.stages import parsed_contents
 from rag_assets.workspace import Namespace, Workspace, current_identities, read_inventory
 

@@ -7,12 +7,12 @@ from typing import Any
 import dagster as dg
 
 from rag_assets.checks.results import judge, record_check
-from rag_assets.chunking.verifying import oversized_chunks, uncovered_parents
+from rag_assets.chunking import oversized_chunks, uncovered_parents
 from rag_assets.embedding import joint_tokenizer, model_fingerprints
 from rag_assets.model import count_of
-from rag_assets.publishing import describe_namespace
-from rag_assets.publishing.verifying import (
+from rag_assets.publishing import (
     citability_conflicts,
+    describe_namespace,
     index_differences,
     troubled_documents,
     uncitable_evidence,

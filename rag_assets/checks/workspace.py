@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import dagster as dg
 
 from rag_assets.checks.results import judge, record_check
-from rag_assets.evidence.retirement import packs_without_publication
+from rag_assets.evidence import packs_without_publication
 from rag_assets.model import RagError
 from rag_assets.workspace import Workspace
 
@@ -86,7 +86,7 @@ def _judge_packs(workspace: Workspace) -> dg.AssetCheckResult:
 
 def _judge_verdicts(workspace: Workspace) -> dg.AssetCheckResult:
     # Imported here: every command loads the checks, few audit.
-    from rag_assets.auditing.staleness import stale_verdicts
+    from rag_assets.auditing import stale_verdicts
 
     fresh = Workspace.open(workspace.root)
     return judge(stale_verdicts(fresh), dg.AssetCheckSeverity.WARN)

@@ -1,9 +1,10 @@
 """From a parsed document to parents and chunks: sentences, sizes, sections, exact spans."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 # At once: the module has the name of its function, which must be what stands here.
 from rag_assets.chunking.preprocess import PREPROCESS_VERSION, preprocess
+from rag_assets.lazily import lazy_names
 
 if TYPE_CHECKING:
     from rag_assets.chunking.chunks import CHUNKING_VERSION, make_chunks
@@ -14,44 +15,62 @@ if TYPE_CHECKING:
     from rag_assets.chunking.sentences import split_sentences
     from rag_assets.chunking.tokenizer import TokenCounter, Tokenizer
 
+if TYPE_CHECKING:
+    from rag_assets.chunking.boxes import BoxFinder
+    from rag_assets.chunking.rows import boxes_type, chunks_schema, parents_schema
+    from rag_assets.chunking.stage import has_stale_chunks, refresh_chunks, refresh_parents
+    from rag_assets.chunking.verifying import oversized_chunks, uncovered_parents
+
 __all__ = [
     "CHUNKING_VERSION",
     "PARENTS_VERSION",
     "PATH_SEPARATOR",
     "PREPROCESS_VERSION",
+    "BoxFinder",
     "TokenCounter",
     "Tokenizer",
+    "boxes_type",
     "chunk_document",
+    "chunks_schema",
+    "has_stale_chunks",
     "locate_pages",
     "make_chunks",
     "make_parents",
     "model_input",
+    "oversized_chunks",
+    "parents_schema",
     "preprocess",
+    "refresh_chunks",
+    "refresh_parents",
     "sentence_breaks",
     "split_sentences",
+    "uncovered_parents",
 ]
 
-# Imported on first use: a question needs where sentences end, not how documents are divided.
-_HOMES = {
-    "CHUNKING_VERSION": "chunks",
-    "PARENTS_VERSION": "parents",
-    "PATH_SEPARATOR": "context",
-    "TokenCounter": "tokenizer",
-    "Tokenizer": "tokenizer",
-    "chunk_document": "documents",
-    "locate_pages": "parents",
-    "make_chunks": "chunks",
-    "make_parents": "documents",
-    "model_input": "context",
-    "sentence_breaks": "outline",
-    "split_sentences": "sentences",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Import a public name from its module when it is first used."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'rag_assets.chunking' has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"rag_assets.chunking.{_HOMES[name]}"), name)
+# Imported on first use: who needs only the others must not wait for these.
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "BoxFinder": "boxes",
+        "CHUNKING_VERSION": "chunks",
+        "PARENTS_VERSION": "parents",
+        "PATH_SEPARATOR": "context",
+        "TokenCounter": "tokenizer",
+        "Tokenizer": "tokenizer",
+        "boxes_type": "rows",
+        "chunk_document": "documents",
+        "chunks_schema": "rows",
+        "has_stale_chunks": "stage",
+        "locate_pages": "parents",
+        "make_chunks": "chunks",
+        "make_parents": "documents",
+        "model_input": "context",
+        "oversized_chunks": "verifying",
+        "parents_schema": "rows",
+        "refresh_chunks": "stage",
+        "refresh_parents": "stage",
+        "sentence_breaks": "outline",
+        "split_sentences": "sentences",
+        "uncovered_parents": "verifying",
+    },
+)

@@ -12,9 +12,9 @@ from rag_assets.chunking.outline import Outline
 from rag_assets.chunking.parents import locate_pages
 from rag_assets.chunking.tokenizer import Tokenizer
 from rag_assets.model import BlockKind, Chunk, ChunkKind, Parent, ParsedDocument
-from rag_assets.workspace.settings import ChunkSettings
+from rag_assets.settings import ChunkSettings
 
-CHUNKING_VERSION = "3"
+CHUNKING_VERSION = "4"
 
 _KIND_OF_BLOCK: dict[BlockKind, ChunkKind] = {
     "title": "front",

@@ -8,7 +8,7 @@ from rag_assets.chunking.outline import Outline
 from rag_assets.chunking.preprocess import preprocess
 from rag_assets.chunking.sentences import next_visible
 from rag_assets.chunking.tokenizer import Tokenizer
-from rag_assets.workspace.settings import ChunkSettings
+from rag_assets.settings import ChunkSettings
 
 # The larger part of what a model reads is the text's own.
 _LARGEST_SHARE = 0.5

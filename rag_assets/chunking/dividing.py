@@ -18,8 +18,8 @@ from rag_assets.chunking.packing import (
 )
 from rag_assets.chunking.sentences import next_visible
 from rag_assets.chunking.tokenizer import Tokenizer
-from rag_assets.model import Parent
-from rag_assets.workspace.settings import ChunkSettings, GeneralChunkSettings
+from rag_assets.model import Parent, count_cjk
+from rag_assets.settings import ChunkSettings, GeneralChunkSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,15 +179,36 @@ class ParentDivider:
         for first, behind in pack(units, room):
             begin = _repeat_from(units, begin_before, first, sizes.repeated)
             held = units[begin:behind]
+            start_of_first = held[0].start
+            if self._delimiter is not None and first > 0 and units[first - 1].is_piece:
+                # Nothing but the delimiter says where a piece of text ends: words are repeated.
+                start_of_first = self._words_before(held[0], units[begin_before], tokens)
             yield Passage(
                 parent,
-                held[0].start,
+                start_of_first,
                 held[-1].end,
                 sizes.most,
                 is_cut=any(unit.is_piece for unit in held),
                 question=pair.question if pair else None,
             )
             begin_before = first
+
+    def _words_before(self, unit: Unit, previous: Unit, tokens: Sequence[int]) -> int:
+        """Return where the words begin that are repeated before a unit, itself where none fit.
+
+        Args:
+            previous: the first unit of the passage before; its begin is never repeated.
+        """
+        most = self._sizes.repeated
+        place = bisect_left(tokens, unit.start)
+        for start in tokens[max(0, place - most) : place]:
+            around = self._text[max(0, start - 1) : start + 1]
+            is_inside_word = len(around) == 2 and around.isalnum() and count_cjk(around) < 2
+            if is_inside_word or start <= previous.start:
+                continue
+            if size_of(place - bisect_left(tokens, start), unit.start - start) <= most:
+                return start
+        return unit.start
 
     def _pair_within(self, start: int, end: int) -> Pair | None:
         """Return the pair that a segment holds, with the headings above it, or is a part of."""

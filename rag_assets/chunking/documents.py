@@ -5,7 +5,7 @@ from rag_assets.chunking.modes import mode_of
 from rag_assets.chunking.outline import Outline
 from rag_assets.chunking.tokenizer import TokenCounter, Tokenizer
 from rag_assets.model import Chunk, Parent, ParsedDocument
-from rag_assets.workspace.settings import ChunkSettings
+from rag_assets.settings import ChunkSettings
 
 
 def chunk_document(

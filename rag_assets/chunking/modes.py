@@ -1,6 +1,6 @@
 """The modes of chunking: what each makes of a document.
 
-A mode is an entry of `MODES`, its name in `workspace.settings.ChunkMode`, and its own settings, if
+A mode is an entry of `MODES`, its name in `settings.ChunkMode`, and its own settings, if
 it has any, a section of `ChunkSettings`. Nothing else asks which mode it is.
 """
 
@@ -15,7 +15,7 @@ from rag_assets.chunking.parents import pages_or_sections
 from rag_assets.chunking.questions import find_pairs
 from rag_assets.chunking.tokenizer import TokenCounter, Tokenizer
 from rag_assets.model import Parent, ParsedDocument
-from rag_assets.workspace.settings import ChunkMode, ChunkSettings
+from rag_assets.settings import ChunkMode, ChunkSettings
 
 
 @dataclass(frozen=True, slots=True)

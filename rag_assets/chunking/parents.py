@@ -15,7 +15,7 @@ from rag_assets.chunking.packing import (
 from rag_assets.chunking.sentences import next_visible
 from rag_assets.chunking.tokenizer import TokenCounter
 from rag_assets.model import PageSpan, Parent
-from rag_assets.workspace.settings import ChunkSettings
+from rag_assets.settings import ChunkSettings
 
 PARENTS_VERSION = "3"
 

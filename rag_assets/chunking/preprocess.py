@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from rag_assets.model import FIGURE
-from rag_assets.workspace.settings import PreprocessRule
+from rag_assets.settings import PreprocessRule
 
 PREPROCESS_VERSION = "1"
 

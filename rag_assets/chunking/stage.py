@@ -17,7 +17,8 @@ from rag_assets.chunking.rows import (
 )
 from rag_assets.chunking.tokenizer import Tokenizer
 from rag_assets.model import Parent, Progress, StageOutcome, combine_digests, hash_fields
-from rag_assets.parsing.stored import read_parsed
+from rag_assets.parsing import read_parsed
+from rag_assets.settings import ChunkSettings
 from rag_assets.stages import DocumentStage, parsed_contents
 from rag_assets.storage import Computed, Entry, Notify, read_entries, read_rows
 from rag_assets.workspace import Inventory, Namespace
@@ -34,7 +35,7 @@ def refresh_parents(
 ) -> dict[str, StageOutcome]:
     """Make the parents of every parsed content whose parse or rules changed."""
     settings = namespace.settings.chunk
-    rule = hash_fields(PARENTS_VERSION, *parent_key(settings), tokenizer.fingerprint)
+    rule = _parents_rule(settings, tokenizer)
 
     def compute(partition: str, stale: Sequence[str]) -> Iterable[Computed]:
         import pyarrow as pa
@@ -76,9 +77,7 @@ def refresh_chunks(
     A content whose parents are those of an earlier parse waits for its parents.
     """
     settings = namespace.settings.chunk
-    rule = hash_fields(
-        CHUNKING_VERSION, PREPROCESS_VERSION, *chunk_key(settings), tokenizer.fingerprint
-    )
+    rule = _chunks_rule(settings, tokenizer)
 
     def compute(partition: str, stale: Sequence[str]) -> Iterable[Computed]:
         import pyarrow as pa
@@ -113,3 +112,36 @@ def refresh_chunks(
 
     stage = DocumentStage("chunks", chunks_schema(), wanted, compute)
     return stage.refresh(namespace, inventory, partitions, notify, on_progress)
+
+
+def has_stale_chunks(namespace: Namespace, inventory: Inventory, tokenizer: Tokenizer) -> bool:
+    """Say whether `refresh_parents` or `refresh_chunks` would make anything. Reads no document.
+
+    Raises:
+        DamagedFileError: a record is not what was written.
+    """
+    settings = namespace.settings.chunk
+    rules = {
+        "parents": _parents_rule(settings, tokenizer),
+        "chunks": _chunks_rule(settings, tokenizer),
+    }
+    for partition in namespace.partition_keys:
+        above = parsed_contents(namespace, inventory, partition)
+        for stage, rule in rules.items() if above else ():
+            held = read_entries(namespace.record(stage, partition))
+            for content, entry in above.items():
+                fingerprint = hash_fields(rule, entry.digest)
+                if content not in held or held[content].fingerprint != fingerprint:
+                    return True
+            above = {content: held[content] for content in above}
+    return False
+
+
+def _parents_rule(settings: ChunkSettings, tokenizer: Tokenizer) -> str:
+    return hash_fields(PARENTS_VERSION, *parent_key(settings), tokenizer.fingerprint)
+
+
+def _chunks_rule(settings: ChunkSettings, tokenizer: Tokenizer) -> str:
+    return hash_fields(
+        CHUNKING_VERSION, PREPROCESS_VERSION, *chunk_key(settings), tokenizer.fingerprint
+    )

@@ -38,11 +38,11 @@ def calibrate(
     """Print the figures and say where they are kept."""
     from typing import cast
 
-    from rag_assets.evaluation.calibration import calibrate as measure
-    from rag_assets.evaluation.scorers import with_scorer
-    from rag_assets.judging.reader_fit import keep_fit
+    from rag_assets.evaluation import calibrate as measure
+    from rag_assets.evaluation import with_scorer
+    from rag_assets.judging import keep_fit
+    from rag_assets.settings import ScorerName
     from rag_assets.workspace import shipped_settings
-    from rag_assets.workspace.settings import ScorerName
 
     settings = with_scorer(shipped_settings(config), cast("ScorerName | None", scorer))
     with shown_progress() as progress:

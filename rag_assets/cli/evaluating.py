@@ -63,7 +63,7 @@ def retrieval(
     is_forgotten: bool,
 ) -> None:
     """Print the figures of each set."""
-    from rag_assets.evaluation.retrieval import evaluate_retrieval
+    from rag_assets.evaluation import evaluate_retrieval
     from rag_assets.workspace import shipped_settings
 
     settings = shipped_settings(config)
@@ -91,8 +91,7 @@ def evalset(
     file: Path, out: Path | None, config: Path | None, cache: Path | None, is_forgotten: bool
 ) -> None:
     """Print the figures of one evaluation set."""
-    from rag_assets.evaluation.evalsets import load_eval_set
-    from rag_assets.evaluation.knowledge_evaluator import evaluate_evalset
+    from rag_assets.evaluation import evaluate_evalset, load_eval_set
     from rag_assets.workspace import shipped_settings
 
     loaded, settings = load_eval_set(file), shipped_settings(config)

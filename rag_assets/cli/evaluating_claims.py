@@ -56,13 +56,15 @@ def claims(
     """Print the figures of drafts and, as further tables, of claims with their evidence."""
     from typing import cast
 
-    from rag_assets.evaluation.claims import evaluate_claims
-    from rag_assets.evaluation.drafts import evaluate_drafts
-    from rag_assets.evaluation.drafts_rows import is_draft_file
-    from rag_assets.evaluation.report import joined
-    from rag_assets.evaluation.workspaces import default_cache
+    from rag_assets.evaluation import (
+        default_cache,
+        evaluate_claims,
+        evaluate_drafts,
+        is_draft_file,
+        joined,
+    )
+    from rag_assets.settings import ScorerName
     from rag_assets.workspace import shipped_settings
-    from rag_assets.workspace.settings import ScorerName
 
     settings, name = shipped_settings(config), cast("ScorerName | None", scorer)
     drafts = [file for file in files if is_draft_file(file)]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from rag_assets.cli.options import OutputPath, namespace_option, open_namespaces, open_workspace
+from rag_assets.cli.options import OutputPath, namespace_option, open_namespaces
 from rag_assets.model import count_of
 
 _folder = click.argument("folder", required=False, type=OutputPath(is_folder=True))
@@ -16,37 +16,37 @@ def export() -> None:
 
 
 @export.command(
-    help="Write Markdown, JSON and figures of every published document, a folder each. FOLDER: "
-    "by default `parsed` in the workspace."
+    help="Write Markdown, JSON and figures of every parsed document, a folder each. FOLDER, in "
+    "which each namespace has one of its own, is by default `parsed` in the workspace."
 )
 @_folder
 @namespace_option
 def parsed(folder: Path | None, names: tuple[str, ...]) -> None:
     """Export the parses of each namespace."""
-    from rag_assets.publishing.exporting import export_parsed
+    from rag_assets.publishing import export_parsed, readable_folder
 
-    place = folder or open_workspace().root / "parsed"
     for namespace in open_namespaces(names):
-        count, problems = export_parsed(namespace, place / namespace.name)
+        place = folder / namespace.name if folder else readable_folder(namespace, "parsed")
+        count, problems = export_parsed(namespace, place)
         for problem in problems:
             click.echo(problem, err=True)
-        click.echo(f"{namespace.name}: {count_of(count, 'document')} in {place / namespace.name}")
+        click.echo(f"{namespace.name}: {count_of(count, 'document')} in {place}")
 
 
 @export.command(
-    help="Write parents.jsonl, chunks.jsonl and chunk_manifest.json of the publication. FOLDER: "
-    "by default `chunks` in the workspace."
+    help="Write parents.jsonl, chunks.jsonl and chunk_manifest.json. FOLDER, in which each "
+    "namespace has one of its own, is by default `chunks` in the workspace."
 )
 @_folder
 @namespace_option
 def chunks(folder: Path | None, names: tuple[str, ...]) -> None:
     """Export the parents and chunks of each namespace."""
-    from rag_assets.publishing.exporting import export_chunks
+    from rag_assets.publishing import export_chunks, readable_folder
 
-    place = folder or open_workspace().root / "chunks"
     for namespace in open_namespaces(names):
-        parents, count = export_chunks(namespace, place / namespace.name)
+        place = folder / namespace.name if folder else readable_folder(namespace, "chunks")
+        parents, count = export_chunks(namespace, place)
         click.echo(
             f"{namespace.name}: {count_of(parents, 'parent')} and "
-            f"{count_of(count, 'chunk')} in {place / namespace.name}"
+            f"{count_of(count, 'chunk')} in {place}"
         )

@@ -7,13 +7,13 @@ from typing import Any
 import click
 
 from rag_assets.cli.printing import shown_output
-from rag_assets.model.addresses import hide_credentials
-from rag_assets.model.errors import (
+from rag_assets.model import (
     ConfigurationError,
     PublicationError,
     RagError,
     UsageError,
     WorkspaceError,
+    hide_credentials,
 )
 
 _SOME_FILE = "a file that the command needs"

@@ -1,7 +1,8 @@
-"""`rag documents`, `rag status`, `rag sql`: look, change nothing."""
+"""`rag documents`, `status`, `settings`, `sql`: look, change nothing."""
 
 import dataclasses
 import json
+import math
 from datetime import UTC, datetime
 from typing import Any
 
@@ -161,6 +162,50 @@ def _print_policy() -> None:
             f"settings\n  changed      {len(changes)} since the last decision: `rag decide` lists "
             'them, `rag decide "…" --reason "…"` notes why'
         )
+
+
+@click.command(
+    help="Say which settings hold in each namespace, and which file says so: KEY, or all below it. "
+    "What configs/rag.yaml does not decide is shown with what it says."
+)
+@click.argument("key", required=False)
+@namespace_option
+@json_option
+def settings(key: str | None, names: tuple[str, ...], as_json: bool) -> None:
+    """Print one line a setting."""
+    workspace = open_workspace()
+    found = {
+        namespace.name: [
+            line
+            for line in workspace.settings_of(namespace.name)
+            if key is None or f"{line.key}.".startswith(f"{key}.")
+        ]
+        for namespace in open_namespaces(names)
+    }
+    if key is not None and not any(found.values()):
+        raise UsageError(f"there is no setting '{key}'; `rag settings` lists all.")
+    if as_json:
+        print_json({name: [dataclasses.asdict(line) for line in each]
+                    for name, each in found.items()})  # fmt: skip
+        return
+    for name, lines in found.items():
+        click.echo(name)
+        for line in lines:
+            is_own = line.origin.is_relative_to(workspace.root)
+            place = line.origin.relative_to(workspace.root).as_posix() if is_own else ""
+            told = f"    {place}, by default {_value(line.default)}" if is_own else ""
+            click.echo(f"  {line.key}: {_value(line.value)}{told}")
+
+
+def _value(value: Any) -> str:
+    """Return a setting's value as a file would have it, on one line."""
+    import yaml
+
+    if isinstance(value, str) and not value.isprintable():
+        return json.dumps(value, ensure_ascii=False)
+    return yaml.safe_dump(
+        value, default_flow_style=True, allow_unicode=True, sort_keys=False, width=math.inf
+    ).split("\n")[0]
 
 
 @click.command(

@@ -12,7 +12,7 @@ from rag_assets.cli.failing import ExplainedErrors
 # command's own help.
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Begin": {
-        "init": ("setup", "Make a workspace in DIR, or add what is missing to one."),
+        "init": ("setup", "Make a workspace in DIR, by default the current folder."),
         "namespace": ("setup", "Declare namespaces."),
         "models": ("models", "Add, list, test and remove models of this machine."),
         "doctor": ("keeping", "Say what is installed, what works and what is missing."),
@@ -21,7 +21,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "scan": ("stages", "Take the inventory of raw/."),
         "parse": ("stages", "Scan and parse what changed."),
         "chunk": ("stages", "Scan, parse and cut what changed into parents and chunks."),
-        "embed": ("stages", "Everything up to vectors."),
+        "embed": ("stages", "Everything up to vectors, and publish it."),
         "index": ("stages", "Publish what the records hold."),
         "ingest": ("stages", "Everything from raw/ to a publication."),
         "build-bm25": ("reports", "Say what the text index of each namespace holds."),
@@ -46,6 +46,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Look": {
         "status": ("looking", "Say what is built, what is stale and what failed."),
         "documents": ("looking", "List documents with uid, status and reason."),
+        "settings": ("looking", "Say which settings hold, and which file says so."),
         "chunks": ("previewing", "Preview how a file would be parsed and cut; store nothing."),
         "export": ("exporting", "Write readable folders of what was parsed and cut."),
         "manifest": ("reports", "Say what a publication was made from, by whom and how."),

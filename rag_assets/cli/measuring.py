@@ -11,7 +11,7 @@ from rag_assets.cli.options import OutputPath, write_output
 from rag_assets.model import UsageError
 
 if TYPE_CHECKING:
-    from rag_assets.evaluation.report import EvaluationReport
+    from rag_assets.evaluation import EvaluationReport
 
 out_option = click.option(
     "--json", "out", type=OutputPath(), metavar="OUT",
@@ -44,7 +44,7 @@ def chosen_cache(given: Path | None, is_forgotten: bool) -> Path | None:
     Raises:
         UsageError: both were given, or the folder is one of a workspace's own.
     """
-    from rag_assets.evaluation.workspaces import default_cache
+    from rag_assets.evaluation import default_cache
     from rag_assets.workspace import require_free_place
 
     if is_forgotten and given is not None:

@@ -85,7 +85,7 @@ def open_workspace() -> Workspace:
 
 def read_models_ahead(workspace: Workspace) -> None:
     """Begin to read the models' files while the command is still being imported."""
-    from rag_assets.embedding.bundled_files import E5, read_ahead
+    from rag_assets.embedding import E5, read_ahead
 
     # The vocabulary of e5 tells sentences apart whatever the settings are.
     sound, _ = workspace.sound_namespaces()
@@ -125,9 +125,9 @@ def say(text: str, *, quiet: bool) -> None:
 
 def warn_of_changes(workspace: Workspace, names: Iterable[str]) -> None:
     """Say which documents are otherwise now than what was searched or judged."""
-    from rag_assets.publishing import warn_of_outdated
+    from rag_assets.publishing import look_since_publication
 
     for name in names:
-        told = warn_of_outdated(workspace.namespace(name))
+        told = look_since_publication(workspace.namespace(name)).outdated
         if told:
             click.echo(f"warning: {' '.join(told.split())}", err=True)

@@ -87,7 +87,7 @@ def show(
     dpi: int,
 ) -> None:  # fmt: skip
     """Write the picture of a page, or print the blocks."""
-    from rag_assets.parsing.pdf.drawing import draw_page
+    from rag_assets.parsing import draw_page
     from rag_assets.previewing import PreviewSource
 
     document = PreviewSource(file, password=password).parse(_settings(name))

@@ -10,14 +10,12 @@ from rag_assets.cli.options import (
     open_workspace,
     print_json,
     read_models_ahead,
-    warn_of_changes,
 )
 from rag_assets.cli.summaries import full_option, summarise_pack
 from rag_assets.model import UsageError
 
 if TYPE_CHECKING:
-    from rag_assets.evidence import EvidencePack
-    from rag_assets.evidence.pack import Mode
+    from rag_assets.evidence import EvidencePack, Mode
 
 
 @click.command(
@@ -116,7 +114,8 @@ def query(
     outcome = ask(
         workspace, asked, html=page, notify=lambda sentence: click.echo(sentence, err=True)
     )
-    warn_of_changes(workspace, outcome.pack.publications)
+    for sentence in outcome.told:
+        click.echo(f"warning: {' '.join(sentence.split())}", err=True)
     if as_json:
         print_json(pack_to_json(outcome.pack))
     else:
@@ -124,7 +123,7 @@ def query(
         click.echo(
             outcome.markdown.read_text(encoding="utf-8")
             if shows_all
-            else summarise_pack(outcome.pack)
+            else summarise_pack(outcome.pack, outcome.told)
         )
         if explains:
             click.echo(_explained(outcome.pack))
@@ -134,7 +133,7 @@ def query(
 
 
 def _explained(pack: "EvidencePack") -> str:
-    from rag_assets.retrieval.explaining import explain
+    from rag_assets.retrieval import explain
 
     blocks = []
     for item in pack.items:

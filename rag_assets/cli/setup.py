@@ -14,9 +14,10 @@ from rag_assets.workspace import LISTS, OVERRIDABLE, Namespace
 
 
 @click.command(
-    help="Make a workspace in DIR, or add what is missing to one. Nothing that exists is changed."
+    help="Make a workspace in DIR, by default the current folder, or add what is missing to one. "
+    "Nothing that exists is changed."
 )
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="[DIR]", default=".", type=click.Path(path_type=Path))
 @click.option(
     "--template",
     default="thesis",
@@ -35,11 +36,13 @@ def init(folder: Path, template: str, as_json: bool) -> None:
         return
     for name in made:
         click.echo(f"made {name}")
+    is_here = workspace.root == Path.cwd()
+    elsewhere = "" if is_here else f"--workspace {shlex.quote(str(workspace.root))} "
     click.echo(
         f"{workspace.root} is a workspace"
         + ("." if made else " already; nothing was changed.")
         + f"\nNext: put files into {workspace.root / 'raw' / 'evidence'}, then "
-        f"`rag --workspace {shlex.quote(str(workspace.root))} ingest`."
+        f"`rag {elsewhere}ingest`."
     )
 
 
@@ -121,7 +124,8 @@ def _field_options(command: Callable[..., Any]) -> Callable[..., Any]:
     "set",
     help="Set FIELD=VALUE of the document UID, or by an option a field: rag meta set --doc-uid UID "
     "--accessed-at 2026-03-01. `FIELD=` takes an override back. It is noted in the identity "
-    "journal and in meta/version_log.jsonl; raw/ is not touched, the next publication applies it.",
+    "journal and in meta/version_log.jsonl; raw/ is not touched. The next publication applies it; "
+    "citable=false holds at once.",
 )
 @click.argument("given", nargs=-1, metavar="[UID] [FIELD=VALUE]...")
 @click.option("--doc-uid", "--doc_uid", "doc_uid", metavar="UID", help="The document.")
@@ -171,6 +175,8 @@ def meta_set(
     if as_json:
         print_json({"doc_uid": doc_uid, "namespace": chosen.name, "set": values})
         return
+    if values.get("citable"):
+        click.echo(f"'{doc_uid}' is not cited from now on.")
     click.echo(f"noted for '{doc_uid}'. `rag index --namespace {chosen.name}` publishes it.")
 
 

@@ -1,7 +1,7 @@
 """`rag scan`, `parse`, `chunk`, `embed`, `index`, `ingest`: the stages as commands."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -15,12 +15,34 @@ from rag_assets.cli.options import (
 )
 from rag_assets.cli.previewing import show
 from rag_assets.cli.progress import shown_progress
+from rag_assets.model import count_of
 from rag_assets.stages import partitioned, stage_names, way_to
 from rag_assets.workspace import Namespace
 
 _ALL = stage_names()
-# Told to a person where there are any.
-_SELDOM = frozenset({"failed", "replaced", "renamed"})
+if TYPE_CHECKING:
+    from rag_assets.running import RunOutcome
+
+# What a person is told of a stage: nothing of one that only passes on, and of most figures only
+# where there is something to tell.
+_TOLD = {
+    "inventory": ("documents", "added", "removed", "replaced", "renamed"),
+    "parse_reports": ("documents", "computed", "failed", "pages", "textless_pages", "seconds"),
+    "parents": ("parents", "computed"),
+    "chunks": ("chunks", "computed"),
+    "first_index": ("publication", "chunks"),
+    "search_index": ("publication", "documents", "chunks", "seconds"),
+}
+_EVEN_ZERO = frozenset({"documents", "computed", "chunks", "parents"})
+_WORDS = {
+    "computed": "{} anew",
+    "failed": "{} could not be read",
+    "textless_pages": "{} pages without text",
+    "seconds": "{} s",
+    "publication": "published {}",
+}
+# How the stage `embeddings` begins the names of what it counts by model.
+_ENCODED, _UNREADABLE = "encoded by ", "not readable by "
 # Begins what each partition repeats of its run.
 _WHOLE_RUN = "whole run"
 _REHASH_TAG, _RETRY_TAG = "rag/rehash", "rag/retry"
@@ -39,7 +61,13 @@ def _run(
     as_json: bool,
     rehash: bool = False,
     retry: bool = False,
+    leaves: Sequence[Literal["parsed", "chunks"]] = (),
 ) -> None:
+    """Run stages of each namespace and say what they did.
+
+    Args:
+        leaves: readable folders that the command leaves; others that are there are kept up to date.
+    """
     from rag_assets.running import materialize_stages
 
     tags = {tag: "true" for tag, given in ((_REHASH_TAG, rehash), (_RETRY_TAG, retry)) if given}
@@ -59,12 +87,16 @@ def _run(
                 namespace, stages, tags=tags, on_progress=progress, will_parse=is_asked
             )
         summary = _summarise(namespace.name, stages, outcome.metadata)
+        folders, problems = (
+            _leave_folders(namespace, stages, leaves) if outcome.is_success else ([], [])
+        )
         report[namespace.name] = {
             "success": outcome.is_success,
             "run_id": outcome.run_id,
             "stages": summary,
             "errors": list(outcome.errors),
-            "warnings": _warnings(outcome.metadata),
+            "folders": folders,
+            "warnings": [*_warnings(outcome.metadata), *problems],
             "checks": [
                 {"asset": c.asset, "check": c.name, "passed": c.passed, "severity": c.severity,
                  "description": c.description}
@@ -72,25 +104,41 @@ def _run(
             ],
         }  # fmt: skip
         for stage, figures in summary.items():
-            shown = ", ".join(
-                _figure(value, name)
-                for name, value in figures.items()
-                if value or name not in _SELDOM
-            )
-            say(f"{namespace.name}/{stage}: {shown}", quiet=as_json)
-        for warning in _warnings(outcome.metadata):
-            click.echo(f"warning: {warning}", err=True)
-        for check in outcome.checks:
-            if not check.passed:
-                click.echo(f"{check.severity}: {check.asset}: {check.name}: {check.description}",
-                           err=True)  # fmt: skip
-        for error in outcome.errors:
-            click.echo(f"error: {error}", err=True)
+            told = _told(stage, figures)
+            if told:
+                say(f"{namespace.name}/{stage}: {told}", quiet=as_json)
+        for folder in folders:
+            say(f"to read: {folder}", quiet=as_json)
+        _print_amiss(outcome, report[namespace.name]["warnings"])
         if not outcome.is_success:
             code = FAILED
     if as_json:
         print_json(report)
     click.get_current_context().exit(code)
+
+
+def _print_amiss(outcome: "RunOutcome", warnings: Sequence[str]) -> None:
+    for warning in warnings:
+        click.echo(f"warning: {warning}", err=True)
+    for check in outcome.checks:
+        if not check.passed:
+            click.echo(
+                f"{check.severity}: {check.asset}: {check.name}: {check.description}", err=True
+            )
+    for error in outcome.errors:
+        click.echo(f"error: {error}", err=True)
+
+
+def _leave_folders(
+    namespace: Namespace, stages: Sequence[str], made: Sequence[Literal["parsed", "chunks"]]
+) -> tuple[list[str], list[str]]:
+    """Return the readable folders that were written or were up to date, and what is amiss."""
+    if "parse_reports" not in stages:
+        return [], []
+    from rag_assets.publishing import refresh_readable
+
+    folders, problems = refresh_readable(namespace, made)
+    return [str(folder) for folder in folders], problems
 
 
 def _describe_settled(namespace: Namespace) -> dict[str, Any] | None:
@@ -121,6 +169,32 @@ def _warnings(metadata: Any) -> list[str]:
         for part in parts:
             found += [row["warning"] for row in part.get("warnings", ())]
     return list(dict.fromkeys(found))
+
+
+def _told(stage: str, figures: Mapping[str, float | str]) -> str:
+    """Return what a person wants to know of a stage, in one line; all figures stand in the JSON."""
+    if stage == "embeddings":
+        return "; ".join(_vectors_told(figures))
+    shown = [
+        _WORDS[name].format(value) if name in _WORDS else _figure(value, name)
+        for name, value in figures.items()
+        if name in _TOLD.get(stage, ()) and (value or name in _EVEN_ZERO)
+    ]
+    return ", ".join(shown)
+
+
+def _vectors_told(figures: Mapping[str, float | str]) -> Iterator[str]:
+    made = sum(int(value) for name, value in figures.items() if name.startswith(_ENCODED))
+    yield (
+        f"{count_of(int(figures['embeddings']), 'passage')}, {count_of(made, 'vector')} made now, "
+        f"{figures['seconds']} s"
+    )
+    for name, value in figures.items():
+        if value and name.startswith(_UNREADABLE):
+            yield (
+                f"{count_of(int(value), 'passage')} in words that "
+                f"{name.removeprefix(_UNREADABLE)} does not know: found by words and other models"
+            )
 
 
 def _figure(value: float | str, name: str) -> str:
@@ -166,8 +240,8 @@ def scan(names: tuple[str, ...], rehash: bool, as_json: bool) -> None:
 
 @click.group(
     invoke_without_command=True,
-    help="Scan raw/ and parse what changed; write meta/parse_quality_report.md. `rag parse show "
-    "FILE` looks at one file instead.",
+    help="Scan raw/ and parse what changed; write meta/parse_quality_report.md and the readable "
+    "folder parsed/. `rag parse show FILE` looks at one file instead.",
 )
 @namespace_option
 @rehash_option
@@ -179,26 +253,31 @@ def parse(
 ) -> None:
     """Run up to `parse_reports`."""
     if ctx.invoked_subcommand is None:
-        _run(names, way_to("parse_reports"), as_json, rehash, retry)
+        _run(names, way_to("parse_reports"), as_json, rehash, retry, ["parsed"])
 
 
 parse.add_command(show)
 
 
-@click.command(help="Scan, parse and cut what changed into parents and chunks.")
+@click.command(
+    help="Scan, parse and cut what changed into parents and chunks; write the readable folder "
+    "chunks/."
+)
 @namespace_option
 @json_option
 def chunk(names: tuple[str, ...], as_json: bool) -> None:
     """Run up to `chunks`."""
-    _run(names, way_to("chunks"), as_json)
+    _run(names, way_to("chunks"), as_json, leaves=["parsed", "chunks"])
 
 
-@click.command(help="Everything up to a vector for every chunk.")
+@click.command(
+    help="Everything up to a vector for every chunk, and publish it: what `rag query` searches."
+)
 @namespace_option
 @json_option
 def embed(names: tuple[str, ...], as_json: bool) -> None:
-    """Run up to `embeddings`."""
-    _run(names, way_to("embeddings"), as_json)
+    """Run up to `embeddings`, then `search_index`: there need be no command before `query`."""
+    _run(names, [*way_to("embeddings"), "search_index"], as_json)
 
 
 @click.command(help="Publish what the records hold now; writes nothing where nothing changed.")

@@ -5,7 +5,7 @@ The files that it names hold everything; `--full` prints them instead.
 
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 import click
@@ -13,9 +13,8 @@ import click
 from rag_assets.model import EAST_ASIAN_RANGES
 
 if TYPE_CHECKING:
-    from rag_assets.auditing import CitationAudit
+    from rag_assets.auditing import CitationAudit, CitationVerdict
     from rag_assets.auditing.claims import ClaimAudit
-    from rag_assets.auditing.verdict import CitationVerdict
     from rag_assets.evidence import EvidenceItem, EvidencePack
 
 _WIDTHS = (60, 100)
@@ -26,8 +25,12 @@ full_option = click.option(
 )
 
 
-def summarise_pack(pack: "EvidencePack") -> str:
-    """Return the passages of a pack: where each stands, what it says, how to cite it."""
+def summarise_pack(pack: "EvidencePack", told: Collection[str] = ()) -> str:
+    """Return the passages of a pack: where each stands, what it says, how to cite it.
+
+    Args:
+        told: warnings of the pack that the command says elsewhere.
+    """
     match = pack.match
     lines = [] if match is None or match.is_good else [*_wrapped(match.sentence or "", ""), ""]
     for item in pack.items:
@@ -35,7 +38,8 @@ def summarise_pack(pack: "EvidencePack") -> str:
     if not pack.items:
         lines += ["Nothing was found.", ""]
     for warning in pack.warnings:
-        lines += _wrapped(f"note: {warning}", "")
+        if warning not in told:
+            lines += _wrapped(f"note: {warning}", "")
     return "\n".join(lines).rstrip()
 
 
@@ -54,28 +58,32 @@ def summarise_citations(audit: "CitationAudit", *, is_draft: bool = True) -> str
     """
     counts = ", ".join(f"{count} {status}" for status, count in audit.counts.items() if count)
     if not is_draft:
-        return "\n".join(line for row in audit.rows for line in _citation(row, is_draft=False))
+        return "\n".join(line for row in audit.rows for line in _citation(row))
+    from rag_assets.auditing import unit_of
+
+    unit = unit_of(audit.draft_name)
     lines = [*_wrapped(f"{audit.draft_name}: {counts or 'no citations'}", ""), ""]
     for row in audit.by_urgency:
         if row.status != "OK":
-            lines += [*_citation(row), ""]
+            lines += [*_citation(row, unit), ""]
     sound = [str(row.line) for row in audit.rows if row.status == "OK"]
     if sound:
-        lines += [*_wrapped(f"OK: the sentences in line {', '.join(sound)}", ""), ""]
+        lines += [*_wrapped(f"OK: the sentences in {unit} {', '.join(sound)}", ""), ""]
     for warning in audit.warnings:
         lines += _wrapped(f"note: {warning}", "")
     return "\n".join(lines).rstrip()
 
 
-def _citation(row: "CitationVerdict", *, is_draft: bool = True) -> Iterator[str]:
+def _citation(row: "CitationVerdict", unit: str = "") -> Iterator[str]:
+    """Yield the lines of a verdict; of one in a draft with its place, counted in `unit`."""
     # Here, since the words that judging reads cost a question half a second.
     from rag_assets.judging import show_score
 
     score = f" {show_score(row.score)}" if row.score is not None and row.scored_by else ""
     place = f", {row.locator}" if row.locator else ""
-    line = f"line {row.line}: " if is_draft else ""
+    line = f"{unit} {row.line}: " if unit else ""
     yield from _wrapped(f"{line}{row.status}{score}, {{#{row.cites}}}{place}", _INDENT)
-    if is_draft:
+    if unit:
         yield from _wrapped(f"{_INDENT}{row.claim or row.sentence}", _INDENT)
     if row.quote:
         yield from _wrapped(f"{_INDENT}source: “{row.quote}”", _INDENT)
@@ -87,9 +95,12 @@ def summarise_claims(audit: "ClaimAudit") -> str:
     told = ", ".join(f"{count} {status}" for status, count in audit.counts.items() if count)
     head = f"{audit.draft_name}: {told or 'no strong assertion without a source'}"
     lines = [*_wrapped(head, ""), ""]
+    from rag_assets.auditing import unit_of
+
+    unit = unit_of(audit.draft_name)
     for row in audit.by_urgency:
         if row.status != "SUPPORTED":
-            lines += _wrapped(f"line {row.line}: {row.status}, {row.claim_type}", _INDENT)
+            lines += _wrapped(f"{unit} {row.line}: {row.status}, {row.claim_type}", _INDENT)
             lines += _wrapped(f"{_INDENT}{row.claim_text}", _INDENT)
             lines += [*_wrapped(f"{_INDENT}→ {row.reason}", f"{_INDENT}  "), ""]
     for warning in audit.warnings:

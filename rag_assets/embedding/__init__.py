@@ -1,5 +1,7 @@
 """From texts to vectors: the model's tokenizer, its fingerprint, the model itself."""
 
+from typing import TYPE_CHECKING
+
 from rag_assets.embedding.bundled_files import BUNDLED_RERANKERS, checked_reranker
 from rag_assets.embedding.embedder import (
     Embedder,
@@ -27,10 +29,30 @@ from rag_assets.embedding.models import (
 from rag_assets.embedding.readable import UNREADABLE_SHARE, can_read
 from rag_assets.embedding.word_pieces import WordPieces, load_word_pieces
 from rag_assets.embedding.words import WordTokenizer
+from rag_assets.lazily import lazy_names
+
+if TYPE_CHECKING:
+    from rag_assets.embedding.bert_model import BertQueryEncoder
+    from rag_assets.embedding.bundled_files import E5, read_ahead
+    from rag_assets.embedding.model_folder import hash_model_files
+    from rag_assets.embedding.record import embeddings_schema
+    from rag_assets.embedding.sparse_encoder import token_weights
+    from rag_assets.embedding.stage import (
+        CHUNK_INPUTS,
+        EMBEDDING_VERSION,
+        chunk_input,
+        has_stale_vectors,
+        prune_vectors,
+        refresh_embeddings,
+    )
 
 __all__ = [
     "BUNDLED_RERANKERS",
+    "CHUNK_INPUTS",
+    "E5",
+    "EMBEDDING_VERSION",
     "UNREADABLE_SHARE",
+    "BertQueryEncoder",
     "Embedder",
     "EmbeddingModel",
     "EmbeddingTokenizer",
@@ -44,8 +66,12 @@ __all__ = [
     "WordTokenizer",
     "can_read",
     "checked_reranker",
+    "chunk_input",
     "embedding_models",
+    "embeddings_schema",
     "encode_questions",
+    "has_stale_vectors",
+    "hash_model_files",
     "joint_tokenizer",
     "load_changed_encoder",
     "load_embedder",
@@ -55,4 +81,27 @@ __all__ = [
     "model_dimension",
     "model_fingerprint",
     "model_fingerprints",
+    "prune_vectors",
+    "read_ahead",
+    "refresh_embeddings",
+    "token_weights",
 ]
+
+# Imported on first use: who needs only the others must not wait for these.
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "BertQueryEncoder": "bert_model",
+        "CHUNK_INPUTS": "stage",
+        "E5": "bundled_files",
+        "EMBEDDING_VERSION": "stage",
+        "chunk_input": "stage",
+        "embeddings_schema": "record",
+        "has_stale_vectors": "stage",
+        "hash_model_files": "model_folder",
+        "prune_vectors": "stage",
+        "read_ahead": "bundled_files",
+        "refresh_embeddings": "stage",
+        "token_weights": "sparse_encoder",
+    },
+)

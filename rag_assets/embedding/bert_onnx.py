@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from rag_assets.embedding.bert_parts import PlainBert, unit_vectors
 from rag_assets.embedding.embedder import EncodeProgress
 from rag_assets.model import usable_processors
-from rag_assets.workspace.settings import ModelSettings
+from rag_assets.settings import ModelSettings
 
 if TYPE_CHECKING:
     import numpy as np

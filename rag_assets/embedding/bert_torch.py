@@ -11,7 +11,7 @@ from rag_assets.embedding.bert_parts import PlainBert, unit_vectors
 from rag_assets.embedding.embedder import EncodeProgress
 from rag_assets.embedding.token_batches import encode_in_batches
 from rag_assets.embedding.torch_device import prepare_device
-from rag_assets.workspace.settings import ModelSettings
+from rag_assets.settings import ModelSettings
 
 if TYPE_CHECKING:
     import numpy as np

@@ -43,7 +43,7 @@ from rag_assets.embedding.model_tokenizer import (
 )
 from rag_assets.embedding.prompts import Prompts
 from rag_assets.model import ConfigurationError, hash_fields
-from rag_assets.workspace.settings import ModelSettings
+from rag_assets.settings import ModelSettings
 
 # Count as code: raise a model's when the same files give other vectors for the same string.
 _VERSIONS = {E5: 1, BGE: 2}

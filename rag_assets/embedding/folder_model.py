@@ -7,7 +7,7 @@ from rag_assets.embedding.embedder import Embedder, EmbeddingTokenizer, QueryEnc
 from rag_assets.embedding.model_folder import FolderFacts, folder_facts, model_folder
 from rag_assets.embedding.model_tokenizer import read_model_tokenizer
 from rag_assets.model import ConfigurationError
-from rag_assets.workspace.settings import ModelSettings
+from rag_assets.settings import ModelSettings
 
 
 def tokenizer(model: ModelSettings) -> EmbeddingTokenizer:

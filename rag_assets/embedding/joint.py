@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from rag_assets.embedding.embedder import EmbeddingTokenizer
 from rag_assets.embedding.loading import load_tokenizer
 from rag_assets.model import hash_fields
-from rag_assets.workspace.settings import EmbedSettings
+from rag_assets.settings import EmbedSettings
 
 # Counts as code: raise it when the same models count a text otherwise.
 _JOINT_VERSION = 1

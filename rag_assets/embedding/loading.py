@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Protocol
 
 from rag_assets.embedding.embedder import Embedder, EmbeddingTokenizer, QueryEncoder
-from rag_assets.workspace.settings import ModelSettings
+from rag_assets.settings import ModelSettings
 
 # Models in memory at a time: more than a namespace has.
 _LOADED_MODELS = 8

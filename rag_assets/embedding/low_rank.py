@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rag_assets.embedding.bert_parts import BertShape, BertWeights
-from rag_assets.workspace.settings import ModelSettings
+from rag_assets.settings import ModelSettings
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,7 +10,7 @@ from rag_assets.embedding.loading import (
     model_fingerprint,
 )
 from rag_assets.model import ConfigurationError
-from rag_assets.workspace.settings import EmbedSettings, ModelSettings
+from rag_assets.settings import EmbedSettings, ModelSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from rag_assets.services import (
     raise_for_status,
     require_key,
 )
-from rag_assets.workspace.settings import ModelSettings
+from rag_assets.settings import ModelSettings
 
 if TYPE_CHECKING:
     from openai import OpenAI

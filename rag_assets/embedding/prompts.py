@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rag_assets.workspace.settings import ModelSettings
+from rag_assets.settings import ModelSettings
 
 
 @dataclass(frozen=True, slots=True)

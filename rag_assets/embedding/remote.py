@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from rag_assets.embedding.embedder import EmbeddingTokenizer, EncodeProgress
 from rag_assets.model import ConfigurationError, ServiceError, UsageError, hash_text
 from rag_assets.services import RefusedContentError, call_with_retries
-from rag_assets.workspace.settings import ModelSettings
+from rag_assets.settings import ModelSettings
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,7 +9,7 @@ from typing import Any
 from rag_assets.embedding.embedder import EmbeddingTokenizer
 from rag_assets.embedding.words import WordTokenizer
 from rag_assets.model import ConfigurationError, hash_fields
-from rag_assets.workspace.settings import ModelSettings
+from rag_assets.settings import ModelSettings
 
 _VERSION = 1
 # Byte-pair and unigram vocabularies of some 100,000 entries cut English prose into about 1.3

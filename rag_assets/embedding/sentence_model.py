@@ -10,7 +10,7 @@ from rag_assets.embedding.model_folder import FolderFacts
 from rag_assets.embedding.model_tokenizer import TOKENIZER_FILE, cutting_token_ids
 from rag_assets.embedding.token_batches import encode_in_batches
 from rag_assets.embedding.torch_device import prepare_device
-from rag_assets.workspace.settings import ModelSettings
+from rag_assets.settings import ModelSettings
 
 if TYPE_CHECKING:
     import numpy as np

@@ -24,7 +24,7 @@ from rag_assets.embedding.model_tokenizer import ModelTokenizer, read_model_toke
 from rag_assets.embedding.sentence_model import open_model
 from rag_assets.embedding.token_batches import token_batches
 from rag_assets.model import ConfigurationError, hash_fields
-from rag_assets.workspace.settings import ModelSettings
+from rag_assets.settings import ModelSettings
 
 if TYPE_CHECKING:
     from pathlib import Path

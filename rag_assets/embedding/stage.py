@@ -11,8 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from rag_assets.chunking import model_input
-from rag_assets.chunking.rows import chunks_schema
+from rag_assets.chunking import chunks_schema, model_input
 from rag_assets.embedding.known import KnownVectors
 from rag_assets.embedding.models import EmbeddingModel
 from rag_assets.embedding.readable import UNREADABLE_SHARE, can_read
@@ -84,7 +83,7 @@ def refresh_embeddings(
         models: in any order; a vector made by another model is never used.
     """
     configured = sorted(model.fingerprint for model in models)
-    rule = hash_fields(EMBEDDING_VERSION, UNREADABLE_SHARE, configured)
+    rule = _rule(configured)
     tallies: dict[str, _Tally] = {}
     work = _Work(on_progress, len(models))
 
@@ -152,6 +151,30 @@ def refresh_embeddings(
         )
         for partition, outcome in outcomes.items()
     }
+
+
+def has_stale_vectors(
+    namespace: Namespace, inventory: Inventory, fingerprints: Collection[str]
+) -> bool:
+    """Say whether `refresh_embeddings` would look at anything. Reads no passage.
+
+    Args:
+        fingerprints: of the configured models, in any order.
+
+    Raises:
+        DamagedFileError: a record is not what was written.
+    """
+    rule = _rule(sorted(fingerprints))
+    for partition in namespace.partition_keys:
+        wanted = upstream_fingerprints(namespace, inventory, partition, "chunks", rule)
+        held = read_entries(namespace.record("embeddings", partition)) if wanted else {}
+        if any(c not in held or held[c].fingerprint != f for c, f in wanted.items()):
+            return True
+    return False
+
+
+def _rule(configured: Sequence[str]) -> str:
+    return hash_fields(EMBEDDING_VERSION, UNREADABLE_SHARE, list(configured))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from rag_assets.model import ConfigurationError, usable_processors
-from rag_assets.workspace.settings import ModelSettings
+from rag_assets.settings import ModelSettings
 
 
 def prepare_device(model: ModelSettings) -> Any:

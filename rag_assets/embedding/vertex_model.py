@@ -19,7 +19,7 @@ from rag_assets.services import (
     raise_for_status,
     require_key,
 )
-from rag_assets.workspace.settings import ModelSettings
+from rag_assets.settings import ModelSettings
 
 if TYPE_CHECKING:
     from google.genai import Client
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _VERSION = 1
 # spec 000 §5. The model itself has 3072; shorter vectors are its first ones, of length below 1.
 _DEFAULT_DIMENSION = 1536
-_TASKS: dict[Purpose, str] = {"query": "RETRIEVAL_QUERY", "passage": "RETRIEVAL_DOCUMENT"}
+TASKS: dict[Purpose, str] = {"query": "RETRIEVAL_QUERY", "passage": "RETRIEVAL_DOCUMENT"}
 # The service's limits (Vertex AI, "Get text embeddings", November 2026).
 _DEFAULT_TOKENS = 2048
 _REQUEST_TEXTS = 250
@@ -47,7 +47,7 @@ def tokenizer(model: ModelSettings) -> EmbeddingTokenizer:
 def fingerprint(model: ModelSettings) -> str:
     """Return the SHA-256 of all that decides a vector: not who asks for it, nor from where."""
     return hash_fields(
-        model.kind, _VERSION, model.model, dimension(model), sorted(_TASKS.values()),
+        model.kind, _VERSION, model.model, dimension(model), sorted(TASKS.values()),
         public_url(model.base_url or ""), model.query_prompt or "", model.passage_prompt or "",
     )  # fmt: skip
 
@@ -106,7 +106,7 @@ class VertexService:
                 # A content a text: the newer models make one vector of several strings.
                 contents=[types.Content(parts=[types.Part(text=text)]) for text in texts],
                 config=types.EmbedContentConfig(
-                    task_type=_TASKS[purpose],
+                    task_type=TASKS[purpose],
                     output_dimensionality=dimension(self._model),
                     auto_truncate=False,
                 ),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rag_assets.embedding.bundled import bundled_vocabulary, fingerprint
 from rag_assets.embedding.bundled_files import E5
 from rag_assets.model import hash_fields
-from rag_assets.workspace.settings import ModelSettings
+from rag_assets.settings import ModelSettings
 
 if TYPE_CHECKING:
     import numpy as np

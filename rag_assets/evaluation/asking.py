@@ -9,11 +9,17 @@ from rag_assets.embedding import can_read, load_query_encoder, load_tokenizer
 from rag_assets.embedding import encode_questions as encode_by_model
 from rag_assets.evaluation.vector_store import QUESTION, VectorStore
 from rag_assets.model import Progress
-from rag_assets.retrieval import LEXICAL, Hit, Reader, SearchFilters
-from rag_assets.retrieval.queries import AskedQuery, make_query
-from rag_assets.retrieval.searching import rank_chunks
-from rag_assets.retrieval.weights import models_asked
-from rag_assets.workspace.settings import RetrieveSettings
+from rag_assets.retrieval import (
+    LEXICAL,
+    AskedQuery,
+    Hit,
+    Reader,
+    SearchFilters,
+    make_query,
+    models_asked,
+    rank_chunks,
+)
+from rag_assets.settings import RetrieveSettings
 
 if TYPE_CHECKING:
     from rag_assets.llm import ChatModel

@@ -10,7 +10,7 @@ from rag_assets.evaluation.drafts_sources import read_sources
 from rag_assets.evaluation.report import EvaluationReport, ReportTable, settings_digest
 from rag_assets.evaluation.scorers import open_scorer
 from rag_assets.finding import EvidenceFinder, OpenDocument
-from rag_assets.judging import PassageText
+from rag_assets.judging import MeasurableScorer, PassageText, ReaderFit
 from rag_assets.judging.calibrating import (
     LabelledScore,
     auc,
@@ -18,10 +18,8 @@ from rag_assets.judging.calibrating import (
     hold_back,
     shares_from,
 )
-from rag_assets.judging.contract import MeasurableScorer
-from rag_assets.judging.reader_fit import ReaderFit
 from rag_assets.model import AnswerError, ConfigurationError, Progress, UsageError
-from rag_assets.workspace.settings import Settings
+from rag_assets.settings import Settings
 
 # Probabilities whose shares are shown, for a choice of one's own.
 CHOICES = tuple(place / 20 for place in range(6, 19))

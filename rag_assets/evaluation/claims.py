@@ -9,7 +9,7 @@ from rag_assets.evaluation.report import EvaluationReport, Figure, ReportTable, 
 from rag_assets.evaluation.scorers import draw, open_scorer, with_scorer
 from rag_assets.judging import Judgement, Scorer
 from rag_assets.model import Progress
-from rag_assets.workspace.settings import ScorerName, Settings
+from rag_assets.settings import ScorerName, Settings
 
 # Of the calibration error: bins of equal width over 0 to 1 (Naeini et al., AAAI 2015).
 BINS = 10

@@ -10,7 +10,7 @@ from rag_assets.embedding import (
     load_tokenizer,
     model_fingerprint,
 )
-from rag_assets.workspace.settings import ModelSettings
+from rag_assets.settings import ModelSettings
 
 if TYPE_CHECKING:
     import numpy as np

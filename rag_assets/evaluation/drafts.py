@@ -28,7 +28,7 @@ from rag_assets.evaluation.report import EvaluationReport, Figure, ReportTable, 
 from rag_assets.evaluation.scorers import draw, open_scorer, with_scorer
 from rag_assets.judging import Scorer
 from rag_assets.model import Progress
-from rag_assets.workspace.settings import ScorerName, Settings
+from rag_assets.settings import ScorerName, Settings
 
 _AGAINST = frozenset({"contradicted", "facts_differ", "wrong_article"})
 

@@ -104,9 +104,7 @@ def _ask(
     namespace: str,
     on_progress: Progress | None,
 ) -> EvaluationReport:
-    from rag_assets.retrieval.filters import SearchFilters
-    from rag_assets.retrieval.retriever import Retriever
-    from rag_assets.retrieval.searching import rank_chunks
+    from rag_assets.retrieval import Retriever, SearchFilters, rank_chunks
 
     filters = SearchFilters(citable_only=True, with_references=settings.retrieve.references)
     made = built.namespace
@@ -214,8 +212,8 @@ def _check_chunks(evalset: EvalSet, built: BuiltWorkspace, reader: "Reader") -> 
 
 def _cuts(built: BuiltWorkspace) -> Iterator[CutText]:
     """Yield each document's text and how it is cut."""
-    from rag_assets.chunking.rows import chunks_schema
-    from rag_assets.parsing.stored import read_parsed
+    from rag_assets.chunking import chunks_schema
+    from rag_assets.parsing import read_parsed
     from rag_assets.stages import parsed_contents
     from rag_assets.storage import read_rows
     from rag_assets.workspace import require_inventory

@@ -140,8 +140,7 @@ def _ask_set(
     llm: "ChatModel | None",
     on_progress: Progress,
 ) -> SetOutcome:
-    from rag_assets.retrieval.filters import SearchFilters
-    from rag_assets.retrieval.retriever import Retriever
+    from rag_assets.retrieval import Retriever, SearchFilters
 
     retrieve = settings.retrieve
     latency = Latency()

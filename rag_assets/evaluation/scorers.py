@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from rag_assets.judging import Scorer, load_scorer
-from rag_assets.workspace.settings import ScorerName, Settings
+from rag_assets.settings import ScorerName, Settings
 
 _SEED = 11
 

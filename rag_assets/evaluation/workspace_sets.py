@@ -19,7 +19,7 @@ from rag_assets.evaluation.report import EvaluationReport, ReportTable
 from rag_assets.evaluation.retrieval import evaluate_retrieval
 from rag_assets.evaluation.retrieval_rows import CORPUS
 from rag_assets.model import Progress, UsageError, escape_inline, escape_prose, hash_fields
-from rag_assets.publishing.plots import draw_histogram
+from rag_assets.publishing import draw_histogram
 from rag_assets.storage import Notify, find_versions, read_json, write_version
 from rag_assets.workspace import Workspace
 

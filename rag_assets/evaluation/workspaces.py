@@ -205,9 +205,9 @@ def run_stages(
     Returns:
         How many documents were parsed.
     """
-    from rag_assets.chunking.stage import refresh_chunks, refresh_parents
-    from rag_assets.embedding.stage import refresh_embeddings
-    from rag_assets.parsing.stage import refresh_parse_reports
+    from rag_assets.chunking import refresh_chunks, refresh_parents
+    from rag_assets.embedding import refresh_embeddings
+    from rag_assets.parsing import refresh_parse_reports
     from rag_assets.publishing import publish
 
     inventory = take_inventory(namespace, notify=notify, on_progress=on_progress).inventory

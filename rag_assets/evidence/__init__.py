@@ -1,5 +1,7 @@
 """Evidence packs: what may be cited to answer a question, and where it stands."""
 
+from typing import TYPE_CHECKING
+
 from rag_assets.evidence.asking import AskOutcome, ask
 from rag_assets.evidence.making import check_question, make_pack
 from rag_assets.evidence.noted import note_pack, noted_packs
@@ -25,17 +27,27 @@ from rag_assets.evidence.rendering import render_pack
 from rag_assets.evidence.replaying import Replay, replay
 from rag_assets.evidence.retirement import mark_retired, packs_without_publication
 from rag_assets.evidence.schema import pack_schema
+from rag_assets.lazily import lazy_names
+
+if TYPE_CHECKING:
+    from rag_assets.evidence.making import chat_model_of
+    from rag_assets.evidence.pack import Mode
+
+# Modules of this room that other rooms may import from, besides the names below.
+PUBLIC_MODULES = ("bibliography", "locating", "wording")
 
 __all__ = [
     "AskOutcome",
     "EvidenceItem",
     "EvidencePack",
+    "Mode",
     "PackRequest",
     "PackSource",
     "Question",
     "Replay",
     "SavedQuestion",
     "ask",
+    "chat_model_of",
     "check_question",
     "list_questions",
     "make_pack",
@@ -54,3 +66,12 @@ __all__ = [
     "save_question",
     "write_pack",
 ]
+
+# Imported on first use: who needs only the others must not wait for these.
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "Mode": "pack",
+        "chat_model_of": "making",
+    },
+)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rag_assets.finding import FEATURES, KINDS
 from rag_assets.model import ConfigurationError, hash_fields
-from rag_assets.workspace.configuration import configs_folder
+from rag_assets.workspace import configs_folder
 
 WEIGHTS_FILE = "answering.json"
 # Of the search: whether the passage is the one of its parent that was found, and its score beside

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,15 +28,17 @@ class AskOutcome:
     Args:
         html: its page with pictures, None where nobody asked for it.
         key: partition of the question.
+        told: those of the pack's warnings that are of raw/ and the journal as they are now.
     """
 
-    pack: EvidencePack
+    pack: EvidencePack = field(repr=False)
     markdown: Path
     json: Path
     is_new: bool
     key: str
     seconds: float
     html: Path | None = None
+    told: tuple[str, ...] = ()
 
 
 def ask(
@@ -73,10 +75,12 @@ def ask(
     known = list_questions(workspace)
     saved = save_question(workspace, question) if isinstance(question, Question) else question
     try:
+        now, told = _as_of_now(workspace, saved.question)
+        saved = replace(saved, question=now)
         if saved.question.mode == "papers":
-            pack = _grouped(asked, workspace, saved, started, notify)
+            pack = _grouped(asked, workspace, saved, told, started, notify)
         else:
-            pack = make_pack(asked, saved.question)
+            pack = make_pack(asked, saved.question, circumstances=told)
         stored, is_new = _store(workspace, saved, pack, started, notify)
     except RagError:
         # What was refused now is not to be answered by a sensor later.
@@ -92,11 +96,33 @@ def ask(
         saved.key,
         time.monotonic() - started,
         page or (stored.html if stored.html.is_file() else None),
+        told,
     )
 
 
+def _as_of_now(workspace: Workspace, question: Question) -> tuple[Question, tuple[str, ...]]:
+    """Return the question without what must not be cited any more, and what its pack has to say.
+
+    The publication knows neither; the pack records both.
+    """
+    from rag_assets.publishing import look_since_publication
+
+    filters, told = list(question.filters), list[str]()
+    for name in question.namespaces or workspace.namespace_names:
+        since = look_since_publication(workspace.namespace(name))
+        told += [since.outdated] if since.outdated else []
+        told += [f"{why}; it was left out." for why in since.not_citable.values()]
+        filters += [f"doc_uid!={name}:{uid}" for uid in sorted(since.not_citable)]
+    return question.model_copy(update={"filters": tuple(filters)}), tuple(told)
+
+
 def _grouped(
-    asked: "Asked", workspace: Workspace, saved: SavedQuestion, started: float, notify: Notify
+    asked: "Asked",
+    workspace: Workspace,
+    saved: SavedQuestion,
+    told: tuple[str, ...],
+    started: float,
+    notify: Notify,
 ) -> EvidencePack:
     """Return the hits of the last evidence pack of a question, to be grouped by document."""
     last = find_last(workspace, saved.question)
@@ -104,7 +130,7 @@ def _grouped(
         notify(f"grouped by document: the hits of {last.markdown.name}; nothing was searched.")
         return replace(last.pack, mode="papers")
     listing = replace(saved, question=saved.question.model_copy(update={"mode": "evidence"}))
-    pack = make_pack(asked, listing.question)
+    pack = make_pack(asked, listing.question, circumstances=told)
     stored, _ = _store(workspace, listing, pack, started, notify)
     notify(
         "this question was not asked yet of what is published now: one search was made, its "
@@ -122,7 +148,7 @@ def _store(
 ) -> tuple[StoredPack, bool]:
     """Return the stored pack, and whether it was written now."""
     stored = find_stored(workspace, pack.query_id, pack.mode)
-    if stored is not None:
+    if stored is not None and stored.pack.circumstances == pack.circumstances:
         return stored, False
     shown = "papers of question" if pack.mode == "papers" else "question"
     written = write_version(

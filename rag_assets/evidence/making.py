@@ -30,7 +30,7 @@ from rag_assets.workspace import Workspace
 if TYPE_CHECKING:
     from rag_assets.llm import ChatModel
     from rag_assets.retrieval import Asked, ParentHit, Retrieved, Retriever, SearchFilters
-    from rag_assets.workspace.settings import RetrieveSettings
+    from rag_assets.settings import RetrieveSettings
 
 # Counts as code: raise it when the same publications answer otherwise.
 ASKING_VERSION = 10
@@ -70,7 +70,12 @@ def make_pack(
     workspace = workspace_of(asked)
     llm = None if wordings is not None else chat_model_of(workspace)
     with Retriever(
-        asked, question.namespaces, settings, llm=llm, publications=publications
+        asked,
+        question.namespaces,
+        settings,
+        llm=llm,
+        publications=publications,
+        looks_at_raw=False,
     ) as retriever:
         filters = _filters(question)
         found = retriever.retrieve(

@@ -94,8 +94,7 @@ class PagePictures:
         return self._documents[key]
 
     def _opened(self, source: PackSource) -> Any:
-        from rag_assets.parsing.pdf.library import load_pymupdf
-        from rag_assets.parsing.stage import password_of
+        from rag_assets.parsing import load_pymupdf, password_of
         from rag_assets.workspace import require_inventory
 
         namespace = self._workspace.namespace(source.namespace)
@@ -119,7 +118,7 @@ class PagePictures:
     def _draw_page(
         self, document: Any, source: PackSource, item: EvidenceItem, number: int
     ) -> Picture | str:
-        from rag_assets.parsing.pdf.library import load_pymupdf
+        from rag_assets.parsing import load_pymupdf
 
         pymupdf = load_pymupdf()
         boxes = [box for box in item.boxes if box.page == number]
@@ -159,7 +158,7 @@ class PagePictures:
         )
 
     def _render(self, page: Any, source: PackSource, number: int) -> tuple[Any, float]:
-        from rag_assets.parsing.pdf.library import load_pymupdf
+        from rag_assets.parsing import load_pymupdf
 
         key = (source.namespace, source.content_hash, number)
         if key not in self._pages:

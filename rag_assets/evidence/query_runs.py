@@ -14,9 +14,9 @@ from typing import Any
 from rag_assets.evidence.pack import EvidencePack, Mode, pack_from_json
 from rag_assets.evidence.question import Question, SavedQuestion
 from rag_assets.model import DamagedFileError
+from rag_assets.settings import RetrieveSettings
 from rag_assets.storage import Notify, hold_lock, read_json, read_pointer, write_text
 from rag_assets.workspace import Workspace
-from rag_assets.workspace.settings import RetrieveSettings
 
 
 @dataclass(frozen=True, slots=True)

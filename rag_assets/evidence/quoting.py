@@ -111,7 +111,7 @@ class QuoteFinder:
 
     def _read(self, content_ref: str) -> ParsedDocument:
         if content_ref not in self._documents:
-            from rag_assets.parsing.stored import read_print
+            from rag_assets.parsing import read_print
 
             self._documents[content_ref] = read_print(self._data / content_ref)
         return self._documents[content_ref]
@@ -131,7 +131,7 @@ class QuoteFinder:
     def _boxes(self, document: ParsedDocument, start: int, end: int) -> tuple[PageBox, ...]:
         if not document.pages:
             return ()
-        from rag_assets.chunking.boxes import BoxFinder
+        from rag_assets.chunking import BoxFinder
 
         return BoxFinder(document).find(start, end)
 
@@ -152,7 +152,7 @@ def check_quote(document: ParsedDocument, start: int, quote: str, name: str) -> 
     Raises:
         DamagedFileError: they differ; the message shows both.
     """
-    from rag_assets.parsing.pdf.printed import printed_text
+    from rag_assets.parsing import printed_text
 
     end = start + len(quote)
     printed = printed_text(document, start, end)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rag_assets.finding.features import FEATURES
 from rag_assets.model import ConfigurationError, hash_fields
-from rag_assets.workspace.configuration import configs_folder
+from rag_assets.workspace import configs_folder
 
 WEIGHTS_FILE = "finding.json"
 

@@ -23,7 +23,7 @@ from rag_assets.judging.thresholds import reader_thresholds
 from rag_assets.judging.unread import find_repeated
 from rag_assets.llm import ChatModel
 from rag_assets.model import AnswerError, ConfigurationError, hash_fields
-from rag_assets.workspace.settings import ReaderSettings, ScorerName
+from rag_assets.settings import ReaderSettings, ScorerName
 
 # Counts as code: raise it when the same reading comes to another judgement.
 _VERSION = 2

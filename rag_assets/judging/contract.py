@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
-from rag_assets.workspace.settings import ScorerName
+from rag_assets.settings import ScorerName
 
 Status = Literal["OK", "WEAK", "MISSING"]
 ReasonCode = Literal[

@@ -13,7 +13,7 @@ from rag_assets.judging.contract import (
 )
 from rag_assets.judging.statement import state
 from rag_assets.model import hash_fields
-from rag_assets.workspace.settings import ScorerName
+from rag_assets.settings import ScorerName
 
 # Counts as code: raise it when the same texts come to another score or reason.
 _VERSION = 3

@@ -24,7 +24,7 @@ from rag_assets.judging.statement import state
 from rag_assets.judging.thresholds import reader_thresholds
 from rag_assets.local_models import default_folder, find_model
 from rag_assets.model import ConfigurationError, hash_fields
-from rag_assets.workspace.settings import EntailmentSettings, ScorerName
+from rag_assets.settings import EntailmentSettings, ScorerName
 
 # Counts as code: raise it when the same model comes to another judgement.
 _VERSION = 3

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from rag_assets.workspace import configs_folder
 from rag_assets.workspace.bounded_yaml import read_yaml
-from rag_assets.workspace.configuration import configs_folder
 
 WORDS_FILE = "judging_words.yaml"
 

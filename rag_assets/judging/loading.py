@@ -8,7 +8,7 @@ from rag_assets.judging.similarity import SimilarityScorer, TextEncoder
 from rag_assets.judging.thresholds import spec_thresholds
 from rag_assets.judging.unread import FactsScorer
 from rag_assets.model import ConfigurationError
-from rag_assets.workspace.settings import VerifySettings
+from rag_assets.settings import VerifySettings
 
 if TYPE_CHECKING:
     from rag_assets.llm import ChatModel

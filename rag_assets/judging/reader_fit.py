@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from rag_assets.local_models import default_folder
 from rag_assets.model import ConfigurationError
 from rag_assets.storage import write_text
-from rag_assets.workspace.configuration import configs_folder
+from rag_assets.workspace import configs_folder
 
 READERS_FILE = "readers.json"
 # Mean distance of a probability from the share that is true, on folds by source: above it a score

@@ -17,7 +17,7 @@ from rag_assets.judging.contract import (
 from rag_assets.judging.coverage import judge_by_coverage
 from rag_assets.judging.statement import state
 from rag_assets.model import ConfigurationError, hash_fields
-from rag_assets.workspace.settings import ScorerName
+from rag_assets.settings import ScorerName
 
 # Above this share of tokens that a model does not know, its vector speaks of the rest only.
 # Measured with MiniLM's vocabulary: 0 in each of 1,547 English claims, 0.17 to 1 in 1,378

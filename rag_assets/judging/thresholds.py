@@ -5,7 +5,7 @@ import math
 from rag_assets.judging.contract import Thresholds
 from rag_assets.judging.reader_fit import ReaderFit
 from rag_assets.model import ConfigurationError
-from rag_assets.workspace.settings import EntailmentSettings, ReaderSettings, VerifySettings
+from rag_assets.settings import EntailmentSettings, ReaderSettings, VerifySettings
 
 _SPEC_OK = 0.55  # spec 000 §4.8: "threshold T=0.55 (config default)"
 _SPEC_WEAK = 0.40  # spec 000 leaves T_weak open; the shipped setting since the first release

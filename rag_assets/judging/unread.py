@@ -10,7 +10,7 @@ from rag_assets.judging.quantities import read_quantities
 from rag_assets.judging.shown_sentences import choose_sentences, likeliest
 from rag_assets.judging.statement import state
 from rag_assets.model import count_han, hash_fields
-from rag_assets.workspace.settings import ScorerName
+from rag_assets.settings import ScorerName
 
 # Counts as code: raise it when the same texts come to another judgement.
 _VERSION = 3

@@ -8,19 +8,22 @@ from rag_assets.knowledge.config import (
     KnowledgeConfig,
     QualityConfig,
     RerankConfig,
+    RetrievalConfig,
     RetrieveConfig,
     SparseEmbeddingConfig,
     TuningConfig,
     VectorStoreConfig,
 )
 from rag_assets.knowledge.context import ContextBuilder, ContextPassage, KnowledgeContext
-from rag_assets.knowledge.passages import KnowledgeChunk, SourceSpan
+from rag_assets.knowledge.passages import ChunkPreview, KnowledgeChunk, SourceSpan
 from rag_assets.knowledge.retriever import KnowledgeResult, KnowledgeRetriever, KnowledgeScope
 from rag_assets.knowledge.source import IngestOutcome, KnowledgeSource
+from rag_assets.parsing import ParserRegistry
 
 __all__ = [
     "BaseConfig",
     "ChunkConfig",
+    "ChunkPreview",
     "ContextBuilder",
     "ContextPassage",
     "EmbeddingConfig",
@@ -33,8 +36,10 @@ __all__ = [
     "KnowledgeRetriever",
     "KnowledgeScope",
     "KnowledgeSource",
+    "ParserRegistry",
     "QualityConfig",
     "RerankConfig",
+    "RetrievalConfig",
     "RetrieveConfig",
     "SourceSpan",
     "SparseEmbeddingConfig",

@@ -11,9 +11,9 @@ from pydantic import ValidationError
 
 from rag_assets.model import UsageError, hash_bytes, hide_in
 from rag_assets.storage import explained_errors, hold_lock, sync_path, temporary_name
+from rag_assets.workspace import SIDECAR_SUFFIX as SUFFIX
 from rag_assets.workspace import Namespace, Sidecar, slug
 from rag_assets.workspace.bounded_yaml import YamlError, parse_yaml
-from rag_assets.workspace.sidecar import SUFFIX
 
 # Below a namespace's first raw folder; what lies below `evidence` is citable by default.
 INGESTED = "evidence/ingested"

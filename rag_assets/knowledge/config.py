@@ -7,8 +7,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from rag_assets.model import ConfigurationError
-from rag_assets.workspace import Namespace
-from rag_assets.workspace.settings import (
+from rag_assets.settings import (
     ChunkMode,
     ChunkSettings,
     Count,
@@ -19,6 +18,7 @@ from rag_assets.workspace.settings import (
     ScoreMode,
     Share,
 )
+from rag_assets.workspace import Namespace
 
 _Settings = TypeVar("_Settings", bound=BaseModel)
 _PROVIDERS = {"openai": "openai_compatible"}
@@ -222,6 +222,10 @@ class RetrieveConfig(_Part):
             for key, value in values.items()
             if value is not None or key == "score_threshold"
         }
+
+
+# As spec 001 calls it among the runtime models.
+RetrievalConfig = RetrieveConfig
 
 
 class KnowledgeConfig(_Part):

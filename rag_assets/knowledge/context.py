@@ -11,8 +11,8 @@ from rag_assets.evidence.locating import locate
 from rag_assets.knowledge.config import InjectConfig, inject_settings
 from rag_assets.knowledge.passages import KnowledgeChunk
 from rag_assets.model import UsageError
+from rag_assets.settings import InjectSettings
 from rag_assets.workspace import shipped_settings
-from rag_assets.workspace.settings import InjectSettings
 
 # What would look like the head of another passage.
 _ALIAS_LIKE = re.compile(r"(?m)^([ \t]*)(?=\[C\d+\])")
@@ -96,8 +96,15 @@ class ContextBuilder:
                 without it the shipped settings.
 
         Raises:
-            UsageError: mode `window` of chunks that were retrieved without windows.
+            UsageError: mode `window` of chunks that were retrieved without windows, or what is
+                given are no chunks: hits are pairs of a chunk and its score.
         """
+        wrong = next((one for one in chunks if not isinstance(one, KnowledgeChunk)), None)
+        if wrong is not None:
+            raise UsageError(
+                f"'chunks' holds {type(wrong).__name__}, not chunks: pass "
+                "[chunk for chunk, _ in result.hits]."
+            )
         settings = shipped_settings().retrieve.inject
         if isinstance(inject, InjectConfig):
             settings = inject_settings(settings, inject)
@@ -171,12 +178,12 @@ def _extract(chunks: tuple[KnowledgeChunk, ...], mode: str) -> _Extract:
         first, last = best.window.chunks[0], best.window.chunks[-1]
         return _Extract(
             chunks, best.window.text, first.char_start, last.char_end, first.page_start,
-            last.page_end, best.hit.section_path,
+            last.page_end, tuple(best.metadata["section_path"]),
         )  # fmt: skip
-    hit = best.hit
+    span, page_end = best.source_spans[0], best.hit.page_end if best.hit else None
     return _Extract(
-        chunks, hit.text, hit.char_start, hit.char_end, hit.page_start, hit.page_end,
-        hit.section_path,
+        chunks, best.content, span.start_offset, span.end_offset, span.page, page_end or span.page,
+        tuple(best.metadata["section_path"]),
     )  # fmt: skip
 
 

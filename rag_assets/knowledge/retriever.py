@@ -1,9 +1,9 @@
 """Ask one namespace or several from Python, with the names of spec 001."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from rag_assets.knowledge.config import (
     KnowledgeConfig,
@@ -12,8 +12,8 @@ from rag_assets.knowledge.config import (
 )
 from rag_assets.knowledge.passages import KnowledgeChunk, describe_chunk
 from rag_assets.knowledge.stores import open_namespace
+from rag_assets.settings import InjectSettings
 from rag_assets.workspace import Namespace
-from rag_assets.workspace.settings import InjectSettings
 
 if TYPE_CHECKING:
     from rag_assets.retrieval import Retrieved, SearchFilters
@@ -38,7 +38,7 @@ class KnowledgeScope:
     citable_only: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class KnowledgeResult:
     """What was found.
 
@@ -52,6 +52,10 @@ class KnowledgeResult:
     hits: tuple[tuple[KnowledgeChunk, float], ...]
     retrieved: "Retrieved"
     warnings: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{chunk.chunk_id} {score:.3f}" for chunk, score in self.hits)
+        return f"KnowledgeResult({shown or 'nothing was found'})"
 
 
 class KnowledgeRetriever:
@@ -145,7 +149,13 @@ class KnowledgeRetriever:
                 filters=_filters(wanted, filters),
                 document_ids=_narrowed(wanted.document_ids, document_ids),
             )
-        return KnowledgeResult(self._described(found), found, found.warnings)
+            uids = {hit.doc_uid for hit in found.hits}
+            documents = {
+                (reader.namespace, row["doc_uid"]): row
+                for reader in (retriever.readers if uids else ())
+                for row in reader.fetch_documents(uids).to_pylist()
+            }
+        return KnowledgeResult(self._described(found, documents), found, found.warnings)
 
     def resolve_inject_config(
         self, knowledge: KnowledgeConfig | RetrieveConfig | None = None
@@ -175,7 +185,9 @@ class KnowledgeRetriever:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    def _described(self, found: "Retrieved") -> tuple[tuple[KnowledgeChunk, float], ...]:
+    def _described(
+        self, found: "Retrieved", documents: Mapping[tuple[str, str], Mapping[str, Any]]
+    ) -> tuple[tuple[KnowledgeChunk, float], ...]:
         from rag_assets.embedding import joint_tokenizer
 
         parents = {(p.parent.namespace, p.parent.parent_id): p.parent for p in found.parents}
@@ -191,6 +203,7 @@ class KnowledgeRetriever:
                     parents.get((hit.namespace, hit.parent_id)),
                     windows.get(hit.chunk_key),
                     tokenizers[hit.namespace],
+                    documents[hit.namespace, hit.doc_uid],
                 ),
                 hit.score,
             )

@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rag_assets.embedding import joint_tokenizer
 from rag_assets.knowledge.adding import add_content
 from rag_assets.knowledge.config import (
     ChunkConfig,
@@ -16,11 +17,12 @@ from rag_assets.knowledge.config import (
     with_sparse_embedder,
 )
 from rag_assets.knowledge.fetching import Fetched, is_web_address, name_of_address, read_uri
+from rag_assets.knowledge.passages import ChunkPreview, describe_preview
 from rag_assets.knowledge.stores import prepare_namespace
 from rag_assets.model import ParsedDocument, ParseFailure, PublicationError, hide_credentials
-from rag_assets.previewing import ChunkPreview, PreviewSource
+from rag_assets.previewing import PreviewSource
+from rag_assets.settings import ChunkSettings
 from rag_assets.workspace import Namespace, Settings, require_inventory, shipped_settings
-from rag_assets.workspace.settings import ChunkSettings
 
 if TYPE_CHECKING:
     from rag_assets.running import RunOutcome
@@ -40,11 +42,11 @@ class IngestOutcome:
     doc_uid: str
     path: Path
     is_new: bool
-    run: "RunOutcome"
+    run: "RunOutcome" = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
-class KnowledgeSource(PreviewSource):
+class KnowledgeSource:
     """A file, a page behind http(s), or content that is in neither.
 
     Args:
@@ -56,6 +58,9 @@ class KnowledgeSource(PreviewSource):
             whatever else should be kept with the source.
     """
 
+    source_uri: str | Path
+    content: str | bytes | None = None
+    password: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def chunk(
@@ -77,9 +82,9 @@ class KnowledgeSource(PreviewSource):
             ConfigurationError: `chunk_config` names a key or value that is not allowed.
         """
         chosen = settings or shipped_settings()
-        return PreviewSource.chunk(
-            self._here(chosen), _cutting(chosen.chunk, chunk_config), settings=chosen
-        )
+        cutting = _cutting(chosen.chunk, chunk_config)
+        made = self._here(chosen).chunk(cutting, settings=chosen)
+        return describe_preview(made, joint_tokenizer(chosen.embed))
 
     def parse(self, settings: Settings | None = None) -> ParsedDocument:
         """Parse the source in a worker, under the limits of a build.
@@ -88,7 +93,7 @@ class KnowledgeSource(PreviewSource):
             ParseFailure, UsageError, ServiceError: as `chunk`.
         """
         chosen = settings or shipped_settings()
-        return PreviewSource.parse(self._here(chosen), chosen)
+        return self._here(chosen).parse(chosen)
 
     async def ingest(
         self,
@@ -145,12 +150,12 @@ class KnowledgeSource(PreviewSource):
             )
         return IngestOutcome(_uid_of(space, added.content_hash), added.path, added.is_new, run)
 
-    def _here(self, settings: Settings) -> "KnowledgeSource":
-        """Return the source with its content, where it lies behind HTTP."""
+    def _here(self, settings: Settings) -> PreviewSource:
+        """Return what is read, with its content where it lies behind HTTP."""
         if not is_web_address(str(self.source_uri)):
-            return self
+            return PreviewSource(self.source_uri, self.content, self.password)
         fetched = self._fetch(settings)
-        return replace(self, source_uri=fetched.name, content=fetched.data)
+        return PreviewSource(fetched.name, fetched.data, self.password)
 
     def _fetch(self, settings: Settings) -> Fetched:
         uri = str(self.source_uri)

@@ -8,14 +8,15 @@ import yaml
 from rag_assets.knowledge.config import BaseConfig, KnowledgeConfig, refuse_other_build
 from rag_assets.model import WorkspaceError
 from rag_assets.storage import write_text
+from rag_assets.workspace import WORKSPACE_MARKER as MARKER
 from rag_assets.workspace import (
     Namespace,
     Workspace,
+    check_namespace_name,
     create_workspace,
     list_templates,
     shipped_settings,
 )
-from rag_assets.workspace.layout import MARKER, check_namespace_name
 
 
 def open_namespace(name: str, config: KnowledgeConfig) -> Namespace:

@@ -9,9 +9,8 @@ from pydantic import SecretStr
 from rag_assets.llm.contract import ChatModel
 from rag_assets.llm.recording import Recorder, RecordingModel, RememberingModel
 from rag_assets.model import ConfigurationError
-from rag_assets.workspace import Workspace, shipped_settings
-from rag_assets.workspace.secrets import read_secret
-from rag_assets.workspace.settings import LlmSettings
+from rag_assets.settings import LlmSettings
+from rag_assets.workspace import Workspace, read_secret, shipped_settings
 
 
 def load_chat_model(

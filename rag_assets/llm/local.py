@@ -19,7 +19,7 @@ from rag_assets.llm.wire import logprobs_from_wire, message_to_wire, tool_to_wir
 from rag_assets.local_models import KeptModel, default_reader, require_model
 from rag_assets.model import ConfigurationError, LanguageModelError, usable_processors
 from rag_assets.services import missing_extra
-from rag_assets.workspace.settings import LlmSettings
+from rag_assets.settings import LlmSettings
 
 _FINISHES: Mapping[str, FinishReason] = {
     "stop": "stop", "length": "length", "tool_calls": "tool_calls",

@@ -29,7 +29,7 @@ from rag_assets.services import (
     raise_for_status,
     shorten,
 )
-from rag_assets.workspace.settings import LlmSettings
+from rag_assets.settings import LlmSettings
 
 if TYPE_CHECKING:
     from openai import OpenAI

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from rag_assets.model import ConfigurationError
+from rag_assets.workspace import configs_folder
 from rag_assets.workspace.bounded_yaml import read_yaml
-from rag_assets.workspace.configuration import configs_folder
 
 MODELS_FILE = "models.yaml"
 

@@ -70,6 +70,9 @@ from rag_assets.model.markdown import (
 from rag_assets.model.stages import DocumentStatus, Progress, StageOutcome
 from rag_assets.model.wording import count_of, shown_value
 
+# Modules of this room that other rooms may import from, besides the names below.
+PUBLIC_MODULES = ("markdown",)
+
 __all__ = [
     "CJK_RANGES",
     "EAST_ASIAN_RANGES",

@@ -1,6 +1,8 @@
 """Raw bytes become documents: sniffed, parsed in worker processes, stored once."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from rag_assets.lazily import lazy_names
 
 if TYPE_CHECKING:
     from rag_assets.parsing.contract import ParseHints, Parser
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from rag_assets.parsing.pool import observe_parses, parse_files
     from rag_assets.parsing.reasons import PARSE_REASONS
     from rag_assets.parsing.registry import (
+        ParserRegistry,
         all_parsers,
         describe_parsers,
         parser_for,
@@ -24,18 +27,36 @@ if TYPE_CHECKING:
     from rag_assets.parsing.sniffing import sniff_media_type
     from rag_assets.parsing.stored import parsed_digest, read_parsed, write_parsed
 
+if TYPE_CHECKING:
+    from rag_assets.parsing.fingerprints import STAGE_VERSION
+    from rag_assets.parsing.pdf.library import load_pymupdf
+    from rag_assets.parsing.pool import worker_started_ahead
+    from rag_assets.parsing.quality import write_quality_report
+    from rag_assets.parsing.rendering import render_json, render_markdown
+    from rag_assets.parsing.stage import (
+        has_stale_parses,
+        password_of,
+        read_reports,
+        refresh_parse_reports,
+    )
+    from rag_assets.parsing.stored import read_print
+
 __all__ = [
     "PARSE_REASONS",
+    "STAGE_VERSION",
     "CsvTable",
     "ParseHints",
     "ParseJob",
     "Parser",
+    "ParserRegistry",
     "all_parsers",
     "boxes_of",
     "decode_text",
     "describe_parsers",
     "draw_page",
     "draw_spans",
+    "has_stale_parses",
+    "load_pymupdf",
     "make_sections",
     "media_type_of",
     "observe_parses",
@@ -44,57 +65,72 @@ __all__ = [
     "parse_fingerprint",
     "parsed_digest",
     "parser_for",
+    "password_of",
     "printed_span",
     "printed_text",
     "read_csv_table",
     "read_parsed",
+    "read_print",
+    "read_reports",
+    "refresh_parse_reports",
     "register_parser",
     "render_attachment",
+    "render_json",
+    "render_markdown",
     "request_fingerprint",
     "sniff_media_type",
     "unregister_parser",
+    "worker_started_ahead",
     "write_parsed",
+    "write_quality_report",
 ]
 
 # Imported on first use: a question looks up what is printed where, and must not pay for what reads
-# files. No module of this room may be called like a public name.
-_HOMES = {
-    "CsvTable": "sheets.csv_records",
-    "PARSE_REASONS": "reasons",
-    "ParseHints": "contract",
-    "ParseJob": "job",
-    "Parser": "contract",
-    "all_parsers": "registry",
-    "boxes_of": "pdf.printed",
-    "decode_text": "plain.encodings",
-    "describe_parsers": "registry",
-    "draw_page": "pdf.drawing",
-    "draw_spans": "pdf.drawing",
-    "make_sections": "sections",
-    "observe_parses": "pool",
-    "parse_document": "document",
-    "parse_files": "pool",
-    "parse_fingerprint": "fingerprints",
-    "request_fingerprint": "fingerprints",
-    "media_type_of": "document",
-    "parsed_digest": "stored",
-    "parser_for": "registry",
-    "printed_span": "pdf.printed",
-    "printed_text": "pdf.printed",
-    "read_csv_table": "sheets.csv_records",
-    "read_parsed": "stored",
-    "register_parser": "registry",
-    "render_attachment": "pdf.drawing",
-    "sniff_media_type": "sniffing",
-    "unregister_parser": "registry",
-    "write_parsed": "stored",
-}
 
-
-def __getattr__(name: str) -> Any:
-    """Import a public name from its module when it is first used."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'rag_assets.parsing' has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"rag_assets.parsing.{_HOMES[name]}"), name)
+# Imported on first use: who needs only the others must not wait for these.
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "CsvTable": "sheets.csv_records",
+        "PARSE_REASONS": "reasons",
+        "ParseHints": "contract",
+        "ParseJob": "job",
+        "Parser": "contract",
+        "ParserRegistry": "registry",
+        "STAGE_VERSION": "fingerprints",
+        "all_parsers": "registry",
+        "boxes_of": "pdf.printed",
+        "decode_text": "plain.encodings",
+        "describe_parsers": "registry",
+        "draw_page": "pdf.drawing",
+        "draw_spans": "pdf.drawing",
+        "has_stale_parses": "stage",
+        "load_pymupdf": "pdf.library",
+        "make_sections": "sections",
+        "media_type_of": "document",
+        "observe_parses": "pool",
+        "parse_document": "document",
+        "parse_files": "pool",
+        "parse_fingerprint": "fingerprints",
+        "parsed_digest": "stored",
+        "parser_for": "registry",
+        "password_of": "stage",
+        "printed_span": "pdf.printed",
+        "printed_text": "pdf.printed",
+        "read_csv_table": "sheets.csv_records",
+        "read_parsed": "stored",
+        "read_print": "stored",
+        "read_reports": "stage",
+        "refresh_parse_reports": "stage",
+        "register_parser": "registry",
+        "render_attachment": "pdf.drawing",
+        "render_json": "rendering",
+        "render_markdown": "rendering",
+        "request_fingerprint": "fingerprints",
+        "sniff_media_type": "sniffing",
+        "unregister_parser": "registry",
+        "worker_started_ahead": "pool",
+        "write_parsed": "stored",
+        "write_quality_report": "quality",
+    },
+)

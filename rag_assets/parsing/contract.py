@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from rag_assets.model import ParsedDocument
-from rag_assets.workspace.settings import ParseSettings
+from rag_assets.settings import ParseSettings
 
 
 @dataclass(frozen=True, slots=True)

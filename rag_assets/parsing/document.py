@@ -16,7 +16,7 @@ from rag_assets.parsing.sniffing import (
     bare_extension,
     sniff_media_type,
 )
-from rag_assets.workspace.settings import ParseSettings
+from rag_assets.settings import ParseSettings
 
 # What is taken for a broken PDF where the name promises one. A web page under that name is not:
 # it is what a site answered in place of the file, and its text says so.

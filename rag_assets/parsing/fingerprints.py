@@ -7,7 +7,7 @@ before they are read, and the parse itself by the request and the parser that it
 from rag_assets.model import ParseFailure, hash_fields
 from rag_assets.parsing.registry import parser_for, types_by_extension
 from rag_assets.parsing.sniffing import PDF_TYPE, bare_extension, text_class
-from rag_assets.workspace.settings import ParseSettings
+from rag_assets.settings import ParseSettings
 
 # Changes when sniffing, the checks, what is dropped from every document, the year of statutes or
 # the stored layout change what a parse is.

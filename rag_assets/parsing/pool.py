@@ -11,7 +11,7 @@ from typing import Literal
 from rag_assets.model import ParseReport
 from rag_assets.parsing.job import ParseJob
 from rag_assets.parsing.process import WorkerProcess
-from rag_assets.workspace.settings import ParseSettings
+from rag_assets.settings import ParseSettings
 
 __all__ = ["ParseEvent", "ParseJob", "observe_parses", "parse_files", "worker_started_ahead"]
 

@@ -14,8 +14,9 @@ from typing import Any
 
 from rag_assets.model import ConfigurationError, ParseFailure, ParseReport, RagError, StorageError
 from rag_assets.parsing.job import ParseJob, Reader, failed_report, restore_report
+from rag_assets.parsing.registry import registered_recipes
+from rag_assets.settings import ParseSettings
 from rag_assets.storage import TEMPORARY_PREFIX
-from rag_assets.workspace.settings import ParseSettings
 
 # Imports take about a second; on a machine that is busy or cold, many times that.
 _START_SECONDS = 120.0
@@ -42,11 +43,12 @@ class WorkerProcess:
 
     Raises:
         RagError: it does not start.
-        ConfigurationError: an installed parser cannot be loaded.
+        ConfigurationError: an installed or registered parser cannot be loaded.
     """
 
     def __init__(self, settings: ParseSettings) -> None:
         self._settings = settings
+        self._registered = registered_recipes()
         self._buffer = b""
         # A file, not a pipe: a parser that prints without end must not block.
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed by kill()
@@ -84,7 +86,7 @@ class WorkerProcess:
         """
         deadline = time.monotonic() + _START_SECONDS
         try:
-            self._send({"settings": self._settings.model_dump()})
+            self._send({"settings": self._settings.model_dump(), "registered": self._registered})
             self._receive(deadline)
         except (WorkerTimeoutError, WorkerDiedError, BrokenPipeError) as error:
             self.kill_process()

@@ -1,9 +1,13 @@
 """Which parser reads which media type: built in, registered, or from an entry point."""
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from operator import attrgetter
+from pathlib import Path
 
 from rag_assets.model import ConfigurationError, ParseFailure
 from rag_assets.parsing.contract import Parser
@@ -19,11 +23,12 @@ _MENDS = {
 
 
 def register_parser(parser: Parser) -> None:
-    """Let `parser` read its media types in this process, before any other parser.
+    """Let `parser` read its media types, before any other parser, until this process ends.
 
-    Worker processes see only parsers from entry points (group `rag_assets.parsers`, the value a
-    parser, or a class or function that makes one without arguments): a package that is installed
-    beside this one.
+    The processes that read files for it import its class and make one without arguments. Another
+    command knows nothing of it: what is to be read by every command comes from an entry point
+    (group `rag_assets.parsers`, the value a parser, or a class or function that makes one without
+    arguments) of a package that is installed beside this one.
 
     Raises:
         ConfigurationError: it is not a parser.
@@ -31,6 +36,92 @@ def register_parser(parser: Parser) -> None:
     _check(parser, "register_parser")
     for media_type in parser.media_types:
         _registered[media_type] = parser
+
+
+class ParserRegistry:
+    """The registry under the names of spec 001."""
+
+    @staticmethod
+    def register(media_type: str, parser: Parser | type[Parser]) -> None:
+        """Let a parser read one media type, as `register_parser` does for all of its own.
+
+        Args:
+            parser: or its class, of which one is made without arguments.
+
+        Raises:
+            ConfigurationError: it is not a parser, or `media_type` is none.
+        """
+        made = parser() if isinstance(parser, type) else parser
+        _check(made, "ParserRegistry.register")
+        if "/" not in media_type:
+            raise ConfigurationError(
+                f"ParserRegistry.register: a media type such as 'text/x-log' comes first, got "
+                f"{media_type!r}."
+            )
+        _registered[media_type] = made
+
+    @staticmethod
+    def unregister(media_type: str) -> None:
+        """Let the parser read a media type that did before `register`."""
+        _registered.pop(media_type, None)
+
+    @staticmethod
+    def parser_for(media_type: str) -> Parser:
+        """Return the parser of a media type; raises ParseFailure where there is none."""
+        return parser_for(media_type)
+
+
+def registered_recipes() -> list[dict[str, str]]:
+    """Return how another process makes the registered parsers, as values that JSON knows.
+
+    Raises:
+        ConfigurationError: a parser's class cannot be imported, or is made with arguments.
+    """
+    return [
+        {"media_type": media_type, **_recipe(parser)} for media_type, parser in _registered.items()
+    ]
+
+
+def _recipe(parser: Parser) -> dict[str, str]:
+    kind = type(parser)
+    module, name = kind.__module__, kind.__qualname__
+    if module != "__main__" and "<locals>" not in name:
+        try:
+            is_same = vars(kind()) == vars(parser)
+        except TypeError:
+            is_same = False
+        if is_same:
+            file = Path(sys.modules[module].__file__ or "").resolve()
+            depth = module.count(".") + (file.name == "__init__.py")
+            return {"module": module, "name": name, "path": str(file.parents[depth])}
+    raise ConfigurationError(
+        f"The parser '{parser.name}' was registered with an object that the processes that read "
+        f"files cannot make: its class {module}.{name} must stand at the top level of a module, "
+        "not of a notebook or script, and need no arguments. Move it there, or install it (entry "
+        f"point {ENTRY_POINT_GROUP}); `parse_document` reads with it in this process."
+    )
+
+
+def import_registered(recipes: Iterable[Mapping[str, str]]) -> None:
+    """Register what another process has registered (`registered_recipes`).
+
+    Raises:
+        ConfigurationError: a module cannot be imported; names it.
+    """
+    for recipe in recipes:
+        if recipe["path"] not in sys.path:
+            sys.path.append(recipe["path"])
+        where = f"{recipe['module']}.{recipe['name']}"
+        try:
+            kind = attrgetter(recipe["name"])(import_module(recipe["module"]))
+            ParserRegistry.register(recipe["media_type"], kind())
+        except ConfigurationError:
+            raise
+        except Exception as error:  # whatever a foreign module raises, it is named
+            raise ConfigurationError(
+                f"The registered parser {where} cannot be imported by the processes that read "
+                f"files ({type(error).__name__}: {error}): repair its module."
+            ) from error
 
 
 def unregister_parser(parser: Parser) -> None:

@@ -30,6 +30,7 @@ from rag_assets.storage import (
     read_entries,
     read_rows,
 )
+from rag_assets.workspace import SIDECAR_SUFFIX as SUFFIX
 from rag_assets.workspace import (
     Inventory,
     LivingContent,
@@ -37,7 +38,6 @@ from rag_assets.workspace import (
     newest_expired,
     read_sidecar,
 )
-from rag_assets.workspace.sidecar import SUFFIX
 
 if TYPE_CHECKING:
     import pyarrow as pa

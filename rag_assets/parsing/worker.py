@@ -34,10 +34,10 @@ from rag_assets.parsing.document import check_size, choose_parser, finish_docume
 from rag_assets.parsing.fingerprints import parse_fingerprint
 from rag_assets.parsing.job import ParseJob, Reader, failed_report
 from rag_assets.parsing.pdf.library import load_pymupdf
-from rag_assets.parsing.registry import check_parser_options
+from rag_assets.parsing.registry import check_parser_options, import_registered
 from rag_assets.parsing.stored import parsed_digest, read_parsed, write_blobs, write_parsed
+from rag_assets.settings import ParseSettings
 from rag_assets.storage import describe_trouble, explained_errors
-from rag_assets.workspace.settings import ParseSettings
 
 # Beyond the wall time that the parent grants, and for a second thread: only orphans reach it.
 _CPU_SECONDS_PER_WALL_SECOND, _SPARE_CPU_SECONDS = 2, 10
@@ -71,6 +71,7 @@ def main() -> None:
         return
     settings = ParseSettings.model_validate(opening["settings"])
     try:
+        import_registered(opening["registered"])
         check_parser_options(settings.parser_options)
     except ConfigurationError as error:
         channel.send("trouble", error="ConfigurationError", message=str(error))

@@ -21,8 +21,8 @@ from rag_assets.model import (
     hash_bytes,
 )
 from rag_assets.parsing import ParseJob, parse_files, read_parsed
+from rag_assets.settings import ChunkSettings
 from rag_assets.workspace import Settings, shipped_settings
-from rag_assets.workspace.settings import ChunkSettings
 
 
 @dataclass(frozen=True, slots=True)

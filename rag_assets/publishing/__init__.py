@@ -1,6 +1,8 @@
 """From records to a publication: living rows joined with identity, checked, seen all at once."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from rag_assets.lazily import lazy_names
 
 if TYPE_CHECKING:
     from rag_assets.publishing.building import (
@@ -25,74 +27,107 @@ if TYPE_CHECKING:
     from rag_assets.publishing.plots import plot_publication
     from rag_assets.publishing.removed import RemovedDocument, removed_documents
     from rag_assets.publishing.text_index import TextIndex, describe_text_indexes
-    from rag_assets.publishing.unpublished import unpublished_changes, warn_of_outdated
+    from rag_assets.publishing.unpublished import look_since_publication, unpublished_changes
+
+if TYPE_CHECKING:
+    from rag_assets.publishing.exporting import readable_folder, refresh_readable
+    from rag_assets.publishing.languages import KANA_HANGUL, Language
+    from rag_assets.publishing.plots import draw_histogram
+    from rag_assets.publishing.search_reading import Ranking, SearchTable, quote_text
+    from rag_assets.publishing.verifying import (
+        citability_conflicts,
+        index_differences,
+        troubled_documents,
+        uncitable_evidence,
+    )
+
+# Modules of this room that other rooms may import from, besides the names below.
+PUBLIC_MODULES = ("catalogue", "content_words")
 
 __all__ = [
+    "KANA_HANGUL",
     "PUBLISHING_VERSION",
     "Collected",
     "DocumentFacts",
     "DocumentLine",
+    "Language",
     "PublishOutcome",
     "PublishedModel",
+    "Ranking",
     "RemovedDocument",
+    "SearchTable",
     "TextIndex",
     "build_id_of",
+    "citability_conflicts",
     "collect",
     "collect_garbage",
     "count_lacking",
     "describe_namespace",
     "describe_settled",
     "describe_text_indexes",
+    "draw_histogram",
     "export_chunks",
     "export_parsed",
+    "index_differences",
     "list_documents",
+    "look_since_publication",
     "loses_vectors",
     "plot_publication",
     "publish",
     "published_models",
+    "quote_text",
+    "readable_folder",
+    "refresh_readable",
     "removed_documents",
+    "troubled_documents",
+    "uncitable_evidence",
     "unpublished_changes",
     "vectors_to_come",
-    "warn_of_outdated",
 ]
 
 # Imported on first use: a question reads publications and must not pay for what makes them, down
-# to the parsers. No module of this room may be called like a public name.
-_HOMES = {
-    "PUBLISHING_VERSION": ("building", "PUBLISHING_VERSION"),
-    "Collected": ("collecting", "Collected"),
-    "DocumentFacts": ("facts", "DocumentFacts"),
-    "DocumentLine": ("overview", "DocumentLine"),
-    "PublishOutcome": ("building", "PublishOutcome"),
-    "PublishedModel": ("embedders", "PublishedModel"),
-    "RemovedDocument": ("removed", "RemovedDocument"),
-    "TextIndex": ("text_index", "TextIndex"),
-    "build_id_of": ("naming", "build_id_of"),
-    "collect": ("building", "collect"),
-    "collect_garbage": ("collecting", "collect_garbage"),
-    "describe_namespace": ("overview", "describe_namespace"),
-    "describe_settled": ("overview", "describe_settled"),
-    "describe_text_indexes": ("text_index", "describe_text_indexes"),
-    "export_chunks": ("exporting", "export_chunks"),
-    "export_parsed": ("exporting", "export_parsed"),
-    "list_documents": ("overview", "list_documents"),
-    "loses_vectors": ("building", "loses_vectors"),
-    "plot_publication": ("plots", "plot_publication"),
-    "count_lacking": ("building", "count_lacking"),
-    "publish": ("building", "publish"),
-    "published_models": ("embedders", "published_models"),
-    "vectors_to_come": ("embedders", "vectors_to_come"),
-    "removed_documents": ("removed", "removed_documents"),
-    "unpublished_changes": ("unpublished", "unpublished_changes"),
-    "warn_of_outdated": ("unpublished", "warn_of_outdated"),
-}
 
-
-def __getattr__(name: str) -> Any:
-    """Import a public name from its module when it is first used."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'rag_assets.publishing' has no attribute {name!r}")
-    from importlib import import_module
-
-    module, own = _HOMES[name]
-    return getattr(import_module(f"rag_assets.publishing.{module}"), own)
+# Imported on first use: who needs only the others must not wait for these.
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "Collected": "collecting",
+        "DocumentFacts": "facts",
+        "DocumentLine": "overview",
+        "KANA_HANGUL": "languages",
+        "Language": "languages",
+        "PUBLISHING_VERSION": "building",
+        "PublishOutcome": "building",
+        "PublishedModel": "embedders",
+        "Ranking": "search_reading",
+        "RemovedDocument": "removed",
+        "SearchTable": "search_reading",
+        "TextIndex": "text_index",
+        "build_id_of": "naming",
+        "citability_conflicts": "verifying",
+        "collect": "building",
+        "collect_garbage": "collecting",
+        "count_lacking": "building",
+        "describe_namespace": "overview",
+        "describe_settled": "overview",
+        "describe_text_indexes": "text_index",
+        "draw_histogram": "plots",
+        "export_chunks": "exporting",
+        "export_parsed": "exporting",
+        "index_differences": "verifying",
+        "list_documents": "overview",
+        "look_since_publication": "unpublished",
+        "loses_vectors": "building",
+        "plot_publication": "plots",
+        "publish": "building",
+        "published_models": "embedders",
+        "quote_text": "search_reading",
+        "readable_folder": "exporting",
+        "refresh_readable": "exporting",
+        "removed_documents": "removed",
+        "troubled_documents": "verifying",
+        "uncitable_evidence": "verifying",
+        "unpublished_changes": "unpublished",
+        "vectors_to_come": "embedders",
+    },
+)

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 from rag_assets import __version__
 from rag_assets.embedding import EmbeddingModel
 from rag_assets.model import Progress, RecordsMovedError, StorageError, combine_digests, hash_fields
-from rag_assets.parsing.stage import read_reports
+from rag_assets.parsing import read_reports
 from rag_assets.publishing.embedders import describe_embedders
 from rag_assets.publishing.facts import DocumentFacts, gather_facts
 from rag_assets.publishing.replaced import replaced_texts
 from rag_assets.publishing.search_table import SEARCH_TABLE_VERSION
+from rag_assets.publishing.settled import is_settled
+from rag_assets.settings import deciding_fields
 from rag_assets.stages import PARSES, published_stages, recorded, way_to
 from rag_assets.storage import (
     MANIFEST,
@@ -47,7 +49,6 @@ from rag_assets.workspace import (
     require_inventory,
     settings_digest,
 )
-from rag_assets.workspace.settings import deciding_fields
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
 # How often a build that another run overtakes is begun again.
 _TRIES = 5
 # Counts as code: raise it when the same inputs give another publication.
-PUBLISHING_VERSION = 4
+PUBLISHING_VERSION = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +74,9 @@ class PublishOutcome:
 
     publication: str
     is_new: bool
-    facts: tuple[DocumentFacts, ...]
+    facts: tuple[DocumentFacts, ...] = field(repr=False)
     counts: dict[str, int]
-    tables: dict[str, str]
+    tables: dict[str, str] = field(repr=False)
     retired: tuple[str, ...]
     seconds: float
     warnings: tuple[str, ...] = field(default=())
@@ -102,7 +103,8 @@ def publish(
     Args:
         models: the configured ones, in their order; each has a vector column of its own.
         is_whole: every stage of every partition was refreshed under the present configuration
-            before; the pointer then remembers that configuration as built.
+            before; the pointer then remembers that configuration as built. Where it is not said,
+            the records are asked.
 
     Raises:
         DamagedFileError: a record is damaged; readers go on with the publication before.
@@ -117,7 +119,7 @@ def publish(
         before = read_pointer(folder)
         state = _publish_settled(namespace, models, on_progress)
         built_from = {"inventory": state.inventory.digest, "overrides": state.overrides}
-        if is_whole:
+        if is_whole or is_settled(namespace, state.inventory, models, before):
             built_from["configuration"] = settings_digest(namespace)
             built_from["code"] = code_digest()
         is_new = point_at(folder, state.name, built_from)

@@ -287,3 +287,18 @@ def read_table(
         params={"values": list(values)} if column else None,
     )
     return relation.to_arrow_table().cast(schema)
+
+
+def file_column(connection: "DuckDBPyConnection", catalogue: str | None = None) -> str:
+    """Return which column of `sources` says where a file lies: publications had no `file` once.
+
+    Args:
+        catalogue: name of an attached database; the connection's own without.
+    """
+    chosen = catalogue or connection.execute("SELECT current_database()").fetchall()[0][0]
+    found = connection.execute(
+        "SELECT 1 FROM duckdb_columns() WHERE database_name = ? AND table_name = 'sources' "
+        "AND column_name = 'file'",
+        [chosen],
+    ).fetchall()
+    return "file" if found else "source_uri"

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from rag_assets.embedding.stage import prune_vectors
+from rag_assets.embedding import prune_vectors
 from rag_assets.model import StorageError
 from rag_assets.publishing.building import publishing_lock
 from rag_assets.stages import PARSES, recorded, stage_lock

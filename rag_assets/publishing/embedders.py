@@ -6,7 +6,7 @@ from typing import Any
 
 from rag_assets.embedding import EmbeddingModel, model_fingerprint
 from rag_assets.model import UsageError
-from rag_assets.workspace.settings import ModelSettings
+from rag_assets.settings import ModelSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,36 +1,111 @@
-"""Readable folders of what was parsed and cut (spec 000 §2): Markdown, JSON, JSON lines."""
+"""Readable folders of what was parsed and cut (spec 000 §2): Markdown, JSON, JSON lines.
 
+They are made from the records, so that nothing has to be published before, and only what changed
+is written again: a manifest beside the files says what they were made from.
+"""
+
+import hashlib
 import json
 import mimetypes
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from rag_assets.model import Attachment, DamagedFileError, ParsedDocument, ParseFailure, hash_bytes
-from rag_assets.parsing.pdf.drawing import render_attachment
-from rag_assets.parsing.rendering import render_json, render_markdown
-from rag_assets.parsing.stage import password_of
-from rag_assets.parsing.stored import read_parsed
-from rag_assets.publishing.catalogue import catalogue_name, open_catalogue, read_table
-from rag_assets.storage import current_folder, write_bytes, write_text
-from rag_assets.workspace import (
-    Inventory,
-    LivingContent,
-    Namespace,
-    require_free_place,
-    require_inventory,
+from rag_assets.model import (
+    Attachment,
+    DamagedFileError,
+    ParsedDocument,
+    ParseFailure,
+    UsageError,
+    hash_fields,
 )
+from rag_assets.parsing import (
+    password_of,
+    read_parsed,
+    render_attachment,
+    render_json,
+    render_markdown,
+)
+from rag_assets.publishing.building import PUBLISHING_VERSION, collect
+from rag_assets.publishing.facts import DocumentFacts
+from rag_assets.storage import read_entries, replace_file, write_bytes, write_text
+from rag_assets.workspace import LivingContent, Namespace, require_free_place, require_inventory
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Kind = Literal["parsed", "chunks"]
+KINDS: tuple[Kind, ...] = ("parsed", "chunks")
+# Counts as code: raise it when the same parse is written otherwise.
+_RENDERING_VERSION = 1
+_MANIFESTS: Mapping[Kind, str] = {
+    "parsed": "parse_manifest.json",
+    "chunks": "chunk_manifest.json",
+}
 _PDF = "application/pdf"
 # What a chunk's line in chunks.jsonl leaves out: times of this machine.
 _PROVENANCE = ("created_at", "updated_at", "version")
+_ROWS_AT_ONCE = 1000
+
+
+def readable_folder(namespace: Namespace, kind: Kind) -> Path:
+    """Return the workspace's `parsed` or `chunks`, of several namespaces a folder each below it."""
+    folder = namespace.workspace.root / kind
+    is_alone = len(namespace.workspace.namespace_names) == 1
+    return folder if is_alone else folder / namespace.name
+
+
+def refresh_readable(namespace: Namespace, made: Collection[Kind]) -> tuple[list[Path], list[str]]:
+    """Bring the readable folders up to date, where `export` in the settings does not say no.
+
+    Args:
+        made: what a command has just made; other folders are refreshed where they are there.
+
+    Returns:
+        The folders that hold what the records hold now, and a sentence for everything in them, or
+        of them, that could not be written.
+    """
+    written, problems = [], []
+    switches = namespace.settings.export
+    for kind in KINDS:
+        folder = readable_folder(namespace, kind)
+        is_wanted = switches.parsed if kind == "parsed" else switches.chunks
+        if not is_wanted or (kind not in made and not (folder / _MANIFESTS[kind]).is_file()):
+            continue
+        try:
+            _clear_other_place(namespace, kind)
+            if kind == "parsed":
+                problems += export_parsed(namespace, folder)[1]
+            else:
+                export_chunks(namespace, folder)
+        except UsageError as error:
+            problems.append(f"{folder} is not written: {error}")
+            continue
+        written.append(folder)
+    return written, problems
+
+
+def _clear_other_place(namespace: Namespace, kind: Kind) -> None:
+    """Remove what stands where the folder was while there were more or fewer namespaces."""
+    root, mine = namespace.workspace.root / kind, readable_folder(namespace, kind)
+    other = root / namespace.name if mine == root else root
+    manifest = _read_manifest(other, kind)
+    if not manifest:
+        return
+    for name in manifest["files"]:
+        _remove_file(other, name)
+    _remove_file(other, _MANIFESTS[kind])
+    if other != root and not any(other.iterdir()):
+        other.rmdir()
 
 
 def export_parsed(namespace: Namespace, folder: Path) -> tuple[int, list[str]]:
-    """Write `<doc_uid>/<doc_uid>.md`, `.json` and its attachments for every published document.
+    """Write `<doc_uid>/<doc_uid>.md`, `.json` and its attachments for every parsed document.
 
     Figures of a PDF are drawn from the raw file; a figure that cannot be drawn is named in the
-    Markdown by its `attachment:` link and left out.
+    Markdown by its `attachment:` link and left out. A document whose folder was written from the
+    same parse is passed over; the files of one that is gone are removed.
 
     Args:
         folder: made where it is not there; files of the same name are replaced.
@@ -39,93 +114,201 @@ def export_parsed(namespace: Namespace, folder: Path) -> tuple[int, list[str]]:
         The number of documents, and a sentence for every figure that could not be drawn.
 
     Raises:
-        UsageError: the folder lies among raw files, or is the workspace's own.
-        PublicationError: nothing is published yet.
+        UsageError: the folder lies among raw files, or is the workspace's own; there is no
+            inventory yet.
         DamagedFileError: a parse or an attachment is not there any more.
     """
     require_free_place(folder, namespace.workspace)
-    inventory = require_inventory(namespace)
-    rows = _rows(namespace, "documents")
+    facts = {
+        str(fact.doc_uid): fact
+        for fact in collect(namespace, require_inventory(namespace), ()).facts
+        if fact.status in {"published", "pending"} and (fact.report or {}).get("status") == "ok"
+    }
+    before = _read_manifest(folder, "parsed").get("documents", {})
     problems: list[str] = []
-    for row in rows:
-        path = namespace.workspace.root / "data" / row["content_ref"]
-        document, _ = read_parsed(path)
-        place = folder / row["doc_uid"]
-        files = dict(_write_attachments(namespace, inventory, row, document, place, problems))
-        write_text(place / f"{row['doc_uid']}.md", render_markdown(document, files))
-        write_text(place / f"{row['doc_uid']}.json", render_json(document))
-    return len(rows), problems
+    documents: dict[str, Any] = {}
+    for uid, fact in sorted(facts.items()):
+        made_from = hash_fields(_RENDERING_VERSION, (fact.report or {})["parsed_digest"])
+        known = before.get(uid)
+        if (
+            known
+            and known["made_from"] == made_from
+            and all((folder / name).is_file() for name in known["files"])
+        ):
+            documents[uid] = known
+            continue
+        files = _write_document(namespace, fact, folder, problems)
+        documents[uid] = {
+            "content_hash": fact.content_hash, "made_from": made_from, "files": files,
+        }  # fmt: skip
+    _write_manifest(folder, "parsed", namespace, documents, _listed(documents), _listed(before))
+    return len(documents), problems
 
 
 def export_chunks(namespace: Namespace, folder: Path) -> tuple[int, int]:
-    """Write `parents.jsonl`, `chunks.jsonl` and `chunk_manifest.json` of the publication.
+    """Write `parents.jsonl`, `chunks.jsonl` and `chunk_manifest.json` of what the records hold.
+
+    Nothing is written where they were made from the same records. Rows stand by partition, then by
+    document.
 
     Returns:
         Numbers of parents and chunks.
 
     Raises:
-        UsageError: the folder lies among raw files, or is the workspace's own.
-        PublicationError: nothing is published yet.
+        UsageError: the folder lies among raw files, or is the workspace's own; there is no
+            inventory yet.
     """
     require_free_place(folder, namespace.workspace)
-    counts, manifest = [], _manifest(namespace)
-    for name in ("parents", "chunks"):
-        rows = _rows(namespace, name)
-        lines = [
-            json.dumps(
-                {key: value for key, value in row.items() if key not in _PROVENANCE},
-                ensure_ascii=False,
-                default=str,
-            )
-            for row in rows
-        ]
-        text = "".join(f"{line}\n" for line in lines)
-        write_text(folder / f"{name}.jsonl", text)
-        manifest[name] = {"rows": len(rows), "sha256": hash_bytes(text.encode("utf-8"))}
-        counts.append(len(rows))
-    write_text(folder / "chunk_manifest.json", json.dumps(manifest, indent=1) + "\n")
-    return counts[0], counts[1]
+    records = collect(namespace, require_inventory(namespace), ())
+    facts = sorted(
+        (fact for fact in records.facts if fact.status == "published"),
+        key=lambda fact: str(fact.doc_uid),
+    )
+    who = [(f.doc_uid, f.content_hash, f.citable, sorted(f.fields.items())) for f in facts]
+    made_from = hash_fields(
+        PUBLISHING_VERSION, records.digests["parents"], records.digests["chunks"], who
+    )
+    before = _read_manifest(folder, "chunks")
+    names = ["parents.jsonl", "chunks.jsonl"]
+    if before.get("made_from") != made_from or not all((folder / n).is_file() for n in names):
+        tables = _write_passages(namespace, facts, folder)
+        documents = _describe_chunked(namespace, facts)
+        _write_manifest(
+            folder, "chunks", namespace, documents, names, (),
+            made_from=made_from, chunk_config=namespace.settings.chunk.model_dump(mode="json"),
+            **tables,
+        )  # fmt: skip
+        before = _read_manifest(folder, "chunks")
+    return before["parents"]["rows"], before["chunks"]["rows"]
 
 
-def _manifest(namespace: Namespace) -> dict[str, Any]:
-    publication = current_folder(namespace.publications, namespace.name).name
-    documents = {
-        row["doc_uid"]: {"content_hash": row["content_hash"], "chunks": row["chunks"]}
-        for row in _rows(namespace, "documents")
-    }
+def _write_passages(
+    namespace: Namespace, facts: Sequence[DocumentFacts], folder: Path
+) -> dict[str, dict[str, Any]]:
+    """Write both files, a partition at a time; returns the rows and SHA-256 of each."""
+    from rag_assets.publishing.joining import join_passages
+
+    by_partition: dict[str, dict[str, DocumentFacts]] = defaultdict(dict)
+    for fact in facts:
+        by_partition[namespace.partition_of(fact.content_hash)][fact.content_hash] = fact
+    with (
+        replace_file(folder / "parents.jsonl") as parents_file,
+        replace_file(folder / "chunks.jsonl") as chunks_file,
+        parents_file.open("wb") as parents_stream,
+        chunks_file.open("wb") as chunks_stream,
+    ):
+        digests = {"parents": hashlib.sha256(), "chunks": hashlib.sha256()}
+        rows = {"parents": 0, "chunks": 0}
+        for _, contents in sorted(by_partition.items()):
+            parents, chunks = join_passages(namespace, contents)
+            for name, table, stream in (
+                ("parents", parents, parents_stream),
+                ("chunks", chunks, chunks_stream),
+            ):
+                rows[name] += len(table)
+                for line in _json_lines(table):
+                    stream.write(line)
+                    digests[name].update(line)
+        return {
+            name: {"rows": rows[name], "sha256": digest.hexdigest()}
+            for name, digest in digests.items()
+        }
+
+
+def _json_lines(table: "pa.Table") -> Iterator[bytes]:
+    kept = table.select([name for name in table.column_names if name not in _PROVENANCE])
+    for batch in kept.to_batches(_ROWS_AT_ONCE):
+        for row in batch.to_pylist():
+            yield f"{json.dumps(row, ensure_ascii=False, default=str)}\n".encode()
+
+
+def _describe_chunked(namespace: Namespace, facts: Sequence[DocumentFacts]) -> dict[str, Any]:
+    """Return of each document what its chunks were made from: equal fingerprint, equal chunks."""
+    found = {}
+    for partition in sorted({namespace.partition_of(fact.content_hash) for fact in facts}):
+        found.update(read_entries(namespace.record("chunks", partition)))
     return {
-        "namespace": namespace.name,
-        "publication": publication,
-        "chunk_config": namespace.settings.chunk.model_dump(mode="json"),
-        "documents": documents,
+        str(fact.doc_uid): {
+            "content_hash": fact.content_hash,
+            "chunks": found[fact.content_hash].rows,
+            "fingerprint": found[fact.content_hash].fingerprint,
+            "digest": found[fact.content_hash].digest,
+        }
+        for fact in facts
     }
 
 
-def _rows(namespace: Namespace, table: str) -> list[dict[str, Any]]:
-    found = current_folder(namespace.publications, namespace.name)
-    connection = open_catalogue(found / catalogue_name(found.name))
+def _listed(documents: Mapping[str, Any]) -> list[str]:
+    return [name for each in documents.values() for name in each["files"]]
+
+
+def _read_manifest(folder: Path, kind: Kind) -> dict[str, Any]:
+    """Return a folder's manifest; nothing of one that is not there, or that is no manifest."""
     try:
-        rows: list[dict[str, Any]] = read_table(connection, table).to_pylist()
-    finally:
-        connection.close()
-    return rows
+        found = json.loads((folder / _MANIFESTS[kind]).read_bytes())
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return {}
+    return found if isinstance(found, dict) and {"files", "documents"} <= found.keys() else {}
+
+
+def _write_manifest(
+    folder: Path,
+    kind: Kind,
+    namespace: Namespace,
+    documents: Mapping[str, Any],
+    files: Sequence[str],
+    before: Collection[str],
+    **more: Any,
+) -> None:
+    """Write a folder's manifest, then remove the files that it named before and does not now."""
+    content = {"namespace": namespace.name, **more, "files": list(files), "documents": documents}
+    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    path = folder / _MANIFESTS[kind]
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        write_text(path, text)
+    for name in sorted(set(before) - set(files)):
+        _remove_file(folder, name)
+
+
+def _remove_file(folder: Path, name: str) -> None:
+    """Remove a file below a folder, and the folders that are empty without it."""
+    path = folder / name
+    if not path.resolve().is_relative_to(folder.resolve()):
+        return  # a manifest that somebody else wrote
+    path.unlink(missing_ok=True)
+    for parent in path.parents:
+        if parent == folder or not parent.is_dir() or any(parent.iterdir()):
+            break
+        parent.rmdir()
+
+
+def _write_document(
+    namespace: Namespace, fact: DocumentFacts, folder: Path, problems: list[str]
+) -> list[str]:
+    """Write the folder of one document; returns its files relative to `folder`."""
+    uid, report = str(fact.doc_uid), fact.report or {}
+    partition = namespace.partition_of(fact.content_hash)
+    document, _ = read_parsed(namespace.parsed_folder(partition) / report["parsed_file"])
+    place = folder / uid
+    files = dict(_write_attachments(namespace, fact, document, place, problems))
+    write_text(place / f"{uid}.md", render_markdown(document, files))
+    write_text(place / f"{uid}.json", render_json(document))
+    return [f"{uid}/{name}" for name in (f"{uid}.md", f"{uid}.json", *files.values())]
 
 
 def _write_attachments(
     namespace: Namespace,
-    inventory: Inventory,
-    row: dict[str, Any],
+    fact: DocumentFacts,
     document: ParsedDocument,
     folder: Path,
     problems: list[str],
 ) -> Iterator[tuple[str, str]]:
     """Write what there is to write; yields (attachment id, path below `folder`)."""
-    living = inventory.contents[row["content_hash"]]
     for item in document.attachments:
         try:
-            content, suffix = _content_of(namespace, living, document, item)
+            content, suffix = _content_of(namespace, fact.living, document, item)
         except (ParseFailure, ValueError) as error:
-            problems.append(f"{row['doc_uid']} {item.attachment_id}: not drawn ({error})")
+            problems.append(f"{fact.doc_uid} {item.attachment_id}: not drawn ({error})")
             continue
         if content is not None:
             name = f"attachments/{item.attachment_id}{suffix}"

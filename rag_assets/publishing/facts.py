@@ -1,9 +1,10 @@
 """What publication knows of each document: identity, citability and descriptive metadata."""
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from operator import itemgetter
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -109,8 +110,12 @@ def gather_facts(
 
 def is_citable(living: LivingContent, fields: Mapping[str, Any]) -> bool:
     """Say whether a content may become evidence: every place says so and nothing lowers it."""
-    lowered = fields.get("citable") in {False, "false", "False", "no"}
-    return all(source.citable for source in living.sources) and not lowered
+    return all(source.citable for source in living.sources) and not is_lowered(fields)
+
+
+def is_lowered(fields: Mapping[str, Any]) -> bool:
+    """Say whether a sidecar's fields, or overrides, forbid to cite what its place would allow."""
+    return fields.get("citable") in {False, "false", "False", "no"}
 
 
 def _status(
@@ -165,13 +170,43 @@ def _utc(at: str) -> datetime | None:
 
 
 def source_id(namespace: Namespace, source: SourceFile) -> str:
-    """Return the SHA-256 of namespace, source type, URI and canonical metadata (spec 001)."""
+    """Return the SHA-256 of namespace, source type, URI and canonical metadata (spec 001).
+
+    Of a file whose sidecar names no URI, the URI is its place in raw/.
+    """
     metadata = json.loads(source.sidecar or "{}")
     more = metadata.get("metadata", {})
     # What was found out about the source is no part of who it is.
     more.pop("source_info_auto" if "source_info_auto" in more else "source_info", None)
-    uri = metadata.get("source_uri") or metadata.get("url") or source.source_uri
-    return hash_fields(namespace.name, source.source_type, uri, source.source_uri, metadata)
+    metadata.pop("source_uri", None)
+    return hash_fields(
+        namespace.name, source.source_type, original_uri(source), _canonical(metadata)
+    )
+
+
+def original_uri(source: SourceFile) -> str:
+    """Return where a source was read from: what its sidecar says, else its place in raw/."""
+    return str(json.loads(source.sidecar or "{}").get("source_uri") or source.source_uri)
+
+
+def _canonical(value: Any) -> Any:
+    """Return metadata in one order: mappings by key, lists by value (spec 001)."""
+    if isinstance(value, dict):
+        return {key: _canonical(value[key]) for key in sorted(value)}
+    if isinstance(value, list):
+        return sorted(map(_canonical, value), key=lambda part: json.dumps(part, sort_keys=True))
+    return value
+
+
+def tell_sources_apart(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows of `sources` with keys of their own: one source may have led to several files."""
+    seen: set[str] = set()
+    told = []
+    for row in sorted(rows, key=itemgetter("file")):
+        key = row["source_key"]
+        told.append({**row, "source_key": f"{key}::{row['file']}"} if key in seen else row)
+        seen.add(key)
+    return told
 
 
 def source_row(
@@ -190,7 +225,8 @@ def source_row(
         "name": PurePosixPath(source.source_uri).name,
         "source_type": source.source_type,
         "source_subtype": source.source_subtype or None,
-        "source_uri": source.source_uri,
+        "source_uri": original_uri(source),
+        "file": source.source_uri,
         "path": source.source_uri.removeprefix(root).lstrip("/"),
         "content_hash": source.content_hash or None,
         "citable": bool(facts and facts.citable),
@@ -215,7 +251,7 @@ def document_row(
         "doc_uid": facts.doc_uid,
         "doc_id": report["doc_id"],
         "source_id": source_id(namespace, first),
-        "source_uri": first.source_uri,
+        "source_uri": original_uri(first),
         "title": facts.title,
         "version": facts.version,
         "status": facts.status,
@@ -232,10 +268,12 @@ def document_row(
         "tags": list(fields.get("tags", [])),
         "metadata": json.dumps(
             {
+                **_kept_metadata(facts),
                 "mime_type": report["media_type"],
                 "parser": report["parser"],
                 "parser_version": report["parser_version"],
             },
+            ensure_ascii=False,
             sort_keys=True,
         ),
         "pages": report["pages"],
@@ -246,6 +284,16 @@ def document_row(
     }
     stated = {name: fields.get(name) for name in DESCRIPTIVE}
     return row | stated | {"doi": stated["doi"] or report["doi"]}
+
+
+def _kept_metadata(facts: DocumentFacts) -> dict[str, Any]:
+    """Return what else the sidecar keeps, `source_info` among it (spec 001).
+
+    A key of ours, which the parse decides, stands as `user_…`.
+    """
+    kept: Mapping[str, Any] = facts.fields.get("metadata") or {}
+    ours = {"mime_type", "parser", "parser_version"}
+    return {f"user_{key}" if key in ours else key: value for key, value in kept.items()}
 
 
 def _year(fields: Mapping[str, Any], report: Mapping[str, Any]) -> int | None:

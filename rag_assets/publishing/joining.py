@@ -9,13 +9,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rag_assets.chunking import PATH_SEPARATOR, locate_pages
-from rag_assets.chunking.rows import chunks_schema, parents_schema
-from rag_assets.embedding import EmbeddingModel
-from rag_assets.embedding.record import embeddings_schema
-from rag_assets.embedding.stage import CHUNK_INPUTS, chunk_input
+from rag_assets.chunking import PATH_SEPARATOR, chunks_schema, locate_pages, parents_schema
+from rag_assets.embedding import CHUNK_INPUTS, EmbeddingModel, chunk_input, embeddings_schema
 from rag_assets.model import RecordsMovedError, hash_text
-from rag_assets.publishing.facts import DocumentFacts, document_row, source_id, source_row
+from rag_assets.publishing.facts import (
+    DocumentFacts,
+    document_row,
+    source_id,
+    source_row,
+    tell_sources_apart,
+)
 from rag_assets.publishing.languages import passage_language
 from rag_assets.publishing.schemas import (
     CHUNKS,
@@ -57,7 +60,12 @@ def join_tables(
     same = _same_texts(published)
     return {
         "sources": _table(
-            [source_row(namespace, s, by_content.get(s.content_hash)) for s in inventory.sources],
+            tell_sources_apart(
+                [
+                    source_row(namespace, s, by_content.get(s.content_hash))
+                    for s in inventory.sources
+                ]
+            ),
             SOURCES,
         ),
         "documents": _table(
@@ -82,6 +90,14 @@ def join_tables(
         "parents": parents,
         "chunks": chunks,
     }
+
+
+def join_passages(
+    namespace: Namespace, published: Mapping[str, DocumentFacts]
+) -> tuple[pa.Table, pa.Table]:
+    """Return the tables `parents` and `chunks` of some contents, without vectors."""
+    chunks = _chunks(namespace, published, (), {})
+    return _parents(namespace, published), chunks.select(CHUNKS.names)
 
 
 def _table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
@@ -158,7 +174,8 @@ def _chunks(
     encoded: Mapping[str, Collection[str]],
 ) -> pa.Table:
     chunks = _record_rows(namespace, "chunks", chunks_schema(), published)
-    embedded = _record_rows(namespace, "embeddings", embeddings_schema(), published)
+    encoded_ones = published if models else {}
+    embedded = _record_rows(namespace, "embeddings", embeddings_schema(), encoded_ones)
     by_model = [
         _vectors_of_model(
             namespace, embedded, model, chunks,

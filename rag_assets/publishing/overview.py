@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rag_assets.model import DamagedFileError, PublicationError, WorkspaceError, count_of
-from rag_assets.parsing.stage import has_stale_parses
+from rag_assets.parsing import has_stale_parses
 from rag_assets.publishing.building import collect
 from rag_assets.publishing.facts import DocumentFacts
 from rag_assets.publishing.removed import removed_documents
@@ -214,8 +214,11 @@ def _stale(
         # Of sidecars, copies and refused files there is no more to say.
         told = name_changes(changes)
         stale.append(f"raw/ has changed since the publication{told and f': {told}'}")
-    if pointer and pointer.built_from.get("configuration") != settings_digest(namespace):
+    built = pointer and pointer.built_from.get("configuration")
+    if built and built != settings_digest(namespace):
         stale.append("the configuration has changed since the last whole build")
+    elif pointer and not built and not pending and not lacking:
+        stale.append("not every stage has been run with the present configuration yet")
     if pending:
         verb = "is" if pending == 1 else "are"
         stale.append(f"{count_of(pending, 'document')} {verb} not built yet")

@@ -35,7 +35,7 @@ class RemovedDocument:
 
 def removed_documents(namespace: Namespace) -> dict[str, RemovedDocument]:
     """Return the documents that no file held any more at the last inventory, by uid."""
-    from rag_assets.parsing.stage import read_reports
+    from rag_assets.parsing import read_reports
 
     inventory = read_inventory(namespace)
     if inventory is None:

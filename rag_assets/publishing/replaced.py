@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from rag_assets.model import DamagedFileError
-from rag_assets.parsing.stored import read_parsed
+from rag_assets.parsing import read_parsed
 from rag_assets.publishing.facts import DocumentFacts
 from rag_assets.stages import PARSES
 from rag_assets.storage import read_entries

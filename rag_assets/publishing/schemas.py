@@ -20,7 +20,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rag_assets.chunking.rows import boxes_type
+from rag_assets.chunking import boxes_type
 from rag_assets.model import DamagedFileError
 
 _CONTENT = "content"
@@ -67,14 +67,15 @@ SOURCES = _schema(
     ["path", "source_key"],
     "One row for each file in raw/, also for those that could not be published.",
     [
-        _text("source_key", "namespace::source_id"),
+        _text("source_key", "namespace::source_id; of further files of one source with `::file`"),
         _NAMESPACE,
         _text("source_id", "SHA-256 of namespace, source type, URI and metadata (spec 001)"),
         _text("doc_uid", "document that the file is a source of; null when it has none"),
         _text("name", "file name"),
         _text("source_type", "evidence, instruction, … : decided by where the file lies"),
         _text("source_subtype", "guidance, feedback, slides, exemplars; null without"),
-        _text("source_uri", "root name and path, or the original URI"),
+        _text("source_uri", "where it was read from: its sidecar's `source_uri`, else `file`"),
+        _text("file", "root name and path of the file in raw/"),
         _text("path", "path below its root, POSIX"),
         _text("content_hash", "SHA-256 of the file's bytes"),
         _field("citable", pa.bool_(), "whether this file may be cited"),
@@ -98,7 +99,7 @@ DOCUMENTS = _schema(
         _text("doc_uid", "what a person cites; unique in its namespace"),
         _text("doc_id", "SHA-256 of the normalised text (spec 001)"),
         _text("source_id", "the source that names the document: the first in path order"),
-        _text("source_uri", "its root name and path, or the original URI"),
+        _text("source_uri", "where that was read from: a URI, else root name and path in raw/"),
         _text("title", "title"),
         _count("version", "how many contents the uid has had", _PROVENANCE),
         _text("status", "draft, published or archived"),
@@ -119,7 +120,7 @@ DOCUMENTS = _schema(
         _text("accessed_at", "as the sidecar gives it"),
         _field("authors", _STRINGS, "authors in order; the sidecar's, else as printed"),
         _field("tags", _STRINGS, "tags"),
-        _text("metadata", "JSON: mime_type, parser, attachments, …"),
+        _text("metadata", "JSON: mime_type, parser, source_info and what else the sidecar keeps"),
         _count("pages", "pages; 0 for formats without"),
         _count("chunks", "chunks in the search table"),
         _field("same_text_as", _STRINGS, "uids of documents with the same normalised text"),

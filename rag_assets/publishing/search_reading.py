@@ -23,7 +23,7 @@ from rag_assets.publishing.search_text import BODY, TextSearch
 from rag_assets.storage import trouble_of_machine
 
 if TYPE_CHECKING:
-    from rag_assets.workspace.settings import TextSettings
+    from rag_assets.settings import TextSettings
 
 TABLE_NAME = "chunks.lance"
 

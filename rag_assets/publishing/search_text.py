@@ -25,7 +25,7 @@ from rag_assets.publishing.search_terms import find_exact_terms, is_plain, term_
 from rag_assets.publishing.text_matches import TextMatches
 
 if TYPE_CHECKING:
-    from rag_assets.workspace.settings import TextSettings
+    from rag_assets.settings import TextSettings
 
 BODY = "search_text"
 HEADING = "search_heading"

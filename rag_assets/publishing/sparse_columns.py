@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from rag_assets.embedding.sparse_encoder import token_weights
+from rag_assets.embedding import token_weights
 from rag_assets.publishing.schemas import SPARSE_VECTOR
 
 _EQUAL = 1e-6

@@ -1,7 +1,10 @@
 """What raw/ holds otherwise than the publication that readers see."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
+from rag_assets.model import WorkspaceError
+from rag_assets.publishing.facts import is_citable, is_lowered
 from rag_assets.storage import current_folder, read_pointer
 from rag_assets.workspace import (
     Change,
@@ -11,7 +14,9 @@ from rag_assets.workspace import (
     SourceFile,
     changed_files,
     compare_contents,
+    current_overrides,
     name_changes,
+    overrides_digest,
     read_inventory,
     read_journal,
     reconcile,
@@ -34,39 +39,80 @@ def unpublished_changes(namespace: Namespace, sources: Sequence[SourceFile]) -> 
     return compare_contents(_published(namespace), now.held_as(identities))
 
 
-def warn_of_outdated(namespace: Namespace) -> str | None:
-    """Return which documents were replaced or removed since the publication that readers see.
+@dataclass(frozen=True, slots=True)
+class SincePublication:
+    """What holds now otherwise than in the publication that readers see.
+
+    Args:
+        outdated: a sentence on documents that were replaced or removed, with the command that mends
+            it; None where there are none.
+        not_citable: documents that the publication lets cite and that must not be cited any more,
+            by uid, with the reason.
+    """
+
+    outdated: str | None = None
+    not_citable: Mapping[str, str] = field(default_factory=dict)
+
+
+def look_since_publication(namespace: Namespace) -> SincePublication:
+    """Return what a reader of the publication must be told now.
 
     Where every file is as the last inventory saw it and that was published, nothing else is read.
-    New files are not looked for.
-
-    Returns:
-        A sentence with the command that mends it; None where nothing is outdated.
+    New files are not looked for, nor sidecars beside files that are as they were.
     """
     inventory, pointer = read_inventory(namespace), read_pointer(namespace.publications)
     if inventory is None or pointer is None:
-        return None
+        return SincePublication()
+    lowered = {}
+    if pointer.built_from.get("overrides") != overrides_digest(namespace):
+        lowered = {
+            uid: f"`{uid}` must not be cited: `rag meta set` says so since the publication"
+            for uid, fields in current_overrides(namespace).items()
+            if is_lowered(fields)
+        }
     is_published = pointer.built_from.get("inventory") == inventory.digest
     if is_published and not changed_files(namespace):
-        return None
+        return SincePublication(not_citable=lowered)
     before = {source.source_uri: source for source in inventory.sources}
-    changes = unpublished_changes(namespace, scan_raw(namespace, previous=before).sources)
+    try:
+        sources = scan_raw(namespace, previous=before).sources
+    except WorkspaceError as error:  # a raw folder is not there now: readers go on without it
+        return SincePublication(str(error), lowered)
+    changes = unpublished_changes(namespace, sources)
     told = name_changes([one for one in changes if one.kind in {"replaced", "removed"}])
-    if not told:
-        return None
-    return (
+    outdated = (
         f"raw/ has changed since the publication: {told}. What is said here is of the text as it "
         f"was. Run `rag ingest --namespace {namespace.name}` and ask again."
     )
+    return SincePublication(
+        outdated if told else None, _moved(namespace, Inventory(tuple(sources))) | lowered
+    )
 
 
-def _published(namespace: Namespace) -> dict[str, Held]:
-    from rag_assets.publishing.catalogue import catalogue_name, open_catalogue
+def _moved(namespace: Namespace, now: Inventory) -> dict[str, str]:
+    """Return citable documents that stand now where nothing may be cited, or whose sidecar says so.
+
+    By uid, with the reason.
+    """
+    found = {}
+    for content, held in _published(namespace, "AND citable").items():
+        living = now.contents.get(content)
+        if held.doc_uid is None or living is None or is_citable(living, living.sidecar):
+            continue
+        barred = next((one.source_uri for one in living.sources if not one.citable), None)
+        why = f"it stands in {barred} now" if barred else "its sidecar says so now"
+        found[held.doc_uid] = f"`{held.doc_uid}` must not be cited: {why}"
+    return found
+
+
+def _published(namespace: Namespace, condition: str = "") -> dict[str, Held]:
+    from rag_assets.publishing.catalogue import catalogue_name, file_column, open_catalogue
 
     folder = current_folder(namespace.publications, namespace.name)
     with open_catalogue(folder / catalogue_name(folder.name)) as connection:
+        file = file_column(connection)
         rows = connection.execute(
-            "SELECT content_hash, any_value(doc_uid), list(source_uri ORDER BY source_uri) "
-            "FROM sources WHERE content_hash IS NOT NULL GROUP BY content_hash"
+            f"SELECT content_hash, any_value(doc_uid), list({file} ORDER BY {file}) "
+            f"FROM sources WHERE content_hash IS NOT NULL {condition} GROUP BY content_hash"
         ).fetchall()
     return {content: Held(uid, tuple(paths)) for content, uid, paths in rows}

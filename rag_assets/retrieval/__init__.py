@@ -1,5 +1,8 @@
 """Asking publications: candidates by words and by meaning, fused, judged, governed, explained."""
 
+from typing import TYPE_CHECKING
+
+from rag_assets.lazily import lazy_names
 from rag_assets.retrieval.explaining import explain_hit
 from rag_assets.retrieval.filters import NOT_EVIDENCE, WORDLESS_KINDS, SearchFilters, parse_filter
 from rag_assets.retrieval.fusion import Candidates, Fused, fuse_rrf, fuse_weighted
@@ -18,6 +21,10 @@ from rag_assets.retrieval.retriever import Retrieved, Retriever
 from rag_assets.retrieval.searching import Ranking, rank_chunks, search
 from rag_assets.retrieval.weights import LEXICAL
 from rag_assets.retrieval.windows import Window, expand_windows
+
+if TYPE_CHECKING:
+    from rag_assets.retrieval.explaining import explain
+    from rag_assets.retrieval.weights import models_asked
 
 __all__ = [
     "LEXICAL",
@@ -41,13 +48,24 @@ __all__ = [
     "backfill_parents",
     "detect_language",
     "expand_windows",
+    "explain",
     "explain_hit",
     "fuse_rrf",
     "fuse_weighted",
     "make_query",
+    "models_asked",
     "open_library",
     "parse_filter",
     "rank_chunks",
     "search",
     "workspace_of",
 ]
+
+# Imported on first use: who needs only the others must not wait for these.
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "explain": "explaining",
+        "models_asked": "weights",
+    },
+)

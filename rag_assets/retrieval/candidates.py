@@ -8,13 +8,13 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, TypeVar
 
 from rag_assets.model import UsageError
-from rag_assets.publishing.languages import Language
+from rag_assets.publishing import Language
 from rag_assets.retrieval.fusion import Candidates
 from rag_assets.retrieval.hits import Hit
 from rag_assets.retrieval.language_shift import vectors_for
 from rag_assets.retrieval.queries import AskedQuery
 from rag_assets.retrieval.weights import LEXICAL, models_asked, searcher_names
-from rag_assets.workspace.settings import RetrieveSettings
+from rag_assets.settings import RetrieveSettings
 
 if TYPE_CHECKING:
     from rag_assets.retrieval.filters import SearchFilters

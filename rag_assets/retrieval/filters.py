@@ -8,7 +8,7 @@ from typing import Any
 from rapidfuzz import process
 
 from rag_assets.model import SectionCategory, UsageError
-from rag_assets.publishing.search_reading import quote_text
+from rag_assets.publishing import quote_text
 
 # Chunks that state nothing: headings alone, told with the text below them, and the labels inside
 # a diagram.
@@ -16,12 +16,15 @@ WORDLESS_KINDS = ("heading", "drawing")
 # Nor is the title of somebody else's work evidence for what its citing document says.
 NOT_EVIDENCE = (*WORDLESS_KINDS, "reference")
 
+# The subtype of passages of a bibliography, whatever place their document lies in (spec 000).
+REFERENCES = "references"
+
 _CATEGORIES: Mapping[str, int] = {item.name.lower(): int(item) for item in SectionCategory}
-_FORM = re.compile(r"\s*(?P<name>[\w-]+)\s*(?P<sign>>=|<=|=)\s*(?P<value>.*?)\s*", re.DOTALL)
+_FORM = re.compile(r"\s*(?P<name>[\w-]+)\s*(?P<sign>>=|<=|!=|=)\s*(?P<value>.*?)\s*", re.DOTALL)
 _RANGE = re.compile(r"(?P<low>\d{1,4})?\s*\.\.\s*(?P<high>\d{1,4})?")
 _FORMS = (
     "year>=2020, year=2019..2021, source_type=evidence, source_subtype=slides, doc_uid=a,b, "
-    "section_category=method,3, tag=x or language=zh"
+    "doc_uid!=c, section_category=method,3, tag=x or language=zh"
 )
 
 
@@ -35,8 +38,9 @@ class SearchFilters:
     Args:
         citable_only: only chunks that may be cited as evidence.
         doc_uids: only chunks of these documents.
-        with_references: also entries of bibliographies. What says nothing by itself is never
-            found (`WORDLESS_KINDS`).
+        without: no chunks of these documents: a uid of any namespace, or `namespace:uid`.
+        with_references: also entries of bibliographies; so too where `source_subtypes` names
+            references. What says nothing by itself is never found (`WORDLESS_KINDS`).
         years: first and last year of publication, both included; None for an open end.
         source_types: evidence, instruction, …
         source_subtypes: guidance, slides, references, …
@@ -48,6 +52,7 @@ class SearchFilters:
 
     citable_only: bool = False
     doc_uids: tuple[str, ...] | None = None
+    without: tuple[str, ...] = ()
     with_references: bool = False
     years: tuple[int | None, int | None] | None = None
     source_types: tuple[str, ...] | None = None
@@ -56,6 +61,11 @@ class SearchFilters:
     tags: tuple[str, ...] | None = None
     languages: tuple[str, ...] | None = None
     passage_languages: tuple[str, ...] | None = None
+
+    @property
+    def finds_references(self) -> bool:
+        """Whether entries of bibliographies pass."""
+        return self.with_references or REFERENCES in (self.source_subtypes or ())
 
     @property
     def excludes_everything(self) -> bool:
@@ -68,10 +78,11 @@ class SearchFilters:
         """Return the SQL condition on the search table's columns."""
         wordless = ", ".join(map(quote_text, WORDLESS_KINDS))
         parts = [f"(kind IS NULL OR kind NOT IN ({wordless}))"]
-        if not self.with_references:
-            parts.append("(section_subtype IS NULL OR section_subtype <> 'references')")
+        if not self.finds_references:
+            parts.append(f"(section_subtype IS NULL OR section_subtype <> '{REFERENCES}')")
         if self.citable_only:
             parts.append("citable = true")
+        parts += map(_is_other, sorted(self.without))
         low, high = self.years or (None, None)
         if low is not None:
             parts.append(f"year >= {int(low)}")
@@ -99,6 +110,8 @@ class SearchFilters:
         """
         added = parse_filter(text)
         changes: dict[str, Any] = {}
+        if added.without:
+            changes["without"] = tuple(dict.fromkeys((*self.without, *added.without)))
         if added.years is not None:
             changes["years"] = _common_range(self.years, added.years)
         for name in _LISTS:
@@ -141,9 +154,9 @@ def parse_filter(text: str) -> SearchFilters:
 
     Args:
         text: `year>=2020`, `year<=2020`, `year=2020`, `year=2019..2021` (either end may be left
-            out), or a name of `doc_uid source_type source_subtype section_category tag language`,
-            `=` and values divided by commas. A section category is a number or a name of spec 002
-            (`method`, `related_work`).
+            out), `doc_uid!=` and documents that are left out, or a name of `doc_uid source_type
+            source_subtype section_category tag language`, `=` and values divided by commas. A
+            section category is a number or a name of spec 002 (`method`, `related_work`).
 
     Raises:
         UsageError: the form or the name is unknown, or a value is none of the possible ones.
@@ -158,6 +171,10 @@ def parse_filter(text: str) -> SearchFilters:
         raise UsageError(f"filter '{text}': '{name}' is no filter.{hint} Filters are {_FORMS}")
     if not value:
         raise UsageError(f"filter '{text}': a value must stand after '{sign}', such as {_FORMS}")
+    if sign == "!=":
+        if name != "doc_uid":
+            raise UsageError(f"filter '{text}': only documents are left out; write doc_uid!=…")
+        return SearchFilters(without=_values(text, value))
     if sign != "=" and name != "year":
         raise UsageError(f"filter '{text}': only years are compared; write {name}={value}")
     return _PARSERS[name](text, sign, value)
@@ -228,6 +245,13 @@ def _common_range(
     lows = [low for low in (mine[0], other[0]) if low is not None]
     highs = [high for high in (mine[1], other[1]) if high is not None]
     return max(lows, default=None), min(highs, default=None)
+
+
+def _is_other(name: str) -> str:
+    """Return the condition that a row is of another document than a uid or `namespace:uid`."""
+    namespace, _, uid = name.rpartition(":")
+    condition = f"doc_uid <> {quote_text(uid)}"
+    return f"({condition} OR namespace <> {quote_text(namespace)})" if namespace else condition
 
 
 def _literal(value: str | int) -> str:

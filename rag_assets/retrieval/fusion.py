@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rag_assets.retrieval.normalizing import normalized_parts
-from rag_assets.workspace.settings import Normalization, ScoreMode
+from rag_assets.settings import Normalization, ScoreMode
 
 # Fused scores are sums of a few fractions; only the noise of adding them is rounded away.
 _DECIMALS = 12

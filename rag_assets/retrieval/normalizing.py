@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 
-from rag_assets.workspace.settings import Normalization, ScoreMode
+from rag_assets.settings import Normalization, ScoreMode
 
 # From a score to its part of a fused score.
 Scale = Callable[[float], float]

@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from rag_assets.model import PublicationError, UsageError
-from rag_assets.publishing import PublishedModel, published_models
+from rag_assets.publishing import PublishedModel, Ranking, SearchTable, published_models, quote_text
 from rag_assets.publishing.catalogue import (
     catalogue_errors_explained,
     catalogue_name,
     open_catalogue,
     read_table,
 )
-from rag_assets.publishing.search_reading import Ranking, SearchTable, quote_text
 from rag_assets.retrieval.filters import EVERYTHING, SearchFilters
 from rag_assets.retrieval.hits import HIT_COLUMNS, Hit, ParentPassage
 from rag_assets.retrieval.usual_questions import usual_questions
@@ -27,8 +26,8 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 
-    from rag_assets.publishing.languages import Language
-    from rag_assets.workspace.settings import TextSettings
+    from rag_assets.publishing import Language
+    from rag_assets.settings import TextSettings
 
 
 class Reader:

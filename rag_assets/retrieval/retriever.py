@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from rag_assets.model import PublicationError, UsageError
-from rag_assets.publishing import removed_documents, vectors_to_come
+from rag_assets.publishing import look_since_publication, removed_documents, vectors_to_come
 from rag_assets.retrieval.filter_values import check_filter_values
-from rag_assets.retrieval.filters import SearchFilters
+from rag_assets.retrieval.filters import REFERENCES, SearchFilters
 from rag_assets.retrieval.hits import Hit, ParentHit
 from rag_assets.retrieval.opened import Asked, open_library, workspace_of
 from rag_assets.retrieval.parents import backfill_parents
@@ -19,7 +19,7 @@ from rag_assets.retrieval.searching import rank_chunks
 from rag_assets.retrieval.usual_questions import stored_digest
 from rag_assets.retrieval.weights import LEXICAL, load_weights, searcher_names
 from rag_assets.retrieval.windows import Window, expand_windows
-from rag_assets.workspace.settings import RetrieveSettings
+from rag_assets.settings import RetrieveSettings
 
 if TYPE_CHECKING:
     from rag_assets.llm import ChatModel
@@ -69,6 +69,8 @@ class Retriever:
         llm: rewrites questions; None for none.
         publications: by namespace, which publication to ask in place of the current one; then
             these namespaces are asked and no others.
+        looks_at_raw: a search of what may be cited leaves out what must not be any more, though it
+            is published as such. False where the filters say that already.
     """
 
     def __init__(
@@ -78,6 +80,8 @@ class Retriever:
         settings: RetrieveSettings | None = None,
         llm: "ChatModel | None" = None,
         publications: Mapping[str, str] | None = None,
+        *,
+        looks_at_raw: bool = True,
     ) -> None:
         self._asked = asked
         self._workspace = workspace_of(asked)
@@ -85,6 +89,7 @@ class Retriever:
         self._names = tuple(dict.fromkeys(self._chosen or namespaces))
         self._given = settings
         self._llm = llm
+        self._looks_at_raw = looks_at_raw and not self._chosen
         self._stack = ExitStack()
         self.readers: tuple[Reader, ...] = ()
         self._missing: tuple[str, ...] = ()
@@ -176,6 +181,8 @@ class Retriever:
                 uids = tuple(uid for uid in uids if uid in chosen.doc_uids)
             chosen = replace(chosen, doc_uids=uids)
         unknown = self._unknown_values(chosen) if filters is not None else []
+        barred = self._not_citable() if chosen.citable_only and self._looks_at_raw else {}
+        chosen = replace(chosen, without=tuple(dict.fromkeys((*chosen.without, *barred))))
         query = make_query(text, self.readers, settings, self._llm, wordings)
         ranking = rank_chunks(self.readers, query, settings, chosen)
         hits = ranking.hits[: settings.top_k]
@@ -183,6 +190,7 @@ class Retriever:
             *(f"namespace '{name}' has no publication yet and was left out"
               for name in self._missing),
             *self._removed(chosen.doc_uids or ()),
+            *barred.values(),
         )  # fmt: skip
         needs_windows = settings.window > 0 or settings.inject.mode == "window"
         return Retrieved(
@@ -205,6 +213,16 @@ class Retriever:
             ),
             circumstances=(*circumstances, *query.circumstances),
         )
+
+    def _not_citable(self) -> dict[str, str]:
+        """Return, as filters name them, documents that must not be cited any more, and why."""
+        return {
+            f"{reader.namespace}:{uid}": why
+            for reader in self.readers
+            for uid, why in look_since_publication(
+                self._workspace.namespace(reader.namespace)
+            ).not_citable.items()
+        }
 
     def _removed(self, wanted: Iterable[str]) -> list[str]:
         """Return what became of documents that were published once, in a sentence each."""
@@ -241,7 +259,10 @@ class Retriever:
         ]
         declared = {
             "source_type": [place.source_type for place in places],
-            "source_subtype": [place.source_subtype for place in places if place.source_subtype],
+            "source_subtype": [
+                REFERENCES,
+                *(place.source_subtype for place in places if place.source_subtype),
+            ],
         }
         tables = [reader.documents() for reader in self.readers]
         return check_filter_values(filters, tables, declared)
@@ -263,11 +284,13 @@ class Retriever:
         names = ", ".join(reader.namespace for reader in self.readers)
         shown = ["citable = true"] if filters.citable_only else []
         shown.append(f"namespace in ({names})")
-        if not filters.with_references:
-            shown.append("source_subtype <> references")
+        if not filters.finds_references:
+            shown.append(f"source_subtype <> {REFERENCES}")
         if filters.years is not None:
             low, high = ("…" if end is None else str(end) for end in filters.years)
             shown.append(f"year in {low}–{high}")
+        if filters.without:
+            shown.append(f"doc_uid not in ({', '.join(filters.without)})")
         for name, values in (
             ("doc_uid", filters.doc_uids),
             ("source_type", filters.source_types),

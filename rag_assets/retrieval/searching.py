@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rag_assets.model import UsageError
-from rag_assets.publishing.languages import Language
+from rag_assets.publishing import Language
 from rag_assets.retrieval.candidates import Pools, collect, fetch_hits
 from rag_assets.retrieval.filters import EVERYTHING, SearchFilters
 from rag_assets.retrieval.fusion import Fused, WeightRule, fuse_rrf, fuse_weighted
@@ -31,7 +31,7 @@ from rag_assets.retrieval.weights import (
 )
 
 if TYPE_CHECKING:
-    from rag_assets.workspace.settings import RetrieveSettings, ScoreMode
+    from rag_assets.settings import RetrieveSettings, ScoreMode
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rag_assets.model import hash_fields
-from rag_assets.workspace.configuration import configs_folder
+from rag_assets.workspace import configs_folder
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rag_assets.workspace.settings import ModelSettings
+    from rag_assets.settings import ModelSettings
 
     Floats = NDArray[np.float64]
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from rag_assets.model import ConfigurationError, UsageError, hash_fields
+from rag_assets.settings import FusionSettings
+from rag_assets.workspace import configs_folder
 from rag_assets.workspace.bounded_yaml import read_yaml
-from rag_assets.workspace.configuration import configs_folder
-from rag_assets.workspace.settings import FusionSettings
 
 if TYPE_CHECKING:
     from rag_assets.publishing import PublishedModel

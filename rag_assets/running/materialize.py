@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.model import Progress, RagError
-from rag_assets.parsing.pool import worker_started_ahead
+from rag_assets.parsing import worker_started_ahead
 from rag_assets.running.address_space import require_address_space
 from rag_assets.running.instance import load_definitions, open_instance
 from rag_assets.stages import PARSE_SUMMARIES, PARSES, partitioned, stage_names
@@ -18,7 +18,7 @@ from rag_assets.workspace import Namespace, Workspace
 if TYPE_CHECKING:
     import dagster as dg
 
-    from rag_assets.workspace.settings import ParseSettings
+    from rag_assets.settings import ParseSettings
 
 # Said without words, or with none that name the reason.
 _OF_MEMORY = frozenset({"MemoryError", "ArrowMemoryError", "_ArrayMemoryError"})
@@ -50,8 +50,8 @@ class RunOutcome:
     run_id: str
     is_success: bool
     errors: tuple[str, ...]
-    checks: tuple[CheckOutcome, ...]
-    metadata: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    checks: tuple[CheckOutcome, ...] = field(repr=False)
+    metadata: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
 
 
 def materialize_stages(

@@ -6,9 +6,8 @@ from typing import Annotated, Any
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from rag_assets.evidence import Question, make_pack, pack_to_json
+from rag_assets.evidence import Question, chat_model_of, make_pack, pack_to_json
 from rag_assets.evidence.locating import locate
-from rag_assets.evidence.making import chat_model_of
 from rag_assets.model import UsageError
 from rag_assets.retrieval import Hit, OpenedLibrary, Retriever, SearchFilters, explain_hit
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from rag_assets.auditing import unit_of
 from rag_assets.model import DamagedFileError, WorkspaceError, hash_bytes, hash_text
-from rag_assets.parsing.stored import read_parsed
+from rag_assets.parsing import read_parsed
 from rag_assets.storage import written_hashes
 from rag_assets.workspace import Namespace, Workspace
 
@@ -139,7 +140,7 @@ def _ends(row: Row) -> Iterator[Step]:
         facts = _known(row, "status", "reason_code", "reason", "score", "scorer",
                        "scorer_fingerprint", "file")  # fmt: skip
         yield Step("verdict", f"{row['output']}#{row['number']}", facts, made)
-        where = f"{row['made_from']}, line {row['line']}"
+        where = f"{row['made_from']}, {unit_of(row['made_from'])} {row['line']}"
         yield Step("claim", where, _known(row, "claim", "sentence"))
         if row["items"]:
             yield Step("item", ", ".join(row["items"]), {"cites": row["citation_id"]})

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rag_assets.auditing import list_drafts, outdated_drafts
+from rag_assets.auditing import list_drafts, outdated_drafts, unit_of
 from rag_assets.model import PublicationError, code_span, count_of, escape_prose
 from rag_assets.tracing.page import ReportPage
 from rag_assets.tracing.querying import open_sql
@@ -90,7 +90,7 @@ def _describe_citations(
         verb = "is" if len(to_mend) == 1 else "are"
         page.todo.append(f"{draft}: {count_of(len(to_mend), 'citation')} {verb} not OK (below).")
         page.add_list([
-            f"line {row['line']}, {code_span(row['doc_uid'] or '')}: {row['status']} "
+            f"{unit_of(draft)} {row['line']}, {code_span(row['doc_uid'] or '')}: {row['status']} "
             f"({row['reason_code']}): {row['claim'][:_MOST_OF_A_CLAIM]}"
             for row in to_mend
         ], "  ")  # fmt: skip
@@ -107,7 +107,7 @@ def _describe_claims(
             f"{draft}: {count_of(len(to_mend), 'strong assertion')} {verb} not supported (below)."
         )
         page.add_list([
-            f"line {row['line']}: {row['status']}: {row['claim'][:_MOST_OF_A_CLAIM]}"
+            f"{unit_of(draft)} {row['line']}: {row['status']}: {row['claim'][:_MOST_OF_A_CLAIM]}"
             for row in to_mend
         ], "  ")  # fmt: skip
 

@@ -130,7 +130,7 @@ _LINEAGE = """
         FROM bindings GROUP BY ALL
     ), living_paths AS (
         SELECT namespace, publication, content_hash,
-            list(source_uri ORDER BY source_uri) AS paths
+            list(file ORDER BY file) AS paths
         FROM standing_sources GROUP BY ALL
     ), computed AS (
         SELECT namespace, content_hash, list({{

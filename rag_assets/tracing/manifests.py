@@ -29,7 +29,7 @@ NAME, CHUNK_NAME = "build_manifest.json", "chunk_manifest.json"
 
 _DOCUMENTS = """
     SELECT d.doc_uid, d.content_hash AS sha256, d.doc_id AS text_sha256, d.citable,
-        list(s.source_uri ORDER BY s.source_uri) AS paths, t.parser, t.parser_version,
+        list(s.file ORDER BY s.file) AS paths, t.parser, t.parser_version,
         t.media_type
     FROM standing_documents AS d
     LEFT JOIN standing_sources AS s ON s.content_hash = d.content_hash
@@ -44,8 +44,8 @@ _STAGES = """
 """
 _CHUNKS = "SELECT doc_uid, count(*) AS chunks FROM standing_chunks GROUP BY doc_uid"
 _NOT_PUBLISHED = """
-    SELECT source_uri AS path, content_hash AS sha256, status FROM standing_sources
-    WHERE status <> 'published' ORDER BY source_uri
+    SELECT file AS path, content_hash AS sha256, status FROM standing_sources
+    WHERE status <> 'published' ORDER BY file
 """
 _MAKERS = ("run_id", "code_version", "config_hash", "tool_version")
 
@@ -196,7 +196,7 @@ def _render(
 
 def _asked(namespace: Namespace, name: str) -> dict[str, Any]:
     """Return concurrency, retries and the like of a model, as they are set now."""
-    from rag_assets.workspace.settings import deciding_fields
+    from rag_assets.settings import deciding_fields
 
     model = next((each for each in namespace.settings.embed.models if each.model == name), None)
     if model is None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rag_assets.publishing.catalogue import (
     catalogue_errors_explained,
     catalogue_name,
+    file_column,
     quote_identifier,
     quote_literal,
 )
@@ -31,7 +32,7 @@ _TRACED = {
     "chunks": "chunk_id, doc_uid, parent_id, citation_id, content_hash, input_hash, char_start, "
     "char_end, page_start, page_end, section_path",
     "parse_reports": "content_hash, parser, parser_version, media_type, pages, characters",
-    "sources": "content_hash, source_uri, source_type, status",
+    "sources": "content_hash, file, source_type, status",
 }
 
 
@@ -251,7 +252,9 @@ def _create_standing(
         with catalogue_errors_explained(Path(path), mend):
             if path not in attached:
                 connection.execute(f"ATTACH {quote_literal(path)} AS {alias} (READ_ONLY)")
-        for table, columns in _TRACED.items():
+        place = file_column(connection, attached.get(path, f"{namespace.name}@{publication}"))
+        for table, names in _TRACED.items():
+            columns = names.replace(" file,", f" {place} AS file,")
             parts[table].append(
                 f"SELECT {quote_literal(publication)} AS publication, {is_current} AS is_current, "
                 f"{quote_literal(namespace.name)} AS namespace, {columns} FROM {alias}.main.{table}"

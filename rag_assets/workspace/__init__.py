@@ -1,5 +1,9 @@
 """The user's folder: layout, configuration, inventory of raw/, identity journal."""
 
+from typing import TYPE_CHECKING
+
+from rag_assets.lazily import lazy_names
+from rag_assets.settings import Settings
 from rag_assets.workspace.changes import (
     Change,
     Held,
@@ -58,7 +62,6 @@ from rag_assets.workspace.policy import (
 )
 from rag_assets.workspace.scanning import Scan, scan_raw
 from rag_assets.workspace.secrets import choose_secrets, find_secret
-from rag_assets.workspace.settings import Settings
 from rag_assets.workspace.sidecar import Sidecar, read_sidecar
 from rag_assets.workspace.source_file import SourceFile
 from rag_assets.workspace.watching import (
@@ -70,10 +73,21 @@ from rag_assets.workspace.watching import (
     settings_digest,
 )
 
+if TYPE_CHECKING:
+    from rag_assets.workspace.layout import MARKER as WORKSPACE_MARKER
+    from rag_assets.workspace.layout import check_namespace_name
+    from rag_assets.workspace.secrets import read_secret
+    from rag_assets.workspace.sidecar import SUFFIX as SIDECAR_SUFFIX
+
+# Modules of this room that other rooms may import from, besides the names below.
+PUBLIC_MODULES = ("bounded_yaml",)
+
 __all__ = [
     "ENVIRONMENT_FILE",
     "LISTS",
     "OVERRIDABLE",
+    "SIDECAR_SUFFIX",
+    "WORKSPACE_MARKER",
     "Binding",
     "Change",
     "Claim",
@@ -95,6 +109,7 @@ __all__ = [
     "add_namespace",
     "changed_files",
     "changes_since_decision",
+    "check_namespace_name",
     "choose_secrets",
     "code_digest",
     "compare_contents",
@@ -120,6 +135,7 @@ __all__ = [
     "read_decisions",
     "read_inventory",
     "read_journal",
+    "read_secret",
     "read_sidecar",
     "readers_of_secrets",
     "reconcile",
@@ -138,3 +154,14 @@ __all__ = [
     "take_inventory",
     "written_settings",
 ]
+
+# Imported on first use: who needs only the others must not wait for these.
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "SIDECAR_SUFFIX": "sidecar:SUFFIX",
+        "WORKSPACE_MARKER": "layout:MARKER",
+        "check_namespace_name": "layout",
+        "read_secret": "secrets",
+    },
+)

@@ -1,6 +1,6 @@
 """Settings of a namespace: its YAML over the workspace's config.yaml over configs/rag.yaml."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -10,8 +10,9 @@ from pydantic import BaseModel, ValidationError
 from rapidfuzz import process
 
 from rag_assets.model import ConfigurationError, hide_in, shown_value
+from rag_assets.settings import EmbedSettings, ModelSettings, Settings
 from rag_assets.workspace.bounded_yaml import parse_yaml, read_bounded
-from rag_assets.workspace.settings import EmbedSettings, ModelSettings, Settings
+from rag_assets.workspace.other_names import translate_names
 
 # What a person can follow, for pydantic's types of errors that speak of its own classes.
 _MISSING = "missing"  # the value is then the section around the key
@@ -62,7 +63,7 @@ def parse_layer(path: Path, data: bytes) -> Layer:
         raise ConfigurationError(
             f"{path}: expected `key: value` lines, got {type(values).__name__}."
         )
-    values = _write_out_models(path, values)
+    values = _write_out_models(path, translate_names(path, values))
     _refuse_unknown_keys(path, values, Settings, ())
     return Layer(path, values)
 
@@ -190,6 +191,59 @@ def _depth(values: Any, location: tuple[int | str, ...]) -> int:
         values = values[part]
         depth += 1
     return depth
+
+
+@dataclass(frozen=True, slots=True)
+class SettingLine:
+    """One setting as it holds.
+
+    Args:
+        key: dotted, `verify.threshold`.
+        origin: the file that says so.
+        default: what the shipped file says.
+    """
+
+    key: str
+    value: Any
+    origin: Path
+    default: Any
+
+
+def settings_with_origin(layers: Sequence[Layer]) -> list[SettingLine]:
+    """Return every setting that `layers` make, with the file that decides it, sorted by key.
+
+    What is secret in an address is left out.
+
+    Args:
+        layers: the shipped defaults first.
+
+    Raises:
+        ConfigurationError: as `merge_layers`.
+    """
+    settings = merge_layers(layers).model_dump(mode="json", exclude_unset=True)
+    defaults = dict(dotted(layers[0].values))
+    lines = []
+    for key, value in dotted(settings):
+        section = key.partition(".")[0]
+        location = (section,) if section in _WHOLE else tuple(key.split("."))
+        origin = next(
+            layer.path
+            for layer in reversed(layers)
+            if _depth(layer.values, location) == len(location)
+        )
+        # A file that lies in no other place is of the place "".
+        shown = key.replace("..", ".''.")
+        lines.append(SettingLine(shown, hide_in(value), origin, defaults.get(key)))
+    return lines
+
+
+def dotted(values: Mapping[str, Any], at: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the values of nested sections by their dotted keys, sorted."""
+    for key, value in sorted(values.items()):
+        if isinstance(value, dict) and value:
+            yield from dotted(value, f"{at}{key}.")
+        else:
+            yield f"{at}{key}", value
 
 
 def _check_order(settings: Settings, layers: Sequence[Layer]) -> None:

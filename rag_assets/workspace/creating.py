@@ -25,7 +25,7 @@ FOLDERS = (
 _CONFIG = """\
 # Settings of this workspace. Every key and its default is explained in the product's
 # configs/rag.yaml; what is not set here has that default. Files in namespaces/ set keys for one
-# namespace alone.
+# namespace alone. `rag settings` shows what holds, and which file says so.
 """
 
 # `dg` asks for a module of its folder, from which it imports nothing here.
@@ -53,7 +53,7 @@ or check failed, 2 wrong usage or settings, 3 an input was refused.
    slides, exemplars: never citable). `rag documents` says what each is called (its uid).
 2. `rag parse`: text and places; read `meta/parse_quality_report.md`, `meta/instruction_brief.md`
    (what is asked for) and `meta/style_brief.md` (how the exemplars are written).
-3. `rag chunk`, `rag embed`, `rag index`: passages, vectors, a publication. `rag ingest` is all of
+3. `rag chunk`, `rag embed`: passages; vectors and a publication. `rag ingest` is all of
    1 to 3; only what changed is computed. `rag build-bm25` shows the text index that is part of it.
 4. `rag query "…"`: an evidence pack, `outputs/evidence_pack_v###.md`: only citable passages, each
    with its place and a verbatim quote. `--mode papers` groups the same hits by document.

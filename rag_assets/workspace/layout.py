@@ -7,8 +7,16 @@ from functools import cached_property
 from pathlib import Path
 
 from rag_assets.model import ConfigurationError, UsageError, WorkspaceError
-from rag_assets.workspace.configuration import default_layer, merge_layers, parse_layer, read_layer
-from rag_assets.workspace.settings import Settings
+from rag_assets.settings import Settings
+from rag_assets.workspace.configuration import (
+    Layer,
+    SettingLine,
+    default_layer,
+    merge_layers,
+    parse_layer,
+    read_layer,
+    settings_with_origin,
+)
 
 MARKER = "config.yaml"
 NAMESPACE_PATTERN = r"[a-z][a-z0-9_]{0,39}"
@@ -291,12 +299,7 @@ class Workspace:
         """
         path = self.namespace_file(name)
         check_namespace_name(name, path)
-        layers = [
-            default_layer(),
-            read_layer(self.root / MARKER),
-            read_layer(path) if data is None else parse_layer(path, data),
-        ]
-        namespace = Namespace(self, name, merge_layers(layers))
+        namespace = Namespace(self, name, merge_layers(self._layers(path, data)))
         names = namespace.root_names
         if len(set(names)) != len(names):
             raise ConfigurationError(
@@ -305,6 +308,19 @@ class Workspace:
                 "Rename one, or name a common parent folder."
             )
         return namespace
+
+    def _layers(self, path: Path, data: bytes | None = None) -> list[Layer]:
+        own = read_layer(path) if data is None else parse_layer(path, data)
+        return [default_layer(), read_layer(self.root / MARKER), own]
+
+    def settings_of(self, name: str) -> list[SettingLine]:
+        """Return the settings of a namespace, each with the file that decides it.
+
+        Raises:
+            UsageError, ConfigurationError: as `namespace`.
+        """
+        self.namespace(name)
+        return settings_with_origin(self._layers(self.namespace_file(name)))
 
     def sound_namespaces(self) -> tuple[tuple[Namespace, ...], tuple[str, ...]]:
         """Return the namespaces that can be read, and a sentence for each that cannot.

@@ -6,7 +6,7 @@ and namespaces/; `changes_since_decision` says what has been changed there witho
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +17,7 @@ import yaml
 from rag_assets.model import DamagedFileError, UsageError, drop_controls, hash_fields, hide_in
 from rag_assets.storage import hold_lock, read_json, write_text
 from rag_assets.workspace.bounded_yaml import parse_yaml, read_bounded
-from rag_assets.workspace.configuration import read_layer
+from rag_assets.workspace.configuration import dotted, read_layer
 from rag_assets.workspace.identity import slug
 from rag_assets.workspace.layout import MARKER, Workspace
 
@@ -61,16 +61,8 @@ def written_settings(workspace: Workspace) -> dict[str, Any]:
     return {
         f"{path.relative_to(workspace.root).as_posix()}: {key}": hide_in(value)
         for path in paths
-        for key, value in _dotted(read_layer(path).values)
+        for key, value in dotted(read_layer(path).values)
     }
-
-
-def _dotted(values: Mapping[str, Any], at: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in sorted(values.items()):
-        if isinstance(value, dict) and value:
-            yield from _dotted(value, f"{at}{key}.")
-        else:
-            yield f"{at}{key}", value
 
 
 def record_decision(workspace: Workspace, text: str, reason: str) -> Decision:

@@ -4,7 +4,7 @@ import fnmatch
 import re
 from functools import lru_cache
 
-from rag_assets.workspace.settings import Settings
+from rag_assets.settings import Settings
 
 
 def is_text(name: str) -> bool:

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rag_assets.model import ConfigurationError, Progress, WorkspaceError, hash_text
+from rag_assets.settings import PlaceSettings
 from rag_assets.storage import describe_trouble, write_text
 from rag_assets.workspace.hash_cache import read_hash_cache
 from rag_assets.workspace.layout import Namespace
 from rag_assets.workspace.raw_names import is_ignored, is_text
-from rag_assets.workspace.settings import PlaceSettings
 from rag_assets.workspace.sidecar import SUFFIX, read_sidecar, state_of_broken
 from rag_assets.workspace.sidecar_pairs import FOLDER_IN_PLACE, orphan_warnings, pair_sidecars
 from rag_assets.workspace.source_file import SourceFile

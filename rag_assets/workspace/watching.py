@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rag_assets.model import hash_bytes, hash_fields
+from rag_assets.settings import deciding_fields
 from rag_assets.workspace.hash_cache import read_hash_cache
 from rag_assets.workspace.inventory import current_overrides, read_inventory, sources_digest
 from rag_assets.workspace.layout import Namespace
 from rag_assets.workspace.scanning import scan_raw
-from rag_assets.workspace.settings import deciding_fields
 from rag_assets.workspace.source_file import SourceFile
 
 
@@ -133,7 +133,7 @@ def overrides_digest(namespace: Namespace) -> str:
 def settings_digest(namespace: Namespace) -> str:
     """Return the digest of all settings that records depend on: a whole build applies them."""
     settings = namespace.settings.model_dump(
-        mode="json", exclude={"sensors", "retrieve", "llm", "verify", "publish"}
+        mode="json", exclude={"sensors", "retrieve", "llm", "verify", "publish", "export"}
     )
     for limit in (
         "workers",

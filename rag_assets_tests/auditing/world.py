@@ -17,7 +17,7 @@ from rag_assets.auditing import (
     verify_citations,
 )
 from rag_assets.model import PageBox
-from rag_assets.workspace.settings import EntailmentSettings, ReaderSettings, VerifySettings
+from rag_assets.settings import EntailmentSettings, ReaderSettings, VerifySettings
 
 DIMENSION = 256
 SETTINGS = VerifySettings(

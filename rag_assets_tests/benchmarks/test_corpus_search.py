@@ -8,8 +8,8 @@ import pytest
 
 from benchmarks.chunking.corpus_search import METHODS, CorpusSearch, SearchedChunk
 from rag_assets.embedding import EmbeddingModel, HashingEmbedder
+from rag_assets.settings import ModelSettings
 from rag_assets.workspace import shipped_settings
-from rag_assets.workspace.settings import ModelSettings
 
 WORDS = EmbeddingModel(
     ModelSettings(kind="hashing", model="words"), HashingEmbedder().fingerprint, 2

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rag_assets.model import Block, BlockKind, PageSpan, ParsedDocument
 from rag_assets.parsing.sections import make_sections
-from rag_assets.workspace.settings import ChunkSettings
+from rag_assets.settings import ChunkSettings
 
 
 class LetterTokenizer:

@@ -176,6 +176,9 @@ _MODES = st.fixed_dictionaries(
         "context": st.sampled_from(["none", "headings"]),
         "preprocess": st.sampled_from([[], ["attachments", "urls", "white_space"]]),
         "overlap": st.sampled_from([0.0, 0.1]),
+        "general": st.sampled_from(
+            [{"delimiter": "\n\n", "max_tokens": 30, "overlap": share} for share in (0.0, 0.3)]
+        ),
     }
 )
 
@@ -185,7 +188,7 @@ def test_chunks_cover_their_parents_in_order(
     document: ParsedDocument, modes: dict[str, Any], limit: int
 ) -> None:
     settings = chunk_settings(**modes)
-    overlap = modes["overlap"] if modes["mode"] != "general" else 0.0
+    overlap = (modes["general"] if modes["mode"] == "general" else modes)["overlap"]
     tokenizer = LetterTokenizer(limit)
     bounds = [(section.start, section.end) for section in document.sections]
     found, chunks = chunk_document(document, settings, tokenizer)

@@ -12,7 +12,7 @@ from rag_assets.chunking import chunk_document, make_parents
 from rag_assets.chunking.chunks import make_chunks
 from rag_assets.chunking.modes import MODES, chunk_key, parent_key
 from rag_assets.model import Block, ParsedDocument
-from rag_assets.workspace.settings import ChunkMode, ChunkSettings
+from rag_assets.settings import ChunkMode, ChunkSettings
 from rag_assets_tests.chunking.fakes import LetterTokenizer, chunk_settings
 
 TEXT = "Q: Why is it cool?\nA: The roof reflects the light, all of it.\n\nMore is said below.\n"

@@ -1,11 +1,13 @@
 """What a chunk may hold together and what it may not."""
 
+import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 import pytest
 
 from rag_assets.chunking import chunk_document
-from rag_assets.model import Block, BlockKind, Chunk, PageSpan, ParsedDocument, SectionCategory
+from rag_assets.model import HAN, Block, BlockKind, Chunk, PageSpan, ParsedDocument, SectionCategory
 from rag_assets_tests.chunking.fakes import (
     LetterTokenizer,
     assert_covered_once,
@@ -235,6 +237,29 @@ def test_general_mode_joins_what_stands_between_delimiters() -> None:
     assert chunks[-1].text.endswith("Last.")
     assert max(chunk.token_count for chunk in chunks) <= 16
     assert_covered_once(document.text, [(c.char_start, c.char_end) for c in chunks])
+
+
+class HanTokenizer(LetterTokenizer):
+    """Every ideograph a token, every other run of letters too."""
+
+    def token_spans(self, text: str) -> Sequence[tuple[int, int]]:
+        return [match.span() for match in re.finditer(rf"{HAN.pattern}|[A-Za-z]+|[^\w\s]", text)]
+
+
+@pytest.mark.parametrize("text", [words(60), "温室气体使叶片的气孔导度下降" * 6])
+def test_general_mode_repeats_the_end_of_a_piece_that_was_cut(text: str) -> None:
+    document, tokenizer = made_of(("paragraph", f"One.;;{text};;Last.")), HanTokenizer()
+    general = {"delimiter": ";;", "max_tokens": 20, "overlap": 0.25}
+    settings = chunk_settings(mode="general", general=general, parent_tokens=1000)
+    _, chunks = chunk_document(document, settings, tokenizer)
+    assert max(chunk.token_count for chunk in chunks) <= 20
+    cut = [(before, after) for before, after in pairwise(chunks) if before.is_cut]
+    assert len(cut) >= 3
+    for before, after in cut:
+        assert before.char_start < after.char_start < before.char_end
+        assert 1 <= tokenizer.count([document.text[after.char_start : before.char_end]])[0] <= 5
+        left, right = document.text[after.char_start - 1 : after.char_start + 1]
+        assert left.isspace() or HAN.match(right)
 
 
 def test_parents_may_be_sections_where_there_are_pages() -> None:

@@ -1,9 +1,12 @@
 """What is printed of packs and audits fits a terminal, in every script."""
 
+from dataclasses import replace
+
 import pytest
 from rich.cells import cell_len
 
 from rag_assets.auditing.claims import ClaimAudit, ClaimRow, ClaimStatus
+from rag_assets.cli.stages import _told
 from rag_assets.cli.summaries import _wrapped, summarise_claims
 
 CHINESE = (
@@ -51,3 +54,25 @@ def test_a_claim_audit_shows_what_is_most_urgent_first() -> None:
     assert shown[0] == "a.md: 2 EVIDENCE_NEEDED, 1 SUPPORTED"
     assert [line.split(":")[0] for line in shown if line.startswith("line")] == ["line 2", "line 1"]
     assert shown[-1] == "note: No model reads."
+
+    shown = summarise_claims(replace(audit, draft_name="a.docx"))
+    assert "paragraph 2: EVIDENCE_NEEDED" in shown
+
+
+def test_lines_of_an_ingest_say_what_a_person_wants_to_know() -> None:
+    figures: dict[str, float | str] = {
+        "documents": 3, "embeddings": 65, "encoded by a": 60, "looked up for a": 5,
+        "not readable by a": 0, "encoded by b": 3, "looked up for b": 31, "not readable by b": 31,
+        "computed": 3, "seconds": 0.4,
+    }  # fmt: skip
+    assert _told("embeddings", figures) == (
+        "65 passages, 63 vectors made now, 0.4 s; 31 passages in words that b does not know: "
+        "found by words and other models"
+    )
+    parsed: dict[str, float | str] = {
+        "documents": 3, "failed": 0, "pages": 9, "characters": 900, "textless_pages": 0,
+        "computed": 2, "seconds": 1.5,
+    }  # fmt: skip
+    assert _told("parse_reports", parsed) == "3 documents, 9 pages, 2 anew, 1.5 s"
+    assert _told("parse_reports", {**parsed, "failed": 1}).startswith("3 documents, 1 could not")
+    assert _told("raw_files", {"documents": 3, "bytes": 90}) == ""

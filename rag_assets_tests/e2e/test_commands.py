@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 from rag_assets.cli.main import COMMANDS
 from rag_assets.evidence import pack_schema
-from rag_assets.workspace import Workspace, create_workspace, stale_environment
+from rag_assets.workspace import Workspace, create_workspace, set_metadata, stale_environment
 from rag_assets_tests.e2e.workspaces import (
     NOTES,
     SETTINGS,
@@ -47,7 +47,7 @@ def library(tmp_path_factory: pytest.TempPathFactory, parse_in_process: None) ->
 
 STAGES = ("scan", "parse", "chunk", "embed", "index", "ingest")
 LAST_ASSET = {
-    "scan": "inventory", "parse": "parse_reports", "chunk": "chunks", "embed": "embeddings",
+    "scan": "inventory", "parse": "parse_reports", "chunk": "chunks", "embed": "search_index",
     "index": "search_index", "ingest": "search_index",
 }  # fmt: skip
 
@@ -63,7 +63,7 @@ def test_no_command_is_left_out_here() -> None:
         "documents",
         "status",
     }
-    looking = {"chunks", "export", "parsers", "sql", "meta", "gc", "doctor"}
+    looking = {"chunks", "export", "parsers", "sql", "meta", "gc", "doctor", "settings"}
     reporting = {"trace", "manifest", "build-bm25", "briefs", "health", "decide"}  # test_reports.py
     # rag_assets_tests/evaluation, cli, test_ui.py, mcp_server, evidence, auditing
     elsewhere = {
@@ -85,6 +85,30 @@ def test_a_stage_command_reports_its_stages_as_one_json_document(
     assert report["success"]
     assert report["errors"] == []
     assert all(check["passed"] for check in report["checks"])
+
+
+def test_the_order_of_commands_of_spec_000_works_as_typed(
+    tmp_path: Path, rag: Rag, monkeypatch: pytest.MonkeyPatch, parse_in_process: None
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert rag("init").exit_code == 0
+    (tmp_path / "config.yaml").write_text(yaml.safe_dump({**SETTINGS}), encoding="utf-8")
+    write_raw(Workspace.open(tmp_path), "evidence/roofs.md", NOTES["evidence/roofs.md"])
+    parsed = rag("parse")
+    assert (parsed.exit_code, f"to read: {tmp_path}/parsed" in parsed.stdout) == (0, True)
+    assert (tmp_path / "parsed/roofs/roofs.md").read_text("utf-8") == NOTES["evidence/roofs.md"]
+    assert not (tmp_path / "chunks").exists()
+    assert document_of(rag("chunk", "--json"))["thesis"]["folders"] == [
+        f"{tmp_path}/parsed", f"{tmp_path}/chunks",
+    ]  # fmt: skip
+    names = {path.name for path in (tmp_path / "chunks").iterdir()}
+    assert names == {"parents.jsonl", "chunks.jsonl", "chunk_manifest.json"}
+    for command in (("embed",), ("build-bm25",), ("query", "Which roof was cooler at noon?")):
+        ran = rag(*command)
+        assert ran.exit_code == 0, (command, ran.output)
+    assert "cite as {#roofs}" in ran.stdout
+    assert rag("index").exit_code == 0
+    assert "stale" not in rag("status").stdout
 
 
 def test_a_sentence_is_checked_without_a_draft(library: Path, rag: Rag) -> None:
@@ -160,6 +184,25 @@ def test_looking_commands_print_lines_for_people(library: Path, rag: Rag) -> Non
     assert rag(*at, "namespace", "list").stdout == "thesis\traw\n"
     assert "MB freed" in rag(*at, "gc").stdout
     assert "BAD" not in rag(*at, "doctor").stdout
+
+
+def test_settings_are_shown_with_the_file_that_says_so(tmp_path: Path, rag: Rag) -> None:
+    root = create_workspace(tmp_path / "library", "thesis")[0].root
+    rules = {"verify_citations_k": 7, "embed": {"kind": "hashing"}}
+    (root / "config.yaml").write_text(yaml.safe_dump(rules), encoding="utf-8")
+    own = {"raw": ["raw"], "verify": {"threshold": 0.7}}
+    (root / "namespaces/thesis.yaml").write_text(yaml.safe_dump(own), encoding="utf-8")
+    at = ("--workspace", root, "settings")
+    shown = rag(*at, "verify").stdout.splitlines()
+    assert shown[0] == "thesis"
+    assert "  verify.k: 7    config.yaml, by default 10" in shown
+    assert "  verify.threshold: 0.7    namespaces/thesis.yaml, by default 0.55" in shown
+    assert "  verify.weak_threshold: 0.4" in shown
+    assert all(line.startswith("  verify.") for line in shown[1:])
+    every = {line["key"]: line for line in document_of(rag(*at, "--json"))["thesis"]}
+    assert every["embed.models"]["value"] == [{"kind": "hashing", "model": "hashing"}]
+    assert every["chunk.target_tokens"]["origin"].endswith("configs/rag.yaml")
+    assert rag(*at, "verifi").exit_code == 3
 
 
 def test_a_file_is_previewed_and_nothing_is_stored(
@@ -247,12 +290,62 @@ def test_a_verdict_or_pack_of_a_text_that_changed_says_so(tmp_path: Path, rag: R
     asked = (("verify-citations", draft), ("audit", draft), ("query", "Do green roofs cool?"))
     for command in asked:
         assert "changed since" not in rag("--workspace", workspace.root, *command).stderr
-    (changed,) = workspace.root.rglob("roofs.md")
+    (changed,) = workspace.root.glob("raw/**/roofs.md")
     changed.write_text("# Roofs\n\nNothing was measured.\n", encoding="utf-8")
     for command in asked:
-        told = rag("--workspace", workspace.root, *command).stderr
+        ran = rag("--workspace", workspace.root, *command)
+        told = ran.stderr
+        assert "changed since" not in ran.stdout
         assert "changed since the publication: 1 replaced (raw/evidence/roofs.md, `roofs`)" in told
         assert "`rag ingest --namespace thesis`" in told
+    stored = max((workspace.root / "outputs").glob("evidence_pack_v*.json"))
+    warnings = json.loads(stored.read_text(encoding="utf-8"))["warnings"]
+    assert "1 replaced (raw/evidence/roofs.md, `roofs`)" in str(warnings)
+    assert rag("--workspace", workspace.root, "replay", stored).exit_code == 0
+
+
+def not_cited(rag: Rag, root: Path, draft: Path) -> str:
+    """Assert that `roofs` is neither found nor cited; returns what the pack says of it."""
+    ran = rag("--workspace", root, "query", "Do green roofs cool?", "--json")
+    pack = document_of(ran)
+    assert pack["items"]
+    assert "roofs" not in {item["doc_uid"] for item in pack["items"]}
+    assert "doc_uid not in (thesis:roofs)" in pack["filters"]
+    uncited = draft.with_name("uncited.md")
+    uncited.write_text("A green roof was always 7 degrees cooler than bitumen at noon.\n")
+    papers = rag("--workspace", root, "query", "Do green roofs cool?", "--mode", "papers")
+    assert "{#roofs}" not in papers.stdout
+    assert rag("--workspace", root, "replay", saved_by(ran)).exit_code == 0
+    audited = rag("--workspace", root, "verify-citations", draft, "--json")
+    assert [row["reason_code"] for row in document_of(audited)["rows"]] == ["not_citable"]
+    suggested = document_of(rag("--workspace", root, "audit", uncited, "--json"))
+    assert suggested["rows"]
+    assert "roofs" not in json.dumps([row["suggested_queries"] for row in suggested["rows"]])
+    return str(pack["warnings"])
+
+
+def test_what_must_not_be_cited_any_more_is_not_from_that_moment_on(
+    tmp_path: Path, rag: Rag
+) -> None:
+    workspace = make_workspace(tmp_path / "library", NOTES, SETTINGS)
+    root, raw = workspace.root, workspace.root / "raw"
+    build(workspace.namespace("thesis"))
+    draft = tmp_path / "chapter.md"
+    draft.write_text(DRAFT, encoding="utf-8")
+    asked = ("--workspace", root, "query", "Do green roofs cool?", "--json")
+    before = document_of(rag(*asked))
+    assert before["items"][0]["doc_uid"] == "roofs"
+    (raw / "instruction/slides").mkdir(exist_ok=True)
+    (raw / "evidence/roofs.md").rename(raw / "instruction/slides/roofs.md")
+    assert "`roofs` must not be cited: it stands in raw/instruction/slides/roofs.md now" in (
+        not_cited(rag, root, draft)
+    )
+    (raw / "instruction/slides/roofs.md").rename(raw / "evidence/roofs.md")
+    assert document_of(rag(*asked)) == before
+    set_metadata(workspace.namespace("thesis"), "roofs", "citable", "false", "a draft")
+    assert "`roofs` must not be cited: `rag meta set` says so" in not_cited(rag, root, draft)
+    build(workspace.namespace("thesis"))
+    assert "must not be cited" not in str(document_of(rag(*asked))["warnings"])
 
 
 def test_metadata_is_set_published_and_taken_back(tmp_path: Path, rag: Rag) -> None:
@@ -310,6 +403,16 @@ def test_the_next_command_can_be_copied_where_the_folder_has_a_blank(
 ) -> None:
     made = rag("init", tmp_path / "my thesis")
     assert f"rag --workspace '{tmp_path}/my thesis' ingest" in made.stdout
+
+
+def test_init_without_a_folder_takes_the_current_one(
+    tmp_path: Path, rag: Rag, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = rag("init")
+    assert made.exit_code == 0, made.output
+    assert made.stdout.endswith(f"put files into {tmp_path}/raw/evidence, then `rag ingest`.\n")
+    Workspace.open(tmp_path)
 
 
 def test_init_twice_changes_nothing(tmp_path: Path, rag: Rag) -> None:

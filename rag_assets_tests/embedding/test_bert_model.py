@@ -14,7 +14,7 @@ from rag_assets.embedding import load_embedder, load_query_encoder
 from rag_assets.embedding.bert_folder import is_plain_bert
 from rag_assets.embedding.bert_model import BertQueryEncoder, gelu
 from rag_assets.embedding.bundled_files import bundled_folder
-from rag_assets.workspace.settings import ModelSettings
+from rag_assets.settings import ModelSettings
 
 SETTINGS = ModelSettings(kind="bundled", model="all-MiniLM-L6-v2")
 E5 = ModelSettings(kind="bundled", model="multilingual-e5-small")
@@ -62,7 +62,7 @@ def test_a_question_is_the_same_alone_and_among_others() -> None:
 def test_a_question_needs_no_torch(name: str) -> None:
     code = (
         "import sys; from rag_assets.embedding import load_query_encoder, load_tokenizer;"
-        "from rag_assets.workspace.settings import ModelSettings;"
+        "from rag_assets.settings import ModelSettings;"
         f"m = ModelSettings(kind='bundled', model={name!r});"
         "load_tokenizer(m).unknown_share('why?');"
         "load_query_encoder(m).encode_queries(['why?']);"

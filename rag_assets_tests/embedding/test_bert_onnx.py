@@ -8,7 +8,7 @@ import pytest
 
 from rag_assets.embedding import load_embedder, load_query_encoder, model_fingerprint
 from rag_assets.model import ConfigurationError
-from rag_assets.workspace.settings import ModelSettings
+from rag_assets.settings import ModelSettings
 
 MODELS = ("all-MiniLM-L6-v2", "bge-small-en", "multilingual-e5-small")
 TEXTS = [
@@ -76,7 +76,7 @@ def test_whole_numbers_are_for_processors_and_plain_berts() -> None:
 def test_no_torch_is_imported_to_encode_passages() -> None:
     code = (
         "import sys\nfrom rag_assets.embedding import load_embedder\n"
-        "from rag_assets.workspace.settings import ModelSettings\n"
+        "from rag_assets.settings import ModelSettings\n"
         "for name in sys.argv[1:]:\n"
         "    model = ModelSettings(kind='bundled', model=name, dtype='int8')\n"
         "    load_embedder(model).encode_passages(['cool roofs'])\n"

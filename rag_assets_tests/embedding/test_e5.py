@@ -13,7 +13,7 @@ from rag_assets.embedding.bundled_files import E5_FILE, bundled_folder
 from rag_assets.embedding.e5_file import E5File
 from rag_assets.embedding.e5_tokenizer import UNKNOWN, E5Vocabulary
 from rag_assets.model import ConfigurationError
-from rag_assets.workspace.settings import ModelSettings
+from rag_assets.settings import ModelSettings
 
 MODEL = ModelSettings(kind="bundled", model="multilingual-e5-small")
 ENGLISH = [

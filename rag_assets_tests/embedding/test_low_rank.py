@@ -8,7 +8,7 @@ from rag_assets.embedding.bert_torch import load_network
 from rag_assets.embedding.bundled import read_bert
 from rag_assets.embedding.low_rank import ChangedWeights
 from rag_assets.model import ConfigurationError
-from rag_assets.workspace.settings import ModelSettings
+from rag_assets.settings import ModelSettings
 
 pytestmark = pytest.mark.model
 

@@ -10,7 +10,7 @@ from rag_assets.embedding.bert_parts import BertShape
 from rag_assets.embedding.bundled_files import BGE_FILE, bundled_folder
 from rag_assets.embedding.onnx_weights import OnnxWeights
 from rag_assets.model import ConfigurationError
-from rag_assets.workspace.settings import ModelSettings
+from rag_assets.settings import ModelSettings
 
 pytestmark = pytest.mark.model
 

@@ -17,8 +17,8 @@ from rag_assets.embedding import (
 from rag_assets.embedding.openai_model import OpenAIService, fingerprint, tokenizer
 from rag_assets.embedding.remote import RemoteEmbedder, RequestLimits
 from rag_assets.model import ConfigurationError, ServiceError, UsageError, hash_text
+from rag_assets.settings import ModelSettings
 from rag_assets.workspace import Workspace, choose_secrets, create_workspace
-from rag_assets.workspace.settings import ModelSettings
 from rag_assets_tests.embedding.vector_server import (
     DIMENSION,
     answer_openai,

@@ -18,7 +18,7 @@ from rag_assets.embedding import (
 from rag_assets.embedding.bundled_files import bundled_folder
 from rag_assets.embedding.sentence_model import SentenceEmbedder
 from rag_assets.model import ConfigurationError
-from rag_assets.workspace.settings import ModelSettings
+from rag_assets.settings import ModelSettings
 
 pytestmark = pytest.mark.model
 

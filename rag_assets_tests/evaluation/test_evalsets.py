@@ -9,6 +9,7 @@ import pytest
 
 from rag_assets.evaluation.evalsets import load_eval_set
 from rag_assets.evaluation.knowledge_evaluator import KnowledgeEvaluator
+from rag_assets.knowledge import KnowledgeConfig, RetrievalConfig, evaluation
 from rag_assets.model import UsageError
 
 from .beir import hashing_settings
@@ -88,4 +89,22 @@ def test_documents_and_chunks_are_scored_and_the_cut_described(tmp_path: Path) -
                  "chunk_hit_at_1", "chunk_ndcg_at_10", "coverage"):  # fmt: skip
         assert report.metrics[name] == 1.0, name
     assert report.counts["queries_with_chunks"] == 1
+    assert "Documents found" in report.summary()
+
+
+def test_the_library_evaluates_a_configuration_with_the_names_of_spec_001(tmp_path: Path) -> None:
+    async def evaluate() -> Any:
+        knowledge_config = KnowledgeConfig(
+            base_config={"embedding": {"provider": "hashing", "model": "words"}},
+            retrieve_config=RetrievalConfig(method="lexical"),
+        )
+        evaluator = await evaluation.KnowledgeEvaluator.from_config(
+            namespace="demo_eval", config=knowledge_config
+        )
+        report = await evaluator.evaluate(evaluation.load_eval_set(write(tmp_path)))
+        await evaluator.close()
+        return report
+
+    report = asyncio.run(evaluate())
+    assert report.metrics["doc_hit_at_1"] == 1.0
     assert "Documents found" in report.summary()

@@ -8,8 +8,8 @@ import pytest
 from rag_assets.judging import load_scorer
 from rag_assets.local_models import add_from_path
 from rag_assets.model import ConfigurationError
+from rag_assets.settings import EntailmentSettings, VerifySettings
 from rag_assets.workspace import shipped_settings
-from rag_assets.workspace.settings import EntailmentSettings, VerifySettings
 from rag_assets_tests.judging.sentences import passage
 
 CLAIM = ("Yields rose in 2019.", [passage("Yields rose."), passage("Nothing else did.")])

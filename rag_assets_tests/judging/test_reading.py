@@ -26,8 +26,8 @@ from rag_assets.llm import (
 )
 from rag_assets.local_models import default_reader, known_models
 from rag_assets.model import AnswerError, ConfigurationError
+from rag_assets.settings import ReaderSettings, ScorerName, VerifySettings
 from rag_assets.workspace import shipped_settings
-from rag_assets.workspace.settings import ReaderSettings, ScorerName, VerifySettings
 from rag_assets_tests.judging.sentences import passage
 
 ROSE = passage("Yields rose by 12%.", "Prices fell.")

@@ -12,9 +12,14 @@ from rag_assets.knowledge import InjectConfig, KnowledgeChunk, KnowledgeContext
 from rag_assets.knowledge.passages import describe_chunk
 from rag_assets.model import UsageError
 from rag_assets.retrieval import Hit, ParentPassage, Window
-from rag_assets.workspace.settings import ModelSettings
+from rag_assets.settings import ModelSettings
 
 WORDS = load_tokenizer(ModelSettings(kind="hashing", model="words"))
+
+DOCUMENT = {
+    "source_uri": "raw/evidence/a.md", "source_id": "s", "url": None, "doi": None, "authors": [],
+    "tags": [], "metadata": "{}",
+}  # fmt: skip
 
 
 def chunk(uid: str, order: int, text: str, parent: int = 1) -> KnowledgeChunk:
@@ -28,7 +33,7 @@ def chunk(uid: str, order: int, text: str, parent: int = 1) -> KnowledgeChunk:
         "kb", hit.parent_id, uid, f"p{parent:03d}", parent, parent * 1000, parent * 1000 + 900,
         parent, parent, ("One",), f"page {parent} of {uid} with {text}", "p" * 64,
     )  # fmt: skip
-    return describe_chunk(hit, whole, None, WORDS)
+    return describe_chunk(hit, whole, None, WORDS, DOCUMENT)
 
 
 def build(*chunks: KnowledgeChunk, **inject: object) -> KnowledgeContext:
@@ -109,3 +114,8 @@ def test_window_is_shown_whole_and_needed() -> None:
 def test_nothing_found_is_an_empty_context() -> None:
     context = build()
     assert (context.text, context.aliases, context.tokens) == ("", {}, 0)
+
+
+def test_hits_in_place_of_their_chunks_are_told_what_to_pass() -> None:
+    with pytest.raises(UsageError, match=r"pass \[chunk for chunk, _ in result\.hits\]"):
+        ContextBuilder.build_knowledge_context(chunks=[(chunk("a", 1, "one"), 0.5)])  # type: ignore[list-item]

@@ -156,6 +156,52 @@ def test_how_the_bytes_were_found_is_no_part_of_the_source_id(tmp_path: Path) ->
     assert identities[0] == identities[1]
 
 
+def test_the_source_id_does_not_depend_on_the_order_of_tags_nor_on_the_place_in_raw(
+    tmp_path: Path,
+) -> None:
+    namespace = make_workspace(tmp_path, {}).namespace("thesis")
+    identities = set()
+    for folder, tags in (("evidence", "[b, a]"), ("evidence/deeper", "[a, b]")):
+        for old in (tmp_path / "raw/evidence").rglob("a.md*"):
+            old.unlink()
+        place = tmp_path / "raw" / folder
+        place.mkdir(exist_ok=True)
+        (place / "a.md").write_text("# A\n\nRoofs.\n")
+        told = f"source_uri: https://a.example/a\ntags: {tags}\nmetadata: {{k: [2, 1]}}\n"
+        (place / "a.md.meta.yaml").write_text(told)
+        build(namespace)
+        (source,) = require_inventory(namespace).sources
+        identities.add(source_id(namespace, source))
+    assert len(identities) == 1
+
+
+def test_a_hit_says_where_its_document_is_from_and_what_its_owner_keeps_with_it(
+    tmp_path: Path,
+) -> None:
+    namespace = make_workspace(tmp_path, {}).namespace("thesis")
+    told = {"tags": ["roofs"], "project": "x", "parser": "mine", "source_info": {"kind": "http"}}
+    uri = "https://a.example/roofs"
+    add_content(namespace, ROOFS.encode(), "roofs.md", uri, {**told, "url": uri})
+    add_content(namespace, b"# Other roofs", "roofs.md", uri, {**told, "url": uri})
+    build(namespace)
+    config = config_at(tmp_path)
+    with KnowledgeRetriever.from_config(namespace="thesis", config=config) as retriever:
+        found = retriever.retrieve_sync("green roof", top_k=1)
+    ((chunk, _),) = found.hits
+    known = {name: chunk.metadata[name] for name in ("source_uri", "url", "tags")}
+    assert known == {"source_uri": uri, "url": uri, "tags": ["roofs"]}
+    kept = chunk.metadata["document"]
+    assert (kept["project"], kept["user_parser"]) == ("x", "mine")
+    assert kept["source_info"] == {"kind": "http"}
+    folder = current_folder(namespace.publications, "thesis")
+    with Reader(folder, "thesis", folder.name) as reader:
+        rows = reader.sources().to_pylist()
+    assert {row["source_uri"] for row in rows} == {uri}
+    assert all(row["file"].startswith("raw/evidence/ingested/roofs") for row in rows)
+    assert chunk.metadata["source_id"] in {row["source_id"] for row in rows}
+    assert {row["source_key"].count("::") for row in rows} == {1, 2}
+
+
 def test_namespace_that_is_built_otherwise_is_refused(tmp_path: Path) -> None:
     make_workspace(tmp_path, {"evidence/roofs.md": ROOFS})
     other = KnowledgeConfig(

@@ -30,6 +30,7 @@ from rag_assets.publishing import PublishOutcome, collect, list_documents, publi
 from rag_assets.publishing.catalogue import catalogue_name, open_catalogue, read_table
 from rag_assets.publishing.schemas import PUBLISHED_SCHEMAS, digest_table
 from rag_assets.retrieval import Reader, SearchFilters
+from rag_assets.settings import ParseSettings
 from rag_assets.storage import current_folder, read_manifest, read_rows
 from rag_assets.workspace import (
     InventoryOutcome,
@@ -40,7 +41,6 @@ from rag_assets.workspace import (
     require_inventory,
     take_inventory,
 )
-from rag_assets.workspace.settings import ParseSettings
 
 # In the order of the assets.
 STAGES = ("inventory", "parse_reports", "parents", "chunks", "embeddings", "search_index")

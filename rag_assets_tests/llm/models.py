@@ -3,8 +3,8 @@
 from typing import Any
 
 from rag_assets.llm import ChatRequest, Message, Script
+from rag_assets.settings import LlmSettings
 from rag_assets.workspace import shipped_settings
-from rag_assets.workspace.settings import LlmSettings
 
 
 def settings_for(**changes: Any) -> LlmSettings:

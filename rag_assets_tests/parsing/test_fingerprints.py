@@ -14,7 +14,7 @@ from rag_assets.parsing import (
     unregister_parser,
 )
 from rag_assets.parsing.sniffing import PDF_TYPE
-from rag_assets.workspace.settings import ParseSettings
+from rag_assets.settings import ParseSettings
 from rag_assets_tests.parsing.conftest import make_settings
 
 CONTENT = "ab" * 32

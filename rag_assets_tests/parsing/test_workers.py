@@ -10,13 +10,23 @@ from pathlib import Path
 import psutil
 import pytest
 
-from rag_assets.model import ConfigurationError, ParseReport, StorageError, hash_bytes
+from rag_assets.knowledge import KnowledgeSource
+from rag_assets.model import (
+    ConfigurationError,
+    ParsedDocument,
+    ParseReport,
+    StorageError,
+    hash_bytes,
+)
 from rag_assets.parsing import (
     ParseJob,
+    ParserRegistry,
     observe_parses,
     parse_files,
     read_parsed,
+    register_parser,
     request_fingerprint,
+    unregister_parser,
 )
 from rag_assets.parsing.pool import worker_started_ahead
 from rag_assets_tests.parsing.conftest import make_settings
@@ -297,3 +307,41 @@ def test_a_killed_parent_leaves_no_worker(
     parent.wait()
     _, alive = psutil.wait_procs(workers, timeout=30)
     assert not alive
+
+
+def test_a_parser_that_is_registered_at_run_time_reads_previews_and_builds(
+    make_job: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "odd_at_run_time.py").write_text(PARSER)
+    monkeypatch.syspath_prepend(tmp_path)
+    import odd_at_run_time  # type: ignore[import-not-found]
+
+    job = make_job("good")
+    before = run(job)[job.content_hash]
+    assert failure(before) == ("failed", "unsupported_format", "deterministic")
+    ParserRegistry.register("application/gzip", odd_at_run_time.Parser)
+    try:
+        assert run(job)[job.content_hash].parser == "odd"
+        preview = KnowledgeSource("a.gz", MAGIC + b"good").chunk()
+        assert [chunk.content for chunk in preview.chunks] == ["good"]
+    finally:
+        ParserRegistry.unregister("application/gzip")
+    assert failure(run(make_job("more")).popitem()[1])[1] == "unsupported_format"
+
+
+def test_a_registered_parser_that_workers_cannot_make_is_told(make_job: Make) -> None:
+    class Local:
+        name, version, media_types, reads_stem = "local", "1", ("application/gzip",), False
+
+        def parse(self, data: bytes, hints: object, settings: object) -> ParsedDocument:
+            return ParsedDocument(text="read", media_type="application/gzip")
+
+    parser = Local()
+    register_parser(parser)
+    try:
+        with pytest.raises(ConfigurationError, match="top level of a module"):
+            run(make_job("good"))
+    finally:
+        unregister_parser(parser)
+    with pytest.raises(ConfigurationError, match="media type"):
+        ParserRegistry.register("gzip", Local)

@@ -1,10 +1,12 @@
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
-from rag_assets import KnowledgeSource
+from rag_assets import ContextBuilder, KnowledgeSource
+from rag_assets.knowledge import InjectConfig, KnowledgeChunk
 from rag_assets.model import ConfigurationError, ParseFailure, UsageError
-from rag_assets.previewing import render_html, render_lines
+from rag_assets.previewing import PreviewSource, render_html, render_lines
 from rag_assets.workspace import shipped_settings
 
 TEXT = "# Roofs\n\nPlanted roofs cool the rooms below. They hold\n\n## Costs\n\n<b>Dear</b>.\n"
@@ -12,10 +14,23 @@ TEXT = "# Roofs\n\nPlanted roofs cool the rooms below. They hold\n\n## Costs\n\n
 
 def test_a_preview_holds_what_a_build_would_make() -> None:
     preview = KnowledgeSource("roofs.md", TEXT).chunk()
-    assert preview.document.title == "Roofs"
-    assert [chunk.text for chunk in preview.chunks]
+    assert (preview.document.title, preview.document_id) == ("Roofs", "roofs")
+    assert [chunk.chunk_id for chunk in preview.chunks] == [
+        f"roofs:{number}" for number in range(len(preview.chunks))
+    ]
     for chunk in preview.chunks:
-        assert preview.document.text[chunk.char_start : chunk.char_end] == chunk.text
+        (span,) = chunk.source_spans
+        assert preview.document.text[span.start_offset : span.end_offset] == chunk.content
+        assert isinstance(chunk, KnowledgeChunk)
+        assert (chunk.status, chunk.metadata["doc_title"]) == ("draft", "Roofs")
+
+
+@pytest.mark.parametrize("mode", ["chunk", "parent"])
+def test_a_context_can_be_made_of_previewed_chunks(mode: Literal["chunk", "parent"]) -> None:
+    chunks = KnowledgeSource("roofs.md", TEXT).chunk().chunks
+    context = ContextBuilder.build_knowledge_context(chunks=chunks, inject=InjectConfig(mode=mode))
+    assert "Planted roofs cool the rooms below." in str(context)
+    assert context.aliases["C1"] == "roofs:0"
 
 
 def test_a_preview_stores_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,7 +44,7 @@ def test_a_mapping_changes_only_the_settings_that_it_names() -> None:
     text = "One sentence of words stands here. " * 60
     sizes = {"max_tokens": 60, "target_tokens": 40, "min_tokens": 10}
     small = KnowledgeSource("a.txt", text).chunk(sizes)
-    assert max(chunk.token_count for chunk in small.chunks) <= 60
+    assert max(chunk.metadata["token_count"] for chunk in small.chunks) <= 60
     assert len(small.chunks) > len(KnowledgeSource("a.txt", text).chunk().chunks)
 
 
@@ -50,7 +65,7 @@ def test_a_source_that_cannot_be_read_says_why() -> None:
 
 
 def test_the_page_shows_every_chunk_and_runs_nothing_of_the_document() -> None:
-    preview = KnowledgeSource("roofs.md", TEXT).chunk()
+    preview = PreviewSource("roofs.md", TEXT).chunk()
     page = render_html(preview, shipped_settings().chunk.max_tokens)
     assert page.count("class='chunk ") == len(preview.chunks)
     assert "<b>Dear</b>" not in page
@@ -59,7 +74,7 @@ def test_the_page_shows_every_chunk_and_runs_nothing_of_the_document() -> None:
 
 
 def test_the_lines_show_place_size_and_section() -> None:
-    preview = KnowledgeSource("roofs.md", TEXT).chunk()
+    preview = PreviewSource("roofs.md", TEXT).chunk()
     lines = list(render_lines(preview))
     first = preview.chunks[0]
     assert any(f"{first.char_start}–{first.char_end}" in line for line in lines)

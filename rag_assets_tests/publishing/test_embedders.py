@@ -9,8 +9,8 @@ from rag_assets.embedding import embedding_models
 from rag_assets.model import ConfigurationError, UsageError
 from rag_assets.publishing import published_models, vectors_to_come
 from rag_assets.publishing.embedders import describe_embedders
+from rag_assets.settings import EmbedSettings, ModelSettings
 from rag_assets.storage import current_folder
-from rag_assets.workspace.settings import EmbedSettings, ModelSettings
 from rag_assets_tests.libraries import build, make_workspace
 
 MODELS = EmbedSettings(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rag_assets.publishing.search_reading import SearchTable
 from rag_assets.publishing.search_table import write_search_table
 from rag_assets.publishing.search_terms import MAX_TERMS, find_exact_terms, term_pattern
-from rag_assets.workspace.settings import TextSettings
+from rag_assets.settings import TextSettings
 from rag_assets_tests.publishing.made_up_tables import chunk_row, chunk_table
 
 WEIGHTS = TextSettings(heading_weight=0.25, phrase_boost=1.0)

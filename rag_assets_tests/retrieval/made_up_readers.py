@@ -11,8 +11,8 @@ from rag_assets.model import hash_text
 from rag_assets.publishing.languages import Language, passage_language
 from rag_assets.retrieval import AskedQuery, Hit, Reader, SearchFilters
 from rag_assets.retrieval.filters import EVERYTHING
+from rag_assets.settings import RetrieveSettings
 from rag_assets.workspace import shipped_settings
-from rag_assets.workspace.settings import RetrieveSettings
 
 # What made-up vectors are compared with: their first number is the cosine.
 QUESTION = [1.0] + [0.0] * 32

@@ -98,3 +98,13 @@ def test_any_text_is_a_filter_or_a_told_error(text: str) -> None:
 def test_values_are_quoted_in_conditions(value: str) -> None:
     escaped = value.replace("'", "''")
     assert f"'{escaped}'" in SearchFilters(tags=(value,)).condition()
+
+
+def test_documents_are_left_out_by_uid_or_of_one_namespace() -> None:
+    filters = SearchFilters().with_filter("doc_uid!=a,lib:b").with_filter("doc_uid!=c")
+    assert filters.without == ("a", "lib:b", "c")
+    condition = filters.condition()
+    assert "doc_uid <> 'a' AND doc_uid <> 'c'" in condition
+    assert "(doc_uid <> 'b' OR namespace <> 'lib')" in condition
+    with pytest.raises(UsageError, match="only documents are left out"):
+        parse_filter("year!=2020")

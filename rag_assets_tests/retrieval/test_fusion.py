@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from rag_assets.retrieval import Candidates, fuse_rrf, fuse_weighted
 from rag_assets.retrieval.normalizing import make_scale, normalized_parts
-from rag_assets.workspace.settings import Normalization, ScoreMode
+from rag_assets.settings import Normalization, ScoreMode
 
 NORMALIZATIONS: list[Normalization] = ["min_max", "sigmoid", "softmax", "zscore"]
 MODES: list[ScoreMode] = ["rank", "normalize", "raw"]

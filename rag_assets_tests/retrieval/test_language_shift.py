@@ -20,7 +20,7 @@ from rag_assets.retrieval.usual_questions import (
     stored_questions,
     usual_questions,
 )
-from rag_assets.workspace.settings import ModelSettings
+from rag_assets.settings import ModelSettings
 from rag_assets_tests.retrieval.made_up_readers import MadeUpReader, configured, hit, readers
 
 # Two questions in each language; of length 1, with the means (0.6, 0) and (0, 0.8).

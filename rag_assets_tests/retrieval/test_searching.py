@@ -17,7 +17,7 @@ from rag_assets.retrieval import (
     rank_chunks,
     search,
 )
-from rag_assets.workspace.settings import ModelSettings
+from rag_assets.settings import ModelSettings
 from rag_assets_tests.publishing.made_up_tables import DIMENSION, chunk_row, chunk_rows, direction
 from rag_assets_tests.retrieval.made_up_readers import configured
 from rag_assets_tests.retrieval.publications import MODELS, PublicationMaker

@@ -16,14 +16,14 @@ from rag_assets.auditing.claims.causal import CAUSAL_CUE
 from rag_assets.auditing.result_store import ResultStore
 from rag_assets.embedding import LowRankChange, load_changed_encoder, model_fingerprint
 from rag_assets.model import DamagedFileError, hash_fields
+from rag_assets.settings import ModelSettings
 from rag_assets.workspace import Workspace, configs_folder
-from rag_assets.workspace.settings import ModelSettings
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from rag_assets.embedding.bert_model import BertQueryEncoder
+    from rag_assets.embedding import BertQueryEncoder
 
     Floats = NDArray[np.float32]
 

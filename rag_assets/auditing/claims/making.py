@@ -53,7 +53,7 @@ from rag_assets.auditing.verification import Encoders, judge_cases, make_cases, 
 from rag_assets.evidence.wording import coverage, suggest_query
 from rag_assets.judging import Scorer, load_scorer
 from rag_assets.model import Progress
-from rag_assets.workspace.settings import AuditSettings, VerifySettings
+from rag_assets.settings import AuditSettings, VerifySettings
 
 _ID_DIGITS = 10
 # What nothing has read is on the matter from this share of the assertion's words on.

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from rag_assets.auditing.claims.deciding import describe_found
 from rag_assets.auditing.claims.record import ClaimAudit, ClaimRow, ClaimStatus, LinkedEvidence
 from rag_assets.auditing.claims.wording import Exemption
+from rag_assets.auditing.drafts.office import unit_of
 from rag_assets.auditing.report import ORDER_OF_ROWS, shorten
 from rag_assets.auditing.verdict import CitationVerdict
 from rag_assets.model import (
@@ -131,8 +132,9 @@ def _details(audit: ClaimAudit) -> Iterator[str]:
         return
     yield "## To mend"
     yield ""
+    unit = unit_of(audit.draft_name)
     for row in to_mend:
-        yield f"### {row.status}: line {row.line}, {row.claim_type} (`{row.claim_id}`)"
+        yield f"### {row.status}: {unit} {row.line}, {row.claim_type} (`{row.claim_id}`)"
         yield ""
         yield block_quote(row.sentence)
         yield ""

@@ -13,11 +13,11 @@ from rag_assets.auditing.drafts.draft import Draft, draft_of_text, read_draft
 from rag_assets.auditing.published import PublishedLibrary, open_published
 from rag_assets.auditing.storing import AuditKind, AuditOutcome, keep_audit, scorer_maker
 from rag_assets.auditing.verdict_store import open_verdicts
-from rag_assets.evidence.making import chat_model_of
+from rag_assets.evidence import chat_model_of
 from rag_assets.model import Progress, PublicationError
 from rag_assets.retrieval import Asked, Retriever, open_library, workspace_of
+from rag_assets.settings import AuditSettings
 from rag_assets.workspace import Workspace
-from rag_assets.workspace.settings import AuditSettings
 
 
 def _claims_page(draft: Draft, audit: ClaimAudit) -> str:

@@ -21,6 +21,7 @@ FRONT_MATTER = re.compile(
 )
 _NOT_A_LINE_END = re.compile(r"[^\r\n]")
 _LINE_END = re.compile(r"\r\n?|\n")
+_PARAGRAPH_END = re.compile(r"\n\n+")
 _PLAIN_TEXT_SUFFIXES = frozenset({".txt", ".text"})
 _MAX_LINES_NAMED = 8
 # How YAML writes an empty value.
@@ -194,7 +195,9 @@ def parse_draft(name: str, data: bytes, split: SentenceSplitter | None = None) -
     is_markdown = Path(name).suffix.lower() not in _PLAIN_TEXT_SUFFIXES
     reader = SentenceReader(body, split or default_splitter())
     reader.read(is_markdown)
-    line_starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
+    # A Word document has no lines that a person could count, but paragraphs.
+    ends = _PARAGRAPH_END if is_office else _LINE_END
+    line_starts = [0, *(match.end() for match in ends.finditer(text))]
     sentences = _cited(reader, line_starts, is_listed=False)
     listed = _cited(reader, line_starts, is_listed=True)
     warnings = tuple(_warnings(name, reader, line_starts))

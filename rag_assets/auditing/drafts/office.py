@@ -22,6 +22,11 @@ _LEFT_OUT = frozenset({"figure", "drawing", "note"})
 _MOST_LEVELS = 6
 
 
+def unit_of(draft_name: str) -> str:
+    """Return what a place in a draft is counted in: a Word document has paragraphs, no lines."""
+    return "paragraph" if draft_name.lower().endswith(OFFICE_SUFFIXES) else "line"
+
+
 def read_office_text(name: str, data: bytes) -> str:
     """Return what a Word document says, as Markdown.
 

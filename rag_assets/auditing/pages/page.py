@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from rag_assets.auditing.drafts.draft import Draft
+from rag_assets.auditing.drafts.office import unit_of
 from rag_assets.auditing.pages.layout import Span, lay_out
 from rag_assets.model import drop_controls, is_chinese
 
@@ -142,5 +143,6 @@ def render_page(draft: Draft, notes: Sequence[Note], head: PageHead) -> str:
         blocks=lay_out(draft, spans),
         language="zh-Hans" if is_chinese(draft.text) else "en",
         is_plain=not draft.is_markdown,
+        unit=unit_of(draft.name),
     )
     return drop_controls(page)

@@ -17,7 +17,7 @@ from rag_assets.parsing.html.writing import write_pieces
 from rag_assets.parsing.language import guess_language
 from rag_assets.parsing.plain.encodings import decode_text, decoder_version
 from rag_assets.parsing.sniffing import foreign_name_warning
-from rag_assets.workspace.settings import ParseSettings
+from rag_assets.settings import ParseSettings
 
 PARSER_VERSION = "1"
 

@@ -16,7 +16,7 @@ from rag_assets.parsing.mineru.splitting import (
     read_split_manifest,
     split_document,
 )
-from rag_assets.workspace.settings import MineruSettings
+from rag_assets.settings import MineruSettings
 
 # Transfers at once: the line is the limit, not the machine.
 _TRANSFERS = 4

@@ -8,9 +8,8 @@ from rag_assets.parsing.fingerprints import parse_fingerprint
 from rag_assets.parsing.job import ParseJob, Reader, failed_report
 from rag_assets.parsing.pdf.providers import PDF_PROVIDERS
 from rag_assets.parsing.sniffing import PDF_TYPE, sniff_media_type
-from rag_assets.workspace import Namespace
-from rag_assets.workspace.secrets import read_secret
-from rag_assets.workspace.settings import ParseSettings
+from rag_assets.settings import ParseSettings
+from rag_assets.workspace import Namespace, read_secret
 
 # A PDF's mark stands in its first kilobyte.
 _HEAD_BYTES = 4096

@@ -11,8 +11,8 @@ import tenacity
 
 from rag_assets.model import ParseFailure
 from rag_assets.services import DownloadError, Limits, TooLargeError, download_into, hide
+from rag_assets.settings import MineruSettings
 from rag_assets.storage import replace_file
-from rag_assets.workspace.settings import MineruSettings
 
 API_KEY_VARIABLE = "MINERU_API_KEY"
 # Seconds without a byte from the other side after which a call is tried again.

@@ -10,8 +10,8 @@ from typing import Any
 
 from rag_assets.model import ParseFailure, hash_bytes
 from rag_assets.parsing.pdf.library import load_pymupdf
+from rag_assets.settings import MineruSettings
 from rag_assets.storage import write_text
-from rag_assets.workspace.settings import MineruSettings
 
 SPLIT_MANIFEST = "split_manifest.json"
 _BYTES_PER_MEGABYTE = 1_000_000

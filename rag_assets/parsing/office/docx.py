@@ -25,7 +25,7 @@ from rag_assets.parsing.office.package import OfficePackage
 from rag_assets.parsing.office.properties import read_properties
 from rag_assets.parsing.office.reading import read_office_file
 from rag_assets.parsing.office.sniffing import DOCX_TYPE
-from rag_assets.workspace.settings import ParseSettings
+from rag_assets.settings import ParseSettings
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

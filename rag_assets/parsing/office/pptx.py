@@ -13,7 +13,7 @@ from rag_assets.parsing.office.pptx_slides import Slide, SlideReader
 from rag_assets.parsing.office.properties import read_properties
 from rag_assets.parsing.office.reading import read_office_file
 from rag_assets.parsing.office.sniffing import PPTX_TYPE
-from rag_assets.workspace.settings import ParseSettings
+from rag_assets.settings import ParseSettings
 
 PARSER_VERSION = "2"
 

@@ -10,7 +10,7 @@ from xml.parsers.expat import ExpatError
 from rag_assets.model import ParsedDocument, ParseFailure
 from rag_assets.parsing.contract import ParseHints, Parser
 from rag_assets.parsing.office.sniffing import PROTECTED_OFFICE_TYPE, zip_office_type
-from rag_assets.workspace.settings import ParseSettings
+from rag_assets.settings import ParseSettings
 
 PARSER_VERSION = "1"
 

@@ -9,7 +9,7 @@ from rag_assets.model import ParseFailure
 from rag_assets.parsing.cleaning import close_gaps
 from rag_assets.parsing.pdf.library import load_pymupdf
 from rag_assets.parsing.pdf.lines import Page, read_page
-from rag_assets.workspace.settings import ParseSettings
+from rag_assets.settings import ParseSettings
 
 # A scan may carry a page number or a library's stamp as text: so few characters are no text layer.
 MOST_STAMP_CHARACTERS = 60

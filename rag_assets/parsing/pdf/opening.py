@@ -7,7 +7,7 @@ from typing import Any
 from rag_assets.model import ParseFailure
 from rag_assets.parsing.cleaning import clean_line
 from rag_assets.parsing.pdf.library import load_pymupdf
-from rag_assets.workspace.settings import ParseSettings
+from rag_assets.settings import ParseSettings
 
 
 @contextmanager

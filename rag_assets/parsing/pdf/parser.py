@@ -37,7 +37,7 @@ from rag_assets.parsing.pdf.paragraphs import page_paragraphs
 from rag_assets.parsing.pdf.references import split_references
 from rag_assets.parsing.pdf.styles import find_body_style
 from rag_assets.parsing.pdf.wide_lines import merge_wide_lines
-from rag_assets.workspace.settings import ParseSettings
+from rag_assets.settings import ParseSettings
 
 PARSER_VERSION = "5"
 

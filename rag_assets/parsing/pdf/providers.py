@@ -11,7 +11,7 @@ from rag_assets.parsing.contract import ParseHints, Parser
 from rag_assets.parsing.language import guess_language
 from rag_assets.parsing.mineru import MINERU_VERSION, read_answer
 from rag_assets.parsing.pdf.opening import explained, opened_pdf
-from rag_assets.workspace.settings import ParseSettings
+from rag_assets.settings import ParseSettings
 
 _MEDIA_TYPE = "application/pdf"
 _PAGE_BREAK = "\n\n"

@@ -10,7 +10,7 @@ from rag_assets.parsing.plain.encodings import decode_text, decoder_version
 from rag_assets.parsing.plain.markdown_blocks import blank_comments, cut_blocks, first_title_span
 from rag_assets.parsing.plain.markdown_front_matter import read_front_matter
 from rag_assets.parsing.plain.markdown_syntax import plain_title
-from rag_assets.workspace.settings import ParseSettings
+from rag_assets.settings import ParseSettings
 
 PARSER_VERSION = "4"
 _PACKAGES = ("markdown-it-py", "mdit-py-plugins")

@@ -8,7 +8,7 @@ from rag_assets.parsing.contract import ParseHints
 from rag_assets.parsing.language import guess_language
 from rag_assets.parsing.plain.encodings import decode_text, decoder_version
 from rag_assets.parsing.sniffing import foreign_name_warning
-from rag_assets.workspace.settings import ParseSettings
+from rag_assets.settings import ParseSettings
 
 PARSER_VERSION = "2"
 

@@ -13,7 +13,7 @@ from rag_assets.parsing.sheets.layout import Row, kind_of
 from rag_assets.parsing.sheets.rows import filled_cells, write_tables
 from rag_assets.parsing.sheets.text import TextBuilder
 from rag_assets.parsing.sniffing import bare_extension, foreign_name_warning
-from rag_assets.workspace.settings import ParseSettings
+from rag_assets.settings import ParseSettings
 
 PARSER_VERSION = "2"
 

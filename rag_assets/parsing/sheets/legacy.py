@@ -18,7 +18,7 @@ from rag_assets.parsing.sheets.layout import Row
 from rag_assets.parsing.sheets.rows import write_tables
 from rag_assets.parsing.sheets.text import TextBuilder
 from rag_assets.parsing.sheets.xlsx import describe_hidden, name_column, no_filled_cell
-from rag_assets.workspace.settings import ParseSettings
+from rag_assets.settings import ParseSettings
 
 if TYPE_CHECKING:
     from python_calamine import CalamineWorkbook

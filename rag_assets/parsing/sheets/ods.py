@@ -15,7 +15,7 @@ from rag_assets.parsing.sheets.rows import write_tables
 from rag_assets.parsing.sheets.text import TextBuilder
 from rag_assets.parsing.sheets.xlsx import describe_hidden, name_column, no_filled_cell
 from rag_assets.parsing.sheets.xml import column_letters, feed_xml
-from rag_assets.workspace.settings import ParseSettings
+from rag_assets.settings import ParseSettings
 
 ODS_TYPE = "application/vnd.oasis.opendocument.spreadsheet"
 PARSER_VERSION = "1"

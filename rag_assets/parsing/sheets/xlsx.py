@@ -26,7 +26,7 @@ from rag_assets.parsing.sheets.xml import (
     column_letters,
     read_shared_strings,
 )
-from rag_assets.workspace.settings import ParseSettings
+from rag_assets.settings import ParseSettings
 
 PARSER_VERSION = "2"
 

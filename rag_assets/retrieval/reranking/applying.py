@@ -11,7 +11,7 @@ from rag_assets.retrieval.queries import AskedQuery
 from rag_assets.retrieval.reranking.contract import Reranker
 from rag_assets.retrieval.reranking.field_weights import weigh_fields
 from rag_assets.retrieval.reranking.loading import load_reranker
-from rag_assets.workspace.settings import RerankSettings, RetrieveSettings
+from rag_assets.settings import RerankSettings, RetrieveSettings
 
 if TYPE_CHECKING:
     from rag_assets.retrieval.reader import Reader

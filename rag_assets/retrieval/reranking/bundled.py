@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rag_assets.embedding import BUNDLED_RERANKERS, UNREADABLE_SHARE, checked_reranker
 from rag_assets.model import ConfigurationError, hash_fields
-from rag_assets.workspace.settings import RerankSettings
+from rag_assets.settings import RerankSettings
 
 if TYPE_CHECKING:
     import numpy as np

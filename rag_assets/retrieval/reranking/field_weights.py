@@ -22,7 +22,7 @@ from rag_assets.model import HAN, HAN_RANGES, UsageError
 from rag_assets.retrieval.hits import Hit
 from rag_assets.retrieval.normalizing import normalized_parts
 from rag_assets.retrieval.queries import AskedQuery
-from rag_assets.workspace.settings import RetrieveSettings
+from rag_assets.settings import RetrieveSettings
 
 if TYPE_CHECKING:
     from rag_assets.retrieval.reader import Reader
@@ -150,10 +150,12 @@ def _paths(readers: "Sequence[Reader]") -> dict[tuple[str, str], list[str]]:
     """Return the paths of each document, with and without the name of their root."""
     found: dict[tuple[str, str], list[str]] = {}
     for reader in readers:
-        sources = reader.sources().select(["doc_uid", "path", "source_uri"]).to_pylist()
-        for row in sources:
+        sources = reader.sources()
+        # Publications had no column `file` once.
+        place = "file" if "file" in sources.column_names else "source_uri"
+        for row in sources.select(["doc_uid", "path", place]).to_pylist():
             if row["doc_uid"] is not None:
                 found.setdefault((reader.namespace, row["doc_uid"]), []).extend(
-                    path for path in (row["path"], row["source_uri"]) if path
+                    path for path in (row["path"], row[place]) if path
                 )
     return found

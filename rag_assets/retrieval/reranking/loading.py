@@ -3,7 +3,7 @@
 from functools import lru_cache
 
 from rag_assets.retrieval.reranking.contract import Reranker
-from rag_assets.workspace.settings import RerankSettings
+from rag_assets.settings import RerankSettings
 
 
 def load_reranker(settings: RerankSettings) -> Reranker:

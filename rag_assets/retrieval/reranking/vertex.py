@@ -15,7 +15,7 @@ from rag_assets.model import ServiceError, hash_fields
 from rag_assets.retrieval.reranking.contract import Reranker
 from rag_assets.retrieval.reranking.remote import RemoteReranker, ServiceParams, read_params
 from rag_assets.services import LOCATION_VARIABLE, PassingError, find_value, google_access, hide
-from rag_assets.workspace.settings import RerankSettings
+from rag_assets.settings import RerankSettings
 
 # Counts as code: raise it when the same answer gives other scores.
 _VERSION = 1

@@ -21,7 +21,7 @@ from rag_assets.judging import (
     load_scorer,
 )
 from rag_assets.retrieval import Hit
-from rag_assets.workspace.settings import AuditSettings
+from rag_assets.settings import AuditSettings
 from rag_assets_tests.auditing.world import SETTINGS, Shelf, WordEncoder, make_document
 
 ROOFS = "Green roofs reduce the cooling load of offices in summer."

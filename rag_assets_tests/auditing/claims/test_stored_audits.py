@@ -185,6 +185,13 @@ def test_a_draft_from_word_is_audited_with_its_footnotes_and_tables(thesis: Work
     assert outcome.audit.cited == 1  # by its footnote
     assert "Roofs always leak in autumn." not in found
     assert any("45 %" in text for text in found)
+    assert cooler.line == 2  # the second paragraph
+    streets = next(row for text, row in found.items() if "45 %" in text)
+    assert streets.status != "SUPPORTED"
+    assert f"paragraph {streets.line}, " in outcome.markdown.read_text("utf-8")
+    assert f"· paragraph {streets.line} ·" in outcome.html.read_text("utf-8")
+    assert "\n" not in repr(outcome)
+    assert len(repr(outcome)) < 600
     assert thesis.drafts / "kapitel.docx" in list_drafts(thesis)
     [found] = find_drafts(thesis, draft_key(thesis.drafts / "kapitel.docx"))
     assert found.name == "kapitel.docx"

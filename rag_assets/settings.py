@@ -330,6 +330,13 @@ class DownloadSettings(_Section):
     private_addresses: bool
 
 
+class ExportSettings(_Section):
+    """Which readable folders `rag parse` and `rag chunk` leave."""
+
+    parsed: bool
+    chunks: bool
+
+
 class SensorSettings(_Section):
     """How the sensors look at raw/."""
 
@@ -349,6 +356,7 @@ class Settings(_Section):
     chunk: ChunkSettings
     embed: EmbedSettings
     publish: PublishSettings
+    export: ExportSettings
     retrieve: RetrieveSettings
     llm: LlmSettings
     verify: VerifySettings
