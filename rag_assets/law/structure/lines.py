@@ -53,7 +53,7 @@ class Line:
         start: [start, end) in the text, the line's end included.
         text: without Markdown marks at either side.
         rank: of a heading in Markdown from 1, 0 for none.
-        key: of an article; `20`, `276.1`.
+        key: of an article; `20`, `276-1`.
         level: of a level its place in `LEVELS`.
         label: of a level or an anchor as it stands in a path; of an article as it is written.
     """
@@ -90,7 +90,7 @@ def _read(written: str, start: int) -> Line:
         return Line(start, end, LineKind.BLANK, "", rank)
     article = _ARTICLE.match(rest)
     if article:
-        key = article_key(article["number"], article["part"])
+        key = article_key(article["number"], article["part"]).replace(".", "-")
         shown = f"第{article['number']}条" + (f"之{article['part']}" if article["part"] else "")
         return Line(start, end, LineKind.ARTICLE, rest, rank, key, label=shown)
     level = _read_level(rest, is_heading=rank > 0)
