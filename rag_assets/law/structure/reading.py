@@ -1,5 +1,6 @@
 """The laws of a file: where one ends and the next begins, what each is called, its units."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -12,6 +13,7 @@ from rag_assets.law.structure.units import Unit, UnitKind
 _LOOK_BEHIND = 20
 _LONGEST_TITLE = 60
 _ENDS_A_SENTENCE = tuple("。；;！!？?：:，,）)>")
+_COMMENT = re.compile(r"\s*<!--.*?-->\s*")
 # Cascade (2.1.2-5): a law is cut into the first of these that it has.
 _CASCADE = (
     (UnitKind.ARTICLE, frozenset({LineKind.ARTICLE})),
@@ -121,7 +123,7 @@ def _full_title(lines: Sequence[Line], first: int) -> str:
             parts.append(line.text)
         elif line.kind is not LineKind.BLANK:
             break
-    return "".join(parts)
+    return _COMMENT.sub("", "".join(parts)).strip()
 
 
 def _is_heading(line: Line, rank: int) -> bool:

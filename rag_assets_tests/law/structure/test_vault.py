@@ -12,6 +12,7 @@ import pytest
 
 from rag_assets.law import article_key, find_begins
 from rag_assets.law.structure import LawText, UnitKind, merge_units, read_laws
+from rag_assets.statutes import read_citation, write_citation
 
 ROOT = Path(__file__).parents[3]
 DATA = (
@@ -94,6 +95,25 @@ def test_laws_behind_one_another_are_read_as_each_alone() -> None:
         for law, text in zip(laws, texts, strict=True):
             assert _shape(joined, law, start) == _shape(text, read_laws(text)[0], 0)
             start += len(text)
+
+
+def test_every_citation_leads_back_to_its_article_and_no_other() -> None:
+    count, twice = 0, []
+    for path, (_, laws) in vault().items():
+        for law in laws:
+            seen = set()
+            for unit in law.units:
+                if unit.article is None:
+                    continue
+                written = write_citation(law.title or "", unit.path, unit.article.shown)
+                read = read_citation(written)
+                assert (read.key, read.path) == (unit.article.key, unit.path), written
+                twice += [f"{path}: {written}"] if written in seen else []
+                seen.add(written)
+                count += 1
+    assert count == 147_298
+    # Laws whose text gives a number to two articles.
+    assert len(twice) <= 5, twice
 
 
 def _shape(text: str, law: LawText, base: int) -> tuple[object, ...]:
