@@ -105,8 +105,23 @@ class GeneralChunkSettings(_Section):
 
 
 # What they do stands in the table of `chunking/modes.py`.
-ChunkMode = Literal["parent_child", "general", "qa"]
+ChunkMode = Literal["parent_child", "general", "qa", "law"]
 PreprocessRule = Literal["attachments", "citation_marks", "emails", "urls", "white_space"]
+
+
+class LawChunkSettings(_Section):
+    """How statutes are cut, in characters."""
+
+    soft_limit: int = Field(ge=200)
+    search_unit: Literal["article", "merged"]
+    fallback: Annotated[list[Annotated[int, Field(ge=50)]], Field(min_length=2, max_length=2)]
+
+    @field_validator("fallback")
+    @classmethod
+    def _ordered(cls, value: list[int]) -> list[int]:
+        if value[0] > value[1]:
+            raise ValueError("the first of 'fallback' is the least, the second the most")
+        return value
 
 
 class ChunkSettings(_Section):
@@ -122,6 +137,7 @@ class ChunkSettings(_Section):
     context: Literal["headings", "none"]
     preprocess: list[PreprocessRule]
     general: GeneralChunkSettings
+    law: LawChunkSettings
 
 
 class ModelSettings(_Section):

@@ -148,6 +148,8 @@ class _Describer:
     def _kind(self, passage: Passage, touched: range) -> ChunkKind:
         if passage.question is not None:
             return "qa"
+        if passage.is_heading:
+            return "heading"
         shares: Counter[ChunkKind] = Counter()
         for block in (self._blocks[index] for index in touched):
             held = min(block.end, passage.end) - max(block.start, passage.start)

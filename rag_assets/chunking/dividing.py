@@ -29,6 +29,7 @@ class Passage:
     Args:
         most: tokens that it may have.
         question: of a question with its answer.
+        is_heading: it is nothing but what leads to others.
     """
 
     parent: Parent
@@ -37,6 +38,7 @@ class Passage:
     most: int
     is_cut: bool = False
     question: str | None = None
+    is_heading: bool = False
 
     @property
     def text(self) -> str:

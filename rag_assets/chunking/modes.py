@@ -4,18 +4,32 @@ A mode is an entry of `MODES`, its name in `settings.ChunkMode`, and its own set
 it has any, a section of `ChunkSettings`. Nothing else asks which mode it is.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from rag_assets.chunking.context import PartsOf, headings_above, headings_and_header
-from rag_assets.chunking.dividing import ParentDivider, passage_sizes, piece_sizes
+from rag_assets.chunking.dividing import ParentDivider, Passage, passage_sizes, piece_sizes
 from rag_assets.chunking.outline import Outline, read_outline
 from rag_assets.chunking.parents import pages_or_sections
 from rag_assets.chunking.questions import find_pairs
+from rag_assets.chunking.statutes import (
+    StatuteDivider,
+    law_and_path,
+    merged_units,
+    read_law_outline,
+)
 from rag_assets.chunking.tokenizer import TokenCounter, Tokenizer
 from rag_assets.model import Parent, ParsedDocument
 from rag_assets.settings import ChunkMode, ChunkSettings
+
+
+class Divider(Protocol):
+    """Divides the parents of one document."""
+
+    def divide(self, parent: Parent) -> Iterator[Passage]:
+        """Yield the passages of a parent in order."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +48,7 @@ class Mode:
 
     outline: Callable[[ParsedDocument], Outline]
     parents: Callable[[Outline, ChunkSettings, TokenCounter], list[Parent]]
-    divider: Callable[[Outline, ChunkSettings, Tokenizer], ParentDivider]
+    divider: Callable[[Outline, ChunkSettings, Tokenizer], Divider]
     context: PartsOf
     parent_settings: frozenset[str]
     settings: frozenset[str]
@@ -83,6 +97,16 @@ MODES: Mapping[ChunkMode, Mode] = {
         parent_settings=_PARENTS,
         settings=_SIZES | _TOLD,
         parent_rule="questions",
+    ),
+    # Articles, shown with those of the same chapter around them.
+    "law": Mode(
+        outline=read_law_outline,
+        parents=merged_units,
+        divider=StatuteDivider,
+        context=law_and_path,
+        parent_settings=frozenset({"law"}),
+        settings=frozenset({"law", "preprocess"}),
+        parent_rule="statutes",
     ),
 }
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from rag_assets.chunking.sentences import next_visible, split_sentences
+from rag_assets.law.structure import LawText
 from rag_assets.model import Block, BlockKind, ParsedDocument, Section, SectionCategory
 
 # What begins a passage and never ends one.
@@ -62,6 +63,7 @@ class Outline:
         sentences: spans that begin and end visibly and hold all visible text.
         sections: of the document, at least one; they partition the text.
         pairs: empty in modes that look for none.
+        laws: likewise.
     """
 
     document: ParsedDocument
@@ -69,6 +71,7 @@ class Outline:
     groups: Sequence[Group]
     sections: Sequence[Section]
     pairs: Sequence[Pair] = ()
+    laws: Sequence[LawText] = ()
 
     def section_at(self, offset: int) -> Section:
         """Return the section that holds a character."""

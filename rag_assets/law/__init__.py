@@ -23,6 +23,9 @@ from rag_assets.law.names import LawNames, mark_name
 from rag_assets.law.numbers import NUMBER, read_number, write_number
 from rag_assets.law.references import find_references, names_articles
 
+# Modules of this room that other rooms may import from, besides the names below.
+PUBLIC_MODULES = ("metadata", "structure")
+
 __all__ = [
     "ARTICLE_AND_CLAUSE",
     "ENGLISH_ADDRESS",

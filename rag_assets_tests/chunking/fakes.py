@@ -48,6 +48,7 @@ def chunk_settings(**changes: Any) -> ChunkSettings:
         "context": "none",
         "preprocess": [],
         "general": {"delimiter": "\n\n", "max_tokens": 30, "overlap": 0.0},
+        "law": {"soft_limit": 400, "search_unit": "article", "fallback": [100, 200]},
     }
     return ChunkSettings.model_validate({**settings, **changes})
 

@@ -1,0 +1,139 @@
+"""`rag law`: articles and wordings of statutes."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rag_assets.cli.options import json_option, open_workspace, print_json
+
+if TYPE_CHECKING:
+    from rag_assets.statutes import FoundArticle, LawShelf, LawVersion
+
+_DAY = click.DateTime(["%Y-%m-%d"])
+as_of_option = click.option(
+    "--as-of", "as_of", type=_DAY, metavar="DATE",
+    help="The day on which the wording has to hold; today without.",
+)  # fmt: skip
+
+
+@click.group(help="Articles and wordings of statutes, by name and day.")
+def law() -> None:
+    """Group of the commands about statutes."""
+
+
+@law.command(
+    help="Print the article ARTICLE of LAW (刑法 133之一, 行政复议法 第十条第一款), cut out "
+    "exactly, in the wording in force."
+)
+@click.argument("name", metavar="LAW")
+@click.argument("article", metavar="ARTICLE")
+@as_of_option
+@json_option
+def article(name: str, article: str, as_of: datetime | None, as_json: bool) -> None:
+    """Look an article up."""
+    written = article if "条" in article else _with_marks(article)
+    with _shelf(as_of) as shelf:
+        _show(shelf.article(f"[{name} > {written}]"), as_json)
+
+
+@law.command(
+    help="Print what the citation CITATION, [law > chapter > article], names; exit code 3 where it "
+    "names nothing."
+)
+@click.argument("citation")
+@as_of_option
+@json_option
+def cite(citation: str, as_of: datetime | None, as_json: bool) -> None:
+    """Resolve a citation."""
+    with _shelf(as_of) as shelf:
+        _show(shelf.article(citation), as_json)
+
+
+@law.command(help="List the wordings of LAW, since when each holds, and which is in force.")
+@click.argument("name", metavar="LAW")
+@as_of_option
+@json_option
+def versions(name: str, as_of: datetime | None, as_json: bool) -> None:
+    """List versions."""
+    with _shelf(as_of) as shelf:
+        found = shelf.versions(name)
+    if as_json:
+        print_json([_version_json(one) for one in found])
+        return
+    for one in found:
+        stated = "" if one.is_stated else " (the text does not say; the day of its wording)"
+        click.echo(
+            f"{one.version_date}  {one.standing}  {one.title}\n"
+            f"   holds from {one.holds_from or 'a day that is not known'}{stated}\n"
+            f"   {one.facts.issuer or 'issuer not known'}, "
+            f"{one.facts.level or 'level not known'}; {{#{one.doc_uid}}}, {one.file}"
+        )
+
+
+@contextmanager
+def _shelf(as_of: datetime | None) -> "Iterator[LawShelf]":
+    from rag_assets.retrieval import OpenedLibrary
+    from rag_assets.statutes import LawShelf
+
+    # The one place that knows what day it is.
+    day = as_of.date() if as_of is not None else date.today()
+    with OpenedLibrary(open_workspace()) as library, library.hold() as held:
+        yield LawShelf(held, day)
+
+
+def _with_marks(article: str) -> str:
+    """Return 133之一 as an article is written: 第133条之一."""
+    number, _, part = article.removeprefix("第").replace("-", "之").partition("之")
+    return f"第{number}条" + (f"之{part}" if part else "")
+
+
+def _show(found: "FoundArticle", as_json: bool) -> None:
+    if as_json:
+        print_json(
+            {
+                "citation": found.citation,
+                "law": found.law_title,
+                "path": list(found.path),
+                "article": found.shown,
+                "clause": found.clause,
+                "text": found.text,
+                "char_start": found.start,
+                "char_end": found.end,
+                "version": _version_json(found.version),
+            }
+        )
+        return
+    click.echo(found.text)
+    version = found.version
+    since = "" if version.is_stated else "; the text does not say since when it holds"
+    click.echo(f"\n{found.citation}\n{version.standing}, wording of {version.version_date}{since}")
+
+
+def _version_json(version: "LawVersion") -> dict[str, Any]:
+    facts = version.facts
+    return {
+        "namespace": version.namespace,
+        "doc_uid": version.doc_uid,
+        "content_hash": version.content_hash,
+        "file": version.file,
+        "title": version.title,
+        "standing": version.standing,
+        "version_date": _iso(version.version_date),
+        "holds_from": _iso(version.holds_from),
+        "is_stated": version.is_stated,
+        "issuer": facts.issuer,
+        "level": facts.level,
+        "region": facts.region,
+        "dates": [
+            {"kind": one.kind, "day": one.day.isoformat(), "char_start": one.start,
+             "char_end": one.end}
+            for one in facts.dates
+        ],
+    }  # fmt: skip
+
+
+def _iso(day: date | None) -> str | None:
+    return day.isoformat() if day is not None else None

@@ -1,0 +1,217 @@
+"""What a Chinese statute says of itself: who made it, when, since when it holds, and where.
+
+Every fact has the span that it was read from. What the text does not say stays None.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+
+from rag_assets.law.numbers import read_number
+from rag_assets.law.structure import LawText, Unit, UnitKind
+
+
+class DateKind(StrEnum):
+    """What happened on a date."""
+
+    PASSED = "passed"
+    AMENDED = "amended"
+    PUBLISHED = "published"
+    EFFECTIVE = "effective"
+    REPEALED = "repealed"
+
+
+class LawLevel(StrEnum):
+    """The rank of a statute, the highest first."""
+
+    CONSTITUTION = "constitution"
+    LAW = "law"
+    ADMINISTRATIVE = "administrative_regulation"
+    INTERPRETATION = "judicial_interpretation"
+    LOCAL = "local_regulation"
+    DEPARTMENT = "department_rule"
+
+
+@dataclass(frozen=True, slots=True)
+class LawDate:
+    """A date of a statute. [start, end) is where it is written in the text of the file."""
+
+    kind: DateKind
+    day: date
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class LawFacts:
+    """What a statute says of itself.
+
+    Args:
+        dates: all that were read, in the order of the text.
+        passed_on: first; `amended_on` last.
+        version_date: the day of this wording: it was last passed, amended or published.
+        effective_on: since when this wording holds; None where the text does not say, as in an
+            amended law whose last article still gives the day of its first wording.
+        issuer: who passed or amended it last, as written.
+        region: province or city of a local one.
+    """
+
+    title: str | None
+    dates: tuple[LawDate, ...]
+    passed_on: date | None
+    amended_on: date | None
+    version_date: date | None
+    effective_on: date | None
+    repealed_on: date | None
+    issuer: str | None
+    level: LawLevel | None
+    region: str | None
+
+
+_NUMBER = r"[〇○零一二三四五六七八九十\d]{1,4}"
+_DATE = re.compile(
+    rf"(?P<year>{_NUMBER})\s*年\s*(?P<month>{_NUMBER})\s*月\s*(?P<day>{_NUMBER})\s*日"
+)
+# The first that is found behind a date, before the next one, says what happened on it.
+_KINDS = (
+    (DateKind.REPEALED, re.compile(r"废止|失效")),
+    (DateKind.EFFECTIVE, re.compile(r"施行|实施|生效")),
+    (DateKind.AMENDED, re.compile(r"修订|修正|修改|修改决定")),
+    (DateKind.PASSED, re.compile(r"通过|批准|审议|制定")),
+    (DateKind.PUBLISHED, re.compile(r"公布|发布|颁布|印发|公告")),
+)
+_MADE = frozenset({DateKind.PASSED, DateKind.AMENDED, DateKind.PUBLISHED})
+# Of this statute, not of another one that its last articles repeal.
+_OWN_EFFECT = re.compile(
+    r"^\s*起?\s*(?:正式)?(?:施行|实施|生效)|^起?[^。；，,]{0,12}(?:施行|实施|生效)"
+)
+_AT_ONCE = re.compile(r"自(?P<what>公布|发布|颁布|通过)之日起?(?:施行|实施|生效)")
+_REPEALS_ITSELF = re.compile(r"本(?:法|条例|办法|规定|解释|细则|决定)[^。]{0,20}$")
+# The last articles say since when the statute holds.
+_LAST = 3
+_ISSUERS = re.compile(
+    r"全国人民代表大会(?:常务委员会)?|国务院|最高人民法院|最高人民检察院|中央军事委员会|"
+    r"[\u4e00-\u9fff]{2,12}?(?:省|自治区|市|自治州|自治县|县)(?:第[一二三四五六七八九十]+届)?"
+    r"人民代表大会(?:常务委员会)?|[\u4e00-\u9fff]{2,12}?(?:省|自治区|市)人民政府|"
+    r"[\u4e00-\u9fff]{2,14}?(?:部|总局|委员会|银行|总署|管理局)"
+)
+_SESSION = re.compile(r"第[一二三四五六七八九十]+届")
+_REGION = re.compile(r"^[\u4e00-\u9fff]{2,8}?(?:省|自治区|市|自治州)")
+
+
+def read_facts(text: str, law: LawText) -> LawFacts:
+    """Return what a law says of itself.
+
+    Args:
+        text: of the file.
+        law: of that file, by `read_laws`.
+    """
+    dates = tuple(_dates(text, law))
+    passed = [one.day for one in dates if one.kind in {DateKind.PASSED, DateKind.PUBLISHED}]
+    made = [one.day for one in dates if one.kind in _MADE]
+    stated = _last(dates, DateKind.EFFECTIVE)
+    issuer = _issuer(text, law, dates)
+    return LawFacts(
+        law.title,
+        dates,
+        min(passed, default=None),
+        _last(dates, DateKind.AMENDED),
+        max(made, default=None),
+        stated if stated and stated >= max(made, default=stated) else None,
+        _last(dates, DateKind.REPEALED),
+        issuer,
+        _level(law.title or "", issuer),
+        _region(issuer),
+    )
+
+
+def _last(dates: Sequence[LawDate], kind: DateKind) -> date | None:
+    return max((one.day for one in dates if one.kind is kind), default=None)
+
+
+def _dates(text: str, law: LawText) -> Iterator[LawDate]:
+    """Yield the dates of the head, then that of effect in the last articles."""
+    heads = [unit for unit in law.units if unit.kind is UnitKind.PREAMBLE]
+    for unit in heads:
+        yield from _dates_of_head(text, unit.start, unit.end)
+    articles = [unit for unit in law.units if unit.kind in {UnitKind.ARTICLE, UnitKind.ITEM}]
+    for unit in articles[-_LAST:]:
+        yield from _dates_of_effect(text, unit)
+
+
+def _dates_of_head(text: str, start: int, end: int) -> Iterator[LawDate]:
+    found = list(_DATE.finditer(text, start, end))
+    for index, match in enumerate(found):
+        behind = found[index + 1].start() if index + 1 < len(found) else end
+        line_end = text.find("\n", match.end(), behind)
+        said = text[match.end() : behind if line_end < 0 else line_end]
+        day = _day(match)
+        kind = next((kind for kind, pattern in _KINDS if pattern.search(said)), None)
+        if day is not None and kind is not None:
+            yield LawDate(kind, day, match.start(), match.end())
+
+
+def _dates_of_effect(text: str, unit: Unit) -> Iterator[LawDate]:
+    for match in _DATE.finditer(text, unit.start, unit.end):
+        said = text[match.end() : min(match.end() + 20, unit.end)]
+        before = text[max(unit.start, match.start() - 40) : match.start()]
+        day = _day(match)
+        if day is not None and _OWN_EFFECT.match(said) and before.rstrip().endswith("自"):
+            yield LawDate(DateKind.EFFECTIVE, day, match.start(), match.end())
+
+
+def _day(match: re.Match[str]) -> date | None:
+    """Return a date; None where there is no such day."""
+    try:
+        year = match["year"].replace("○", "〇")
+        return date(
+            int(year) if year.isdecimal() else _digits(year),
+            read_number(match["month"]),
+            read_number(match["day"]),
+        )
+    except ValueError:
+        return None
+
+
+def _digits(year: str) -> int:
+    return int("".join(str("〇一二三四五六七八九".index(c.replace("零", "〇"))) for c in year))
+
+
+def _issuer(text: str, law: LawText, dates: Sequence[LawDate]) -> str | None:
+    """Return who is named behind the last date on which it was made, as written."""
+    made = [one for one in dates if one.kind in _MADE]
+    for one in sorted(made, key=lambda d: d.day, reverse=True):
+        line = text[one.end : text.find("\n", one.end) if "\n" in text[one.end :] else law.end]
+        found = _ISSUERS.search(_SESSION.sub("", line))
+        if found is not None:
+            return found.group()
+    return None
+
+
+_RANKS = (
+    (LawLevel.CONSTITUTION, re.compile(r"^(?:中华人民共和国)?宪法")),
+    (LawLevel.INTERPRETATION, re.compile(r"^最高人民(?:法院|检察院)")),
+)
+_BY_ISSUER = (
+    (LawLevel.LAW, re.compile(r"^全国人民代表大会")),
+    (LawLevel.ADMINISTRATIVE, re.compile(r"^国务院$")),
+    (LawLevel.INTERPRETATION, re.compile(r"^最高人民(?:法院|检察院)")),
+    (LawLevel.LOCAL, re.compile(r"人民代表大会(?:常务委员会)?$|人民政府$")),
+    (LawLevel.DEPARTMENT, re.compile(r"(?:部|总局|委员会|银行|总署|管理局)$")),
+)
+
+
+def _level(title: str, issuer: str | None) -> LawLevel | None:
+    for level, pattern in _RANKS:
+        if pattern.search(title):
+            return level
+    return next((rank for rank, pattern in _BY_ISSUER if issuer and pattern.search(issuer)), None)
+
+
+def _region(issuer: str | None) -> str | None:
+    if issuer is None or issuer.startswith("全国"):
+        return None
+    found = _REGION.match(issuer)
+    return found.group() if found else None

@@ -1,0 +1,26 @@
+"""The structure of a statute: laws of a file, levels, articles, and the units that are shown.
+
+Pure: a text goes in, offsets into it come out. `machine.py` reads against section 2.1.2 of the
+specification of the law vault by its table of transitions.
+"""
+
+from rag_assets.law.structure.lines import Line, LineKind, read_lines
+from rag_assets.law.structure.machine import TRANSITIONS, State
+from rag_assets.law.structure.merging import Group, merge_units
+from rag_assets.law.structure.reading import LawText, read_laws
+from rag_assets.law.structure.units import ArticleMark, Unit, UnitKind
+
+__all__ = [
+    "TRANSITIONS",
+    "ArticleMark",
+    "Group",
+    "LawText",
+    "Line",
+    "LineKind",
+    "State",
+    "Unit",
+    "UnitKind",
+    "merge_units",
+    "read_laws",
+    "read_lines",
+]

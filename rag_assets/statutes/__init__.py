@@ -1,0 +1,14 @@
+"""Statutes of a library: an article cut out exactly, in the wording that held on a day."""
+
+from rag_assets.statutes.citing import StatuteCitation, read_citation, write_citation
+from rag_assets.statutes.shelf import FoundArticle, LawShelf, LawVersion, Standing
+
+__all__ = [
+    "FoundArticle",
+    "LawShelf",
+    "LawVersion",
+    "Standing",
+    "StatuteCitation",
+    "read_citation",
+    "write_citation",
+]

@@ -1,0 +1,256 @@
+"""The laws of a library by name: their wordings, which of them holds, and their articles."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import Any, Literal
+
+from rag_assets.law import LawNames, find_clauses, mark_name, pick_clause
+from rag_assets.law.metadata import LawFacts, read_facts
+from rag_assets.law.structure import LawText, Unit, read_laws
+from rag_assets.model import UsageError
+from rag_assets.parsing import read_parsed
+from rag_assets.retrieval import Publications
+from rag_assets.statutes.citing import StatuteCitation, read_citation, write_citation
+
+Standing = Literal["in_force", "not_yet_in_force", "superseded", "repealed", "unknown"]
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+@dataclass(frozen=True, slots=True)
+class LawVersion:
+    """One wording of a law, as one document of the library holds it.
+
+    Args:
+        file: of the document.
+        facts: what its text says of itself.
+        named_on: the day in the file's name.
+        holds_from: since when it holds: the day that its text gives, else that of its wording
+            (`is_stated` is False then); None where neither is there.
+        standing: on the day that was asked for.
+    """
+
+    namespace: str
+    doc_uid: str
+    content_hash: str
+    file: str
+    facts: LawFacts
+    named_on: date | None
+    standing: Standing = "unknown"
+
+    @property
+    def title(self) -> str:
+        """Its title, else its file's name."""
+        return self.facts.title or PurePosixPath(self.file).stem
+
+    @property
+    def version_date(self) -> date | None:
+        """The day of this wording, by its text or by the file's name, the later of the two."""
+        days = [day for day in (self.facts.version_date, self.named_on) if day is not None]
+        return max(days, default=None)
+
+    @property
+    def is_stated(self) -> bool:
+        """Whether the text says since when this wording holds."""
+        stated, made = self.facts.effective_on, self.version_date
+        return stated is not None and (made is None or stated >= made)
+
+    @property
+    def holds_from(self) -> date | None:
+        """Since when it holds, by what is known."""
+        return self.facts.effective_on if self.is_stated else self.version_date
+
+
+@dataclass(frozen=True, slots=True)
+class FoundArticle:
+    """An article, cut out exactly.
+
+    Args:
+        text: the slice [start, end) of the document's clean text.
+        clause: the paragraph or item that was asked for, 第一款第二项; the text is its own then.
+        citation: that leads back to it.
+    """
+
+    version: LawVersion
+    law_title: str
+    path: tuple[str, ...]
+    shown: str
+    clause: str
+    text: str
+    start: int
+    end: int
+    citation: str
+
+
+class LawShelf:
+    """The laws of publications that are held.
+
+    Args:
+        held: publications, as `OpenedLibrary.hold` gives them.
+        as_of: the day on which a wording has to hold.
+    """
+
+    def __init__(self, held: Publications, as_of: date) -> None:
+        self._held, self._as_of = held, as_of
+        self._texts: dict[str, tuple[str, list[LawText]]] = {}
+
+    @cached_property
+    def _rows(self) -> dict[str, dict[str, Any]]:
+        columns = ["doc_uid", "title", "source_uri", "content_hash", "content_ref"]
+        return {
+            f"{name}::{row['doc_uid']}": {**row, "namespace": name}
+            for name, reader in self._held.readers.items()
+            for row in reader.documents().select(columns).to_pylist()
+        }
+
+    @cached_property
+    def _names(self) -> LawNames:
+        return LawNames(
+            {
+                key: (row["title"] or "", PurePosixPath(row["source_uri"] or "").stem)
+                for key, row in self._rows.items()
+            }
+        )
+
+    def versions(self, name: str) -> list[LawVersion]:
+        """Return the wordings of a law, the newest first.
+
+        Of those that hold on the day the newest is in force, unless it was repealed; older ones
+        are superseded. The books of one code, which lie in files of their own, are each in force.
+
+        Raises:
+            UsageError: no document has that name.
+        """
+        keys, _ = self._names.find(name)
+        if not keys:
+            raise UsageError(
+                f"no law of this library is called {mark_name(name)}. `rag documents` lists the "
+                "documents; give the title, in full or as it is abbreviated."
+            )
+        found = sorted(map(self._version, keys), key=_by_day, reverse=True)
+        return list(self._judged(found))
+
+    def article(self, citation: StatuteCitation | str) -> FoundArticle:
+        """Return the article, or the clause of it, that a citation names.
+
+        The wording is the one that is named, else the one in force.
+
+        Raises:
+            UsageError: there is no such law, wording, article or clause; what is near is named.
+        """
+        asked = read_citation(citation) if isinstance(citation, str) else citation
+        versions = self.versions(asked.law)
+        if asked.version is not None:
+            chosen = [one for one in versions if str(one.version_date) == asked.version]
+        else:
+            chosen = [one for one in versions if one.standing == "in_force"]
+        if not chosen:
+            days = ", ".join(f"{one.version_date} ({one.standing})" for one in versions)
+            raise UsageError(
+                f"{mark_name(asked.law)} has no wording "
+                + (f"of {asked.version}" if asked.version else f"in force on {self._as_of}")
+                + f". There are: {days}."
+            )
+        for version in chosen:
+            found = self._cut_out(version, asked, is_one_of_several=len(versions) > 1)
+            if found is not None:
+                return found
+        raise UsageError(self._nearest(chosen, asked))
+
+    def _version(self, key: str) -> LawVersion:
+        row = self._rows[key]
+        text, laws = self._read(key)
+        day = _DAY.search(PurePosixPath(row["source_uri"] or "").stem)
+        return LawVersion(
+            row["namespace"],
+            row["doc_uid"],
+            row["content_hash"],
+            row["source_uri"],
+            read_facts(text, laws[0]),
+            date.fromisoformat(day.group()) if day else None,
+        )
+
+    def _read(self, key: str) -> tuple[str, list[LawText]]:
+        if key not in self._texts:
+            path = self._held.workspace.root / "data" / self._rows[key]["content_ref"]
+            text = read_parsed(path)[0].text
+            self._texts[key] = text, read_laws(text)
+        return self._texts[key]
+
+    def _judged(self, newest_first: Sequence[LawVersion]) -> Iterator[LawVersion]:
+        holding: date | None = None
+        for version in newest_first:
+            standing: Standing
+            since, repealed = version.holds_from, version.facts.repealed_on
+            if repealed is not None and repealed <= self._as_of:
+                standing = "repealed"
+            elif since is not None and since > self._as_of:
+                standing = "not_yet_in_force"
+            elif holding is not None and version.version_date != holding:
+                standing = "superseded"
+            else:
+                standing = "in_force"
+                holding = version.version_date
+            yield replace(version, standing=standing)
+
+    def _cut_out(
+        self, version: LawVersion, asked: StatuteCitation, *, is_one_of_several: bool
+    ) -> FoundArticle | None:
+        text, laws = self._read(f"{version.namespace}::{version.doc_uid}")
+        for law in laws:
+            for unit in law.units:
+                if unit.article is None or unit.article.key != asked.key:
+                    continue
+                if not _is_below(unit, asked.path):
+                    continue
+                start, end = unit.start, unit.start + len(text[unit.start : unit.end].rstrip())
+                clause = ""
+                if asked.paragraph is not None or asked.item is not None:
+                    picked = pick_clause(find_clauses(text[start:end]), asked.paragraph, asked.item)
+                    if picked is None:
+                        return None
+                    clause, (start, end) = picked.shown, (start + picked.start, start + picked.end)
+                title = law.title or version.title
+                day = str(version.version_date) if is_one_of_several else ""
+                citation = write_citation(title, unit.path, unit.article.shown, clause, day)
+                return FoundArticle(
+                    version, title, unit.path, unit.article.shown, clause, text[start:end],
+                    start, end, citation,
+                )  # fmt: skip
+        return None
+
+    def _nearest(self, versions: Sequence[LawVersion], asked: StatuteCitation) -> str:
+        """Return what to say of an article that is not there."""
+        version = versions[0]
+        _, laws = self._read(f"{version.namespace}::{version.doc_uid}")
+        marks = [unit.article for law in laws for unit in law.units if unit.article]
+        same = [
+            (unit.article.shown, unit.path)
+            for law in laws
+            for unit in law.units
+            if unit.article and unit.article.key == asked.key
+        ]
+        if same:
+            shown, path = same[0]
+            where = " > ".join(path) or "no chapter"
+            return (
+                f"{shown} of {mark_name(version.title)} has no such clause, or stands elsewhere: "
+                f"it is below {where}."
+            )
+        wanted = int(asked.key.partition("-")[0])
+        nearest = min(marks, key=lambda mark: abs(mark.number[0] - wanted), default=None)
+        near = f" The nearest is {nearest.shown}." if nearest is not None else ""
+        return f"{mark_name(version.title)} has no article {asked.key}.{near}"
+
+
+def _by_day(version: LawVersion) -> date:
+    return version.version_date or date.min
+
+
+def _is_below(unit: Unit, path: Sequence[str]) -> bool:
+    """Say whether a unit stands below levels that a citation names, all or some, in order."""
+    rest = iter("".join(level.split()) for level in unit.path)
+    return all("".join(level.split()) in rest for level in path)

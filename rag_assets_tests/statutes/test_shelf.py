@@ -1,0 +1,155 @@
+"""Wordings of a law by day, articles cut out exactly, citations that lead back."""
+
+from collections.abc import Iterator
+from datetime import date
+
+import pytest
+
+from rag_assets.model import UsageError
+from rag_assets.retrieval import OpenedLibrary
+from rag_assets.statutes import LawShelf, StatuteCitation, read_citation, write_citation
+from rag_assets_tests.libraries import build, make_workspace
+
+OLD = """# 甲乙市养犬条例
+
+2015年3月1日 甲乙市第十五届人民代表大会常务委员会第三次会议通过
+
+## 第一章 总则
+
+第一条 为了管理养犬，制定本条例。
+
+第二条 违反本条例的，罚款一百元。
+
+第三条 本条例自2015年6月1日起施行。
+"""
+NEW = """# 甲乙市养犬条例
+
+2015年3月1日 甲乙市第十五届人民代表大会常务委员会第三次会议通过
+
+2020年5月1日 甲乙市第十六届人民代表大会常务委员会第九次会议修订
+
+## 第一章 总则
+
+第一条 为了规范养犬，制定本条例。
+
+依照第二条的规定处理。
+
+第二条 有下列情形之一的，罚款二百元：
+
+（一）不牵绳；
+
+（二）扰民。
+
+第二条之一 可以教育。
+
+## 第二章 附则
+
+第三条 本条例自2020年9月1日起施行。
+"""
+# An amendment whose last article still gives the day of the first wording.
+AMENDED = """# 丙丁办法
+
+2010年1月1日 国务院令第1号发布
+
+2019年4月1日 根据《国务院关于修改部分行政法规的决定》修订
+
+第一条 甲。
+
+第二条 乙。
+
+第三条 本办法自2010年3月1日起施行。
+"""
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenedLibrary]:
+    files = {
+        "evidence/甲乙市养犬条例(2015-03-01).md": OLD,
+        "evidence/甲乙市养犬条例(2020-05-01).md": NEW,
+        "evidence/丙丁办法(2019-04-01).md": AMENDED,
+    }
+    workspace = make_workspace(tmp_path_factory.mktemp("laws"), files)
+    build(workspace.namespace("thesis"))
+    with OpenedLibrary(workspace) as opened:
+        yield opened
+
+
+def shelf(library: OpenedLibrary, day: date) -> LawShelf:
+    with library.hold() as held:
+        return LawShelf(held, day)
+
+
+@pytest.mark.parametrize(
+    ("day", "standings"),
+    [
+        (date(2015, 5, 31), ["not_yet_in_force", "not_yet_in_force"]),
+        (date(2015, 6, 1), ["not_yet_in_force", "in_force"]),
+        (date(2020, 8, 31), ["not_yet_in_force", "in_force"]),
+        (date(2020, 9, 1), ["in_force", "superseded"]),
+    ],
+)
+def test_the_newest_wording_is_not_the_one_in_force(
+    library: OpenedLibrary, day: date, standings: list[str]
+) -> None:
+    found = shelf(library, day).versions("养犬条例")
+    assert [one.standing for one in found] == standings
+    assert [one.holds_from for one in found] == [date(2020, 9, 1), date(2015, 6, 1)]
+    assert [one.facts.region for one in found] == ["甲乙市", "甲乙市"]
+    assert [one.facts.level for one in found] == ["local_regulation"] * 2
+
+
+def test_an_article_is_of_the_wording_in_force(library: OpenedLibrary) -> None:
+    asked = "[养犬条例 > 第二条]"
+    assert "一百元" in shelf(library, date(2020, 8, 31)).article(asked).text
+    found = shelf(library, date(2021, 1, 1)).article(asked)
+    assert found.text == "第二条 有下列情形之一的，罚款二百元：\n\n（一）不牵绳；\n\n（二）扰民。"
+    assert found.citation == "[甲乙市养犬条例(2020-05-01) > 第一章 总则 > 第二条]"
+
+
+def test_a_citation_leads_back_to_the_same_span(library: OpenedLibrary) -> None:
+    laws = shelf(library, date(2021, 1, 1))
+    for asked in ("第一条", "第二条", "第二条第二项", "第二条之一", "第三条", "第一条第二款"):
+        found = laws.article(f"[养犬条例 > {asked}]")
+        again = laws.article(found.citation)
+        assert (again.start, again.end, again.version) == (found.start, found.end, found.version)
+    older = laws.article("[养犬条例(2015-03-01) > 第二条]")
+    assert "一百元" in older.text
+    assert older.version.standing == "superseded"
+
+
+def test_what_the_text_does_not_say_stays_unknown(library: OpenedLibrary) -> None:
+    (found,) = shelf(library, date(2021, 1, 1)).versions("丙丁办法")
+    assert found.facts.effective_on is None
+    assert not found.is_stated
+    assert found.holds_from == date(2019, 4, 1)
+    assert found.facts.level == "administrative_regulation"
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("[无名法 > 第一条]", "no law of this library"),
+        ("[养犬条例 > 第九条]", "nearest is 第三条"),
+        ("[养犬条例 > 第二章 > 第二条]", "第一章 总则"),
+        ("[养犬条例 > 第二条第七项]", "no such clause"),
+        ("[养犬条例(1999-01-01) > 第二条]", "2020-05-01"),
+        ("[养犬条例]", "no citation"),
+        ("[养犬条例 > 第一章]", "no citation"),
+    ],
+)
+def test_what_is_not_there_is_refused_and_the_nearest_is_named(
+    library: OpenedLibrary, asked: str, told: str
+) -> None:
+    with pytest.raises(UsageError, match=told):
+        shelf(library, date(2021, 1, 1)).article(asked)
+
+
+def test_citations_are_read_as_they_are_written() -> None:
+    written = write_citation(
+        "刑法", ["第二编 分则"], "第一百三十三条之一", "第一款第二项", "2023-12-29"
+    )
+    assert written == "[刑法(2023-12-29) > 第二编 分则 > 第一百三十三条之一第一款第二项]"
+    assert read_citation(written) == StatuteCitation(
+        "刑法", "2023-12-29", ("第二编 分则",), "133-1", 1, 2
+    )
+    assert read_citation("《刑法》>第133条之一").key == "133-1"
