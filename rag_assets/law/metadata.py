@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from rag_assets.law.numbers import read_number
 from rag_assets.law.structure import LawText, Unit, UnitKind
+from rag_assets.model import HAN_RANGES
 
 
 class DateKind(StrEnum):
@@ -92,13 +93,13 @@ _REPEALS_ITSELF = re.compile(r"本(?:法|条例|办法|规定|解释|细则|决�
 # The last articles say since when the statute holds.
 _LAST = 3
 _ISSUERS = re.compile(
-    r"全国人民代表大会(?:常务委员会)?|国务院|最高人民法院|最高人民检察院|中央军事委员会|"
-    r"[\u4e00-\u9fff]{2,12}?(?:省|自治区|市|自治州|自治县|县)(?:第[一二三四五六七八九十]+届)?"
-    r"人民代表大会(?:常务委员会)?|[\u4e00-\u9fff]{2,12}?(?:省|自治区|市)人民政府|"
-    r"[\u4e00-\u9fff]{2,14}?(?:部|总局|委员会|银行|总署|管理局)"
+    rf"全国人民代表大会(?:常务委员会)?|国务院|最高人民法院|最高人民检察院|中央军事委员会|"
+    rf"[{HAN_RANGES}]{{2,12}}?(?:省|自治区|市|自治州|自治县|县)(?:第[一二三四五六七八九十]+届)?"
+    rf"人民代表大会(?:常务委员会)?|[{HAN_RANGES}]{{2,12}}?(?:省|自治区|市)人民政府|"
+    rf"[{HAN_RANGES}]{{2,14}}?(?:部|总局|委员会|银行|总署|管理局)"
 )
 _SESSION = re.compile(r"第[一二三四五六七八九十]+届")
-_REGION = re.compile(r"^[\u4e00-\u9fff]{2,8}?(?:省|自治区|市|自治州)")
+_REGION = re.compile(rf"^[{HAN_RANGES}]{{2,8}}?(?:省|自治区|市|自治州)")
 
 
 def read_facts(text: str, law: LawText) -> LawFacts:
