@@ -7,15 +7,18 @@ beside the others as long as their passages do, so that a model that is taken ba
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.chunking import chunks_schema, model_input
+from rag_assets.embedding.gathering import GatheredVectors, Tally, Work
 from rag_assets.embedding.known import KnownVectors
 from rag_assets.embedding.models import EmbeddingModel
-from rag_assets.embedding.readable import UNREADABLE_SHARE, can_read
+from rag_assets.embedding.readable import UNREADABLE_SHARE
 from rag_assets.embedding.record import embeddings_schema, read_vectors, record_rows
+from rag_assets.execution import Execution, LocalExecution
 from rag_assets.model import (
     DamagedFileError,
     Progress,
@@ -24,7 +27,7 @@ from rag_assets.model import (
     hash_fields,
     hash_text,
 )
-from rag_assets.stages import DocumentStage, stage_lock, upstream_fingerprints
+from rag_assets.stages import DocumentStage, claim_lock, stage_lock, upstream_fingerprints
 from rag_assets.storage import (
     Computed,
     Entry,
@@ -38,7 +41,6 @@ from rag_assets.storage import (
 from rag_assets.workspace import Inventory, Namespace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from rag_assets.embedding.record import Vectors
@@ -73,21 +75,36 @@ def refresh_embeddings(
     notify: Notify,
     *,
     on_progress: Progress | None = None,
+    execution: Execution | None = None,
 ) -> dict[str, StageOutcome]:
     """Give every chunk a vector of each model, looking it up before encoding it.
 
     A model is loaded only when there is something to encode with it. It gives no vector to a
-    passage that it cannot read (`can_read`).
+    passage that it cannot read (`can_read`). A partition's lock is held while its record is
+    written, not while its passages are encoded.
 
     Args:
         models: in any order; a vector made by another model is never used.
+        execution: where passages are encoded; this machine where nothing else is said.
     """
     configured = sorted(model.fingerprint for model in models)
     rule = _rule(configured)
-    tallies: dict[str, _Tally] = {}
-    work = _Work(on_progress, len(models))
+
+    @contextmanager
+    def prepared(partition: str) -> Iterator[None]:
+        """Have the vectors before the record's lock is taken; another run's are waited for."""
+        with ExitStack() as stack:
+            stack.callback(gathered.forget)
+            if seen_stale(partition):
+                lock = claim_lock(namespace, "embeddings", partition)
+                stack.enter_context(hold_lock(lock, f"embeddings {partition}", notify))
+                stale = _stale(namespace, partition, wanted(partition))
+                given = [text for _, _, text in _inputs(namespace, partition, stale)]
+                gathered.gather(partition, {hash_text(text): text for text in given}, len(given))
+            yield
 
     def compute(partition: str, stale: Sequence[str]) -> Iterable[Computed]:
+        # Read again under the lock: what was prepared counts where it is still wanted.
         upstream = read_entries(namespace.record("chunks", partition))
         inputs: dict[str, str] = {}
         passages: dict[str, list[tuple[int, str]]] = {content: [] for content in stale}
@@ -95,17 +112,7 @@ def refresh_embeddings(
             key = hash_text(given)
             inputs[key] = given
             passages[content].append((order, key))
-        vectors = known_vectors.find(partition, inputs.keys())
-        tally = tallies.setdefault(partition, _Tally())
-        for model in models:
-            known = vectors[model.fingerprint]
-            tally.looked_up[model.name] += _count_vectors(known)
-            chunks = sum(map(len, passages.values()))
-            said = work.part(chunks)
-            fresh = _encode(model, inputs, inputs.keys() - known.keys(), said, notify)
-            tally.encoded[model.name] += _count_vectors(fresh)
-            known.update(fresh)
-            work.finish(chunks)
+        vectors = gathered.gather(partition, inputs, sum(map(len, passages.values())))
         spare = _spare_vectors(namespace.record("embeddings", partition), stale, configured)
         for content, ordered in passages.items():
             of = upstream[content].digest
@@ -115,27 +122,37 @@ def refresh_embeddings(
             )
             entry = Entry(hash_fields(rule, of), digest, len(rows), {"of": of, **note})
             yield content, entry, rows
-        known_vectors.remember(partition, inputs.keys())
+        known.remember(partition, inputs.keys())
 
     @cache
     def wanted(partition: str) -> dict[str, str]:
         return upstream_fingerprints(namespace, inventory, partition, "chunks", rule)
 
+    @cache
+    def seen_stale(partition: str) -> list[str]:
+        """Look once a run; where there is something, `prepared` looks again."""
+        return _stale(namespace, partition, wanted(partition))
+
     def needed() -> set[str]:
         return {
             hash_text(given)
             for partition in partitions
-            for _, _, given in _inputs(
-                namespace, partition, _stale(namespace, partition, wanted(partition))
-            )
+            for _, _, given in _inputs(namespace, partition, seen_stale(partition))
         }
 
-    known_vectors = KnownVectors(namespace, configured, needed, notify)
+    known = KnownVectors(namespace, configured, needed, notify)
+    work = Work(on_progress, len(models))
+    gathered = GatheredVectors(models, known, execution or LocalExecution(), work, notify)
     stage = DocumentStage(
-        "embeddings", embeddings_schema(), wanted, compute, lambda entry: int(entry.note["chunks"])
+        "embeddings",
+        embeddings_schema(),
+        wanted,
+        compute,
+        lambda entry: int(entry.note["chunks"]),
+        prepared,
     )
     if on_progress:
-        work.total = sum(_stale_chunks(namespace, key, wanted(key)) for key in partitions)
+        work.total = sum(_count_chunks(namespace, key, seen_stale(key)) for key in partitions)
     outcomes = stage.refresh(namespace, inventory, partitions, notify, None)
     return {
         partition: replace(
@@ -144,7 +161,7 @@ def refresh_embeddings(
                 **outcome.counts,
                 **_model_counts(
                     models,
-                    tallies.get(partition, _Tally()),
+                    gathered.tallies.get(partition, Tally()),
                     _unreadable(namespace, partition, wanted(partition)),
                 ),
             },
@@ -177,20 +194,8 @@ def _rule(configured: Sequence[str]) -> str:
     return hash_fields(EMBEDDING_VERSION, UNREADABLE_SHARE, list(configured))
 
 
-@dataclass(frozen=True, slots=True)
-class _Tally:
-    """Vectors of one partition by the name of their model."""
-
-    encoded: "Counter[str]" = field(default_factory=Counter)
-    looked_up: "Counter[str]" = field(default_factory=Counter)
-
-
-def _count_vectors(vectors: "Vectors") -> int:
-    return sum(vector is not None for vector in vectors.values())
-
-
 def _model_counts(
-    models: Sequence[EmbeddingModel], tally: _Tally, unreadable: Mapping[str, int]
+    models: Sequence[EmbeddingModel], tally: Tally, unreadable: Mapping[str, int]
 ) -> dict[str, int]:
     """Return what a person is told of each model: this run's vectors, and whom it gives none."""
     counts = {}
@@ -210,45 +215,18 @@ def _unreadable(namespace: Namespace, partition: str, living: Collection[str]) -
     return counts
 
 
-class _Work:
-    """Tells how many passages of all that a run encodes have their vectors.
-
-    Args:
-        models: each of them looks at every passage.
-    """
-
-    def __init__(self, on_progress: Progress | None, models: int) -> None:
-        self._on_progress = on_progress
-        self._models = models
-        self._done = 0.0
-        self.total = 0
-
-    def part(self, chunks: int) -> "Callable[[int, int], None] | None":
-        """Return what tells how far one model is with some chunks."""
-        if self._on_progress is None:
-            return None
-        return lambda done, total: self._tell(self._done + chunks * done / total)
-
-    def finish(self, chunks: int) -> None:
-        """Count chunks that a model has looked at."""
-        self._done += chunks
-        self._tell(self._done)
-
-    def _tell(self, done: float) -> None:
-        if self._on_progress and self.total:
-            self._on_progress("encoding passages", int(done / self._models), self.total)
-
-
-def _stale_chunks(namespace: Namespace, partition: str, wanted: Mapping[str, str]) -> int:
-    """Return how many chunks of a partition this stage will look at."""
-    chunks = read_entries(namespace.record("chunks", partition))
-    return sum(chunks[content].rows for content in _stale(namespace, partition, wanted))
+def _count_chunks(namespace: Namespace, partition: str, contents: Collection[str]) -> int:
+    chunks = read_entries(namespace.record("chunks", partition)) if contents else {}
+    return sum(chunks[content].rows for content in contents)
 
 
 def _stale(namespace: Namespace, partition: str, wanted: Mapping[str, str]) -> list[str]:
     """Return the contents of a partition that have no rows of the wanted fingerprint."""
+    path = namespace.record("embeddings", partition)
+    if not wanted:
+        return []
     try:
-        held = read_entries(namespace.record("embeddings", partition))
+        held = read_entries(path) if has_layout(path, embeddings_schema()) else {}
     except DamagedFileError:
         held = {}  # told, and rebuilt, by whoever refreshes the record
     return [
@@ -267,44 +245,6 @@ def _inputs(
         path = namespace.record("chunks", partition)
         for row in read_rows(path, chunks_schema(), contents, columns).to_pylist():
             yield row["content_hash"], row["order"], chunk_input(row)
-
-
-def _encode(
-    model: EmbeddingModel,
-    inputs: Mapping[str, str],
-    missing: Collection[str],
-    on_progress: "Callable[[int, int], None] | None",
-    notify: Notify,
-) -> "Vectors":
-    """Return what a model makes of the inputs named in `missing`.
-
-    A passage that a service refuses has no vector of it, like one that a model cannot read.
-    """
-    found: Vectors = {}
-    if not missing:
-        return found
-    tokenizer = model.tokenizer()
-    readable = []
-    for key in sorted(missing, key=lambda key: (len(inputs[key]), key)):
-        if can_read(tokenizer, inputs[key]):
-            readable.append(key)
-        else:
-            found[key] = None
-    if readable:
-        texts = [inputs[key] for key in readable]
-        encoded = model.passage_encoder().encode_passages(texts, on_progress=on_progress)
-        found.update(
-            (key, vector if vector.any() else None)
-            for key, vector in zip(readable, encoded, strict=True)
-        )
-        empty = [inputs[key] for key in readable if found[key] is None]
-        if empty:
-            notify(
-                f"{len(empty)} passages have no vector of {model.name}: it refused them, or found "
-                "no word that it knows. They are found by their words and by other models. The "
-                f"first begins: {empty[0][:60]!r}"
-            )
-    return found
 
 
 def _spare_vectors(

@@ -37,6 +37,7 @@ PASSAGE, QUESTION = "passage", "question"
 Encode = Callable[[Sequence[str], EncodeProgress | None], "NDArray[np.float32]"]
 
 
+@dataclass(frozen=True, slots=True)
 class VectorStore:
     """Vectors by model, role and text.
 
@@ -44,8 +45,7 @@ class VectorStore:
         file: of the store; made when it is not there.
     """
 
-    def __init__(self, file: Path) -> None:
-        self._file = file
+    file: Path
 
     def encode(
         self,
@@ -85,7 +85,7 @@ class VectorStore:
         import numpy as np
 
         found: dict[str, NDArray[np.float32]] = {}
-        if not self._file.is_file():
+        if not self.file.is_file():
             return found
         wanted = sorted(set(keys))
         with self._open() as connection:
@@ -100,7 +100,7 @@ class VectorStore:
         return found
 
     def _write(self, vectors: "Mapping[str, NDArray[np.float32]]") -> None:
-        self._file.parent.mkdir(parents=True, exist_ok=True)
+        self.file.parent.mkdir(parents=True, exist_ok=True)
         rows = [(key, vector.tobytes()) for key, vector in vectors.items()]
         with self._open() as connection, connection:
             connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
@@ -108,7 +108,7 @@ class VectorStore:
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         try:
-            with closing(sqlite3.connect(self._file, timeout=_SECONDS)) as connection:
+            with closing(sqlite3.connect(self.file, timeout=_SECONDS)) as connection:
                 connection.execute(
                     "CREATE TABLE IF NOT EXISTS vectors "
                     "(key TEXT PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID"
@@ -118,11 +118,11 @@ class VectorStore:
             # The low byte is the kind; `database is locked` or a full disk is not damage.
             if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF in _OF_THE_MACHINE:
                 raise StorageError(
-                    f"{self._file}: cannot be read or written now ({error}). Let other runs end, "
+                    f"{self.file}: cannot be read or written now ({error}). Let other runs end, "
                     "look at its folder's rights and the disk's free space, and run it again."
                 ) from error
             raise DamagedFileError(
-                f"{self._file}: cannot be used as a store of vectors ({error}). It only saves "
+                f"{self.file}: cannot be used as a store of vectors ({error}). It only saves "
                 "time: delete it, its vectors are then encoded again."
             ) from error
 

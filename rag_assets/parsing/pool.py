@@ -1,19 +1,28 @@
 """Many documents through a few worker processes."""
 
-import os
-import queue
 import threading
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
+from rag_assets.execution import Execution, Limits, LocalExecution, OnPart, WorkerStoppedError
 from rag_assets.model import ParseReport
 from rag_assets.parsing.job import ParseJob
 from rag_assets.parsing.process import WorkerProcess
 from rag_assets.settings import ParseSettings
+from rag_assets.storage import Notify
 
-__all__ = ["ParseEvent", "ParseJob", "observe_parses", "parse_files", "worker_started_ahead"]
+__all__ = [
+    "ParseEvent",
+    "ParseJob",
+    "ParseKind",
+    "ParseResult",
+    "observe_parses",
+    "parse_files",
+    "worker_started_ahead",
+]
 
 ParseEvent = tuple[Literal["parsed", "reused"], str]
 
@@ -78,115 +87,113 @@ def worker_started_ahead(settings: ParseSettings) -> Iterator[None]:
         _spare.close()
 
 
+@dataclass(frozen=True, slots=True)
+class ParseResult:
+    """A report, and whether it is of a parse that stood there before."""
+
+    report: ParseReport
+    reused: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ParseKind:
+    """Parsing: each document in a worker process that ends with whatever harms it."""
+
+    settings: ParseSettings
+    name: str = "parse"
+
+    @property
+    def limits(self) -> Limits:
+        """Those of the settings, for one document."""
+        settings = self.settings
+        return Limits(settings.workers, settings.seconds_per_document, settings.megabytes_of_memory)
+
+    def open_worker(self) -> "_ParseWorker":
+        """Return a worker whose process starts with its first document."""
+        return _ParseWorker(self.settings)
+
+    def claim(self, job: ParseJob) -> Path:
+        """Return a file beside the parses; the second run takes the parse that the first wrote."""
+        return job.folder / f".{job.content_hash}.lock"
+
+
+class _ParseWorker:
+    """Does jobs in a process, which is replaced when a document has cost it."""
+
+    def __init__(self, settings: ParseSettings) -> None:
+        self._settings = settings
+        self._guard = threading.Lock()
+        self._is_stopped = False
+        self._process: WorkerProcess | None = None
+
+    def do(
+        self,
+        job: ParseJob,
+        on_part: OnPart[ParseJob] | None,  # noqa: ARG002 - a document is told whole
+    ) -> ParseResult:
+        """Parse one file, or take the parse of it that stands there."""
+        process = self._ready_process()
+        report, reused = process.parse(job)
+        # A worker that ran out of memory has a torn heap: the next job gets a fresh one.
+        if not process.is_alive or report.reason_code == "memory_limit":
+            self.close()
+        return ParseResult(report, reused)
+
+    def stop(self) -> None:
+        """End the document at hand."""
+        with self._guard:
+            self._is_stopped = True
+            if self._process is not None:
+                self._process.kill_process()
+
+    def close(self) -> None:
+        """End the process."""
+        with self._guard:
+            process, self._process = self._process, None
+        if process is not None:
+            process.close()
+
+    def _ready_process(self) -> WorkerProcess:
+        with self._guard:
+            if self._is_stopped:
+                raise WorkerStoppedError
+            if self._process is not None:
+                return self._process
+            process = self._process = _spare.take(self._settings) or WorkerProcess(self._settings)
+        process.wait_until_ready()
+        return process
+
+
 def parse_files(
     jobs: Iterable[ParseJob],
     settings: ParseSettings,
     on_done: Callable[[ParseReport], None] | None = None,
+    *,
+    execution: Execution | None = None,
+    notify: Notify = lambda _: None,
 ) -> Iterator[ParseReport]:
     """Parse files in worker processes and yield their reports as they come.
 
     One file harms one file: whatever happens to a document is in its report. A time-out or crash
-    costs its worker, which is replaced. Closing the iterator early ends the workers.
+    costs its worker, which is replaced. Closing the iterator early ends the workers. A document
+    that another run is parsing comes last, and is then found.
 
     Args:
         jobs: each with the place of its output, which the worker writes.
         settings: number of workers, limits and rules.
         on_done: called with every report before it is yielded.
+        execution: where they are parsed; this machine where nothing else is said.
+        notify: told when another process is waited for.
 
     Raises:
         StorageError: the disk is full or refuses a write.
         ConfigurationError: an installed parser cannot be loaded.
         RagError: no worker starts.
     """
-    pending = deque(jobs)
-    total = len(pending)
-    lane_count = min(total, settings.workers or os.cpu_count() or 1)
-    outcomes: queue.SimpleQueue[_Outcome] = queue.SimpleQueue()
-    lanes = [_Lane(pending, settings, outcomes) for _ in range(lane_count)]
-    try:
-        for lane in lanes:
-            lane.start()
-        for _ in range(total):
-            outcome = outcomes.get()
-            if isinstance(outcome, BaseException):
-                raise outcome
-            report, reused = outcome
-            for observer in _observers:
-                observer.append(("reused" if reused else "parsed", report.content_hash))
-            if on_done is not None:
-                on_done(report)
-            yield report
-    finally:
-        for lane in lanes:
-            lane.stop()
-
-
-_Outcome = tuple[ParseReport, bool] | BaseException
-
-
-class _Lane:
-    """A thread with at most one worker process at a time."""
-
-    def __init__(
-        self,
-        pending: deque[ParseJob],
-        settings: ParseSettings,
-        outcomes: "queue.SimpleQueue[_Outcome]",
-    ) -> None:
-        self._pending = pending
-        self._settings = settings
-        self._outcomes = outcomes
-        self._thread = threading.Thread(target=self._run, name="rag-parsing", daemon=True)
-        self._guard = threading.Lock()
-        self._is_stopped = False
-        self._worker: WorkerProcess | None = None
-
-    def start(self) -> None:
-        self._thread.start()
-
-    def stop(self) -> None:
-        with self._guard:
-            self._is_stopped = True
-            if self._worker is not None:
-                self._worker.kill_process()
-        if self._thread.ident is not None:
-            self._thread.join()
-
-    def _run(self) -> None:
-        try:
-            while (job := self._next_job()) is not None:
-                worker = self._ready_worker()
-                if worker is None:
-                    return
-                report, reused = worker.parse(job)
-                # A worker that ran out of memory has a torn heap: the next job gets a fresh one.
-                if not worker.is_alive or report.reason_code == "memory_limit":
-                    self._drop_worker()
-                self._outcomes.put((report, reused))
-        except BaseException as error:  # noqa: BLE001 - raised again by the consumer's thread
-            self._outcomes.put(error)
-        finally:
-            self._drop_worker()
-
-    def _next_job(self) -> ParseJob | None:
-        try:
-            return self._pending.popleft()
-        except IndexError:
-            return None
-
-    def _ready_worker(self) -> WorkerProcess | None:
-        """Return a worker that waits for a job, None once the lane is stopped."""
-        with self._guard:
-            if self._is_stopped:
-                return None
-            if self._worker is not None:
-                return self._worker
-            self._worker = _spare.take(self._settings) or WorkerProcess(self._settings)
-        self._worker.wait_until_ready()
-        return self._worker
-
-    def _drop_worker(self) -> None:
-        with self._guard:
-            worker, self._worker = self._worker, None
-        if worker is not None:
-            worker.close()
+    engine = execution or LocalExecution()
+    for result in engine.map(ParseKind(settings), jobs, notify):
+        for observer in _observers:
+            observer.append(("reused" if result.reused else "parsed", result.report.content_hash))
+        if on_done is not None:
+            on_done(result.report)
+        yield result.report

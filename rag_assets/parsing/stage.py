@@ -7,12 +7,14 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rag_assets.execution import Execution
 from rag_assets.model import (
     ConfigurationError,
     DocumentStatus,
     ParseReport,
     Progress,
     StageOutcome,
+    StorageError,
     hash_fields,
 )
 from rag_assets.model.markdown import code_span, escape_inline, fence
@@ -26,7 +28,7 @@ from rag_assets.storage import (
     OpenRecord,
     Refreshed,
     explained_errors,
-    hold_locks,
+    hold_lock,
     read_entries,
     read_rows,
 )
@@ -110,33 +112,36 @@ def refresh_parse_reports(
     *,
     retry: bool = False,
     on_progress: Progress | None = None,
+    execution: Execution | None = None,
 ) -> dict[str, StageOutcome]:
     """Parse what has no valid report yet, with one pool of workers for all partitions.
 
+    No lock is held meanwhile: a partition's lock is taken when its last document is parsed, and
+    what another run has written by then stays.
+
     Args:
         retry: try resource failures again even where their attempts are used up.
+        execution: where documents are parsed; this machine where nothing else is said.
 
     Returns:
         The outcome by partition.
     """
-    locks = [stage_lock(namespace, PARSES, partition) for partition in partitions]
-    with hold_locks(locks, f"{PARSES} of {namespace.name}", notify):
-        open_partitions = {
-            partition: _Partition(namespace, inventory, partition, retry, notify)
-            for partition in partitions
-        }
-        jobs = [job for part in open_partitions.values() for job in part.jobs.values()]
-        for part in open_partitions.values():
-            part.finish_if_complete()
-        ready, refused = _sent_to_provider(jobs, namespace, on_progress)
-        reports = chain(refused, parse_files(ready, namespace.settings.parse))
-        for done, report in enumerate(reports, start=1):
-            if on_progress:
-                on_progress("parsing", done, len(jobs))
-            part = open_partitions[namespace.partition_of(report.content_hash)]
-            part.take(report)
-            part.finish_if_complete()
-        return {key: part.outcome() for key, part in open_partitions.items()}
+    open_partitions = {
+        partition: _Partition(namespace, inventory, partition, retry, notify)
+        for partition in partitions
+    }
+    jobs = [job for part in open_partitions.values() for job in part.jobs.values()]
+    for part in open_partitions.values():
+        part.finish_if_complete()
+    ready, refused = _sent_to_provider(jobs, namespace, on_progress)
+    parsed = parse_files(ready, namespace.settings.parse, execution=execution, notify=notify)
+    for done, report in enumerate(chain(refused, parsed), start=1):
+        if on_progress:
+            on_progress("parsing", done, len(jobs))
+        part = open_partitions[namespace.partition_of(report.content_hash)]
+        part.reports[report.content_hash] = report
+        part.finish_if_complete()
+    return {key: part.outcome() for key, part in open_partitions.items()}
 
 
 def _sent_to_provider(
@@ -152,7 +157,7 @@ def _sent_to_provider(
 
 
 class _Partition:
-    """One partition while its documents are being parsed; its lock is held."""
+    """One partition while its documents are being parsed; its lock is held to write alone."""
 
     def __init__(
         self,
@@ -163,65 +168,78 @@ class _Partition:
         notify: Notify,
     ) -> None:
         self.namespace, self.partition = namespace, partition
+        self.retry, self.notify = retry, notify
         self.started = time.monotonic()
         self.seconds = 0.0
-        path = namespace.record(PARSES, partition)
-        self.record = OpenRecord(path, reports_schema(), notify)
-        self.refreshed = Refreshed(self.record.entries, (), wrote=False, mended=self.record.mended)
+        # Damage is told by the one who mends it, under the lock.
+        seen = self._open_record(lambda _: None)
+        self.seen = seen.entries
+        self.refreshed = Refreshed(seen.entries, (), wrote=False, mended=seen.mended)
         self.living = inventory.partition(namespace, partition)
         self.reports: dict[str, ParseReport] = {}
-        self.jobs: dict[str, ParseJob] = {}
-        for content, document in self.living.items():
-            entry = self.record.entries.get(content)
-            if _is_stale(namespace, document, entry, retry):
-                self.jobs[content] = self._job(document, entry)
+        self.jobs = {
+            content: self._job(document)
+            for content, document in self.living.items()
+            if _is_stale(namespace, document, self.seen.get(content), retry)
+        }
 
-    def _job(self, document: LivingContent, entry: Entry | None) -> ParseJob:
-        folder = self.namespace.parsed_folder(self.partition)
-        parsed = entry.note["parsed_file"] if entry else None
-        if entry and parsed and _is_current(self.namespace, document, entry):
-            # It or what it refers to is not whole: parse it anew.
-            (folder / parsed).unlink(missing_ok=True)
+    def _open_record(self, notify: Notify) -> OpenRecord:
+        path = self.namespace.record(PARSES, self.partition)
+        return OpenRecord(path, reports_schema(), notify)
+
+    def _job(self, document: LivingContent) -> ParseJob:
         return ParseJob(
             content_hash=document.content_hash,
             path=Path(document.first.file),
             extension=document.extension,
             password=password_of(document),
-            folder=folder,
+            folder=self.namespace.parsed_folder(self.partition),
             blobs=self.namespace.blobs,
             request=_request(self.namespace, document),
             stem=document.stem,
         )
 
-    def take(self, report: ParseReport) -> None:
-        """Accept a worker's report; a resource failure counts its attempts."""
-        entry = self.record.entries.get(report.content_hash)
-        document = self.living[report.content_hash]
-        if report.kind == "resource" and entry and _is_current(self.namespace, document, entry):
-            report = replace(report, attempts=int(entry.note.get("attempts", 0)) + 1)
-        self.reports[report.content_hash] = report
-
     def finish_if_complete(self) -> None:
         """Write the record as soon as its last document is parsed."""
         if len(self.reports) < len(self.jobs) or self.seconds:
             return
-        if self.reports or self.record.mended:
-            self.refreshed = self.record.write(
-                (self._computed(self.reports[content]) for content in sorted(self.reports)),
-                lambda: newest_expired(self.namespace),
-            )
+        if self.reports or self.refreshed.mended:
+            lock = stage_lock(self.namespace, PARSES, self.partition)
+            with hold_lock(lock, f"{PARSES} {self.partition}", self.notify):
+                self.refreshed = self._write(self._open_record(self.notify))
         self.seconds = time.monotonic() - self.started
 
-    def _computed(self, report: ParseReport) -> Computed:
+    def _write(self, record: OpenRecord) -> Refreshed:
+        """Write the reports beside those that another run has written meanwhile."""
+        fresh = [
+            self._computed(self.reports[content], record.entries.get(content))
+            for content in sorted(self.reports)
+            if not self._is_overtaken(content, record.entries.get(content))
+        ]
+        if not fresh and record.mended is None:
+            return Refreshed(record.entries, (), wrote=False)
+        return record.write(fresh, lambda: newest_expired(self.namespace))
+
+    def _is_overtaken(self, content: str, entry: Entry | None) -> bool:
+        """Say whether another run has written what this one was to write, since it looked."""
+        if entry == self.seen.get(content):
+            return False
+        return not _is_stale(self.namespace, self.living[content], entry, self.retry)
+
+    def _computed(self, report: ParseReport, entry: Entry | None) -> Computed:
+        """Return what is written of a report; a resource failure counts its attempts."""
         import pyarrow as pa
 
+        document = self.living[report.content_hash]
+        if report.kind == "resource" and entry and _is_current(self.namespace, document, entry):
+            report = replace(report, attempts=int(entry.note.get("attempts", 0)) + 1)
         row = {**asdict(report), **{name: list(getattr(report, name)) for name in _LISTS}}
         rows = pa.Table.from_pylist([row], schema=reports_schema())
         return report.content_hash, self._entry(report), rows
 
     def _entry(self, report: ParseReport) -> Entry:
         name = report.parsed_file
-        parsed = self.namespace.parsed_folder(self.partition) / name if name else None
+        size = _size(self.namespace.parsed_folder(self.partition) / name) if name else 0
         note = {
             "status": report.status,
             "reason_code": report.reason_code,
@@ -229,7 +247,7 @@ class _Partition:
             "kind": report.kind,
             "attempts": report.attempts,
             "parsed_file": report.parsed_file,
-            "parsed_bytes": parsed.stat().st_size if parsed else 0,
+            "parsed_bytes": size,
             **{name: getattr(report, name) for name in _SHOWN},
             "blobs": list(report.blobs),
             "media_type": report.media_type,
@@ -251,6 +269,16 @@ class _Partition:
             self.seconds,
             preview_parse(self.namespace, self.partition, self.refreshed.entries, self.living),
         )
+
+
+def _size(parsed: Path) -> int:
+    try:
+        return parsed.stat().st_size
+    except FileNotFoundError as error:
+        raise StorageError(
+            f"{parsed}: the parse was removed before its record was written, by `rag gc` or by "
+            "hand. Run the command again: what stands there whole is not parsed again."
+        ) from error
 
 
 def _count(documents: Sequence[DocumentStatus]) -> dict[str, int]:

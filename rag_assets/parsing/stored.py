@@ -90,9 +90,18 @@ def write_blobs(folder: Path, document: ParsedDocument) -> None:
     """
     for item in document.attachments:
         if item.content is not None and item.content_hash is not None:
-            path = folder / item.content_hash[:2] / item.content_hash
+            path = _blob(folder, item.content_hash)
             if not path.is_file() or path.stat().st_size != len(item.content):
                 write_bytes(path, item.content)
+
+
+def has_blobs(folder: Path, names: Sequence[str]) -> bool:
+    """Say whether the contents of attachments are there."""
+    return all(_blob(folder, name).is_file() for name in names)
+
+
+def _blob(folder: Path, name: str) -> Path:
+    return folder / name[:2] / name
 
 
 def read_parsed(path: Path) -> tuple[ParsedDocument, ParseReport]:

@@ -35,7 +35,13 @@ from rag_assets.parsing.fingerprints import parse_fingerprint
 from rag_assets.parsing.job import ParseJob, Reader, failed_report
 from rag_assets.parsing.pdf.library import load_pymupdf
 from rag_assets.parsing.registry import check_parser_options, import_registered
-from rag_assets.parsing.stored import parsed_digest, read_parsed, write_blobs, write_parsed
+from rag_assets.parsing.stored import (
+    has_blobs,
+    parsed_digest,
+    read_parsed,
+    write_blobs,
+    write_parsed,
+)
 from rag_assets.settings import ParseSettings
 from rag_assets.storage import describe_trouble, explained_errors
 
@@ -211,14 +217,21 @@ def memory_failure(settings: ParseSettings) -> ParseFailure:
 
 
 def _earlier_report(job: ParseJob, output: Path) -> ParseReport | None:
-    """Return the report of a parse that was written just before a crash, None without one."""
+    """Return the report of a parse that stands there whole, None without one.
+
+    Another run has written it, or one that ended before its record was written.
+    """
     if not output.exists():
         return None
     try:
         _, report = read_parsed(output)
     except DamagedFileError:
         return None  # parsed again and replaced: a parse is a function of its inputs
-    return report if report.content_hash == job.content_hash else None
+    if report.content_hash != job.content_hash or not has_blobs(job.blobs, report.blobs):
+        return None
+    # Young again: `rag gc` leaves it until a record names it.
+    os.utime(output)
+    return report
 
 
 def _read_bytes(job: ParseJob, settings: ParseSettings) -> bytes:

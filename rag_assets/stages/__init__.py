@@ -11,7 +11,13 @@ from rag_assets.stages.listed import (
     stage_names,
     way_to,
 )
-from rag_assets.stages.parsed import PARSES, parsed_contents, stage_lock, upstream_fingerprints
+from rag_assets.stages.parsed import (
+    PARSES,
+    claim_lock,
+    parsed_contents,
+    stage_lock,
+    upstream_fingerprints,
+)
 from rag_assets.stages.raw_files import describe_raw_files
 
 __all__ = [
@@ -19,6 +25,7 @@ __all__ = [
     "PARSE_SUMMARIES",
     "DocumentStage",
     "Stage",
+    "claim_lock",
     "describe_partition",
     "describe_raw_files",
     "parsed_contents",

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -36,6 +37,8 @@ class DocumentStage:
         wanted: partition → content → fingerprint of its living, parsed contents.
         compute: the rows of stale contents of a partition.
         size: what is counted of a content; its rows where nothing else is said.
+        prepared: does before a partition's lock is taken what takes long, and ends when its
+            record is written.
     """
 
     name: str
@@ -43,6 +46,7 @@ class DocumentStage:
     wanted: Callable[[str], Mapping[str, str]]
     compute: Callable[[str, Sequence[str]], Iterable[Computed]]
     size: Callable[[Entry], int] = attrgetter("rows")
+    prepared: Callable[[str], AbstractContextManager[None]] = lambda _: nullcontext()
 
     def refresh(
         self,
@@ -62,15 +66,16 @@ class DocumentStage:
                 on_progress(self.name, done, total)
             done += len(wanted)
             started = time.monotonic()
-            refreshed = refresh_record(
-                namespace.record(self.name, partition),
-                stage_lock(namespace, self.name, partition),
-                self.schema,
-                wanted,
-                lambda: newest_expired(namespace),
-                lambda stale, key=partition: self.compute(key, stale),  # type: ignore[misc]
-                notify,
-            )
+            with self.prepared(partition):
+                refreshed = refresh_record(
+                    namespace.record(self.name, partition),
+                    stage_lock(namespace, self.name, partition),
+                    self.schema,
+                    wanted,
+                    lambda: newest_expired(namespace),
+                    lambda stale, key=partition: self.compute(key, stale),  # type: ignore[misc]
+                    notify,
+                )
             seconds = time.monotonic() - started
             living = inventory.partition(namespace, partition)
             outcomes[partition] = describe_partition(

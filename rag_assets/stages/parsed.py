@@ -15,6 +15,11 @@ def stage_lock(namespace: Namespace, stage: str, partition: str) -> Path:
     return namespace.workspace.locks / f"{namespace.name}.{stage}.{partition}.lock"
 
 
+def claim_lock(namespace: Namespace, stage: str, partition: str) -> Path:
+    """Return the lock of the run that computes a partition; nobody else waits for it."""
+    return namespace.workspace.locks / f"{namespace.name}.{stage}.{partition}.claim.lock"
+
+
 def parsed_contents(namespace: Namespace, inventory: Inventory, partition: str) -> dict[str, Entry]:
     """Return the entries of a partition's living contents that were parsed."""
     entries = read_entries(namespace.record(PARSES, partition))

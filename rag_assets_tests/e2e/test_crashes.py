@@ -14,7 +14,7 @@ from click.testing import Result
 
 from rag_assets.embedding import model_fingerprints
 from rag_assets.model import DamagedFileError
-from rag_assets.parsing import pool
+from rag_assets.parsing import observe_parses, pool
 from rag_assets.parsing.job import ParseJob
 from rag_assets.parsing.process import WorkerProcess
 from rag_assets.publishing import collect_garbage
@@ -207,6 +207,21 @@ def test_the_commands_name_what_they_mended(
         assert words in ran.stderr
     again = rag("--workspace", namespace.workspace.root, "ingest", "--json")
     assert json.loads(again.stdout)["thesis"]["warnings"] == []
+
+
+def test_what_was_parsed_before_a_kill_is_not_parsed_again(
+    namespace: Namespace, undisturbed: dict[str, Any]
+) -> None:
+    killed = start_build(namespace, "kill", "rename:data/*/parse_reports/*:1")
+    assert killed.wait(300) == -signal.SIGKILL
+    with observe_parses() as parses:
+        build(namespace)
+    done = [what for what, _ in parses]
+    # The killed run was writing the record of the first; its worker may have begun the second.
+    assert len(done) == 2
+    assert "reused" in done
+    assert [*namespace.records.glob("parsed/*/.*")] == []
+    assert published_state(namespace) == undisturbed
 
 
 def test_a_file_saved_between_hashing_and_parsing_is_never_stored_under_the_wrong_hash(

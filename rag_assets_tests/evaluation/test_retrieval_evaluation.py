@@ -38,9 +38,9 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
         counts["passages"] += len(texts)
         return encode(self, texts, *rest)
 
-    def parse_files(jobs: Sequence[Any], settings: Any) -> Any:
+    def parse_files(jobs: Sequence[Any], *rest: Any, **named: Any) -> Any:
         counts["parsed"] += len(jobs)
-        return parse(jobs, settings)
+        return parse(jobs, *rest, **named)
 
     monkeypatch.setattr(HashingEmbedder, "encode_passages", encode_passages)
     monkeypatch.setattr(parsing_stage, "parse_files", parse_files)

@@ -1,0 +1,25 @@
+"""Where jobs are done: one interface for what computes, and this machine behind it."""
+
+from rag_assets.execution.contract import (
+    Execution,
+    JobT,
+    Kind,
+    Limits,
+    OnPart,
+    ResultT,
+    Worker,
+    WorkerStoppedError,
+)
+from rag_assets.execution.local import LocalExecution
+
+__all__ = [
+    "Execution",
+    "JobT",
+    "Kind",
+    "Limits",
+    "LocalExecution",
+    "OnPart",
+    "ResultT",
+    "Worker",
+    "WorkerStoppedError",
+]
