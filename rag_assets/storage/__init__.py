@@ -42,6 +42,7 @@ from rag_assets.storage.records import (
     refresh_record,
     write_record,
 )
+from rag_assets.storage.store import Listed, LocalStore, Store, Value, put, update
 from rag_assets.storage.trouble import describe_trouble, number_in, trouble_of_machine
 from rag_assets.storage.versioned import (
     VersionedOutput,
@@ -60,11 +61,15 @@ __all__ = [
     "TEMPORARY_PREFIX",
     "Computed",
     "Entry",
+    "Listed",
+    "LocalStore",
     "Maker",
     "Notify",
     "OpenRecord",
     "Pointer",
     "Refreshed",
+    "Store",
+    "Value",
     "VersionedOutput",
     "add_to_version",
     "append_log",
@@ -84,6 +89,7 @@ __all__ = [
     "number_in",
     "point_at",
     "prune_record",
+    "put",
     "read_entries",
     "read_json",
     "read_manifest",
@@ -100,6 +106,7 @@ __all__ = [
     "sync_path",
     "temporary_name",
     "trouble_of_machine",
+    "update",
     "working_as",
     "write_bytes",
     "write_private",
