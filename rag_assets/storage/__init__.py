@@ -42,14 +42,16 @@ from rag_assets.storage.records import (
     refresh_record,
     write_record,
 )
-from rag_assets.storage.store import Listed, LocalStore, Store, Value, put, update
+from rag_assets.storage.store import Listed, LocalStore, Store, Value, list_keys, put, update
 from rag_assets.storage.trouble import describe_trouble, number_in, trouble_of_machine
 from rag_assets.storage.versioned import (
     VersionedOutput,
     add_to_version,
     append_log,
+    find_json,
     find_versions,
     finish_versions,
+    put_json,
     read_json,
     write_version,
     written_hashes,
@@ -77,12 +79,14 @@ __all__ = [
     "current_folder",
     "describe_trouble",
     "explained_errors",
+    "find_json",
     "find_versions",
     "finish_versions",
     "has_layout",
     "hold_lock",
     "hold_locks",
     "is_complete",
+    "list_keys",
     "live_digest",
     "load_entries_or_mend",
     "mend_pointer",
@@ -90,6 +94,7 @@ __all__ = [
     "point_at",
     "prune_record",
     "put",
+    "put_json",
     "read_entries",
     "read_json",
     "read_manifest",

@@ -191,6 +191,11 @@ def update(store: Store, key: str, change: Callable[[bytes | None], bytes]) -> b
     )
 
 
+def list_keys(store: Store, prefix: str, suffix: str) -> list[str]:
+    """Return the keys that begin and end so, sorted."""
+    return [each.key for each in store.list(prefix) if each.key.endswith(suffix)]
+
+
 def put(store: Store, key: str, data: bytes) -> bool:
     """Give a key a value, whatever it has. Returns False where it has that value already."""
     return update(store, key, lambda _: data)

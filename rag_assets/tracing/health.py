@@ -10,7 +10,7 @@ from pathlib import Path
 from rag_assets import __version__
 from rag_assets.model import RagError, code_span, count_of, escape_prose
 from rag_assets.publishing import DocumentLine, describe_namespace, list_documents
-from rag_assets.storage import MANIFEST, read_manifest, read_pointer, write_text
+from rag_assets.storage import MANIFEST, put, read_manifest, read_pointer
 from rag_assets.tracing.page import ReportPage
 from rag_assets.tracing.querying import open_sql
 from rag_assets.tracing.stored import read_named_rows
@@ -22,7 +22,7 @@ from rag_assets.workspace import (
     read_decisions,
 )
 
-HEALTH_REPORT = "health_report.md"
+HEALTH_REPORT = "meta/health_report.md"
 _FOLDERS = ("raw", "data", "index", "meta", "outputs")
 _PACKAGES = ("dagster", "duckdb", "pylance", "pyarrow", "pymupdf", "torch")
 
@@ -79,9 +79,8 @@ def write_health_report(
     else:
         head.append("**Nothing to do.**")
     text = "\n".join([*head, *report.lines]) + "\n"
-    path = workspace.meta / HEALTH_REPORT
-    write_text(path, text)
-    return Health(path, text, tuple(report.todo))
+    put(workspace.store, HEALTH_REPORT, text.encode())
+    return Health(workspace.store.place(HEALTH_REPORT), text, tuple(report.todo))
 
 
 def _describe(report: ReportPage, namespace: Namespace, models: Sequence[str]) -> None:
