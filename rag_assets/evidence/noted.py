@@ -10,7 +10,7 @@ from typing import Any
 from rag_assets.evidence.asking import AskOutcome
 from rag_assets.evidence.pack import pack_from_json
 from rag_assets.model import DamagedFileError
-from rag_assets.storage import find_json, list_keys, put_json, read_json
+from rag_assets.storage import find_json, match_keys, put_json, read_json
 from rag_assets.workspace import Workspace
 
 _NOTES = "meta/unrecorded/"
@@ -37,7 +37,7 @@ def noted_packs(workspace: Workspace) -> Iterator[AskOutcome]:
     in the log: the pack itself is there for whoever looks for it.
     """
     store = workspace.store
-    for key in list_keys(store, _NOTES, ".json"):
+    for key in [each.key for each in match_keys(store, f"{_NOTES}*.json")]:
         try:
             outcome = _read(workspace, key)
         except (DamagedFileError, KeyError) as error:

@@ -17,7 +17,7 @@ from rag_assets.storage import (
     Notify,
     find_json,
     hold_lock,
-    list_keys,
+    match_keys,
     put_json,
     read_json,
     read_pointer,
@@ -48,10 +48,10 @@ def query_runs(workspace: Workspace) -> Iterator[tuple[str, dict[str, Any]]]:
     Raises:
         DamagedFileError: a record is not what was written.
     """
-    for key in list_keys(workspace.store, _RECORDS, ".json"):
-        record = find_json(workspace.store, key, "query run")
+    for each in match_keys(workspace.store, f"{_RECORDS}*.json"):
+        record = find_json(workspace.store, each.key, "query run")
         if record is not None:
-            yield key, record
+            yield each.key, record
 
 
 def find_run(workspace: Workspace, query_id: str) -> dict[str, Any] | None:

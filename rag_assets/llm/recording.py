@@ -20,7 +20,7 @@ from rag_assets.llm.contract import (
     stream_whole,
 )
 from rag_assets.model import DamagedFileError, LanguageModelError, RecordingError, hide_credentials
-from rag_assets.storage import LocalStore, find_json, list_keys, put_json
+from rag_assets.storage import LocalStore, find_json, match_keys, put_json
 
 SCHEMA = "rag-assets/llm-call/1"
 _SHOWN_CHARACTERS = 80
@@ -81,7 +81,9 @@ class Recorder:
         Raises:
             DamagedFileError: a file is not what `keep` wrote.
         """
-        return [call for call in self._read(f"{key[:_KEY_CHARACTERS]}/") if call["key"] == key]
+        return [
+            call for call in self._read(f"{key[:_KEY_CHARACTERS]}/*.json") if call["key"] == key
+        ]
 
     def calls(self) -> Iterator[dict[str, Any]]:
         """Yield every recorded call, oldest first.
@@ -89,10 +91,10 @@ class Recorder:
         Raises:
             DamagedFileError: a file is not what `keep` wrote.
         """
-        yield from self._read("")
+        yield from self._read("*/*.json")
 
-    def _read(self, prefix: str) -> Iterator[dict[str, Any]]:
-        keys = list_keys(self._store, prefix, ".json")
+    def _read(self, pattern: str) -> Iterator[dict[str, Any]]:
+        keys = [each.key for each in match_keys(self._store, pattern)]
         for key in sorted(keys, key=lambda key: key.rpartition("/")[2]):
             call: Any = find_json(self._store, key, "recorded call")
             if call is not None and call.get("schema") != SCHEMA:

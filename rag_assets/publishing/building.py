@@ -1,6 +1,5 @@
 """The stage `search_index`: one immutable publication, seen by readers all at once."""
 
-import json
 import time
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -19,7 +18,6 @@ from rag_assets.publishing.replaced import replaced_texts
 from rag_assets.publishing.search_table import SEARCH_TABLE_VERSION
 from rag_assets.stages import PARSES, published_stages, recorded, way_to
 from rag_assets.storage import (
-    MANIFEST,
     Entry,
     Notify,
     build_folder,
@@ -33,7 +31,7 @@ from rag_assets.storage import (
     read_pointer,
     retire_publications,
     signature,
-    write_text,
+    write_manifest,
 )
 from rag_assets.workspace import (
     Inventory,
@@ -393,4 +391,4 @@ def _build(
         "config_hash": configuration_digest(namespace),
         **signature(),
     }
-    write_text(folder / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False))
+    write_manifest(folder, manifest)

@@ -20,6 +20,8 @@ from rag_assets.storage.publications import (
     build_folder,
     current_folder,
     is_complete,
+    is_pinned,
+    list_publications,
     mend_pointer,
     point_at,
     read_manifest,
@@ -27,6 +29,7 @@ from rag_assets.storage.publications import (
     remove_left_behind,
     remove_unfinished,
     retire_publications,
+    write_manifest,
 )
 from rag_assets.storage.records import (
     Computed,
@@ -42,7 +45,7 @@ from rag_assets.storage.records import (
     refresh_record,
     write_record,
 )
-from rag_assets.storage.store import Listed, LocalStore, Store, Value, list_keys, put, update
+from rag_assets.storage.store import Listed, LocalStore, Store, Value, match_keys, put, update
 from rag_assets.storage.trouble import describe_trouble, number_in, trouble_of_machine
 from rag_assets.storage.versioned import (
     VersionedOutput,
@@ -86,9 +89,11 @@ __all__ = [
     "hold_lock",
     "hold_locks",
     "is_complete",
-    "list_keys",
+    "is_pinned",
+    "list_publications",
     "live_digest",
     "load_entries_or_mend",
+    "match_keys",
     "mend_pointer",
     "number_in",
     "point_at",
@@ -114,6 +119,7 @@ __all__ = [
     "update",
     "working_as",
     "write_bytes",
+    "write_manifest",
     "write_private",
     "write_record",
     "write_text",

@@ -20,8 +20,10 @@ from rag_assets.model import DamagedFileError, PublicationError
 from rag_assets.storage.atomic import (
     TEMPORARY_PREFIX,
     explained_errors,
+    remove_folder,
     sync_path,
     temporary_name,
+    write_text,
 )
 from rag_assets.storage.store import LocalStore, put, update
 from rag_assets.storage.trouble import trouble_of_machine
@@ -110,10 +112,9 @@ def mend_pointer(folder: Path) -> str | None:
     else:
         return None
     found = sorted(
-        ((read_manifest(path.parent)["created_at"], path.parent.name)
-         for path in folder.glob(f"[!.]*/{MANIFEST}")),
+        ((read_manifest(folder / name)["created_at"], name) for name in list_publications(folder)),
         reverse=True,
-    )  # fmt: skip
+    )
     superseded = [None, *(created for created, _ in found)]
     history = [
         asdict(Published(name, created, at))
@@ -179,6 +180,21 @@ def is_complete(folder: Path, publication: str) -> bool:
     return (folder / publication / MANIFEST).is_file()
 
 
+def list_publications(folder: Path) -> list[str]:
+    """Return the names of the publications that stand there whole, sorted."""
+    return sorted(path.parent.name for path in folder.glob(f"[!.]*/{MANIFEST}"))
+
+
+def is_pinned(folder: Path, publication: str) -> bool:
+    """Say whether a publication is kept until its pin is removed."""
+    return (folder / f"{publication}.pin").exists()
+
+
+def write_manifest(publication: Path, manifest: Mapping[str, Any]) -> None:
+    """Write the manifest into the folder of a publication that is being built, as its last file."""
+    write_text(publication / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False))
+
+
 def build_folder(folder: Path, publication: str, build: Callable[[Path], None]) -> None:
     """Build a publication beside its place and rename it in, whole or not at all.
 
@@ -195,7 +211,7 @@ def build_folder(folder: Path, publication: str, build: Callable[[Path], None]) 
             for path in temporary.rglob("*"):
                 sync_path(path)
             if (folder / publication).exists():  # incomplete: a complete one is not built again
-                _remove_folder(folder / publication)
+                remove_folder(folder / publication)
             temporary.rename(folder / publication)
             sync_path(folder)
         finally:
@@ -255,18 +271,25 @@ def retire_publications(folder: Path, keep: int, keep_hours: float) -> tuple[str
     gone = []
     for entry in pointer.history:
         name = entry.publication
-        if name in recent | young or (folder / f"{name}.pin").exists():
+        if name in recent | young or is_pinned(folder, name):
             continue
         if (folder / name).exists():
-            _remove_folder(folder / name)
+            remove_folder(folder / name)
             gone.append(name)
     return tuple(gone)
 
 
-def remove_unfinished(folder: Path, is_alive: Callable[[int], bool]) -> tuple[str, ...]:
-    """Remove temporary files and folders below `folder` whose process is gone."""
+def remove_unfinished(
+    folder: Path, is_alive: Callable[[int], bool], spare: Path | None = None
+) -> tuple[str, ...]:
+    """Remove temporary files and folders below `folder` whose process is gone.
+
+    Args:
+        spare: a folder in it of another program; then only what lies in the others is looked at.
+    """
     gone = []
-    for path in sorted(folder.rglob(f"{TEMPORARY_PREFIX}*")):
+    folders = [folder] if spare is None else [path for path in folder.iterdir() if path != spare]
+    for path in sorted(path for each in folders for path in each.rglob(f"{TEMPORARY_PREFIX}*")):
         owner = path.name.removeprefix(TEMPORARY_PREFIX).split("-")[0]
         if not owner.isdigit() or is_alive(int(owner)) or not path.exists():
             continue
@@ -296,10 +319,3 @@ def remove_left_behind(
             path.unlink(missing_ok=True)
             gone.append(str(path))
     return tuple(gone)
-
-
-def _remove_folder(path: Path) -> None:
-    """Rename first: a half-removed publication must never look whole."""
-    doomed = path.parent / temporary_name()
-    path.rename(doomed)
-    shutil.rmtree(doomed)

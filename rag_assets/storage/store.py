@@ -17,6 +17,7 @@ are never changed in place by two writers, or have locks of their own.
 import errno
 import fcntl
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from pathlib import Path
 from typing import Protocol
 
 from rag_assets.model import LockedError, hash_bytes
-from rag_assets.storage.atomic import explained_errors, replace_file, sync_path
+from rag_assets.storage.atomic import explained_errors, remove_folder, replace_file, sync_path
 from rag_assets.storage.locks import hold_lock
 
 # Each lost try means that another writer won; so many in a row are no coincidence.
@@ -157,6 +158,17 @@ class LocalStore:
             )
         return self._root.joinpath(*parts)
 
+    def delete_folder(self, prefix: str) -> None:
+        """Take away everything below a prefix, what is hidden there too. It vanishes at once: what
+        a crash leaves of it is named as unfinished.
+        """
+        remove_folder(self.local_folder(prefix))
+
+    def used(self, prefix: str) -> int:
+        """Return the bytes of all files below a prefix, hidden and unfinished ones too."""
+        folder = self.local_folder(prefix)
+        return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
     def local_folder(self, prefix: str) -> Path:
         """Return the folder of what lies below a prefix; it need not be there."""
         return self.place(prefix.removesuffix("/")) if prefix else self._root
@@ -191,9 +203,11 @@ def update(store: Store, key: str, change: Callable[[bytes | None], bytes]) -> b
     )
 
 
-def list_keys(store: Store, prefix: str, suffix: str) -> list[str]:
-    """Return the keys that begin and end so, sorted."""
-    return [each.key for each in store.list(prefix) if each.key.endswith(suffix)]
+def match_keys(store: Store, pattern: str) -> list[Listed]:
+    """Return the keys that fit a pattern, sorted; `*` stands for anything within a part."""
+    prefix = pattern.partition("*")[0]
+    fits = re.compile("[^/]*".join(map(re.escape, pattern.split("*")))).fullmatch
+    return [each for each in store.list(prefix) if fits(each.key)]
 
 
 def put(store: Store, key: str, data: bytes) -> bool:

@@ -2,11 +2,11 @@
 
 import errno
 import fcntl
-import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import tempfile
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -131,17 +131,46 @@ def test_no_change_is_lost_between_threads(tmp_path: Path) -> None:
     assert found.data == b"100"
 
 
-def run_alone(work: Callable[[], None]) -> multiprocessing.process.BaseProcess:
-    process = multiprocessing.get_context("fork").Process(target=work)
-    process.start()
-    return process
+# What another process does: counts on, or puts a value and is killed meanwhile.
+ANOTHER = """
+import os, signal, sys
+from pathlib import Path
+from rag_assets.storage import LocalStore, put, update
+
+folder, what = sys.argv[1:]
+store = LocalStore(Path(folder))
+real_write, real_replace = Path.write_bytes, Path.replace
+
+def die(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def write_half(path, data):
+    real_write(path, data[: len(data) // 2])
+    die()
+
+def replace_and_die(path, target):
+    real_replace(path, target)
+    die()
+
+if what == "count":
+    for _ in range(25):
+        update(store, "deep/counter", lambda data: str(int(data or b"0") + 1).encode())
+elif what == "write":
+    Path.write_bytes = write_half
+else:
+    Path.replace = die if what == "rename" else replace_and_die
+put(store, "b/c", b"new" * 1000)
+"""
+
+
+def start_another(folder: Path, what: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", ANOTHER, str(folder), what])
 
 
 def test_no_change_is_lost_between_processes(tmp_path: Path) -> None:
     store = LocalStore(tmp_path)
-    processes = [run_alone(lambda: count(store)) for _ in range(2)]
-    for process in processes:
-        process.join()
+    processes = [start_another(tmp_path, "count") for _ in range(2)]
+    assert [process.wait() for process in processes] == [0, 0]
     found = store.get("deep/counter")
     assert found is not None
     assert found.data == b"50"
@@ -176,7 +205,7 @@ def test_a_writer_who_always_loses_says_so(tmp_path: Path, monkeypatch: pytest.M
 
 
 # Where a process is killed, and whether the new value stands then.
-CRASHES = {"write_bytes": False, "replace": False, "after": True}
+CRASHES = {"write": False, "rename": False, "renamed": True}
 
 
 @pytest.mark.parametrize("place", CRASHES)
@@ -188,29 +217,7 @@ def test_a_killed_writer_leaves_the_old_value_or_the_new_one(
     if before is not None:
         put(store, "b/c", before)
 
-    def die(*_: object) -> None:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    def write() -> None:
-        real_write, real_replace = Path.write_bytes, Path.replace
-
-        def write_half(path: Path, data: bytes) -> None:
-            real_write(path, data[: len(data) // 2])
-            die()
-
-        def replace_and_die(path: Path, target: Path) -> None:
-            real_replace(path, target)
-            die()
-
-        if place == "write_bytes":
-            Path.write_bytes = write_half  # type: ignore[assignment, method-assign]
-        else:
-            Path.replace = die if place == "replace" else replace_and_die  # type: ignore[assignment, method-assign]
-        put(store, "b/c", new)
-
-    process = run_alone(write)
-    process.join()
-    assert process.exitcode == -signal.SIGKILL
+    assert start_another(tmp_path, place).wait() == -signal.SIGKILL
     found = store.get("b/c")
     assert (found.data if found else None) == (new if CRASHES[place] else before)
     assert keys(store) == ([] if before is None and not CRASHES[place] else ["b/c"])
