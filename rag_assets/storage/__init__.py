@@ -12,7 +12,7 @@ from rag_assets.storage.atomic import (
     write_text,
 )
 from rag_assets.storage.locks import Notify, hold_lock, hold_locks
-from rag_assets.storage.parquet import read_parquet
+from rag_assets.storage.parquet import read_parquet, write_parquet
 from rag_assets.storage.provenance import SIGNATURE, Maker, signature, working_as
 from rag_assets.storage.publications import (
     MANIFEST,
@@ -120,6 +120,7 @@ __all__ = [
     "working_as",
     "write_bytes",
     "write_manifest",
+    "write_parquet",
     "write_private",
     "write_record",
     "write_text",

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from rag_assets.storage import (
     TEMPORARY_PREFIX,
     LocalStore,
     Store,
+    match_keys,
     point_at,
     put,
     read_pointer,
@@ -277,3 +279,51 @@ def test_a_disk_without_locks_of_folders_gets_a_lock_file(
     assert found is not None
     assert found.data == b"50"
     assert keys(store) == ["deep/counter"]
+
+
+def test_a_star_stands_for_anything_within_one_part(tmp_path: Path) -> None:
+    store = LocalStore(tmp_path)
+    for key in ("d/a.json", "d/b.json", "d/c.txt", "d/e/a.json", "d.json"):
+        put(store, key, b"1")
+    (tmp_path / "d" / ".h.json").touch()
+    assert [each.key for each in match_keys(store, "d/*.json")] == ["d/a.json", "d/b.json"]
+    assert [each.key for each in match_keys(store, "*/*/a.json")] == ["d/e/a.json"]
+    assert [each.key for each in match_keys(store, "d.json")] == ["d.json"]
+    assert match_keys(store, "x/*") == []
+
+
+def test_a_folder_goes_with_what_is_hidden_in_it_and_was_counted(tmp_path: Path) -> None:
+    store = LocalStore(tmp_path)
+    put(store, "a/b/c", b"123")
+    put(store, "a/d", b"4")
+    (tmp_path / "a" / "b" / f"{TEMPORARY_PREFIX}1-00000000").write_bytes(b"56")
+    assert store.used("a") == 6
+    assert store.used("x") == 0
+    store.delete_folder("a/b")
+    assert keys(store) == ["a/d"]
+    assert [path.name for path in (tmp_path / "a").iterdir()] == ["d"]
+
+
+@pytest.mark.parametrize("broken", ["get", "delete", "find", "list"])
+def test_a_value_that_cannot_be_looked_at_is_told_and_never_taken_for_absent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    store = LocalStore(tmp_path)
+    put(store, "b/c", b"1")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    if broken == "list":
+        monkeypatch.setattr(os, "scandir", refuse)
+    else:
+        place = {"get": "read_bytes", "delete": "unlink", "find": "stat"}[broken]
+        monkeypatch.setattr(Path, place, refuse)
+    asked: dict[str, Callable[[], object]] = {
+        "get": lambda: store.get("b/c"),
+        "delete": lambda: store.delete("b/c"),
+        "find": lambda: store.find("b/c"),
+        "list": lambda: keys(store, "b/"),
+    }
+    with pytest.raises(StorageError, match="cannot be"):
+        asked[broken]()
