@@ -18,6 +18,7 @@ import errno
 import fcntl
 import os
 import re
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -113,10 +114,12 @@ class LocalStore:
         """Return the size and age of what a key has, without reading it."""
         path = self.place(key)
         with explained_errors(path, "read"):
-            if not path.is_file():
+            try:
+                known = path.stat()
+            except (FileNotFoundError, NotADirectoryError):
                 return None
-            known = path.stat()
-        return Listed(key, known.st_size, known.st_ctime)
+        is_value = stat.S_ISREG(known.st_mode)
+        return Listed(key, known.st_size, known.st_ctime) if is_value else None
 
     def put_if_absent(self, key: str, data: bytes) -> str | None:
         """Give a key its first value: its version, or None where the key has one already."""
@@ -127,6 +130,8 @@ class LocalStore:
     def put_if_unchanged(self, key: str, data: bytes, version: str) -> str | None:
         """Replace the value that has this version: the new one's version, None for another."""
         path = self.place(key)
+        if self.find(key) is None:
+            return None
         with _changing(path):
             found = _read(path)
             is_same = found is not None and hash_bytes(found) == version
@@ -142,6 +147,8 @@ class LocalStore:
     def delete(self, key: str) -> bool:
         """Take a key's value away. Returns False where it had none."""
         path = self.place(key)
+        if self.find(key) is None:
+            return False
         with _changing(path):
             if not path.is_file():
                 return False

@@ -246,6 +246,9 @@ def test_a_folder_is_no_value_and_what_is_hidden_is_not_listed(tmp_path: Path) -
     assert store.find("a") is None
     assert store.get("a/b/c") is None
     assert store.delete("a") is False
+    assert store.delete("x/y") is False
+    assert store.put_if_unchanged("x/y", b"1", "0" * 64) is None
+    assert not (tmp_path / "x").exists()
 
 
 def test_what_the_machine_refuses_is_told_with_the_file(
