@@ -189,8 +189,9 @@ class _Shelf:
             from rag_assets.chunking import BoxFinder
             from rag_assets.parsing import read_parsed
 
-            path = data / self.facts[doc_uid]["content_ref"]
-            finder = BoxFinder(read_parsed(path)[0]) if path.is_file() else None
+            path, workspace = data / self.facts[doc_uid]["content_ref"], self._namespace.workspace
+            stands = workspace.store.find(workspace.key_of(path)) is not None
+            finder = BoxFinder(read_parsed(path)[0]) if stands else None
             self._finders[doc_uid] = finder
         return self._finders[doc_uid]
 

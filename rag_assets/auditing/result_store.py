@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
-from rag_assets.storage import Notify, explained_errors, hold_lock, write_text
+from rag_assets.storage import Notify, Store, hold_lock, put
 
 # A result that no audit has asked for so long is made again when it is.
 KEPT_DAYS = 180
@@ -27,22 +27,24 @@ class ResultStore(ABC, Generic[Result]):
     """Results in memory, read from and written to one file. A subclass says which they are.
 
     Args:
-        path: the file; None keeps them in memory only.
+        store: None keeps them in memory only.
+        key: of the file.
         lock: held while it is written.
     """
 
     what: ClassVar[str]
     most: ClassVar[int]
 
-    path: Path | None = None
+    store: Store | None = None
+    key: str = ""
     lock: Path | None = None
     _kept: dict[str, _Kept] = field(default_factory=dict)
     _touched: dict[str, _Kept] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Read the file. What a damaged line held is made again."""
-        if self.path is not None:
-            self._kept = _read(self.path)
+        if self.store is not None:
+            self._kept = _read(self.store, self.key)
 
     @staticmethod
     @abstractmethod
@@ -81,11 +83,11 @@ class ResultStore(ABC, Generic[Result]):
 
     def save(self, notify: Notify) -> None:
         """Write what was added or asked for, beside what others have written since; prune."""
-        if self.path is None or self.lock is None or not self._touched:
+        if self.store is None or self.lock is None or not self._touched:
             return
         with hold_lock(self.lock, self.what, notify):
-            kept = {**_read(self.path), **self._touched}
-            write_text(self.path, "".join(_lines(self._pruned(kept))))
+            kept = {**_read(self.store, self.key), **self._touched}
+            put(self.store, self.key, "".join(_lines(self._pruned(kept))).encode())
         self._kept, self._touched = kept, {}
 
     def _pruned(self, kept: dict[str, _Kept]) -> dict[str, _Kept]:
@@ -99,12 +101,10 @@ def _today() -> date:
     return datetime.now(UTC).date()
 
 
-def _read(path: Path) -> dict[str, _Kept]:
+def _read(store: Store, key: str) -> dict[str, _Kept]:
     kept: dict[str, _Kept] = {}
-    if not path.is_file():
-        return kept
-    with explained_errors(path, "read"):
-        text = path.read_text(encoding="utf-8", errors="replace")
+    found = store.get(key)
+    text = found.data.decode("utf-8", "replace") if found else ""
     for line in text.splitlines():
         try:
             entry = json.loads(line)

@@ -32,7 +32,9 @@ class VerdictStore(ResultStore[Judged]):
 def open_verdicts(workspace: Workspace) -> VerdictStore:
     """Return the judgements that a workspace keeps."""
     return VerdictStore(
-        workspace.judgements / "judgements.jsonl", workspace.locks / "citation_judgements.lock"
+        workspace.store,
+        workspace.key_of(workspace.judgements / "judgements.jsonl"),
+        workspace.locks / "citation_judgements.lock",
     )
 
 

@@ -9,10 +9,10 @@ from rag_assets.briefing.demands import Demand, DemandKind, find_demands
 from rag_assets.briefing.gathering import EXEMPLARS, InstructionText, gather_instructions
 from rag_assets.briefing.style import Style, measure_style
 from rag_assets.model import code_span, count_of, escape_inline, escape_prose
-from rag_assets.storage import write_text
+from rag_assets.storage import put
 from rag_assets.workspace import Workspace
 
-INSTRUCTION_BRIEF, STYLE_BRIEF = "instruction_brief.md", "style_brief.md"
+INSTRUCTION_BRIEF, STYLE_BRIEF = "meta/instruction_brief.md", "meta/style_brief.md"
 
 _HEADINGS: dict[DemandKind, str] = {
     "date": "Dates",
@@ -48,16 +48,11 @@ def write_briefs(workspace: Workspace) -> Briefs:
     demands = [demand for text in texts for demand in find_demands(text)]
     exemplars = [text for text in texts if text.subtype == EXEMPLARS]
     styles = [found for text in exemplars if (found := measure_style(text))]
-    instruction = workspace.meta / INSTRUCTION_BRIEF
-    style = workspace.meta / STYLE_BRIEF
-    _write(instruction, "\n".join(_instruction(texts, demands, amiss)))
-    _write(style, "\n".join(_style(styles)))
-    return Briefs(instruction, style, len(texts), len(demands), len(styles), tuple(amiss))
-
-
-def _write(path: Path, text: str) -> None:
-    if not path.is_file() or path.read_text(encoding="utf-8") != text:
-        write_text(path, text)
+    store = workspace.store
+    put(store, INSTRUCTION_BRIEF, "\n".join(_instruction(texts, demands, amiss)).encode())
+    put(store, STYLE_BRIEF, "\n".join(_style(styles)).encode())
+    written = (store.place(INSTRUCTION_BRIEF), store.place(STYLE_BRIEF))
+    return Briefs(*written, len(texts), len(demands), len(styles), tuple(amiss))
 
 
 def _instruction(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from rag_assets.embedding.record import embeddings_schema, read_keys, read_vectors
 from rag_assets.model import DamagedFileError
-from rag_assets.storage import Notify, has_layout, read_entries
+from rag_assets.storage import Notify, has_layout, match_keys, read_entries
 from rag_assets.workspace import Namespace
 
 if TYPE_CHECKING:
@@ -66,7 +66,9 @@ class KnownVectors:
     def _read_manifests(self) -> "dict[Path, set[str]]":
         """Return which of the models each record has vectors of."""
         holding = {}
-        for path in sorted((self._namespace.records / "embeddings").glob("[0-9a-f]*.parquet")):
+        store, key_of = self._namespace.workspace.store, self._namespace.workspace.key_of
+        records = key_of(self._namespace.records / "embeddings")
+        for path in [store.place(each.key) for each in match_keys(store, f"{records}/*.parquet")]:
             try:
                 entries = read_entries(path)
             except DamagedFileError as error:

@@ -29,6 +29,7 @@ from rag_assets.evaluation.scorers import draw, open_scorer, with_scorer
 from rag_assets.judging import Scorer
 from rag_assets.model import Progress
 from rag_assets.settings import ScorerName, Settings
+from rag_assets.storage import LocalStore
 
 _AGAINST = frozenset({"contradicted", "facts_differ", "wrong_article"})
 
@@ -111,7 +112,7 @@ def _open_store(cache: Path | None) -> VerdictStore:
     if cache is None:
         return VerdictStore()
     cache.mkdir(parents=True, exist_ok=True)
-    return VerdictStore(cache / "verdicts.jsonl", cache / "verdicts.lock")
+    return VerdictStore(LocalStore(cache), "verdicts.jsonl", cache / "verdicts.lock")
 
 
 def _judge(

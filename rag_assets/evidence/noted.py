@@ -3,19 +3,17 @@
 `rag query` leaves a note; the next run and the sensors of `rag ui` make materializations of them.
 """
 
-import json
 import logging
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from rag_assets.evidence.asking import AskOutcome
 from rag_assets.evidence.pack import pack_from_json
 from rag_assets.model import DamagedFileError
-from rag_assets.storage import read_json, write_text
+from rag_assets.storage import find_json, match_keys, put_json, read_json
 from rag_assets.workspace import Workspace
 
-_FOLDER = "unrecorded"
+_NOTES = "meta/unrecorded/"
 
 _log = logging.getLogger(__name__)
 
@@ -29,7 +27,7 @@ def note_pack(workspace: Workspace, outcome: AskOutcome) -> None:
         "key": outcome.key,
         "seconds": outcome.seconds,
     }
-    write_text(workspace.meta / _FOLDER / f"{outcome.key}.json", json.dumps(said, indent=1) + "\n")
+    put_json(workspace.store, f"{_NOTES}{outcome.key}.json", said)
 
 
 def noted_packs(workspace: Workspace) -> Iterator[AskOutcome]:
@@ -38,19 +36,24 @@ def noted_packs(workspace: Workspace) -> Iterator[AskOutcome]:
     One whose pack is gone from `outputs/` is taken away too; one that is damaged likewise, and told
     in the log: the pack itself is there for whoever looks for it.
     """
-    for note in sorted((workspace.meta / _FOLDER).glob("[!.]*.json")):
+    store = workspace.store
+    for key in [each.key for each in match_keys(store, f"{_NOTES}*.json")]:
         try:
-            outcome = _read(workspace, note)
+            outcome = _read(workspace, key)
         except (DamagedFileError, KeyError) as error:
-            _log.warning("%s: a pack is not shown in Dagster's history (%s)", note, error)
+            _log.warning(
+                "%s: a pack is not shown in Dagster's history (%s)", store.place(key), error
+            )
             outcome = None
         if outcome is not None:
             yield outcome
-        note.unlink(missing_ok=True)
+        store.delete(key)
 
 
-def _read(workspace: Workspace, note: Path) -> AskOutcome | None:
-    said: Any = read_json(note, "note of a pack")
+def _read(workspace: Workspace, key: str) -> AskOutcome | None:
+    said: Any = find_json(workspace.store, key, "note of a pack")
+    if said is None:  # another process was faster
+        return None
     stored = workspace.root / said["json"]
     if not stored.is_file():
         return None

@@ -4,8 +4,7 @@ A record says what was asked, of what, how, what came back and where the outputs
 place that knows the time.
 """
 
-import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,8 +14,18 @@ from rag_assets.evidence.pack import EvidencePack, Mode, pack_from_json
 from rag_assets.evidence.question import Question, SavedQuestion
 from rag_assets.model import DamagedFileError
 from rag_assets.settings import RetrieveSettings
-from rag_assets.storage import Notify, hold_lock, read_json, read_pointer, write_text
+from rag_assets.storage import (
+    Notify,
+    find_json,
+    hold_lock,
+    match_keys,
+    put_json,
+    read_json,
+    read_pointer,
+)
 from rag_assets.workspace import Workspace
+
+_RECORDS = "meta/query_runs/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +42,25 @@ class StoredPack:
         return self.markdown.with_suffix(".html")
 
 
-def query_runs(workspace: Workspace) -> list[Path]:
-    """Return the records of all questions that were asked, sorted."""
-    return sorted((workspace.meta / "query_runs").glob("[!.]*.json"))
+def query_runs(workspace: Workspace) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield key and record of all questions that were asked, sorted by key.
+
+    Raises:
+        DamagedFileError: a record is not what was written.
+    """
+    for each in match_keys(workspace.store, f"{_RECORDS}*.json"):
+        record = find_json(workspace.store, each.key, "query run")
+        if record is not None:
+            yield each.key, record
+
+
+def find_run(workspace: Workspace, query_id: str) -> dict[str, Any] | None:
+    """Return the record of a query, None where it was not asked here.
+
+    Raises:
+        DamagedFileError: the record is not what was written.
+    """
+    return find_json(workspace.store, _key(query_id), "query run")
 
 
 def find_stored(workspace: Workspace, query_id: str, mode: Mode) -> StoredPack | None:
@@ -44,8 +69,8 @@ def find_stored(workspace: Workspace, query_id: str, mode: Mode) -> StoredPack |
     Raises:
         DamagedFileError: the record or the pack is not what was written.
     """
-    path = _file(workspace, query_id)
-    return _open(workspace, read_json(path, "query run"), mode) if path.is_file() else None
+    record = find_run(workspace, query_id)
+    return None if record is None else _open(workspace, record, mode)
 
 
 def find_last(workspace: Workspace, question: Question) -> StoredPack | None:
@@ -71,7 +96,7 @@ def find_last(workspace: Workspace, question: Question) -> StoredPack | None:
     }
     found = [
         record
-        for record in (read_json(path, "query run") for path in query_runs(workspace))
+        for _, record in query_runs(workspace)
         if {key: record.get(key) for key in wanted} == wanted
         and asked_settings(_mapping(record["settings"])) == settings
     ]
@@ -119,20 +144,19 @@ def store_run(
         seconds: that the answer took.
         notify: is told where another process holds the record.
     """
-    path = _file(workspace, pack.query_id)
     shown = {s: file.relative_to(workspace.root).as_posix() for s, file in files.items()}
     with hold_lock(workspace.locks / "query_runs.lock", "the records of queries", notify):
-        record = dict(read_json(path, "query run")) if path.is_file() else {}
+        record = find_run(workspace, pack.query_id) or {}
         if not record or (pack.mode == "evidence" and ".json" in files):
             kept = {key: record[key] for key in ("papers", "retired") if key in record}
             record = _record(workspace, saved, pack, seconds) | kept
         place = "outputs" if pack.mode == "evidence" else "papers"
         record[place] = {**_mapping(record.get(place) or {}), **shown}
-        write_text(path, json.dumps(record, indent=1, ensure_ascii=False))
+        put_json(workspace.store, _key(pack.query_id), record)
 
 
-def _file(workspace: Workspace, query_id: str) -> Path:
-    return workspace.meta / "query_runs" / f"{query_id}.json"
+def _key(query_id: str) -> str:
+    return f"{_RECORDS}{query_id}.json"
 
 
 def _open(workspace: Workspace, record: Mapping[str, object], mode: Mode) -> StoredPack | None:

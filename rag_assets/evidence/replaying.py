@@ -15,7 +15,7 @@ from rag_assets.evidence.pack import (
     pack_to_json,
     write_pack,
 )
-from rag_assets.evidence.query_runs import asked_settings
+from rag_assets.evidence.query_runs import asked_settings, find_run
 from rag_assets.evidence.question import Question
 from rag_assets.evidence.rendering import render_pack
 from rag_assets.model import PublicationError, UsageError
@@ -111,8 +111,7 @@ def pack_files(path: Path) -> tuple[Path, Path]:
 
 
 def _require_publications(workspace: Workspace, pack: EvidencePack, data: Path) -> None:
-    record = workspace.meta / "query_runs" / f"{pack.query_id}.json"
-    retired: Any = read_json(record, "query run").get("retired", {}) if record.is_file() else {}
+    retired = (find_run(workspace, pack.query_id) or {}).get("retired", {})
     for name, publication in pack.publications.items():
         if name not in workspace.namespace_names:
             raise UsageError(f"{data.name}: this workspace has no namespace '{name}' any more.")

@@ -1,9 +1,8 @@
 """Every call is kept, one file a call, and can be replayed without the model."""
 
-import json
 import secrets
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +20,7 @@ from rag_assets.llm.contract import (
     stream_whole,
 )
 from rag_assets.model import DamagedFileError, LanguageModelError, RecordingError, hide_credentials
-from rag_assets.storage import read_json, write_text
+from rag_assets.storage import LocalStore, find_json, match_keys, put_json
 
 SCHEMA = "rag-assets/llm-call/1"
 _SHOWN_CHARACTERS = 80
@@ -37,6 +36,7 @@ class Recorder:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._store = LocalStore(folder)
 
     def keep(
         self,
@@ -71,9 +71,9 @@ class Recorder:
             "seconds": round(seconds, 3),
         }
         name = f"{now:%Y%m%dT%H%M%S%f}-{secrets.token_hex(3)}.json"
-        path = self.folder / key[:_KEY_CHARACTERS] / name
-        write_text(path, json.dumps(written, ensure_ascii=False, indent=1) + "\n")
-        return path
+        place = f"{key[:_KEY_CHARACTERS]}/{name}"
+        put_json(self._store, place, written)
+        return self._store.place(place)
 
     def find(self, key: str) -> list[dict[str, Any]]:
         """Return the recorded calls of one key, oldest first.
@@ -82,9 +82,7 @@ class Recorder:
             DamagedFileError: a file is not what `keep` wrote.
         """
         return [
-            call
-            for path in sorted((self.folder / key[:_KEY_CHARACTERS]).glob("[!.]*.json"))
-            if (call := _read_call(path))["key"] == key
+            call for call in self._read(f"{key[:_KEY_CHARACTERS]}/*.json") if call["key"] == key
         ]
 
     def calls(self) -> Iterator[dict[str, Any]]:
@@ -93,8 +91,19 @@ class Recorder:
         Raises:
             DamagedFileError: a file is not what `keep` wrote.
         """
-        for path in sorted(self.folder.glob("*/[!.]*.json"), key=lambda path: path.name):
-            yield _read_call(path)
+        yield from self._read("*/*.json")
+
+    def _read(self, pattern: str) -> Iterator[dict[str, Any]]:
+        keys = [each.key for each in match_keys(self._store, pattern)]
+        for key in sorted(keys, key=lambda key: key.rpartition("/")[2]):
+            call: Any = find_json(self._store, key, "recorded call")
+            if call is not None and call.get("schema") != SCHEMA:
+                raise DamagedFileError(
+                    f"{self._store.place(key)}: not a recorded call of schema {SCHEMA}. Remove the "
+                    "file; the call will be made again."
+                )
+            if call is not None:
+                yield call
 
 
 class RecordingModel:
@@ -220,13 +229,3 @@ class ReplayingModel:
     def stream(self, request: ChatRequest, budget: Budget | None = None) -> Iterator[Piece]:
         """Yield the recorded answer word by word."""
         yield from stream_whole(self.complete(request, budget))
-
-
-def _read_call(path: Path) -> dict[str, Any]:
-    call: Any = read_json(path, "recorded call")
-    if not isinstance(call, Mapping) or call.get("schema") != SCHEMA:
-        raise DamagedFileError(
-            f"{path}: not a recorded call of schema {SCHEMA}. Remove the file; the call will be "
-            "made again."
-        )
-    return dict(call)

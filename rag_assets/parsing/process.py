@@ -16,7 +16,7 @@ from rag_assets.model import ConfigurationError, ParseFailure, ParseReport, RagE
 from rag_assets.parsing.job import ParseJob, Reader, failed_report, restore_report
 from rag_assets.parsing.registry import registered_recipes
 from rag_assets.settings import ParseSettings
-from rag_assets.storage import TEMPORARY_PREFIX
+from rag_assets.storage import remove_unfinished
 
 # Imports take about a second; on a machine that is busy or cold, many times that.
 _START_SECONDS = 120.0
@@ -214,8 +214,7 @@ class WorkerProcess:
         return self._stderr.read().decode("utf-8", "replace").strip()
 
     def _remove_leavings(self, folder: Path) -> None:
-        for unfinished in folder.glob(f"{TEMPORARY_PREFIX}{self.pid}-*"):
-            unfinished.unlink(missing_ok=True)
+        remove_unfinished(folder, lambda process: process != self.pid)
 
 
 def _close(stream: Any) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 from rag_assets.model import RagError, count_of, escape_inline, escape_prose, table_cell
 from rag_assets.parsing.reasons import PARSE_REASONS
 from rag_assets.parsing.stage import read_reports
-from rag_assets.storage import write_text
+from rag_assets.storage import put
 from rag_assets.workspace import Inventory, Namespace, Workspace, read_inventory
 
-_NAME = "parse_quality_report.md"
+_KEY = "meta/parse_quality_report.md"
 # A page of running text has 1,500 to 4,000 characters; far fewer point to scans or slides.
 _FEW_CHARACTERS_A_PAGE = 400
 _MOST_TEMPLATES_SHOWN = 8
@@ -47,11 +47,8 @@ def write_quality_report(workspace: Workspace) -> Path:
             parts += _describe(namespace, inventory) if inventory else ()
         except RagError as error:
             parts.append(f"## {name}\n\nIts reports cannot be read: {escape_prose(str(error))}\n")
-    path = workspace.meta / _NAME
-    text = "\n".join(parts) + "\n"
-    if not path.is_file() or path.read_text(encoding="utf-8") != text:
-        write_text(path, text)
-    return path
+    put(workspace.store, _KEY, ("\n".join(parts) + "\n").encode())
+    return workspace.store.place(_KEY)
 
 
 def _describe(namespace: Namespace, inventory: Inventory) -> Iterator[str]:

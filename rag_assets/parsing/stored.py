@@ -21,7 +21,7 @@ from rag_assets.model import (
     hash_text,
 )
 from rag_assets.parsing.job import restore_report
-from rag_assets.storage import read_parquet, replace_file, trouble_of_machine, write_bytes
+from rag_assets.storage import read_parquet, trouble_of_machine, write_bytes, write_parquet
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -68,7 +68,6 @@ def write_parsed(path: Path, document: ParsedDocument, report: ParseReport) -> N
         StorageError: the disk is full or refuses the write.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     encoded = json.dumps(dataclasses.asdict(report), sort_keys=True)
     schema = _schema().with_metadata(
@@ -78,8 +77,7 @@ def write_parsed(path: Path, document: ParsedDocument, report: ParseReport) -> N
         _stored_array(value, schema.field(name).type) for name, value in _plain_fields(document)
     ]
     table = pa.Table.from_arrays(arrays, schema=schema)
-    with replace_file(path) as temporary:
-        pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
+    write_parquet(path, table, "zstd")
 
 
 def write_blobs(folder: Path, document: ParsedDocument) -> None:

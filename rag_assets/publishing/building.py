@@ -1,6 +1,5 @@
 """The stage `search_index`: one immutable publication, seen by readers all at once."""
 
-import json
 import time
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -21,7 +20,6 @@ from rag_assets.publishing.settled import is_settled
 from rag_assets.settings import deciding_fields
 from rag_assets.stages import PARSES, published_stages, recorded, way_to
 from rag_assets.storage import (
-    MANIFEST,
     Entry,
     Notify,
     build_folder,
@@ -35,7 +33,7 @@ from rag_assets.storage import (
     read_pointer,
     retire_publications,
     signature,
-    write_text,
+    write_manifest,
 )
 from rag_assets.workspace import (
     Inventory,
@@ -395,4 +393,4 @@ def _build(
         "config_hash": configuration_digest(namespace),
         **signature(),
     }
-    write_text(folder / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False))
+    write_manifest(folder, manifest)

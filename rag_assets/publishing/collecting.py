@@ -1,11 +1,9 @@
 """`rag gc`: remove what nothing refers to. Nothing that a reader, a record or a person needs."""
 
 import os
-import shutil
 import time
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from rag_assets.embedding import prune_vectors
 from rag_assets.model import StorageError
@@ -13,9 +11,11 @@ from rag_assets.publishing.building import publishing_lock
 from rag_assets.stages import PARSES, recorded, stage_lock
 from rag_assets.storage import (
     Entry,
+    Listed,
     Notify,
     finish_versions,
     hold_lock,
+    match_keys,
     prune_record,
     read_entries,
     remove_left_behind,
@@ -68,8 +68,6 @@ def collect_garbage(namespace: Namespace, models: Collection[str], notify: Notif
         workspace.judgements,
         workspace.outputs,
     )
-    # Dagster's home is another program's; a folder beside it may be of any part of this one.
-    meta = [path for path in workspace.meta.iterdir() if path != workspace.dagster_home]
     root = workspace.root
     others = (workspace.queries, root / "namespaces", workspace.decisions, *namespace.roots)
     log = workspace.meta / "version_log.jsonl"
@@ -77,7 +75,9 @@ def collect_garbage(namespace: Namespace, models: Collection[str], notify: Notif
         for folder in (workspace.outputs, *workspace.outputs.glob("*/")):
             finish_versions(folder, log)
     unfinished = (
-        *(name for folder in (*derived, *meta) for name in remove_unfinished(folder, _is_alive)),
+        *(name for folder in derived for name in remove_unfinished(folder, _is_alive)),
+        # Dagster's home is another program's; a folder beside it may be of any part of this one.
+        *remove_unfinished(workspace.meta, _is_alive, workspace.dagster_home),
         *(name for folder in others for name in remove_left_behind(folder, "**/*", _is_alive)),
         *(
             name
@@ -94,7 +94,7 @@ def collect_garbage(namespace: Namespace, models: Collection[str], notify: Notif
         for partition in namespace.partition_keys:
             for stage in recorded():
                 path = namespace.record(stage, partition)
-                if path.is_file():
+                if workspace.store.find(workspace.key_of(path)) is not None:
                     lock = stage_lock(namespace, stage, partition)
                     pruned = prune_record(path, lock, lambda: newest_expired(namespace), notify)
                     gone += pruned if stage == PARSES else 0
@@ -110,15 +110,15 @@ def collect_garbage(namespace: Namespace, models: Collection[str], notify: Notif
 
 def _remove_parses(namespace: Namespace, partition: str, notify: Notify) -> int:
     """Remove parses that the partition's record does not name (any more)."""
-    folder = namespace.parsed_folder(partition)
+    store = namespace.workspace.store
+    parses = namespace.workspace.key_of(namespace.parsed_folder(partition))
     removed = 0
     with hold_lock(stage_lock(namespace, PARSES, partition), f"{PARSES} {partition}", notify):
         entries = read_entries(namespace.record(PARSES, partition))
         named = {entry.note.get("parsed_file") for entry in entries.values()}
-        for path in sorted(folder.glob("*.parquet")) if folder.is_dir() else ():
-            is_hidden = path.name.startswith(".")
-            if path.name not in named and not is_hidden and not _is_young(path):
-                path.unlink()
+        for parse in match_keys(store, f"{parses}/*.parquet"):
+            if _name(parse) not in named and not _is_young(parse):
+                store.delete(parse.key)
                 removed += 1
     return removed
 
@@ -131,21 +131,32 @@ def _named_in_records(namespace: Namespace) -> Iterator[tuple[str, Entry]]:
 def _remove_attachments(namespace: Namespace) -> None:
     """Remove contents of attachments that no record names (any more)."""
     named = {blob for _, entry in _named_in_records(namespace) for blob in entry.note["blobs"]}
-    for path in sorted(namespace.blobs.glob("??/*")):
-        if path.name not in named and not path.name.startswith(".") and not _is_young(path):
-            path.unlink()
+    store, blobs = namespace.workspace.store, namespace.workspace.key_of(namespace.blobs)
+    for blob in match_keys(store, f"{blobs}/*/*"):
+        if _name(blob) not in named and not _is_young(blob):
+            store.delete(blob.key)
 
 
 def _remove_answers(namespace: Namespace) -> None:
     """Remove a provider's answers for contents that no record names (any more)."""
     contents = {content for content, _ in _named_in_records(namespace)}
-    for folder in sorted(namespace.answers.glob("*-*")):
-        if folder.name.partition("-")[0] not in contents and not _is_young(folder):
-            shutil.rmtree(folder)
+    store, answers = namespace.workspace.store, namespace.workspace.key_of(namespace.answers)
+    folders: dict[str, bool] = {}
+    for file in match_keys(store, f"{answers}/*-*/*"):
+        folder = file.key.rpartition("/")[0]
+        folders[folder] = folders.get(folder, False) or _is_young(file)
+    for folder, is_young in folders.items():
+        content = folder.rpartition("/")[2].partition("-")[0]
+        if content not in contents and not is_young:
+            store.delete_folder(folder)
 
 
-def _is_young(path: Path) -> bool:
-    return time.time() - path.stat().st_ctime < _YOUNG_SECONDS
+def _name(file: Listed) -> str:
+    return file.key.rpartition("/")[2]
+
+
+def _is_young(file: Listed) -> bool:
+    return time.time() - file.changed_at < _YOUNG_SECONDS
 
 
 def _is_alive(process: int) -> bool:
@@ -159,7 +170,5 @@ def _is_alive(process: int) -> bool:
 
 
 def _size(namespace: Namespace) -> int:
-    folders: tuple[Path, ...] = (namespace.records, namespace.publications)
-    return sum(
-        path.stat().st_size for folder in folders for path in folder.rglob("*") if path.is_file()
-    )
+    store, key_of = namespace.workspace.store, namespace.workspace.key_of
+    return sum(store.used(key_of(each)) for each in (namespace.records, namespace.publications))

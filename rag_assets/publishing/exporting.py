@@ -320,13 +320,14 @@ def _content_of(
     namespace: Namespace, living: LivingContent, document: ParsedDocument, item: Attachment
 ) -> tuple[bytes | None, str]:
     if item.content_hash is not None:
-        path = namespace.blob(item.content_hash)
-        if not path.is_file():
+        path, store = namespace.blob(item.content_hash), namespace.workspace.store
+        found = store.get(namespace.workspace.key_of(path))
+        if found is None:
             raise DamagedFileError(
                 f"{path}: the content of {item.attachment_id} is gone. Run `rag parse`: it is "
                 "made again."
             )
-        return path.read_bytes(), mimetypes.guess_extension(item.media_type or "") or ".bin"
+        return found.data, mimetypes.guess_extension(item.media_type or "") or ".bin"
     if document.media_type == _PDF and item.bbox is not None and item.kind != "table":
         data = Path(living.first.file).read_bytes()
         return render_attachment(data, item, password_of(living)), ".png"

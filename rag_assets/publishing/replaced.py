@@ -24,7 +24,7 @@ def replaced_texts(
     from rag_assets.publishing.catalogue import catalogue_name, open_catalogue
 
     catalogue = namespace.publications / publication / catalogue_name(publication)
-    if not catalogue.is_file():
+    if namespace.workspace.store.find(namespace.workspace.key_of(catalogue)) is None:
         return []
     with open_catalogue(catalogue) as connection:
         rows = connection.execute("SELECT doc_uid, content_hash FROM documents").fetchall()

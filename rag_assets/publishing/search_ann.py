@@ -6,7 +6,9 @@ looking into more cells does not bring it to what is promised, there is no index
 exact.
 """
 
+import errno
 import json
+import os
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_assets.publishing.search_memory import Matrix, TableMemory, cosines
-from rag_assets.storage import write_text
+from rag_assets.storage import LocalStore, put_json
 
 INDEXES_NAME = "vector_indexes.json"
 
@@ -78,14 +80,16 @@ def build_vector_indexes(folder: Path, dataset: Any, ann_rows: int | None) -> li
                 found = _build(dataset, name, column.matrix, directed)
                 built += [found] if found else []
     described = {each.column: asdict(each) for each in built}
-    write_text(folder / INDEXES_NAME, json.dumps(described, indent=1))
+    put_json(LocalStore(folder), INDEXES_NAME, described)
     return built
 
 
 def read_vector_indexes(folder: Path) -> dict[str, VectorIndex]:
     """Return a publication's indexes by column."""
-    path = folder / INDEXES_NAME
-    described = json.loads(path.read_text(encoding="utf-8"))
+    found = LocalStore(folder).get(INDEXES_NAME)
+    if found is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(folder / INDEXES_NAME))
+    described = json.loads(found.data)
     return {name: VectorIndex(**each) for name, each in described.items()}
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from rag_assets.model import PublicationError
 from rag_assets.publishing.search_reading import TABLE_NAME, new_session
 from rag_assets.publishing.search_text import INDEX_NAMES
-from rag_assets.storage import current_folder
+from rag_assets.storage import LocalStore, current_folder
 from rag_assets.workspace import Namespace
 
 
@@ -84,9 +84,7 @@ def _sizes(table: Path, dataset: Any) -> dict[str, int]:
     """Return the bytes of each index on disk, by its name."""
     return {
         index.name: sum(
-            path.stat().st_size
-            for segment in index.segments
-            for path in (table / "_indices" / str(segment.uuid)).rglob("*")
+            LocalStore(table).used(f"_indices/{segment.uuid}") for segment in index.segments
         )
         for index in dataset.describe_indices()
     }

@@ -12,7 +12,7 @@ from rag_assets.storage.atomic import (
     write_text,
 )
 from rag_assets.storage.locks import Notify, hold_lock, hold_locks
-from rag_assets.storage.parquet import read_parquet
+from rag_assets.storage.parquet import read_parquet, write_parquet
 from rag_assets.storage.provenance import SIGNATURE, Maker, signature, working_as
 from rag_assets.storage.publications import (
     MANIFEST,
@@ -20,6 +20,8 @@ from rag_assets.storage.publications import (
     build_folder,
     current_folder,
     is_complete,
+    is_pinned,
+    list_publications,
     mend_pointer,
     point_at,
     read_manifest,
@@ -27,6 +29,7 @@ from rag_assets.storage.publications import (
     remove_left_behind,
     remove_unfinished,
     retire_publications,
+    write_manifest,
 )
 from rag_assets.storage.records import (
     Computed,
@@ -42,13 +45,16 @@ from rag_assets.storage.records import (
     refresh_record,
     write_record,
 )
+from rag_assets.storage.store import Listed, LocalStore, Store, Value, match_keys, put, update
 from rag_assets.storage.trouble import describe_trouble, number_in, trouble_of_machine
 from rag_assets.storage.versioned import (
     VersionedOutput,
     add_to_version,
     append_log,
+    find_json,
     find_versions,
     finish_versions,
+    put_json,
     read_json,
     write_version,
     written_hashes,
@@ -60,11 +66,15 @@ __all__ = [
     "TEMPORARY_PREFIX",
     "Computed",
     "Entry",
+    "Listed",
+    "LocalStore",
     "Maker",
     "Notify",
     "OpenRecord",
     "Pointer",
     "Refreshed",
+    "Store",
+    "Value",
     "VersionedOutput",
     "add_to_version",
     "append_log",
@@ -72,18 +82,24 @@ __all__ = [
     "current_folder",
     "describe_trouble",
     "explained_errors",
+    "find_json",
     "find_versions",
     "finish_versions",
     "has_layout",
     "hold_lock",
     "hold_locks",
     "is_complete",
+    "is_pinned",
+    "list_publications",
     "live_digest",
     "load_entries_or_mend",
+    "match_keys",
     "mend_pointer",
     "number_in",
     "point_at",
     "prune_record",
+    "put",
+    "put_json",
     "read_entries",
     "read_json",
     "read_manifest",
@@ -100,8 +116,11 @@ __all__ = [
     "sync_path",
     "temporary_name",
     "trouble_of_machine",
+    "update",
     "working_as",
     "write_bytes",
+    "write_manifest",
+    "write_parquet",
     "write_private",
     "write_record",
     "write_text",

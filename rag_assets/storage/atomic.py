@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -79,6 +80,13 @@ def replace_file(target: Path) -> Iterator[Path]:
             sync_path(target.parent)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def remove_folder(path: Path) -> None:
+    """Remove a folder; renamed first, since one that is half removed must never look whole."""
+    doomed = path.parent / temporary_name()
+    path.rename(doomed)
+    shutil.rmtree(doomed)
 
 
 def write_text(target: Path, text: str) -> None:

@@ -1,11 +1,40 @@
-"""Read a Parquet file whole, in the thread that asks."""
+"""Write a Parquet file whole, and read it in the thread that asks."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rag_assets.storage.atomic import replace_file
+
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+def write_parquet(
+    path: Path,
+    table: "pa.Table",
+    compression: str | dict[str, str] = "snappy",
+    *,
+    use_dictionary: bool = True,
+) -> None:
+    """Write a table with the checksums of its pages, whole or not at all.
+
+    Args:
+        compression: of all columns, or by name.
+
+    Raises:
+        StorageError: the disk is full or refuses the write.
+    """
+    import pyarrow.parquet as pq
+
+    with replace_file(path) as temporary:
+        pq.write_table(
+            table,
+            temporary,
+            compression=compression,
+            use_dictionary=use_dictionary,
+            write_page_checksum=True,
+        )
 
 
 def read_parquet(path: Path, columns: Sequence[str] | None = None) -> "pa.Table":

@@ -1,4 +1,4 @@
-"""Publications: immutable folders, and one pointer file that is renamed into place.
+"""Publications: immutable folders, and one pointer that is swapped.
 
 ::
 
@@ -11,7 +11,7 @@ import json
 import re
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,10 +20,12 @@ from rag_assets.model import DamagedFileError, PublicationError
 from rag_assets.storage.atomic import (
     TEMPORARY_PREFIX,
     explained_errors,
+    remove_folder,
     sync_path,
     temporary_name,
     write_text,
 )
+from rag_assets.storage.store import LocalStore, put, update
 from rag_assets.storage.trouble import trouble_of_machine
 
 POINTER = "current.json"
@@ -65,19 +67,34 @@ def read_pointer(folder: Path) -> Pointer | None:
         DamagedFileError: the pointer is not what was written.
         StorageError: the machine cannot read it now.
     """
-    path = folder / POINTER
+    return _restore_pointer(folder, _stored_pointer(folder))
+
+
+def _stored_pointer(folder: Path) -> bytes | None:
     try:
-        loaded = json.loads(path.read_text(encoding="utf-8"))
+        found = LocalStore(folder).get(POINTER)
+    except IsADirectoryError as error:
+        raise _damaged(folder, error) from error
+    return None if found is None else found.data
+
+
+def _restore_pointer(folder: Path, stored: bytes | None) -> Pointer | None:
+    if stored is None:
+        return None
+    try:
+        loaded = json.loads(stored.decode("utf-8"))
         history = tuple(Published(**entry) for entry in loaded["history"])
         history[0]  # a pointer names at least what readers see
-    except FileNotFoundError:
-        return None
-    except (OSError, MemoryError, ValueError, LookupError, TypeError) as error:
-        raise trouble_of_machine(error, path) or DamagedFileError(
-            f"{path}: the pointer is damaged ({error}). Run `rag index`: it is made anew from the "
-            "publications that stand there."
-        ) from error
+    except (MemoryError, ValueError, LookupError, TypeError) as error:
+        raise trouble_of_machine(error, folder / POINTER) or _damaged(folder, error) from error
     return Pointer(history, loaded.get("built_from", {}))
+
+
+def _damaged(folder: Path, problem: object) -> DamagedFileError:
+    return DamagedFileError(
+        f"{folder / POINTER}: the pointer is damaged ({problem}). Run `rag index`: it is made anew "
+        "from the publications that stand there."
+    )
 
 
 def mend_pointer(folder: Path) -> str | None:
@@ -95,19 +112,19 @@ def mend_pointer(folder: Path) -> str | None:
     else:
         return None
     found = sorted(
-        ((read_manifest(path.parent)["created_at"], path.parent.name)
-         for path in folder.glob(f"[!.]*/{MANIFEST}")),
+        ((read_manifest(folder / name)["created_at"], name) for name in list_publications(folder)),
         reverse=True,
-    )  # fmt: skip
+    )
     superseded = [None, *(created for created, _ in found)]
     history = [
         asdict(Published(name, created, at))
         for (created, name), at in zip(found, superseded, strict=False)
     ]
+    store = LocalStore(folder)
     if history:
-        write_text(folder / POINTER, json.dumps({"history": history, "built_from": {}}, indent=1))
+        put(store, POINTER, _as_bytes(history, {}))
     else:
-        (folder / POINTER).unlink()
+        store.delete(POINTER)
     return (
         f"{folder / POINTER}: the pointer was damaged ({damage}) and was made anew from "
         f"{len(history)} publications."
@@ -163,6 +180,21 @@ def is_complete(folder: Path, publication: str) -> bool:
     return (folder / publication / MANIFEST).is_file()
 
 
+def list_publications(folder: Path) -> list[str]:
+    """Return the names of the publications that stand there whole, sorted."""
+    return sorted(path.parent.name for path in folder.glob(f"[!.]*/{MANIFEST}"))
+
+
+def is_pinned(folder: Path, publication: str) -> bool:
+    """Say whether a publication is kept until its pin is removed."""
+    return (folder / f"{publication}.pin").exists()
+
+
+def write_manifest(publication: Path, manifest: Mapping[str, Any]) -> None:
+    """Write the manifest into the folder of a publication that is being built, as its last file."""
+    write_text(publication / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False))
+
+
 def build_folder(folder: Path, publication: str, build: Callable[[Path], None]) -> None:
     """Build a publication beside its place and rename it in, whole or not at all.
 
@@ -179,7 +211,7 @@ def build_folder(folder: Path, publication: str, build: Callable[[Path], None]) 
             for path in temporary.rglob("*"):
                 sync_path(path)
             if (folder / publication).exists():  # incomplete: a complete one is not built again
-                _remove_folder(folder / publication)
+                remove_folder(folder / publication)
             temporary.rename(folder / publication)
             sync_path(folder)
         finally:
@@ -189,25 +221,34 @@ def build_folder(folder: Path, publication: str, build: Callable[[Path], None]) 
 def point_at(folder: Path, publication: str, built_from: Mapping[str, str]) -> bool:
     """Let readers see a publication from now on. Returns False where they already did.
 
+    What another writer has pointed at meanwhile stays in the history.
+
     Args:
         built_from: digests to remember beside those that are remembered already.
     """
-    pointer = read_pointer(folder)
-    now = time.time()
-    before = list(pointer.history) if pointer else []
-    remembered = {**(pointer.built_from if pointer else {}), **built_from}
-    is_new = not before or before[0].publication != publication
-    if not is_new and pointer and remembered == dict(pointer.built_from):
-        return False
-    if is_new and before:
-        before[0] = Published(before[0].publication, before[0].published_at, now)
-    rest = [entry for entry in before if entry.publication != publication]
-    head = Published(publication, now) if is_new else before[0]
-    history = [asdict(entry) for entry in (head, *rest)]
-    write_text(
-        folder / POINTER, json.dumps({"history": history, "built_from": remembered}, indent=1)
-    )
+    is_new = False
+
+    def swap(stored: bytes | None) -> bytes:
+        nonlocal is_new
+        pointer = _restore_pointer(folder, stored)
+        now = time.time()
+        before = list(pointer.history) if pointer else []
+        remembered = {**(pointer.built_from if pointer else {}), **built_from}
+        is_new = not before or before[0].publication != publication
+        if stored and not is_new and pointer and remembered == dict(pointer.built_from):
+            return stored
+        if is_new and before:
+            before[0] = Published(before[0].publication, before[0].published_at, now)
+        rest = [entry for entry in before if entry.publication != publication]
+        head = Published(publication, now) if is_new else before[0]
+        return _as_bytes([asdict(entry) for entry in (head, *rest)], remembered)
+
+    update(LocalStore(folder), POINTER, swap)
     return is_new
+
+
+def _as_bytes(history: Sequence[Mapping[str, object]], built_from: Mapping[str, str]) -> bytes:
+    return json.dumps({"history": history, "built_from": built_from}, indent=1).encode()
 
 
 def retire_publications(folder: Path, keep: int, keep_hours: float) -> tuple[str, ...]:
@@ -230,18 +271,25 @@ def retire_publications(folder: Path, keep: int, keep_hours: float) -> tuple[str
     gone = []
     for entry in pointer.history:
         name = entry.publication
-        if name in recent | young or (folder / f"{name}.pin").exists():
+        if name in recent | young or is_pinned(folder, name):
             continue
         if (folder / name).exists():
-            _remove_folder(folder / name)
+            remove_folder(folder / name)
             gone.append(name)
     return tuple(gone)
 
 
-def remove_unfinished(folder: Path, is_alive: Callable[[int], bool]) -> tuple[str, ...]:
-    """Remove temporary files and folders below `folder` whose process is gone."""
+def remove_unfinished(
+    folder: Path, is_alive: Callable[[int], bool], spare: Path | None = None
+) -> tuple[str, ...]:
+    """Remove temporary files and folders below `folder` whose process is gone.
+
+    Args:
+        spare: a folder in it of another program; then only what lies in the others is looked at.
+    """
     gone = []
-    for path in sorted(folder.rglob(f"{TEMPORARY_PREFIX}*")):
+    folders = [folder] if spare is None else [path for path in folder.iterdir() if path != spare]
+    for path in sorted(path for each in folders for path in each.rglob(f"{TEMPORARY_PREFIX}*")):
         owner = path.name.removeprefix(TEMPORARY_PREFIX).split("-")[0]
         if not owner.isdigit() or is_alive(int(owner)) or not path.exists():
             continue
@@ -271,10 +319,3 @@ def remove_left_behind(
             path.unlink(missing_ok=True)
             gone.append(str(path))
     return tuple(gone)
-
-
-def _remove_folder(path: Path) -> None:
-    """Rename first: a half-removed publication must never look whole."""
-    doomed = path.parent / temporary_name()
-    path.rename(doomed)
-    shutil.rmtree(doomed)

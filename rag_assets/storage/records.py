@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.model import DamagedFileError, combine_digests
-from rag_assets.storage.atomic import replace_file
 from rag_assets.storage.locks import Notify, hold_lock
-from rag_assets.storage.parquet import read_parquet
+from rag_assets.storage.parquet import read_parquet, write_parquet
 from rag_assets.storage.provenance import signature
 from rag_assets.storage.trouble import trouble_of_machine
 
@@ -126,22 +125,15 @@ def write_record(
 ) -> None:
     """Write a record whole. Rows stand by content, each content's rows together."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     manifest = json.dumps({c: asdict(entries[c]) for c in sorted(entries)}, ensure_ascii=False)
     table = pa.concat_tables([schema.empty_table(), *tables]).replace_schema_metadata(
         {_MANIFEST_KEY: manifest}
     )
-    with replace_file(path) as temporary:
-        # Vectors are noise to a dictionary and to zstd; both only cost time there.
-        dense = [f.name for f in schema if f.type == pa.list_(pa.float32())]
-        pq.write_table(
-            table,
-            temporary,
-            compression={f.name: "zstd" for f in schema if f.name not in dense} or "none",
-            use_dictionary=False,
-            write_page_checksum=True,
-        )
+    # Vectors are noise to a dictionary and to zstd; both only cost time there.
+    dense = [f.name for f in schema if f.type == pa.list_(pa.float32())]
+    compression = {f.name: "zstd" for f in schema if f.name not in dense} or "none"
+    write_parquet(path, table, compression, use_dictionary=False)
 
 
 def sign(entry: Entry) -> Entry:

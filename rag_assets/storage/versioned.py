@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,6 +12,7 @@ from rag_assets.model import DamagedFileError, hash_bytes
 from rag_assets.storage.atomic import replace_file, write_text
 from rag_assets.storage.locks import Notify, hold_lock
 from rag_assets.storage.provenance import signature
+from rag_assets.storage.store import Store, put
 from rag_assets.storage.trouble import trouble_of_machine
 
 # Ends the hidden file that stands while the files of a version are renamed into place.
@@ -200,8 +201,23 @@ def read_json(path: Path, what: str) -> dict[str, object]:
         DamagedFileError: not what was written; `what` names it for the reader.
         StorageError: the machine cannot read it now.
     """
+    return _decoded(path, path.read_bytes, what)
+
+
+def find_json(store: Store, key: str, what: str) -> dict[str, object] | None:
+    """Return a value that was written as JSON, None where there is none; else as `read_json`."""
+    found = store.get(key)
+    return None if found is None else _decoded(store.place(key), lambda: found.data, what)
+
+
+def put_json(store: Store, key: str, value: Mapping[str, object]) -> None:
+    """Give a key a value for `find_json`, whatever it has."""
+    put(store, key, (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode())
+
+
+def _decoded(path: Path, read: Callable[[], bytes], what: str) -> dict[str, object]:
     try:
-        loaded = json.loads(path.read_text(encoding="utf-8"))
+        loaded = json.loads(read().decode("utf-8"))
     except FileNotFoundError:
         raise
     except (OSError, MemoryError, ValueError, RecursionError) as error:

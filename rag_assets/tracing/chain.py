@@ -93,9 +93,10 @@ class Bytes:
     def text(self, content_ref: str) -> str | None:
         """Return the clean text of a parse, None where the parse is gone."""
         if content_ref not in self._texts:
-            path = self._workspace.root / "data" / content_ref
+            store, key = self._workspace.store, f"data/{content_ref}"
             try:
-                self._texts[content_ref] = read_parsed(path)[0].text if path.is_file() else None
+                stands = store.find(key) is not None
+                self._texts[content_ref] = read_parsed(store.place(key))[0].text if stands else None
             except DamagedFileError:
                 self._texts[content_ref] = None
         return self._texts[content_ref]

@@ -10,7 +10,7 @@ from pathlib import Path
 from rag_assets import __version__
 from rag_assets.model import RagError, code_span, count_of, escape_prose
 from rag_assets.publishing import DocumentLine, describe_namespace, list_documents
-from rag_assets.storage import MANIFEST, read_manifest, read_pointer, write_text
+from rag_assets.storage import is_pinned, list_publications, put, read_manifest, read_pointer
 from rag_assets.tracing.page import ReportPage
 from rag_assets.tracing.querying import open_sql
 from rag_assets.tracing.stored import read_named_rows
@@ -22,7 +22,7 @@ from rag_assets.workspace import (
     read_decisions,
 )
 
-HEALTH_REPORT = "health_report.md"
+HEALTH_REPORT = "meta/health_report.md"
 _FOLDERS = ("raw", "data", "index", "meta", "outputs")
 _PACKAGES = ("dagster", "duckdb", "pylance", "pyarrow", "pymupdf", "torch")
 
@@ -79,9 +79,8 @@ def write_health_report(
     else:
         head.append("**Nothing to do.**")
     text = "\n".join([*head, *report.lines]) + "\n"
-    path = workspace.meta / HEALTH_REPORT
-    write_text(path, text)
-    return Health(path, text, tuple(report.todo))
+    put(workspace.store, HEALTH_REPORT, text.encode())
+    return Health(workspace.store.place(HEALTH_REPORT), text, tuple(report.todo))
 
 
 def _describe(report: ReportPage, namespace: Namespace, models: Sequence[str]) -> None:
@@ -136,13 +135,14 @@ def _publications(namespace: Namespace) -> Iterator[str]:
     manifest = read_manifest(namespace.publications / pointer.current)
     models = ", ".join(f"{m['model']} ({m['fingerprint'][:12]})" for m in manifest["embedders"])
     yield f"- Models: {escape_prose(models)}"
-    for path in sorted(namespace.publications.glob(f"[!.]*/{MANIFEST}")):
-        folder = path.parent
-        marks = ["current"] if folder.name == pointer.current else []
-        if folder.with_name(f"{folder.name}.pin").exists():
+    workspace = namespace.workspace
+    for name in list_publications(namespace.publications):
+        marks = ["current"] if name == pointer.current else []
+        if is_pinned(namespace.publications, name):
             marks.append("pinned")
         more = f" ({', '.join(marks)})" if marks else ""
-        yield f"- Publication {folder.name}{more}: {_megabytes(folder)}"
+        size = _megabytes(workspace, workspace.key_of(namespace.publications / name))
+        yield f"- Publication {name}{more}: {size}"
 
 
 def _describe_places(report: ReportPage, namespace: Namespace) -> None:
@@ -187,7 +187,7 @@ def _describe_policy(report: ReportPage, workspace: Workspace) -> None:
 
 def _describe_machine(report: ReportPage, workspace: Workspace) -> None:
     report.add("\n## Disk and versions\n")
-    report.add(*(f"- {name}/: {_megabytes(workspace.root / name)}" for name in _FOLDERS))
+    report.add(*(f"- {name}/: {_megabytes(workspace, name)}" for name in _FOLDERS))
     versions = [f"rag-assets {__version__}", f"Python {platform.python_version()}"]
     for name in _PACKAGES:
         try:
@@ -197,6 +197,6 @@ def _describe_machine(report: ReportPage, workspace: Workspace) -> None:
     report.add(f"- {', '.join(versions)}")
 
 
-def _megabytes(folder: Path) -> str:
-    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+def _megabytes(workspace: Workspace, prefix: str) -> str:
+    size = workspace.store.used(prefix)
     return f"{size / 1e6:.1f} MB"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from rag_assets.publishing.catalogue import quote_literal
 from rag_assets.stages import recorded
+from rag_assets.storage import match_keys
 from rag_assets.tracing.stored import json_files, load_table
 from rag_assets.workspace import Workspace
 
@@ -193,8 +194,8 @@ def create_lineage(connection: "DuckDBPyConnection", workspace: Workspace) -> No
         (_PACKS, _PACK_COLUMNS, _ITEMS),
         (_CLAIM_AUDITS, _AUDIT_COLUMNS, _CLAIMS),
     ):
-        if paths := list(workspace.root.glob(pattern)):
-            parts.append(query.format(files=json_files(paths, columns)))
+        if found := match_keys(workspace.store, pattern):
+            parts.append(query.format(files=json_files(workspace.store, found, columns)))
     names = ", ".join(part.split(" ")[0] for part in _REFERENCE.split(", "))
     types = ", ".join(
         f"CAST({name} AS {kind}) AS {name}"

@@ -5,7 +5,6 @@ anybody asked. Beside it `chunk_manifest.json` says of every document which fing
 have and whether this build computed them or found them as they were.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,7 +15,7 @@ from rag_assets.model import UsageError
 from rag_assets.publishing import build_id_of
 from rag_assets.publishing.catalogue import attach_catalogues, catalogue_name
 from rag_assets.stages import recorded
-from rag_assets.storage import read_json, read_manifest, read_pointer, write_text
+from rag_assets.storage import find_json, list_publications, put_json, read_manifest, read_pointer
 from rag_assets.tracing.stored import create_stored_tables, read_named_rows
 from rag_assets.workspace import Namespace, Workspace
 
@@ -68,20 +67,23 @@ def write_build_manifest(namespace: Namespace, publication: str) -> BuildManifes
         DamagedFileError: its own files cannot be read.
     """
     folder = namespace.publications / publication
-    if not (folder / catalogue_name(publication)).is_file():
+    workspace = namespace.workspace
+    store, catalogue = workspace.store, folder / catalogue_name(publication)
+    if store.find(workspace.key_of(catalogue)) is None:
         raise UsageError(_not_standing(namespace, publication))
     published = read_manifest(folder)
     build_id = build_id_of(published)
-    path = namespace.workspace.meta / "builds" / build_id / NAME
-    if path.is_file():
-        return BuildManifest(build_id, path, read_json(path, "build manifest"), False)
-    with attach_catalogues({namespace.name: folder / catalogue_name(publication)}) as connection:
-        create_stored_tables(connection, namespace.workspace, [namespace.name], publication)
+    place = f"meta/builds/{build_id}/"
+    written = find_json(store, place + NAME, "build manifest")
+    if written is not None:
+        return BuildManifest(build_id, store.place(place + NAME), written, False)
+    with attach_catalogues({namespace.name: catalogue}) as connection:
+        create_stored_tables(connection, workspace, [namespace.name], publication)
         content, chunks = _render(connection, namespace, published, build_id)
-    write_text(path.with_name(CHUNK_NAME), _as_text(chunks))
+    put_json(store, place + CHUNK_NAME, chunks)
     # Last: where it stands, the other stands.
-    write_text(path, _as_text(content))
-    return BuildManifest(build_id, path, content, True)
+    put_json(store, place + NAME, content)
+    return BuildManifest(build_id, store.place(place + NAME), content, True)
 
 
 def find_builds(
@@ -115,7 +117,8 @@ def find_builds(
 def _not_standing(namespace: Namespace, publication: str) -> str:
     pointer = read_pointer(namespace.publications)
     names = [entry.publication for entry in pointer.history] if pointer else []
-    standing = [name for name in names if (namespace.publications / name).is_dir()]
+    complete = list_publications(namespace.publications)
+    standing = [name for name in names if name in complete]
     retired = "was retired" if publication in names else "is unknown"
     return (
         f"publication '{publication}' of '{namespace.name}' {retired}; these stand: "
@@ -220,7 +223,3 @@ def _chunk_entry(row: Mapping[str, Any] | None, run: str | None) -> dict[str, An
 
 def _different(rows: Mapping[str, Mapping[str, Any]], name: str) -> list[str]:
     return sorted({row[name] for row in rows.values() if row[name] is not None})
-
-
-def _as_text(content: Mapping[str, Any]) -> str:
-    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"

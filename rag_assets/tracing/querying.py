@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from rag_assets.model import PublicationError
 from rag_assets.publishing.catalogue import attach_catalogues, catalogue_name, seal
-from rag_assets.storage import current_folder, read_pointer
+from rag_assets.storage import current_folder, match_keys, read_pointer
 from rag_assets.tracing.lineage import create_lineage
 from rag_assets.tracing.stored import create_stored_tables, load_table, path_list
 from rag_assets.workspace import Workspace
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # name → (files below the workspace, what stands there when there are none, the query)
 _OUTPUTS = {
-    "runs": ("meta/query_runs/[!.]*.json", "query_id VARCHAR", "SELECT * FROM {files}"),
+    "runs": ("meta/query_runs/*.json", "query_id VARCHAR", "SELECT * FROM {files}"),
     "packs": (
         "outputs/evidence_pack_v*.json",
         "query_id VARCHAR, question VARCHAR, item STRUCT(doc_uid VARCHAR)",
@@ -74,8 +74,9 @@ def open_sql(workspace: Workspace, names: Sequence[str] | None = None) -> "DuckD
 
 def _load_outputs(connection: "DuckDBPyConnection", workspace: Workspace) -> None:
     for table, (pattern, columns, query) in _OUTPUTS.items():
-        if paths := sorted(workspace.root.glob(pattern)):
-            files = f"read_json({path_list(paths)}, union_by_name = true, filename = true)"
+        if found := match_keys(workspace.store, pattern):
+            paths = path_list(workspace.store.place(each.key) for each in found)
+            files = f"read_json({paths}, union_by_name = true, filename = true)"
             load_table(connection, table, columns, query.format(files=files))
         else:
             connection.execute(f"CREATE TABLE {table} ({columns})")

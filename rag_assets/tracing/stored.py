@@ -15,7 +15,7 @@ from rag_assets.publishing.catalogue import (
     quote_literal,
 )
 from rag_assets.stages import recorded
-from rag_assets.storage import MANIFEST, read_pointer
+from rag_assets.storage import MANIFEST, Listed, Store, list_publications, match_keys, read_pointer
 from rag_assets.workspace import Namespace, Workspace
 
 if TYPE_CHECKING:
@@ -61,9 +61,9 @@ def create_stored_tables(
         for name in _standing(each)
         if publication in {None, name}
     ]
-    _create_stages(connection, namespaces)
-    _create_publications(connection, standing)
-    _create_bindings(connection, namespaces)
+    _create_stages(connection, workspace, namespaces)
+    _create_publications(connection, workspace, standing)
+    _create_bindings(connection, workspace, namespaces)
     _create_versions(connection, workspace)
     _create_standing(connection, standing)
 
@@ -107,7 +107,7 @@ def path_list(paths: Iterable[Path]) -> str:
     return f"[{', '.join(quote_literal(str(path)) for path in paths)}]"
 
 
-def json_files(paths: Iterable[Path], columns: str, *, lines: bool = False) -> str:
+def json_files(store: Store, files: Iterable[Listed], columns: str, *, lines: bool = False) -> str:
     """Return the table function that reads JSON files with the columns named, and no others.
 
     A key that a file does not have is null, one that is not asked for is passed over: files of
@@ -117,25 +117,29 @@ def json_files(paths: Iterable[Path], columns: str, *, lines: bool = False) -> s
         columns: `name TYPE, …`.
         lines: one document a line; else one a file.
     """
-    found = sorted(paths)
+    found = sorted(files, key=lambda each: each.key)
     typed = ", ".join(
         f"{quote_identifier(name)}: {quote_literal(kind)}"
         for name, kind in (part.split(" ", 1) for part in columns.split(", "))
     )
-    most = max(_JSON_BYTES, *(path.stat().st_size + 1 for path in found))
+    most = max(_JSON_BYTES, *(each.size + 1 for each in found))
     form = "newline_delimited" if lines else "unstructured"
+    paths = path_list(store.place(each.key) for each in found)
     return (
-        f"read_json({path_list(found)}, columns = {{{typed}}}, filename = true, format = '{form}', "
+        f"read_json({paths}, columns = {{{typed}}}, filename = true, format = '{form}', "
         f"maximum_object_size = {most}, ignore_errors = {str(lines).lower()})"
     )
 
 
-def _create_stages(connection: "DuckDBPyConnection", namespaces: Sequence[Namespace]) -> None:
+def _create_stages(
+    connection: "DuckDBPyConnection", workspace: Workspace, namespaces: Sequence[Namespace]
+) -> None:
+    store, key_of = workspace.store, workspace.key_of
     paths = [
-        path
+        store.place(record.key)
         for each in namespaces
         for stage in recorded()
-        for path in sorted((each.records / stage).glob("[!.]*.parquet"))
+        for record in match_keys(store, f"{key_of(each.records)}/{stage}/*.parquet")
     ]
     if not paths:
         connection.execute(
@@ -164,15 +168,19 @@ def _create_stages(connection: "DuckDBPyConnection", namespaces: Sequence[Namesp
 
 
 def _create_publications(
-    connection: "DuckDBPyConnection", standing: Sequence[tuple[Namespace, str]]
+    connection: "DuckDBPyConnection",
+    workspace: Workspace,
+    standing: Sequence[tuple[Namespace, str]],
 ) -> None:
+    store, key_of = workspace.store, workspace.key_of
     paths = [each.publications / publication / MANIFEST for each, publication in standing]
+    manifests = [found for path in paths if (found := store.find(key_of(path)))]
     connection.execute(
         "CREATE TABLE publications (namespace VARCHAR, publication VARCHAR, is_current BOOLEAN, "
         "created_at TIMESTAMP, inventory_digest VARCHAR, chunks BIGINT, "
         f"{_SIGNED})"
     )
-    if not paths:
+    if not manifests:
         return
     columns = (
         "namespace VARCHAR, publication VARCHAR, created_at DOUBLE, inventory_digest VARCHAR, "
@@ -189,14 +197,17 @@ def _create_publications(
             make_timestamp((created_at * 1000000)::BIGINT), inventory_digest,
             (counts->>'chunks')::BIGINT, made_by->>'run_id', made_by->>'code_version',
             coalesce(config_hash, made_by->>'config_hash'), tool_version
-        FROM {json_files(paths, columns)}
+        FROM {json_files(store, manifests, columns)}
     """)
 
 
-def _create_bindings(connection: "DuckDBPyConnection", namespaces: Sequence[Namespace]) -> None:
-    journals = [each.journal for each in namespaces]
-    found = [path for path in journals if path.is_file() and path.stat().st_size]
-    if not found:
+def _create_bindings(
+    connection: "DuckDBPyConnection", workspace: Workspace, namespaces: Sequence[Namespace]
+) -> None:
+    store, key_of = workspace.store, workspace.key_of
+    journals = [found for each in namespaces if (found := store.find(key_of(each.journal)))]
+    written = [found for found in journals if found.size]
+    if not written:
         connection.execute(
             "CREATE TABLE bindings (namespace VARCHAR, content_hash VARCHAR, path VARCHAR, "
             "doc_uid VARCHAR, bound_at VARCHAR)"
@@ -207,13 +218,13 @@ def _create_bindings(connection: "DuckDBPyConnection", namespaces: Sequence[Name
         CREATE TABLE bindings AS
         SELECT regexp_extract(filename, '([^/]+)\\.jsonl$', 1) AS namespace, content_hash, path,
             doc_uid, "at" AS bound_at
-        FROM {json_files(found, columns, lines=True)} WHERE event IN ('bind', 'pin')
+        FROM {json_files(store, written, columns, lines=True)} WHERE event IN ('bind', 'pin')
     """)
 
 
 def _create_versions(connection: "DuckDBPyConnection", workspace: Workspace) -> None:
-    log = workspace.meta / "version_log.jsonl"
-    if not log.is_file() or not log.stat().st_size:
+    log = workspace.store.find("meta/version_log.jsonl")
+    if log is None or not log.size:
         connection.execute(
             f"CREATE TABLE versions (file VARCHAR, made_at VARCHAR, reason VARCHAR, {_SIGNED})"
         )
@@ -224,15 +235,18 @@ def _create_versions(connection: "DuckDBPyConnection", workspace: Workspace) -> 
         SELECT file, "timestamp" AS made_at, reason, made_by->>'run_id' AS run_id,
             made_by->>'code_version' AS code_version,
             made_by->>'config_hash' AS config_hash, made_by->>'tool_version' AS tool_version
-        FROM {json_files([log], columns, lines=True)} WHERE file IS NOT NULL
+        FROM {json_files(workspace.store, [log], columns, lines=True)} WHERE file IS NOT NULL
     """)
 
 
 def _standing(namespace: Namespace) -> list[str]:
     """Return the name of every publication of a namespace that stands whole."""
-    folder = namespace.publications
-    found = [path.parent.name for path in sorted(folder.glob(f"[!.]*/{MANIFEST}"))]
-    return [name for name in found if (folder / name / catalogue_name(name)).is_file()]
+    folder, workspace = namespace.publications, namespace.workspace
+    return [
+        name
+        for name in list_publications(folder)
+        if workspace.store.find(workspace.key_of(folder / name / catalogue_name(name)))
+    ]
 
 
 def _create_standing(

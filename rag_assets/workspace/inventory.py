@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from rag_assets.model import DamagedFileError, Progress, UsageError, hash_fields
-from rag_assets.storage import hold_lock, read_parquet, replace_file, trouble_of_machine
+from rag_assets.storage import hold_lock, read_parquet, trouble_of_machine, write_parquet
 from rag_assets.workspace.changes import Change, Held, compare_contents
 from rag_assets.workspace.identity import Claim, Identities, reconcile
 from rag_assets.workspace.journal import (
@@ -298,7 +298,6 @@ def require_inventory(namespace: Namespace) -> Inventory:
 
 def _write_inventory(path: Path, inventory: Inventory) -> None:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     schema = pa.schema(
         [pa.field(name, pa.string()) for name in _TEXT_FIELDS]
@@ -314,5 +313,4 @@ def _write_inventory(path: Path, inventory: Inventory) -> None:
     table = pa.Table.from_pylist(rows, schema=schema).replace_schema_metadata(
         {"rag_inventory": json.dumps(meta)}
     )
-    with replace_file(path) as temporary:
-        pq.write_table(table, temporary, write_page_checksum=True)
+    write_parquet(path, table)

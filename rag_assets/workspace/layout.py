@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rag_assets.model import ConfigurationError, UsageError, WorkspaceError
 from rag_assets.settings import Settings
+from rag_assets.storage import LocalStore
 from rag_assets.workspace.configuration import (
     Layer,
     SettingLine,
@@ -172,6 +173,15 @@ class Workspace:
             f"no workspace in {here} or above it. `rag init DIR` makes one; --workspace DIR or "
             "RAG_WORKSPACE names one elsewhere."
         )
+
+    @cached_property
+    def store(self) -> LocalStore:
+        """Derived files by their keys, which are their paths from the workspace's folder."""
+        return LocalStore(self.root)
+
+    def key_of(self, path: Path) -> str:
+        """Return the key of a derived file by where it lies."""
+        return path.relative_to(self.root).as_posix()
 
     @property
     def meta(self) -> Path:

@@ -4,6 +4,7 @@ import pytest
 
 from rag_assets.auditing import CitationAudit, CitedDocument, VerdictStore
 from rag_assets.auditing.result_store import KEPT_DAYS
+from rag_assets.storage import LocalStore
 
 from .world import SETTINGS, WordEncoder, audit_of, make_document
 
@@ -17,7 +18,7 @@ def notify(sentence: str) -> None:
 
 
 def stored(tmp_path: Path) -> VerdictStore:
-    return VerdictStore(tmp_path / "judgements.jsonl", tmp_path / "lock")
+    return VerdictStore(LocalStore(tmp_path), "judgements.jsonl", tmp_path / "lock")
 
 
 def judged(

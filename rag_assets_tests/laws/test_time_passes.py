@@ -271,3 +271,25 @@ def test_unfinished_files_of_audits_that_died_go(
     (workspace.judgements / "judgements.jsonl").write_text("")
     collect(namespace)
     assert [path.name for path in workspace.judgements.iterdir()] == ["judgements.jsonl"]
+
+
+def test_parses_blobs_and_answers_that_no_record_names_go_once_they_are_old(
+    namespace: Namespace,
+) -> None:
+    named = content_of(namespace, "roofs")
+    folder = namespace.parsed_folder(namespace.partition_of(named))
+    stand = {path.name for path in folder.iterdir()}
+    parse, blob = folder / f"{'0' * 64}.parquet", namespace.blob("0" * 64)
+    gone = namespace.answers / f"{'0' * 64}-0123456789abcdef"
+    kept = namespace.answers / f"{named}-0123456789abcdef"
+    files = (parse, blob, gone / "part-001.zip", kept / "part-001.zip")
+    for file in files:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(b"-")
+    collect(namespace)
+    assert all(file.is_file() for file in files), "young ones may be of a run that has begun"
+    with days_later(1):
+        collect(namespace)
+    assert [file for file in files if file.exists()] == [kept / "part-001.zip"]
+    assert not gone.exists()
+    assert {path.name for path in folder.iterdir()} == stand

@@ -98,7 +98,8 @@ def test_pointer_manifest_and_outputs_that_cannot_be_read_are_not_damaged(
 ) -> None:
     for name in ("current.json", "manifest.json", "pack.json"):
         (tmp_path / name).write_text(json.dumps({}), encoding="utf-8")
-    monkeypatch.setattr(Path, "read_text", raising(error))
+    for place in ("read_text", "read_bytes"):
+        monkeypatch.setattr(Path, place, raising(error))
     readers: list[Callable[[], object]] = [
         lambda: read_pointer(tmp_path),
         lambda: read_manifest(tmp_path),

@@ -124,7 +124,8 @@ class CauseStore(ResultStore[float]):
 def open_causes(workspace: Workspace) -> CauseStore:
     """Return the readings that a workspace keeps."""
     return CauseStore(
-        workspace.judgements / "sentence_readings.jsonl",
+        workspace.store,
+        workspace.key_of(workspace.judgements / "sentence_readings.jsonl"),
         workspace.locks / "sentence_readings.lock",
     )
 

@@ -78,7 +78,9 @@ class SearchStore(ResultStore[tuple[DocumentKey, ...]]):
 def open_searches(workspace: Workspace) -> SearchStore:
     """Return the searches that a workspace keeps."""
     return SearchStore(
-        workspace.judgements / "claim_searches.jsonl", workspace.locks / "claim_searches.lock"
+        workspace.store,
+        workspace.key_of(workspace.judgements / "claim_searches.jsonl"),
+        workspace.locks / "claim_searches.lock",
     )
 
 

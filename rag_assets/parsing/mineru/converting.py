@@ -17,6 +17,7 @@ from rag_assets.parsing.mineru.splitting import (
     split_document,
 )
 from rag_assets.settings import MineruSettings
+from rag_assets.storage import LocalStore
 
 # Transfers at once: the line is the limit, not the machine.
 _TRANSFERS = 4
@@ -41,10 +42,11 @@ class Conversion:
 
     def is_complete(self) -> bool:
         """Tell whether every part's answer is there."""
-        if not (self.folder / SPLIT_MANIFEST).is_file():
+        store = LocalStore(self.folder)
+        if store.find(SPLIT_MANIFEST) is None:
             return False
         _, parts = read_split_manifest(self.folder)
-        return all((self.folder / part.answer).is_file() for part in parts)
+        return all(store.find(part.answer) is not None for part in parts)
 
 
 def convert_documents(
@@ -79,7 +81,7 @@ def convert_documents(
         if on_done is not None:
             on_done(done, total)
     for item, part in sending:
-        (item.folder / part.name).unlink(missing_ok=True)
+        LocalStore(item.folder).delete(part.name)
 
 
 _Sending = tuple[Conversion, Part]

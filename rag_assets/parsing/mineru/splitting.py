@@ -1,6 +1,8 @@
 """A PDF over the service's limits becomes parts, bound to it by `split_manifest.json`."""
 
+import errno
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import closing
@@ -11,7 +13,7 @@ from typing import Any
 from rag_assets.model import ParseFailure, hash_bytes
 from rag_assets.parsing.pdf.library import load_pymupdf
 from rag_assets.settings import MineruSettings
-from rag_assets.storage import write_text
+from rag_assets.storage import LocalStore, put, put_json
 
 SPLIT_MANIFEST = "split_manifest.json"
 _BYTES_PER_MEGABYTE = 1_000_000
@@ -84,7 +86,7 @@ def split_document(
         for number, run in enumerate(runs, start=1)
     ]
     manifest = {"content_hash": content_hash, "pages": pages, "parts": [asdict(p) for p in parts]}
-    write_text(folder / SPLIT_MANIFEST, json.dumps(manifest, indent=1) + "\n")
+    put_json(LocalStore(folder), SPLIT_MANIFEST, manifest)
     return parts
 
 
@@ -95,7 +97,12 @@ def read_split_manifest(folder: Path) -> tuple[int, list[Part]]:
         OSError: there is no manifest.
         ValueError: it is not one.
     """
-    manifest = json.loads((folder / SPLIT_MANIFEST).read_text(encoding="utf-8"))
+    found = LocalStore(folder).get(SPLIT_MANIFEST)
+    if found is None:
+        raise FileNotFoundError(
+            errno.ENOENT, os.strerror(errno.ENOENT), str(folder / SPLIT_MANIFEST)
+        )
+    manifest = json.loads(found.data)
     return int(manifest["pages"]), [Part(**fields) for fields in manifest["parts"]]
 
 
@@ -133,5 +140,5 @@ def _write_part(folder: Path, content_hash: str, number: int, run: _Run, path: P
     if data is None:
         shutil.copyfile(path, folder / name)
         return Part(number, name, first, last, content_hash)
-    (folder / name).write_bytes(data)
+    put(LocalStore(folder), name, data)
     return Part(number, name, first, last, hash_bytes(data))

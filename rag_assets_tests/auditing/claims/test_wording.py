@@ -18,6 +18,7 @@ from rag_assets.auditing.claims.causal_model import (
     log_odds,
 )
 from rag_assets.model import DamagedFileError
+from rag_assets.storage import LocalStore
 from rag_assets.workspace import configs_folder
 
 STRONG = [
@@ -165,10 +166,10 @@ def test_a_sentence_is_encoded_once_and_only_where_its_words_leave_it_open(
 
 def test_a_reading_is_kept_for_the_next_audit(tmp_path: Path) -> None:
     sentence = "Smoking increases the risk of stroke."
-    store = CauseStore(tmp_path / "readings.jsonl", tmp_path / "lock")
+    store = CauseStore(LocalStore(tmp_path), "readings.jsonl", tmp_path / "lock")
     assert CausalReader(store).is_causal(sentence)
     store.save(print)
-    kept = CauseStore(tmp_path / "readings.jsonl", tmp_path / "lock")
+    kept = CauseStore(LocalStore(tmp_path), "readings.jsonl", tmp_path / "lock")
     # What is kept decides, were it otherwise today.
     lines = (tmp_path / "readings.jsonl").read_text(encoding="utf-8").splitlines()
     (entry,) = map(json.loads, lines)

@@ -1,0 +1,265 @@
+"""Derived files are opened, listed and renamed by `storage/` and `workspace/` alone.
+
+Every call of the file system outside of these two rooms is counted, and every one has to be of a
+file that is a person's own or another program's (`OWNERS`), or one of those
+that still stand (`ALLOWANCE`). The allowance only falls: a module with fewer calls than it says
+fails too, until its number is lowered. A new call is made by key, through `Workspace.store`.
+
+Not counted is what storage does for its callers (`read_json`, `read_entries`, `read_parquet`,
+`build_folder` …), and Lance and DuckDB, which open what lies in a folder of `local_folder`.
+"""
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "rag_assets"
+HOLDERS = {"storage", "workspace"}
+
+METHODS = {
+    "chmod", "exists", "glob", "hardlink_to", "is_dir", "is_file", "is_symlink", "iterdir",
+    "lstat", "mkdir", "read_bytes", "read_text", "rename", "rglob", "rmdir", "stat",
+    "symlink_to", "touch", "unlink", "write_bytes", "write_text",
+}  # fmt: skip
+FUNCTIONS = {
+    "open", "replace_file", "sync_path", "write_bytes", "write_private",
+    "write_text",
+}  # fmt: skip
+# Of these modules any function that takes a path.
+OF_MODULES = {
+    "os": {"access", "link", "listdir", "makedirs", "open", "remove", "rename", "replace", "rmdir",
+           "scandir", "stat", "symlink", "unlink", "utime", "walk"},
+    "pq": {"ParquetFile", "read_metadata", "read_schema", "read_table", "write_table"},
+    "shutil": {"copy", "copy2", "copyfile", "copytree", "move", "rmtree"},
+}  # fmt: skip
+# What they open without a mode is not a path of ours.
+LIBRARIES = {"pymupdf"}
+
+# Whose files they are → "module" or "module:function".
+OWNERS = {
+    "a person's outputs": {
+        "assets/citation_audits.py",
+        "assets/claim_audits.py",
+        "assets/evidence_packs.py",
+        "assets/retrieval_evaluations.py",
+        "auditing/storing.py:keep_audit",
+        "cli/drafts.py",
+        "cli/evaluating.py",
+        "cli/questions.py",
+        "evidence/asking.py:_add_page",
+        "evidence/bibliography/exporting.py",
+        "evidence/noted.py:_read",
+        "evidence/query_runs.py:_open",
+        "evidence/replaying.py:_differences",
+        "evidence/replaying.py:pack_files",
+        "publishing/collecting.py:collect_garbage",
+        "tracing/chain.py:_hash_of",
+        "tracing/chain.py:changed_output",
+        "tracing/health_outputs.py",
+    },
+    "a person's outputs or questions": {
+        "evidence/asking.py:ask",
+    },
+    "inside a table or catalogue of Lance or DuckDB, in a local folder": {
+        "publishing/catalogue.py",
+        "publishing/search_memory.py",
+    },
+    "a person's sources": {
+        "evidence/pictures.py",
+        "knowledge/adding.py",
+        "knowledge/fetching.py",
+        "parsing/mineru/sending.py",
+        "parsing/worker.py:_read_bytes",
+        "publishing/exporting.py:_content_of",
+        "running/examining.py",
+    },
+    "a person's drafts": {
+        "auditing/drafts/draft.py",
+        "auditing/staleness.py",
+        "auditing/storing.py:draft_key",
+        "auditing/storing.py:find_drafts",
+        "auditing/storing.py:list_drafts",
+        "auditing/storing.py:newest",
+        "cli/sources.py",
+        "sensors/workspace.py",
+        "tracing/finding.py",
+    },
+    "a person's questions": {
+        "evidence/question.py",
+    },
+    "a person's evaluation sets": {
+        "assets/evaluation_sets.py",
+        "definitions.py",
+        "evaluation/drafts_rows.py",
+        "evaluation/evalsets.py",
+        "evaluation/json_rows.py",
+        "evaluation/retrieval_rows.py",
+        "evaluation/workspace_sets.py",
+    },
+    "a cache of evaluations, wherever one asks for it": {
+        "evaluation/drafts.py",
+        "evaluation/drafts_sources.py",
+        "evaluation/vector_store.py",
+    },
+    "configuration and sources, where a workspace is made": {
+        "evaluation/workspaces.py",
+        "knowledge/stores.py",
+    },
+    "a file or folder that the caller names": {
+        "cli/options.py",
+        "cli/previewing.py",
+        "previewing/source.py",
+        "publishing/exporting.py:_write_attachments",
+        "publishing/exporting.py:export_chunks",
+        "publishing/exporting.py:export_parsed",
+    },
+    "models, in a cache of the machine": {
+        "embedding/bert_folder.py",
+        "embedding/bert_parts.py",
+        "embedding/bundled_files.py",
+        "embedding/model_folder.py",
+        "embedding/remote_tokenizer.py",
+        "embedding/sparse_encoder.py",
+        "judging/entailment.py",
+        "judging/reader_fit.py",
+        "llm/local_server.py",
+        "local_models/cache.py",
+        "local_models/fetching.py",
+        "retrieval/reranking/cross_encoder.py",
+    },
+    "files of the package": {
+        "auditing/claims/causal_model.py",
+        "evidence/answer_weights.py",
+        "finding/weights.py",
+        "llm/prompting.py",
+        "retrieval/usual_questions.py",
+    },
+    "configuration": {
+        "llm/scripted.py",
+        "retrieval/weights.py",
+    },
+    "another program's": {
+        "parsing/pdf/ocr.py",
+        "parsing/worker.py:__init__",
+        "parsing/worker.py:_limit_memory",
+        "running/attended.py",
+        "running/code_server.py",
+        "running/instance.py",
+        "running/serving.py",
+    },
+}
+NOT_DERIVED = frozenset[str]().union(*OWNERS.values())
+# "module" → how many calls on derived files are still made there.
+ALLOWANCE: dict[str, int] = {
+    "parsing/mineru/service.py": 3,
+    "parsing/mineru/splitting.py": 3,
+    "parsing/stage.py": 5,
+    "parsing/stored.py": 3,
+    "parsing/worker.py": 1,
+    "retrieval/reader.py": 1,
+}
+
+
+def calls_in(source: str) -> Iterator[tuple[str, int]]:
+    """Yield (function, line) of every call of the file system; methods without their class."""
+
+    def walk(node: ast.AST, function: str) -> Iterator[tuple[str, int]]:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) and not function:
+                yield from walk(child, child.name)
+                continue
+            if isinstance(child, ast.Call) and is_of_files(child):
+                yield function, child.lineno
+            yield from walk(child, function)
+
+    yield from walk(ast.parse(source), "")
+
+
+def is_of_files(call: ast.Call) -> bool:
+    """Say whether a call is one of the file system, by its name and the form of its arguments."""
+    called = call.func
+    if isinstance(called, ast.Name):
+        return called.id in FUNCTIONS
+    if not isinstance(called, ast.Attribute):
+        return False
+    if isinstance(called.value, ast.Name) and called.value.id in OF_MODULES:
+        return called.attr in OF_MODULES[called.value.id]
+    if called.attr == "open":  # of a path: a mode or nothing; others open something by its name
+        modes = [each for each in call.args if not is_mode(each)]
+        is_library = isinstance(called.value, ast.Name) and called.value.id in LIBRARIES
+        return not modes and not is_library
+    if called.attr == "replace":  # of a path: where to; of a text two, of a time by name
+        return len(call.args) == 1 and not call.keywords
+    return called.attr in METHODS
+
+
+def is_mode(argument: ast.expr) -> bool:
+    """Say whether an argument is how a file is opened, such as `"rb"`."""
+    given = argument.value if isinstance(argument, ast.Constant) else None
+    return isinstance(given, str) and re.fullmatch(r"[rwxa][bt+]*", given) is not None
+
+
+def counted() -> tuple[Counter[str], set[str], list[str]]:
+    """Return calls by module, the reasons that were used, and every call that has none."""
+    found: Counter[str] = Counter()
+    used: set[str] = set()
+    places = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        module = path.relative_to(PACKAGE).as_posix()
+        if module.split("/")[0] in HOLDERS:
+            continue
+        for function, line in calls_in(path.read_text(encoding="utf-8")):
+            reasons = {module, f"{module}:{function}"} & NOT_DERIVED
+            used |= reasons
+            if not reasons:
+                found[module] += 1
+                places.append(f"rag_assets/{module}:{line} in {function or 'the module'}")
+    return found, used, places
+
+
+def test_no_call_on_a_derived_file_is_added_and_each_that_went_is_taken_off() -> None:
+    found, _, places = counted()
+    more = [
+        place for place in places if found[module_of(place)] > ALLOWANCE.get(module_of(place), 0)
+    ]
+    assert more == [], "use Workspace.store, or a function of storage/"
+    fewer = {m: found[m] for m, allowed in ALLOWANCE.items() if found[m] < allowed}
+    assert fewer == {}, "the allowance can be lowered to these numbers"
+
+
+def module_of(place: str) -> str:
+    return place.removeprefix("rag_assets/").partition(":")[0]
+
+
+def test_every_owner_still_has_calls() -> None:
+    assert NOT_DERIVED - counted()[1] == set()
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["path.open()", "path.open('rb')", "open(path)", "path.open(encoding='utf-8')", "a.glob('*')",
+     "x = path.read_text('utf-8')", "temporary.replace(target)", "write_text(path, '')",
+     "os.replace(a, b)", "shutil.rmtree(folder)", "(a / b).unlink()", "pq.write_table(t, path)",
+     "def f():\n    return [p for p in folder.iterdir()]"],
+)  # fmt: skip
+def test_a_call_of_the_file_system_is_seen(source: str) -> None:
+    assert len(list(calls_in(source))) == 1
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["Workspace.open(root)", "pymupdf.open()", "archive.open('[Content_Types].xml')",
+     "text.replace('a', 'b')", "at.replace(microsecond=0)", "replace(entry, note={})",
+     "items.remove(item)", "store.get(key)", "read_json(path, 'pack')"],
+)  # fmt: skip
+def test_what_only_has_such_a_name_is_not(source: str) -> None:
+    assert list(calls_in(source)) == []
+
+
+def test_a_call_is_told_with_the_function_that_makes_it() -> None:
+    source = "class A:\n  def f(self):\n    def g():\n      p.unlink()\n    return g\np.stat()\n"
+    assert list(calls_in(source)) == [("f", 4), ("", 6)]
