@@ -61,6 +61,9 @@ OWNERS = {
         "tracing/chain.py:changed_output",
         "tracing/health_outputs.py",
     },
+    "readable folders, which a person opens": {
+        "publishing/exporting.py",
+    },
     "a person's outputs or questions": {
         "evidence/asking.py:ask",
     },
@@ -74,7 +77,6 @@ OWNERS = {
         "knowledge/fetching.py",
         "parsing/mineru/sending.py",
         "parsing/worker.py:_read_bytes",
-        "publishing/exporting.py:_content_of",
         "running/examining.py",
     },
     "a person's drafts": {
@@ -113,9 +115,6 @@ OWNERS = {
         "cli/options.py",
         "cli/previewing.py",
         "previewing/source.py",
-        "publishing/exporting.py:_write_attachments",
-        "publishing/exporting.py:export_chunks",
-        "publishing/exporting.py:export_parsed",
     },
     "models, in a cache of the machine": {
         "embedding/bert_folder.py",
@@ -157,9 +156,9 @@ NOT_DERIVED = frozenset[str]().union(*OWNERS.values())
 ALLOWANCE: dict[str, int] = {
     "parsing/mineru/service.py": 3,
     "parsing/mineru/splitting.py": 3,
-    "parsing/stage.py": 5,
-    "parsing/stored.py": 3,
-    "parsing/worker.py": 1,
+    "parsing/stage.py": 4,
+    "parsing/stored.py": 4,
+    "parsing/worker.py": 2,
     "retrieval/reader.py": 1,
 }
 
