@@ -65,9 +65,9 @@ def test_no_command_is_left_out_here() -> None:
     }
     looking = {"chunks", "export", "parsers", "sql", "meta", "gc", "doctor", "settings"}
     reporting = {"trace", "manifest", "build-bm25", "briefs", "health", "decide"}  # test_reports.py
-    # rag_assets_tests/evaluation, cli, test_ui.py, mcp_server, evidence, auditing
+    # rag_assets_tests/evaluation, cli, test_ui.py, mcp_server, evidence, auditing, statutes
     elsewhere = {
-        "eval", "calibrate", "models", "ui", "mcp", "replay", "export-used-sources", "audit",
+        "eval", "calibrate", "models", "ui", "mcp", "replay", "export-used-sources", "audit", "law",
     }  # fmt: skip
     assert set(COMMANDS) == tested | looking | reporting | elsewhere
 
@@ -444,7 +444,7 @@ def test_init_refuses_a_file_and_an_unknown_template(tmp_path: Path, rag: Rag) -
     assert (ran.exit_code, "is a file" in ran.stderr) == (3, True)
     ran = rag("init", tmp_path / "new", "--template", "thesi")
     assert ran.exit_code == 3
-    assert "known: papers, thesis" in ran.stderr
+    assert "known: law, papers, thesis" in ran.stderr
     assert not (tmp_path / "new").exists()
 
 

@@ -1,10 +1,13 @@
 """Wordings of a law by day, articles cut out exactly, citations that lead back."""
 
+import json
 from collections.abc import Iterator
 from datetime import date
 
 import pytest
+from click.testing import CliRunner, Result
 
+from rag_assets.cli.main import build_cli
 from rag_assets.model import UsageError
 from rag_assets.retrieval import OpenedLibrary
 from rag_assets.statutes import LawShelf, StatuteCitation, read_citation, write_citation
@@ -153,3 +156,34 @@ def test_citations_are_read_as_they_are_written() -> None:
         "刑法", "2023-12-29", ("第二编 分则",), "133-1", 1, 2
     )
     assert read_citation("《刑法》>第133条之一").key == "133-1"
+
+
+def asked(library: OpenedLibrary, *arguments: str) -> Result:
+    command = ["--workspace", str(library.workspace.root), "law", *arguments]
+    return CliRunner().invoke(build_cli(), command)
+
+
+def test_the_command_prints_the_article_and_its_citation(library: OpenedLibrary) -> None:
+    ran = asked(library, "article", "养犬条例", "2之一", "--as-of", "2021-01-01")
+    assert ran.exit_code == 0
+    assert ran.stdout.startswith("第二条之一 可以教育。")
+    assert "[甲乙市养犬条例(2020-05-01) > 第一章 总则 > 第二条之一]" in ran.stdout
+    ran = asked(library, "cite", "[养犬条例 > 第二条第二项]", "--as-of", "2021-01-01", "--json")
+    found = json.loads(ran.stdout)
+    assert found["text"] == "（二）扰民。"
+    assert found["version"]["standing"] == "in_force"
+
+
+def test_the_command_says_what_is_not_there(library: OpenedLibrary) -> None:
+    ran = asked(library, "cite", "[养犬条例 > 第九条]")
+    assert ran.exit_code == 3
+    assert "nearest" in ran.stderr
+
+
+def test_the_command_lists_wordings_and_says_what_the_text_does_not(
+    library: OpenedLibrary,
+) -> None:
+    ran = asked(library, "versions", "丙丁办法", "--as-of", "2021-01-01")
+    assert "the text does not say" in ran.stdout
+    ran = asked(library, "versions", "养犬条例", "--as-of", "2016-01-01", "--json")
+    assert [one["standing"] for one in json.loads(ran.stdout)] == ["not_yet_in_force", "in_force"]
