@@ -7,18 +7,16 @@ from rag_assets.chunking.preprocess import PREPROCESS_VERSION, preprocess
 from rag_assets.lazily import lazy_names
 
 if TYPE_CHECKING:
+    from rag_assets.chunking.boxes import BoxFinder
     from rag_assets.chunking.chunks import CHUNKING_VERSION, make_chunks
     from rag_assets.chunking.context import PATH_SEPARATOR, model_input
     from rag_assets.chunking.documents import chunk_document, make_parents
     from rag_assets.chunking.outline import sentence_breaks
     from rag_assets.chunking.parents import PARENTS_VERSION, locate_pages
-    from rag_assets.chunking.sentences import split_sentences
-    from rag_assets.chunking.tokenizer import TokenCounter, Tokenizer
-
-if TYPE_CHECKING:
-    from rag_assets.chunking.boxes import BoxFinder
     from rag_assets.chunking.rows import boxes_type, chunks_schema, parents_schema
+    from rag_assets.chunking.sentences import split_sentences
     from rag_assets.chunking.stage import has_stale_chunks, refresh_chunks, refresh_parents
+    from rag_assets.chunking.tokenizer import TokenCounter, Tokenizer
     from rag_assets.chunking.verifying import oversized_chunks, uncovered_parents
 
 __all__ = [

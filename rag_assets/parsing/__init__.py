@@ -7,12 +7,18 @@ from rag_assets.lazily import lazy_names
 if TYPE_CHECKING:
     from rag_assets.parsing.contract import ParseHints, Parser
     from rag_assets.parsing.document import media_type_of, parse_document
-    from rag_assets.parsing.fingerprints import parse_fingerprint, request_fingerprint
+    from rag_assets.parsing.fingerprints import (
+        STAGE_VERSION,
+        parse_fingerprint,
+        request_fingerprint,
+    )
     from rag_assets.parsing.job import ParseJob
     from rag_assets.parsing.pdf.drawing import draw_page, draw_spans, render_attachment
+    from rag_assets.parsing.pdf.library import load_pymupdf
     from rag_assets.parsing.pdf.printed import boxes_of, printed_span, printed_text
     from rag_assets.parsing.plain.encodings import decode_text
-    from rag_assets.parsing.pool import observe_parses, parse_files
+    from rag_assets.parsing.pool import observe_parses, parse_files, worker_started_ahead
+    from rag_assets.parsing.quality import write_quality_report
     from rag_assets.parsing.reasons import PARSE_REASONS
     from rag_assets.parsing.registry import (
         ParserRegistry,
@@ -22,24 +28,17 @@ if TYPE_CHECKING:
         register_parser,
         unregister_parser,
     )
+    from rag_assets.parsing.rendering import render_json, render_markdown
     from rag_assets.parsing.sections import make_sections
     from rag_assets.parsing.sheets.csv_records import CsvTable, read_csv_table
     from rag_assets.parsing.sniffing import sniff_media_type
-    from rag_assets.parsing.stored import parsed_digest, read_parsed, write_parsed
-
-if TYPE_CHECKING:
-    from rag_assets.parsing.fingerprints import STAGE_VERSION
-    from rag_assets.parsing.pdf.library import load_pymupdf
-    from rag_assets.parsing.pool import worker_started_ahead
-    from rag_assets.parsing.quality import write_quality_report
-    from rag_assets.parsing.rendering import render_json, render_markdown
     from rag_assets.parsing.stage import (
         has_stale_parses,
         password_of,
         read_reports,
         refresh_parse_reports,
     )
-    from rag_assets.parsing.stored import read_print
+    from rag_assets.parsing.stored import parsed_digest, read_parsed, read_print, write_parsed
 
 __all__ = [
     "PARSE_REASONS",

@@ -15,8 +15,14 @@ if TYPE_CHECKING:
     )
     from rag_assets.publishing.collecting import Collected, collect_garbage
     from rag_assets.publishing.embedders import PublishedModel, published_models, vectors_to_come
-    from rag_assets.publishing.exporting import export_chunks, export_parsed
+    from rag_assets.publishing.exporting import (
+        export_chunks,
+        export_parsed,
+        readable_folder,
+        refresh_readable,
+    )
     from rag_assets.publishing.facts import DocumentFacts
+    from rag_assets.publishing.languages import KANA_HANGUL, Language
     from rag_assets.publishing.naming import build_id_of
     from rag_assets.publishing.overview import (
         DocumentLine,
@@ -24,16 +30,11 @@ if TYPE_CHECKING:
         describe_settled,
         list_documents,
     )
-    from rag_assets.publishing.plots import plot_publication
+    from rag_assets.publishing.plots import draw_histogram, plot_publication
     from rag_assets.publishing.removed import RemovedDocument, removed_documents
+    from rag_assets.publishing.search_reading import Ranking, SearchTable, quote_text
     from rag_assets.publishing.text_index import TextIndex, describe_text_indexes
     from rag_assets.publishing.unpublished import look_since_publication, unpublished_changes
-
-if TYPE_CHECKING:
-    from rag_assets.publishing.exporting import readable_folder, refresh_readable
-    from rag_assets.publishing.languages import KANA_HANGUL, Language
-    from rag_assets.publishing.plots import draw_histogram
-    from rag_assets.publishing.search_reading import Ranking, SearchTable, quote_text
     from rag_assets.publishing.verifying import (
         citability_conflicts,
         index_differences,
