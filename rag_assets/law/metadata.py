@@ -166,18 +166,12 @@ def _dates_of_effect(text: str, unit: Unit) -> Iterator[LawDate]:
 def _day(match: re.Match[str]) -> date | None:
     """Return a date; None where there is no such day."""
     try:
-        year = match["year"].replace("○", "〇")
-        return date(
-            int(year) if year.isdecimal() else _digits(year),
-            read_number(match["month"]),
-            read_number(match["day"]),
+        year, month, day = (
+            read_number(match[part].replace("○", "〇")) for part in ("year", "month", "day")
         )
+        return date(year, month, day)
     except ValueError:
         return None
-
-
-def _digits(year: str) -> int:
-    return int("".join(str("〇一二三四五六七八九".index(c.replace("零", "〇"))) for c in year))
 
 
 def _issuer(text: str, law: LawText, dates: Sequence[LawDate]) -> str | None:
