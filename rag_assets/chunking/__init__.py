@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rag_assets.chunking.documents import chunk_document, make_parents
     from rag_assets.chunking.outline import sentence_breaks
     from rag_assets.chunking.parents import PARENTS_VERSION, locate_pages
-    from rag_assets.chunking.rows import boxes_type, chunks_schema, parents_schema
+    from rag_assets.chunking.rows import articles_type, boxes_type, chunks_schema, parents_schema
     from rag_assets.chunking.sentences import split_sentences
     from rag_assets.chunking.stage import has_stale_chunks, refresh_chunks, refresh_parents
     from rag_assets.chunking.tokenizer import TokenCounter, Tokenizer
@@ -27,6 +27,7 @@ __all__ = [
     "BoxFinder",
     "TokenCounter",
     "Tokenizer",
+    "articles_type",
     "boxes_type",
     "chunk_document",
     "chunks_schema",
@@ -55,6 +56,7 @@ __getattr__ = lazy_names(
         "PATH_SEPARATOR": "context",
         "TokenCounter": "tokenizer",
         "Tokenizer": "tokenizer",
+        "articles_type": "rows",
         "boxes_type": "rows",
         "chunk_document": "documents",
         "chunks_schema": "rows",

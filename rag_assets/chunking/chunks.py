@@ -10,11 +10,12 @@ from rag_assets.chunking.dividing import Passage, halve
 from rag_assets.chunking.modes import mode_of
 from rag_assets.chunking.outline import Outline
 from rag_assets.chunking.parents import locate_pages
+from rag_assets.chunking.statutes import ArticleFinder
 from rag_assets.chunking.tokenizer import Tokenizer
 from rag_assets.model import BlockKind, Chunk, ChunkKind, Parent, ParsedDocument
 from rag_assets.settings import ChunkSettings
 
-CHUNKING_VERSION = "4"
+CHUNKING_VERSION = "5"
 
 _KIND_OF_BLOCK: dict[BlockKind, ChunkKind] = {
     "title": "front",
@@ -103,6 +104,7 @@ class _Describer:
         self._blocks = document.blocks
         self._page_starts = [(page.number, page.start) for page in document.pages]
         self._boxes = BoxFinder(document)
+        self._articles = ArticleFinder(outline)
 
     def describe(self, order: int, passage: Passage, tokens: int, said: Told) -> Chunk:
         """Return the chunk that a passage is."""
@@ -139,6 +141,8 @@ class _Describer:
                 )
             ),
             is_cut=passage.is_cut,
+            law_title=self._articles.title_at(start),
+            articles=self._articles.find(start, end),
         )
 
     def _touched(self, start: int, end: int) -> range:

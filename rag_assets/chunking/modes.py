@@ -16,6 +16,7 @@ from rag_assets.chunking.questions import find_pairs
 from rag_assets.chunking.statutes import (
     StatuteDivider,
     law_and_path,
+    law_facts,
     merged_units,
     read_law_outline,
 )
@@ -44,6 +45,8 @@ class Mode:
         parent_settings: keys of `chunk` that the parents depend on.
         settings: keys of `chunk` that the chunks depend on besides.
         parent_rule: modes of the same rule have the same parents under the same settings.
+        facts: what the record of the chunks notes of a document, as values that JSON knows; a
+            function of its text.
     """
 
     outline: Callable[[ParsedDocument], Outline]
@@ -53,6 +56,7 @@ class Mode:
     parent_settings: frozenset[str]
     settings: frozenset[str]
     parent_rule: str = "sentences"
+    facts: Callable[[Outline], Mapping[str, Any]] = lambda outline: {}
 
 
 def _of_sentences(outline: Outline, settings: ChunkSettings, tokenizer: Tokenizer) -> ParentDivider:
@@ -107,6 +111,7 @@ MODES: Mapping[ChunkMode, Mode] = {
         parent_settings=frozenset({"law"}),
         settings=frozenset({"law", "preprocess"}),
         parent_rule="statutes",
+        facts=law_facts,
     ),
 }
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from rag_assets.model import Chunk, PageBox, Parent, hash_text
+from rag_assets.model import Article, Chunk, PageBox, Parent, hash_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -18,6 +18,25 @@ def boxes_type() -> "pa.DataType":
 
     edges = [(name, pa.float64()) for name in ("x0", "y0", "x1", "y1")]
     return pa.list_(pa.struct([("page", pa.int64()), *edges]))
+
+
+def articles_type() -> "pa.DataType":
+    """Return the type of a list of `Article`."""
+    import pyarrow as pa
+
+    texts, numbers = pa.string(), pa.int64()
+    return pa.list_(
+        pa.struct(
+            [
+                ("key", texts),
+                ("number", numbers),
+                ("part", numbers),
+                ("shown", texts),
+                ("char_start", numbers),
+                ("char_end", numbers),
+            ]
+        )
+    )
 
 
 def parents_schema() -> "pa.Schema":
@@ -69,6 +88,8 @@ def chunks_schema() -> "pa.Schema":
             ("boxes", boxes_type()),
             ("attachment_ids", strings),
             ("is_cut", pa.bool_()),
+            ("law_title", pa.string()),
+            ("articles", articles_type()),
             ("text", pa.string()),
             ("chunk_hash", pa.string()),
         ]
@@ -128,6 +149,8 @@ def chunk_row(content: str, chunk: Chunk) -> dict[str, Any]:
         "boxes": [_box_row(box) for box in chunk.boxes],
         "attachment_ids": list(chunk.attachment_ids),
         "is_cut": chunk.is_cut,
+        "law_title": chunk.law_title,
+        "articles": [_article_row(article) for article in chunk.articles],
         "text": chunk.text,
         "chunk_hash": hash_text(chunk.text),
     }
@@ -135,6 +158,17 @@ def chunk_row(content: str, chunk: Chunk) -> dict[str, Any]:
 
 def _box_row(box: PageBox) -> dict[str, float]:
     return {"page": box.page, "x0": box.x0, "y0": box.y0, "x1": box.x1, "y1": box.y1}
+
+
+def _article_row(article: Article) -> dict[str, str | int]:
+    return {
+        "key": article.key,
+        "number": article.number,
+        "part": article.part,
+        "shown": article.shown,
+        "char_start": article.char_start,
+        "char_end": article.char_end,
+    }
 
 
 def digested_fields(row: Mapping[str, Any]) -> list[Any]:

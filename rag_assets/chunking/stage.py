@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from rag_assets.chunking.chunks import CHUNKING_VERSION, make_chunks
 from rag_assets.chunking.documents import make_parents
-from rag_assets.chunking.modes import chunk_key, parent_key
+from rag_assets.chunking.modes import chunk_key, mode_of, parent_key
 from rag_assets.chunking.parents import PARENTS_VERSION
 from rag_assets.chunking.preprocess import PREPROCESS_VERSION
 from rag_assets.chunking.rows import (
@@ -77,7 +77,7 @@ def refresh_chunks(
     A content whose parents are those of an earlier parse waits for its parents.
     """
     settings = namespace.settings.chunk
-    rule = _chunks_rule(settings, tokenizer)
+    rule, mode = _chunks_rule(settings, tokenizer), mode_of(settings)
 
     def compute(partition: str, stale: Sequence[str]) -> Iterable[Computed]:
         import pyarrow as pa
@@ -94,11 +94,18 @@ def refresh_chunks(
             is_same = parse.digest == upstream[content].note["of"]
             name = (parse if is_same else upstream[content]).note["parsed_file"]
             document, _ = read_parsed(namespace.parsed_folder(partition) / name)
-            chunks = make_chunks(document, by_content[content], settings, tokenizer)
+            outline = mode.outline(document)
+            chunks = make_chunks(document, by_content[content], settings, tokenizer, outline)
             rows = [chunk_row(content, chunk) for chunk in chunks]
-            digest = combine_digests(hash_fields(*digested_fields(row)) for row in rows)
+            facts = mode.facts(outline)
+            digest = combine_digests(
+                [
+                    *(hash_fields(*digested_fields(row)) for row in rows),
+                    *([hash_fields(facts)] if facts else []),
+                ]
+            )
             of = upstream[content].digest
-            entry = Entry(hash_fields(rule, of), digest, len(rows), {"of": of})
+            entry = Entry(hash_fields(rule, of), digest, len(rows), {"of": of, **facts})
             yield content, entry, pa.Table.from_pylist(rows, schema=chunks_schema())
 
     def wanted(partition: str) -> dict[str, str]:

@@ -5,9 +5,11 @@ where a passage stands tells chapter and section; what is told to a model is
 `<<Source: title | Path: levels>>`.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
+from typing import Any
 
 from rag_assets.chunking.context import Part
 from rag_assets.chunking.dividing import Passage
@@ -15,12 +17,20 @@ from rag_assets.chunking.outline import Outline, read_outline
 from rag_assets.chunking.parents import parents_of_spans
 from rag_assets.chunking.sentences import next_visible
 from rag_assets.chunking.tokenizer import TokenCounter, Tokenizer
-from rag_assets.law.structure import Group, LawText, Unit, UnitKind, merge_units, read_laws
-from rag_assets.model import Parent, ParsedDocument, Section, SectionCategory
+from rag_assets.law.metadata import read_facts
+from rag_assets.law.structure import (
+    PATH_SEPARATOR,
+    Group,
+    LawText,
+    Unit,
+    UnitKind,
+    merge_units,
+    read_laws,
+)
+from rag_assets.law.versions import LAWS_KEY
+from rag_assets.model import Article, Parent, ParsedDocument, Section, SectionCategory
 from rag_assets.settings import ChunkSettings
 
-LAW_PATH_SEPARATOR = " > "
-"""Stands between the levels of a path, as in citations of statutes."""
 _SOURCE_WORTH = 1
 
 
@@ -108,9 +118,52 @@ class StatuteDivider:
                 yield Passage(parent, first, last, self._limit, is_heading=is_heading)
 
 
+class ArticleFinder:
+    """Finds the articles of a document that a passage holds or is a part of.
+
+    In other modes than `law` there are none.
+    """
+
+    def __init__(self, outline: Outline) -> None:
+        text = outline.document.text
+        self._laws = outline.laws
+        marks = (unit.article for law in outline.laws for unit in law.units if unit.article)
+        self._articles = [
+            Article(
+                mark.key,
+                *mark.number,
+                mark.shown,
+                next_visible(text, mark.start),
+                mark.start + len(text[mark.start : mark.end].rstrip()),
+            )
+            for mark in marks
+        ]
+
+    def title_at(self, offset: int) -> str | None:
+        """Return the title of the law that a character belongs to, None where it has none."""
+        return _title_at(self._laws, offset)
+
+    def find(self, start: int, end: int) -> tuple[Article, ...]:
+        """Return the articles that a span touches, in order."""
+        first = bisect_right(self._articles, start, key=lambda article: article.char_end)
+        last = bisect_left(self._articles, end, key=lambda article: article.char_start)
+        return tuple(self._articles[first:last])
+
+
+def _title_at(laws: Sequence[LawText], offset: int) -> str | None:
+    place = bisect_right(laws, offset, key=lambda law: law.start) - 1
+    return laws[place].title if place >= 0 else None
+
+
+def law_facts(outline: Outline) -> dict[str, Any]:
+    """Return what the laws of a document say of themselves, for the record's note."""
+    text = outline.document.text
+    return {LAWS_KEY: [read_facts(text, law).to_record() for law in outline.laws]}
+
+
 def law_and_path(outline: Outline, passage: Passage, settings: ChunkSettings) -> list[Part]:
     """Return the header of a passage: the law's title and the levels above it."""
     del settings
-    title = next((law.title for law in reversed(outline.laws) if law.start <= passage.start), None)
-    path = LAW_PATH_SEPARATOR.join(passage.parent.section_path)
+    title = _title_at(outline.laws, passage.start)
+    path = PATH_SEPARATOR.join(passage.parent.section_path)
     return [(_SOURCE_WORTH, 0, f"<<Source: {title or ''} | Path: {path}>>")]

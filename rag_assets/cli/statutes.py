@@ -68,8 +68,8 @@ def versions(name: str, as_of: datetime | None, as_json: bool) -> None:
         click.echo(
             f"{one.version_date}  {one.standing}  {one.title}\n"
             f"   holds from {one.holds_from or 'a day that is not known'}{stated}\n"
-            f"   {one.facts.issuer or 'issuer not known'}, "
-            f"{one.facts.level or 'level not known'}; {{#{one.doc_uid}}}, {one.file}"
+            f"   {one.wording.issuer or 'issuer not known'}, "
+            f"{one.wording.law_level or 'level not known'}; {{#{one.law.doc_uid}}}, {one.law.file}"
         )
 
 
@@ -113,27 +113,27 @@ def _show(found: "FoundArticle", as_json: bool) -> None:
 
 
 def _version_json(version: "LawVersion") -> dict[str, Any]:
-    facts = version.facts
+    from rag_assets.law.versions import LAW_COLUMNS
+
+    law, wording = version.law, version.wording
     return {
-        "namespace": version.namespace,
-        "doc_uid": version.doc_uid,
-        "content_hash": version.content_hash,
-        "file": version.file,
+        "namespace": law.namespace,
+        "doc_uid": law.doc_uid,
+        "content_hash": law.content_hash,
+        "file": law.file,
         "title": version.title,
         "standing": version.standing,
-        "version_date": _iso(version.version_date),
-        "holds_from": _iso(version.holds_from),
+        "holds_from": _plain(version.holds_from),
         "is_stated": version.is_stated,
-        "issuer": facts.issuer,
-        "level": facts.level,
-        "region": facts.region,
+        **{name: _plain(getattr(wording, name)) for name in LAW_COLUMNS},
+        "origins": wording.origins,
         "dates": [
             {"kind": one.kind, "day": one.day.isoformat(), "char_start": one.start,
              "char_end": one.end}
-            for one in facts.dates
+            for one in wording.dates
         ],
     }  # fmt: skip
 
 
-def _iso(day: date | None) -> str | None:
-    return day.isoformat() if day is not None else None
+def _plain(value: "date | str | None") -> str | None:
+    return value.isoformat() if isinstance(value, date) else value

@@ -1,7 +1,7 @@
 """Which law of a library an English name means: its title, “the AI Act”, “GDPR”, “2016/679”."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
 LAW_NOUNS = frozenset([
@@ -37,6 +37,18 @@ class EnglishLawNames:
                     self._by_number.setdefault(number, []).append(identity)
                 for words in _variants(PurePosixPath(name).name if "/" not in name else name):
                     self._by_words.setdefault(words, []).append(identity)
+
+    @classmethod
+    def joined(cls, parts: Sequence["EnglishLawNames"]) -> "EnglishLawNames":
+        """Return the laws of several libraries as one; their ids must differ."""
+        whole = cls({})
+        for part in parts:
+            whole._years |= part._years
+            for number, identities in part._by_number.items():
+                whole._by_number.setdefault(number, []).extend(identities)
+            for words, identities in part._by_words.items():
+                whole._by_words.setdefault(words, []).extend(identities)
+        return whole
 
     def find(self, written: str) -> tuple[list[str], bool]:
         """Return the documents that a name means, the newest first, none where unknown.

@@ -4,10 +4,11 @@ Every fact has the span that it was read from. What the text does not say stays 
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
+from typing import Any
 
 from rag_assets.law.numbers import read_number
 from rag_assets.law.structure import LawText, Unit, UnitKind
@@ -46,29 +47,63 @@ class LawDate:
 
 
 @dataclass(frozen=True, slots=True)
+class Written:
+    """Words that a fact was read from. [start, end) is where they stand in the text of the file."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class LawFacts:
-    """What a statute says of itself.
+    """What the text of a law says of itself.
 
     Args:
+        title: as it was read from the text.
+        articles: how many it has.
         dates: all that were read, in the order of the text.
-        passed_on: first; `amended_on` last.
-        version_date: the day of this wording: it was last passed, amended or published.
-        effective_on: since when this wording holds; None where the text does not say, as in an
-            amended law whose last article still gives the day of its first wording.
-        issuer: who passed or amended it last, as written.
-        region: province or city of a local one.
+        issuer: who passed or amended it last.
+        level: by its title or its issuer.
+        region: province or city of a local one, within `issuer`.
     """
 
     title: str | None
+    articles: int
     dates: tuple[LawDate, ...]
-    passed_on: date | None
-    amended_on: date | None
-    version_date: date | None
-    effective_on: date | None
-    repealed_on: date | None
-    issuer: str | None
+    issuer: Written | None
     level: LawLevel | None
-    region: str | None
+    region: Written | None
+
+    def to_record(self) -> dict[str, Any]:
+        """Return it as values that JSON knows."""
+        return {
+            "title": self.title,
+            "articles": self.articles,
+            "dates": [[one.kind, one.day.isoformat(), one.start, one.end] for one in self.dates],
+            "issuer": _parts(self.issuer),
+            "level": self.level,
+            "region": _parts(self.region),
+        }
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> "LawFacts":
+        """Return what `to_record` has written."""
+        return cls(
+            record["title"],
+            record["articles"],
+            tuple(
+                LawDate(DateKind(kind), date.fromisoformat(day), start, end)
+                for kind, day, start, end in record["dates"]
+            ),
+            Written(*record["issuer"]) if record["issuer"] else None,
+            LawLevel(record["level"]) if record["level"] else None,
+            Written(*record["region"]) if record["region"] else None,
+        )
+
+
+def _parts(written: Written | None) -> list[str | int] | None:
+    return [written.text, written.start, written.end] if written is not None else None
 
 
 _NUMBER = r"[〇○零一二三四五六七八九十\d]{1,4}"
@@ -83,7 +118,8 @@ _KINDS = (
     (DateKind.PASSED, re.compile(r"通过|批准|审议|制定")),
     (DateKind.PUBLISHED, re.compile(r"公布|发布|颁布|印发|公告")),
 )
-_MADE = frozenset({DateKind.PASSED, DateKind.AMENDED, DateKind.PUBLISHED})
+MADE = frozenset({DateKind.PASSED, DateKind.AMENDED, DateKind.PUBLISHED})
+"""What gives a statute its wording."""
 # Of this statute, not of another one that its last articles repeal.
 _OWN_EFFECT = re.compile(
     r"^\s*起?\s*(?:正式)?(?:施行|实施|生效)|^起?[^。；，,]{0,12}(?:施行|实施|生效)"
@@ -110,26 +146,15 @@ def read_facts(text: str, law: LawText) -> LawFacts:
         law: of that file, by `read_laws`.
     """
     dates = tuple(_dates(text, law))
-    passed = [one.day for one in dates if one.kind in {DateKind.PASSED, DateKind.PUBLISHED}]
-    made = [one.day for one in dates if one.kind in _MADE]
-    stated = _last(dates, DateKind.EFFECTIVE)
     issuer = _issuer(text, law, dates)
     return LawFacts(
         law.title,
+        sum(unit.article is not None for unit in law.units),
         dates,
-        min(passed, default=None),
-        _last(dates, DateKind.AMENDED),
-        max(made, default=None),
-        stated if stated and stated >= max(made, default=stated) else None,
-        _last(dates, DateKind.REPEALED),
         issuer,
-        _level(law.title or "", issuer),
+        _level(law.title or "", issuer.text if issuer else None),
         _region(issuer),
     )
-
-
-def _last(dates: Sequence[LawDate], kind: DateKind) -> date | None:
-    return max((one.day for one in dates if one.kind is kind), default=None)
 
 
 def _dates(text: str, law: LawText) -> Iterator[LawDate]:
@@ -174,14 +199,20 @@ def _day(match: re.Match[str]) -> date | None:
         return None
 
 
-def _issuer(text: str, law: LawText, dates: Sequence[LawDate]) -> str | None:
-    """Return who is named behind the last date on which it was made, as written."""
-    made = [one for one in dates if one.kind in _MADE]
+def _issuer(text: str, law: LawText, dates: Sequence[LawDate]) -> Written | None:
+    """Return who is named behind the last date on which it was made, as written.
+
+    The number of the session is left out: 甲市第十五届人民代表大会 is 甲市人民代表大会.
+    """
+    made = [one for one in dates if one.kind in MADE]
     for one in sorted(made, key=lambda d: d.day, reverse=True):
-        line = text[one.end : text.find("\n", one.end) if "\n" in text[one.end :] else law.end]
-        found = _ISSUERS.search(_SESSION.sub("", line))
+        line_end = text.find("\n", one.end, law.end)
+        line_end = line_end if line_end >= 0 else law.end
+        sessions = [match.span() for match in _SESSION.finditer(text, one.end, line_end)]
+        kept = [i for i in range(one.end, line_end) if not any(a <= i < b for a, b in sessions)]
+        found = _ISSUERS.search("".join(text[i] for i in kept))
         if found is not None:
-            return found.group()
+            return Written(found.group(), kept[found.start()], kept[found.end() - 1] + 1)
     return None
 
 
@@ -198,15 +229,20 @@ _BY_ISSUER = (
 )
 
 
+def level_of_title(title: str) -> LawLevel | None:
+    """Return the rank that a title gives away, None where it does not."""
+    return next((level for level, pattern in _RANKS if pattern.search(title)), None)
+
+
 def _level(title: str, issuer: str | None) -> LawLevel | None:
-    for level, pattern in _RANKS:
-        if pattern.search(title):
-            return level
-    return next((rank for rank, pattern in _BY_ISSUER if issuer and pattern.search(issuer)), None)
+    by_issuer = (rank for rank, pattern in _BY_ISSUER if issuer and pattern.search(issuer))
+    return level_of_title(title) or next(by_issuer, None)
 
 
-def _region(issuer: str | None) -> str | None:
-    if issuer is None or issuer.startswith("全国"):
+def _region(issuer: Written | None) -> Written | None:
+    if issuer is None or issuer.text.startswith("全国"):
         return None
-    found = _REGION.match(issuer)
-    return found.group() if found else None
+    found = _REGION.match(issuer.text)
+    if found is None:
+        return None
+    return Written(found.group(), issuer.start, issuer.start + found.end())

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
 
@@ -37,6 +37,20 @@ class LawNames:
                     self._dates[identity] = dated.group()
                 if plain := plain_name(name):
                     self._by_name.setdefault(plain, []).append(identity)
+
+    @classmethod
+    def joined(cls, parts: Sequence["LawNames"]) -> "LawNames":
+        """Return the laws of several libraries as one; their ids must differ."""
+        if len(parts) == 1:
+            return parts[0]
+        whole = cls({})
+        for part in parts:
+            whole._dates |= part._dates
+            for name, identities in part._by_name.items():
+                whole._by_name.setdefault(name, []).extend(identities)
+        # What each has read already is not read again.
+        whole.english = EnglishLawNames.joined([part.english for part in parts])
+        return whole
 
     @cached_property
     def english(self) -> EnglishLawNames:

@@ -3,6 +3,7 @@
 from rag_assets.model.addresses import hide_credentials, hide_in
 from rag_assets.model.control_characters import drop_controls, find_controls, has_controls
 from rag_assets.model.documents import (
+    Article,
     Attachment,
     Block,
     BlockKind,
@@ -80,6 +81,7 @@ __all__ = [
     "HAN",
     "HAN_RANGES",
     "AnswerError",
+    "Article",
     "Attachment",
     "Block",
     "BlockKind",

@@ -314,6 +314,26 @@ class Parent:
 
 
 @dataclass(frozen=True, slots=True)
+class Article:
+    """An article of a law.
+
+    Args:
+        key: its number, and for 之一 that behind a hyphen: `20`, `133-1`.
+        number: 133; `part` that behind 之, 0 without.
+        shown: as the law writes it: 第一百三十三条之一.
+        char_start: [char_start, char_end) of the whole article in the document's clean text, also
+            where a chunk holds a part of it only.
+    """
+
+    key: str
+    number: int
+    part: int
+    shown: str
+    char_start: int
+    char_end: int
+
+
+@dataclass(frozen=True, slots=True)
 class Chunk:
     """A passage that is searched: a slice of one section in one parent.
 
@@ -334,6 +354,8 @@ class Chunk:
         boxes: rectangles around its printed lines, a block's column each; empty without pages.
         attachment_ids: figures and tables that it holds or captions.
         is_cut: True where a sentence longer than the limit had to be cut inside.
+        law_title: of the law within the file, as its text has it; None outside mode `law`.
+        articles: that it holds or is a part of, in order; empty outside mode `law`.
     """
 
     order: int
@@ -358,3 +380,5 @@ class Chunk:
     boxes: tuple[PageBox, ...] = ()
     attachment_ids: tuple[str, ...] = ()
     is_cut: bool = False
+    law_title: str | None = None
+    articles: tuple[Article, ...] = ()

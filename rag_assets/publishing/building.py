@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rag_assets import __version__
 from rag_assets.embedding import EmbeddingModel
+from rag_assets.law.versions import LAWS_KEY
 from rag_assets.model import Progress, RecordsMovedError, StorageError, combine_digests, hash_fields
 from rag_assets.parsing import read_reports
 from rag_assets.publishing.embedders import describe_embedders
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
 # How often a build that another run overtakes is begun again.
 _TRIES = 5
 # Counts as code: raise it when the same inputs give another publication.
-PUBLISHING_VERSION = 5
+PUBLISHING_VERSION = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +241,7 @@ def collect(namespace: Namespace, inventory: Inventory, models: Collection[str])
         current_overrides(namespace),
         reports,
         encoded.keys(),
+        {content: entries["chunks"][content].note.get(LAWS_KEY, ()) for content in encoded},
     )
     parsed = {c for c, row in reports.items() if row["status"] == "ok"}
     digests = {
@@ -359,9 +361,10 @@ def _build(
     on_progress: Progress | None,
 ) -> None:
     from rag_assets.publishing.catalogue import catalogue_name, write_catalogue
-    from rag_assets.publishing.schemas import CHUNKS, digest_table
+    from rag_assets.publishing.schemas import CHUNKS
     from rag_assets.publishing.search_check import check_search_table
     from rag_assets.publishing.search_table import write_search_table
+    from rag_assets.publishing.table_digest import digest_table
 
     def say(step: int, what: str) -> None:
         if on_progress:

@@ -8,6 +8,7 @@ from operator import itemgetter
 from pathlib import PurePosixPath
 from typing import Any
 
+from rag_assets.law.versions import LAW_COLUMNS, LAWS_KEY, common_value, describe_laws
 from rag_assets.model import hash_fields
 from rag_assets.workspace import (
     Identities,
@@ -38,6 +39,7 @@ class DocumentFacts:
     Args:
         status: `published`, `failed`, `withheld` or `pending` (not parsed or cut yet).
         fields: sidecar and overrides, merged; the override wins.
+        laws: what the text of each law that it holds says of itself, in mode `law`.
     """
 
     content_hash: str
@@ -52,6 +54,7 @@ class DocumentFacts:
     version: int
     created_at: datetime | None
     updated_at: datetime | None
+    laws: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def title(self) -> str:
@@ -75,12 +78,14 @@ def gather_facts(
     overrides: Mapping[str, Mapping[str, str]],
     reports: Mapping[str, Mapping[str, Any]],
     complete: Collection[str],
+    laws: Mapping[str, Sequence[Mapping[str, Any]]],
 ) -> list[DocumentFacts]:
     """Join every living content with its identity.
 
     Args:
         reports: content_hash → row of the parse report, where there is one.
         complete: contents whose chunks are up to date.
+        laws: content_hash → what its laws say of themselves, where it is read as statutes.
     """
     history = _Times(journal)
     facts = []
@@ -103,6 +108,7 @@ def gather_facts(
                 history.versions(uid),
                 history.first(uid),
                 history.last(uid),
+                tuple(laws.get(content, ())),
             )
         )
     return facts
@@ -245,6 +251,7 @@ def document_row(
 ) -> dict[str, Any]:
     """Return one row of the published table `documents`."""
     first, fields, report = facts.living.first, facts.fields, facts.report or {}
+    wordings = describe_laws(facts.laws, [source.source_uri for source in facts.living.sources])
     row = {
         "doc_key": f"{namespace.name}::{facts.doc_uid}",
         "namespace": namespace.name,
@@ -269,6 +276,7 @@ def document_row(
         "metadata": json.dumps(
             {
                 **_kept_metadata(facts),
+                **({LAWS_KEY: [one.to_record() for one in wordings]} if wordings else {}),
                 "mime_type": report["media_type"],
                 "parser": report["parser"],
                 "parser_version": report["parser_version"],
@@ -283,6 +291,7 @@ def document_row(
         "updated_at": facts.updated_at,
     }
     stated = {name: fields.get(name) for name in DESCRIPTIVE}
+    row |= {name: common_value(wordings, name) for name in LAW_COLUMNS}
     return row | stated | {"doi": stated["doi"] or report["doi"]}
 
 
@@ -292,7 +301,7 @@ def _kept_metadata(facts: DocumentFacts) -> dict[str, Any]:
     A key of ours, which the parse decides, stands as `user_…`.
     """
     kept: Mapping[str, Any] = facts.fields.get("metadata") or {}
-    ours = {"mime_type", "parser", "parser_version"}
+    ours = {"mime_type", "parser", "parser_version", LAWS_KEY}
     return {f"user_{key}" if key in ours else key: value for key, value in kept.items()}
 
 

@@ -1,6 +1,7 @@
 """Join living rows with identity: the five tables of a publication."""
 
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -11,6 +12,7 @@ import pyarrow.compute as pc
 
 from rag_assets.chunking import PATH_SEPARATOR, chunks_schema, locate_pages, parents_schema
 from rag_assets.embedding import CHUNK_INPUTS, EmbeddingModel, chunk_input, embeddings_schema
+from rag_assets.law.structure import PATH_SEPARATOR as LEVEL_SEPARATOR
 from rag_assets.model import RecordsMovedError, hash_text
 from rag_assets.publishing.facts import (
     DocumentFacts,
@@ -225,7 +227,7 @@ def _chunks(
         "year": spread([document_row(namespace, f, 0, [])["year"] for f in facts], pa.int64()),
         "doc_title": spread([f.title for f in facts]),
         "citation_key": spread([f.fields.get("citation_key") for f in facts]),
-        "metadata": _same("{}", size),
+        "metadata": pa.array(_metadata(chunks), strings),
         "created_at": spread([f.created_at for f in facts], pa.timestamp("us")),
         "updated_at": spread([f.updated_at for f in facts], pa.timestamp("us")),
         "search_text": _search_texts(chunks, headings),
@@ -313,6 +315,18 @@ def _search_texts(chunks: pa.Table, headings: pa.Array) -> pa.Array:
     """Return what the text index holds: the headings, then the text as it was preprocessed."""
     texts = pc.coalesce(chunks["prepared"], chunks["text"])
     return pc.if_else(pc.equal(headings, ""), texts, _join(headings, "\n", texts))
+
+
+def _metadata(chunks: pa.Table) -> list[str]:
+    """Return what `metadata` holds: of a statute its path and its law (spec 003, `meta_info`)."""
+    told = []
+    columns = (chunks[name].to_pylist() for name in ("section_path", "law_title", "articles"))
+    for path, title, articles in zip(*columns, strict=True):
+        info = {"path": LEVEL_SEPARATOR.join(path or ()), "source": title}
+        told.append(
+            json.dumps({"meta_info": info}, ensure_ascii=False) if title or articles else "{}"
+        )
+    return told
 
 
 def _same(value: str, size: int) -> pa.Array:

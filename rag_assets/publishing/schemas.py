@@ -13,20 +13,17 @@ The tables hold at least the fields that spec 001 lists. Names that differ: `con
 table. Times are UTC without a zone.
 """
 
-import hashlib
 from collections.abc import Sequence
-from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from rag_assets.chunking import boxes_type
-from rag_assets.model import DamagedFileError
+from rag_assets.chunking import articles_type, boxes_type
 
 _CONTENT = "content"
 _PROVENANCE = "provenance"
 _STRINGS = pa.list_(pa.string())
 _TIME = pa.timestamp("us")
+_DAY = pa.date32()
 
 
 def _field(name: str, kind: pa.DataType, description: str, role: str = _CONTENT) -> pa.Field:
@@ -120,7 +117,19 @@ DOCUMENTS = _schema(
         _text("accessed_at", "as the sidecar gives it"),
         _field("authors", _STRINGS, "authors in order; the sidecar's, else as printed"),
         _field("tags", _STRINGS, "tags"),
-        _text("metadata", "JSON: mime_type, parser, source_info and what else the sidecar keeps"),
+        _text("law_level", "rank of a statute: constitution, law, …; null where not known"),
+        _text("issuer", "who passed or amended the statute last"),
+        _text("region", "province or city of a local statute; null without"),
+        _field("passed_on", _DAY, "when the statute was first passed or published"),
+        _field("amended_on", _DAY, "when it was last amended, as its text says"),
+        _field("effective_on", _DAY, "since when this wording holds, as its text says"),
+        _field("repealed_on", _DAY, "when it was repealed, as its text says"),
+        _field("version_date", _DAY, "the day of this wording, by its text or its file's name"),
+        _text(
+            "metadata",
+            "JSON: mime_type, parser, source_info, what else the sidecar keeps; of statutes `laws` "
+            "with the origin of each fact",
+        ),
         _count("pages", "pages; 0 for formats without"),
         _count("chunks", "chunks in the search table"),
         _field("same_text_as", _STRINGS, "uids of documents with the same normalised text"),
@@ -225,8 +234,14 @@ CHUNKS = _schema(
         _count("year", "year of publication"),
         _text("doc_title", "title of the document"),
         _text("citation_key", "key in the writer's bibliography"),
-        _text("metadata", "JSON: chunk_config, attachments_ref, …"),
+        _text("metadata", "JSON: of a statute `meta_info` with path and source (spec 003)"),
         _field("is_cut", pa.bool_(), "whether a sentence over the limit was cut inside"),
+        _text("law_title", "of the law within the file, as its text has it; null but for statutes"),
+        _field(
+            "articles",
+            articles_type(),
+            "articles of a law that it holds or is a part of, with the span of the whole article",
+        ),
         *_TIMES,
     ],
 )
@@ -324,70 +339,3 @@ def content_columns(schema: pa.Schema) -> list[str]:
         if role == _CONTENT:
             names.append(field.name)
     return names
-
-
-def digest_table(table: pa.Table) -> str:
-    """Return the SHA-256 over the content columns of a published table's rows, sorted by key.
-
-    Neither the order of the rows nor how Arrow has cut them into pieces matters; null, empty text
-    and empty list differ.
-
-    Args:
-        table: with a schema of this module (field roles and the key stand in its metadata).
-
-    Raises:
-        DamagedFileError: a key appears twice, so that the order of rows is not determined.
-        ValueError: a field has no role.
-    """
-    names = content_columns(table.schema)
-    key = schema_entry(table.schema, "key")
-    keys = table.column(key)
-    if len(keys.unique()) != len(keys) or keys.null_count:
-        raise DamagedFileError(
-            f"table '{schema_entry(table.schema, 'table')}': '{key}' must be unique and never "
-            "null; the rows that were joined for publication are wrong. Please report it with "
-            "the output of `rag status`."
-        )
-    ordered = table.select(names).take(pc.sort_indices(keys))
-    total = hashlib.sha256()
-    for name in names:
-        column = ordered.column(name)
-        total.update(f"{name}\n{column.type}\n{len(column)}\n".encode())
-        _digest_column(total, pa.concat_arrays(column.chunks) if column.num_chunks else None)
-    return total.hexdigest()
-
-
-def _digest_column(total: Any, column: Any) -> None:
-    if column is None:
-        return
-    total.update(_numbers(pc.is_null(column)))
-    if pa.types.is_list(column.type):
-        total.update(_numbers(pc.fill_null(pc.list_value_length(column), 0)))
-        _digest_column(total, pc.list_flatten(column))
-    elif pa.types.is_struct(column.type):
-        for values in column.flatten():
-            _digest_column(total, values)
-    elif pa.types.is_string(column.type):
-        filled = pc.fill_null(column, "").cast(pa.large_binary())
-        lengths = pc.binary_length(filled)
-        total.update(_numbers(lengths))
-        total.update(_bytes_of(filled, pc.sum(lengths).as_py() or 0))
-    else:
-        filled = pc.fill_null(column, pa.scalar(0).cast(column.type))
-        total.update(_numbers(filled))
-
-
-def _bytes_of(column: Any, length: int) -> memoryview:
-    """Return the values of a large binary array one after another, without a copy."""
-    _, offsets, values = column.buffers()
-    if not length:
-        return memoryview(b"")
-    start = pa.Int64Array.from_buffers(pa.int64(), 1, [None, offsets], offset=column.offset)
-    first = start[0].as_py()
-    return memoryview(values)[first : first + length]
-
-
-def _numbers(column: Any) -> bytes:
-    """Return numbers or truth values as bytes that do not depend on the machine's byte order."""
-    kind = "<f8" if pa.types.is_floating(column.type) else "<i8"
-    return bytes(column.to_numpy(zero_copy_only=False).astype(kind).tobytes())

@@ -105,6 +105,7 @@ class SearchTable:
                 for field in self._dataset.schema
                 if pa.types.is_fixed_size_list(field.type)
             }
+            self.columns = frozenset(self._dataset.schema.names)
 
             def remember() -> TableMemory:
                 return TableMemory(self._dataset)

@@ -19,7 +19,7 @@ from rag_assets.publishing.sparse_columns import sparse_columns
 from rag_assets.storage import explained_errors
 
 # To be part of what names a publication: a change here changes what searches find.
-SEARCH_TABLE_VERSION = "5"
+SEARCH_TABLE_VERSION = "6"
 
 TEXT_INDEX: dict[str, Any] = {**WORDS, "with_position": False, "num_workers": 1}
 

@@ -7,6 +7,7 @@ from rag_assets.retrieval.explaining import explain_hit
 from rag_assets.retrieval.filters import NOT_EVIDENCE, WORDLESS_KINDS, SearchFilters, parse_filter
 from rag_assets.retrieval.fusion import Candidates, Fused, fuse_rrf, fuse_weighted
 from rag_assets.retrieval.hits import Hit, ParentHit, ParentPassage
+from rag_assets.retrieval.laws import HeldLaw, HeldLaws, find_articles
 from rag_assets.retrieval.opened import (
     Asked,
     OpenedLibrary,
@@ -34,6 +35,8 @@ __all__ = [
     "AskedQuery",
     "Candidates",
     "Fused",
+    "HeldLaw",
+    "HeldLaws",
     "Hit",
     "OpenedLibrary",
     "ParentHit",
@@ -50,6 +53,7 @@ __all__ = [
     "expand_windows",
     "explain",
     "explain_hit",
+    "find_articles",
     "fuse_rrf",
     "fuse_weighted",
     "make_query",

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from rag_assets.model import Article
+
 
 @dataclass(frozen=True, slots=True)
 class Hit:
@@ -16,6 +18,8 @@ class Hit:
         context: what the model is told before the text: headings, header row.
         content_hash: SHA-256 of `text`.
         citation_id: `kb:<namespace>__chunk-<hash16>`, which outlives edits.
+        law_title: of a statute's passage the title of its law within the file; None otherwise.
+        articles: of a law, that the passage holds or is a part of.
         ranks: position by searcher (`lexical`, `semantic`), from 1.
         scores: by searcher: BM25 from 0 without an upper bound; cosine in [-1, 1].
         score: fused by reciprocal ranks; compares hits of one search only.
@@ -51,6 +55,8 @@ class Hit:
     language: str | None = None
     year: int | None = None
     context: str = ""
+    law_title: str | None = None
+    articles: tuple[Article, ...] = ()
     ranks: Mapping[str, int] = field(default_factory=dict)
     scores: Mapping[str, float] = field(default_factory=dict)
     score: float = 0.0
@@ -64,18 +70,30 @@ class Hit:
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> "Hit":
-        """Return a hit without ranks from a row of the search table."""
+        """Return a hit without ranks from a row of the search table.
+
+        A table of before there were `LAW_COLUMNS` has none of these.
+        """
         return cls(
             **{name: row[name] for name in _PLAIN_FIELDS},
             section_path=tuple(row["section_path"] or ()),
+            law_title=row.get("law_title"),
+            articles=articles_of(row),
         )
 
 
+def articles_of(row: Mapping[str, Any]) -> tuple[Article, ...]:
+    """Return the articles of a row of the search table."""
+    return tuple(Article(**article) for article in row.get("articles") or ())
+
+
+LAW_COLUMNS = ("law_title", "articles")
+_MADE_LATER = frozenset({"ranks", "scores", "score", "copies", "explanation"})
 # What stands in a row of the search table under the same name and type.
 _PLAIN_FIELDS = tuple(
     item.name
     for item in fields(Hit)
-    if item.name not in {"section_path", "ranks", "scores", "score", "copies", "explanation"}
+    if item.name not in {"section_path", *LAW_COLUMNS, *_MADE_LATER}
 )
 HIT_COLUMNS = (*_PLAIN_FIELDS, "section_path")
 

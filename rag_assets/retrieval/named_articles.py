@@ -2,11 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
 
 from rag_assets.law import (
     ArticleReference,
-    LawNames,
     article_pattern,
     find_references,
     mark_name,
@@ -15,6 +13,7 @@ from rag_assets.law import (
 from rag_assets.retrieval.candidates import fetch_hits
 from rag_assets.retrieval.filters import SearchFilters
 from rag_assets.retrieval.hits import Hit
+from rag_assets.retrieval.laws import HeldLaws, find_articles
 from rag_assets.retrieval.reader import Reader
 
 
@@ -47,10 +46,10 @@ def put_articles_first(
     """
     if not names_articles(text):
         return list(hits), []
-    titles = _titles(readers)
-    references = find_references(text, LawNames(titles))
-    found = [_look_up(readers, reference, filters) for reference in references]
-    warnings = [text for one in found for text in _warnings(one, titles)]
+    laws = HeldLaws([reader.laws for reader in readers])
+    references = find_references(text, laws.names)
+    found = [_look_up(readers, laws, reference, filters) for reference in references]
+    warnings = [text for one in found for text in _warnings(one, laws)]
     order = {hit.chunk_key: place for place, hit in enumerate(hits)}
     named: dict[str, str] = {}
     for one in found:
@@ -73,25 +72,16 @@ def put_articles_first(
     return [*first, *(hit for hit in hits if hit.chunk_key not in named)], warnings
 
 
-def _titles(readers: Sequence[Reader]) -> dict[str, tuple[str, str]]:
-    """Return title and file name, without its ending, of each document by namespace and uid."""
-    return {
-        f"{reader.namespace}::{row['doc_uid']}": (
-            row["title"] or "",
-            PurePosixPath(row["source_uri"] or "").stem,
-        )
-        for reader in readers
-        for row in reader.documents().select(["doc_uid", "title", "source_uri"]).to_pylist()
-    }
-
-
 def _is_of_any(reference: ArticleReference) -> bool:
     """Say whether the article of each document is meant: no law is named that is surely one."""
     return not reference.documents and (reference.law is None or not reference.is_surely_law)
 
 
 def _look_up(
-    readers: Sequence[Reader], reference: ArticleReference, filters: SearchFilters
+    readers: Sequence[Reader],
+    laws: HeldLaws,
+    reference: ArticleReference,
+    filters: SearchFilters,
 ) -> _Found:
     pattern = article_pattern(reference.key)
     if _is_of_any(reference):
@@ -102,15 +92,21 @@ def _look_up(
         )
         return _Found(reference, keys)
     by_name = {reader.namespace: reader for reader in readers}
-    for document in reference.documents:
-        namespace, _, uid = document.partition("::")
-        ids = by_name[namespace].find_pattern(pattern, filters, uid)
+    for law in (laws[key] for key in reference.documents):
+        reader = by_name[law.namespace]
+        known = find_articles(reader, law)
+        if known is None:
+            ids = reader.find_pattern(pattern, filters, law.doc_uid)
+        else:
+            key = reference.key.replace(".", "-")
+            held = [one for one, own in known if any(article.key == key for article in own)]
+            ids = reader.passing(held, filters)
         if ids:
-            return _Found(reference, tuple(f"{namespace}::{one}" for one in ids))
+            return _Found(reference, tuple(f"{law.namespace}::{one}" for one in ids))
     return _Found(reference, ())
 
 
-def _warnings(found: _Found, titles: dict[str, tuple[str, str]]) -> Iterator[str]:
+def _warnings(found: _Found, laws: HeldLaws) -> Iterator[str]:
     reference = found.reference
     if _is_of_any(reference):
         if reference.law is not None:
@@ -128,8 +124,8 @@ def _warnings(found: _Found, titles: dict[str, tuple[str, str]]) -> Iterator[str
             f"{reference.shown} of it cannot be shown"
         )
         return
-    title, stem = titles[reference.documents[0]]
-    meant = mark_name(title or stem)
+    law = laws[reference.documents[0]]
+    meant = mark_name(law.title or law.shown_title)
     if not reference.is_whole:
         yield f"{mark_name(reference.law or '')} was taken for {meant}"
     if not found.keys:

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -15,7 +16,8 @@ from rag_assets.publishing.catalogue import (
     read_table,
 )
 from rag_assets.retrieval.filters import EVERYTHING, SearchFilters
-from rag_assets.retrieval.hits import HIT_COLUMNS, Hit, ParentPassage
+from rag_assets.retrieval.hits import HIT_COLUMNS, LAW_COLUMNS, Hit, ParentPassage
+from rag_assets.retrieval.laws import PublishedLaws
 from rag_assets.retrieval.usual_questions import usual_questions
 from rag_assets.storage import read_manifest
 from rag_assets.workspace import shipped_settings
@@ -69,6 +71,10 @@ class Reader:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
+
+    @cached_property
+    def _hit_columns(self) -> tuple[str, ...]:
+        return (*HIT_COLUMNS, *(one for one in LAW_COLUMNS if one in self._table.columns))
 
     @property
     def rows(self) -> int:
@@ -141,12 +147,8 @@ class Reader:
         """
         if filters.excludes_everything:
             return []
-        conditions = [filters.condition()]
-        if doc_uid is not None:
-            conditions.append(f"doc_uid = {quote_text(doc_uid)}")
-        return self._table.find_pattern(
-            pattern, " AND ".join(f"({one})" for one in conditions if one) or None
-        )
+        of_document = f" AND doc_uid = {quote_text(doc_uid)}" if doc_uid is not None else ""
+        return self._table.find_pattern(pattern, filters.condition() + of_document)
 
     def rank_vectors(
         self,
@@ -266,7 +268,7 @@ class Reader:
         Once for the candidates of all searchers costs less than once for each.
         """
         wanted = list(dict.fromkeys(chunk_ids))
-        rows = self._table.fetch_rows(wanted, HIT_COLUMNS).to_pylist() if wanted else []
+        rows = self._table.fetch_rows(wanted, self._hit_columns).to_pylist() if wanted else []
         return {row["chunk_id"]: Hit.from_row(row) for row in rows}
 
     def passage_languages(self, chunk_ids: Sequence[str]) -> "dict[str, Language]":
@@ -286,6 +288,11 @@ class Reader:
             UsageError: the publication holds no vectors of that model.
         """
         return self._table.fetch_vectors(self._column(model_fingerprint), chunk_ids)
+
+    def fetch_columns(self, chunk_ids: Sequence[str], columns: Sequence[str]) -> "pa.Table | None":
+        """Return columns of chunks in the order asked for, None where a column is not there."""
+        is_there = self._table.columns.issuperset(columns)
+        return self._table.fetch_rows(chunk_ids, columns) if is_there else None
 
     def fetch_window(self, doc_uid: str, first: int, last: int) -> list[Hit]:
         """Return a document's chunks by their `chunk_index`, both ends included, in order.
@@ -320,9 +327,9 @@ class Reader:
         if not wanted or filters.excludes_everything:
             return {}
         chosen = f"parent_id IN ({', '.join(map(quote_text, wanted))})"
-        rows = self._table.fetch(f"{chosen} AND ({filters.condition()})", HIT_COLUMNS).to_pylist()
+        rows = self._table.fetch(f"{chosen} AND {filters.condition()}", self._hit_columns)
         found: dict[str, list[Hit]] = {}
-        for row in sorted(rows, key=lambda row: (row["doc_uid"], row["chunk_index"])):
+        for row in sorted(rows.to_pylist(), key=itemgetter("doc_uid", "chunk_index")):
             found.setdefault(row["parent_id"], []).append(Hit.from_row(row))
         return {key: tuple(own) for key, own in found.items()}
 
@@ -339,6 +346,20 @@ class Reader:
     def fetch_documents(self, doc_uids: Iterable[str]) -> "pa.Table":
         """Return the catalogue's rows of these documents, by uid; unknown ones are left out."""
         return self._read("documents", "doc_uid", sorted(set(doc_uids)))
+
+    @cached_property
+    def laws(self) -> PublishedLaws:
+        """The laws of this publication, by name."""
+        return PublishedLaws(self.namespace, self._documents)
+
+    def passing(self, chunk_ids: Sequence[str], filters: SearchFilters) -> list[str]:
+        """Return those of some chunks that pass the filters, in the order given."""
+        if not chunk_ids or filters.excludes_everything:
+            return []
+        ids = ", ".join(map(quote_text, chunk_ids))
+        condition = f"chunk_id IN ({ids}) AND {filters.condition()}"
+        passing = set(self._table.fetch(condition, ("chunk_id",))["chunk_id"].to_pylist())
+        return [one for one in chunk_ids if one in passing]
 
     def documents(self) -> "pa.Table":
         """Return the catalogue's `documents`, by uid."""

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rag_assets.law import ARTICLE_AND_CLAUSE, article_key, read_clause
+from rag_assets.law.structure import PATH_SEPARATOR
 from rag_assets.model import UsageError
 
-SEPARATOR = " > "
 _CITATION = re.compile(r"^[\[【［]\s*(?P<inner>.+?)\s*[\]】］]$")
 _PARTS = re.compile(r"\s*[>＞›]\s*")
 _VERSION = re.compile(r"\s*[(（](?P<day>\d{4}-\d{2}-\d{2})[)）]$")
@@ -42,7 +42,7 @@ def write_citation(
         version: the day of its wording, where several have the name.
     """
     named = f"{law}({version})" if version else law
-    return f"[{SEPARATOR.join((named, *path, article + clause))}]"
+    return f"[{PATH_SEPARATOR.join((named, *path, article + clause))}]"
 
 
 def read_citation(written: str) -> StatuteCitation:

@@ -1,23 +1,16 @@
 """The laws of a library by name: their wordings, which of them holds, and their articles."""
 
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
-from pathlib import PurePosixPath
-from typing import Any, Literal
 
-from rag_assets.law import LawNames, find_clauses, mark_name, pick_clause
-from rag_assets.law.metadata import LawFacts, read_facts
-from rag_assets.law.structure import LawText, Unit, read_laws
-from rag_assets.model import UsageError
+from rag_assets.law import find_clauses, mark_name, pick_clause
+from rag_assets.law.versions import Judged, Standing, Wording
+from rag_assets.model import Article, UsageError
 from rag_assets.parsing import read_parsed
-from rag_assets.retrieval import Publications
+from rag_assets.retrieval import HeldLaw, HeldLaws, Hit, Publications, Reader, find_articles
 from rag_assets.statutes.citing import StatuteCitation, read_citation, write_citation
-
-Standing = Literal["in_force", "not_yet_in_force", "superseded", "repealed", "unknown"]
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,43 +18,38 @@ class LawVersion:
     """One wording of a law, as one document of the library holds it.
 
     Args:
-        file: of the document.
-        facts: what its text says of itself.
-        named_on: the day in the file's name.
-        holds_from: since when it holds: the day that its text gives, else that of its wording
-            (`is_stated` is False then); None where neither is there.
-        standing: on the day that was asked for.
+        wording: what is known of it, each fact with its origin.
+        judged: how it stands on the day that was asked for.
     """
 
-    namespace: str
-    doc_uid: str
-    content_hash: str
-    file: str
-    facts: LawFacts
-    named_on: date | None
-    standing: Standing = "unknown"
+    law: HeldLaw
+    wording: Wording
+    judged: Judged
 
     @property
     def title(self) -> str:
-        """Its title, else its file's name."""
-        return self.facts.title or PurePosixPath(self.file).stem
+        """Its title, else its document's, else its file's name."""
+        return self.law.shown_title
 
     @property
     def version_date(self) -> date | None:
         """The day of this wording, by its text or by the file's name, the later of the two."""
-        days = [day for day in (self.facts.version_date, self.named_on) if day is not None]
-        return max(days, default=None)
+        return self.wording.version_date
+
+    @property
+    def standing(self) -> Standing:
+        """How it stands on the day that was asked for."""
+        return self.judged.standing
 
     @property
     def is_stated(self) -> bool:
-        """Whether the text says since when this wording holds."""
-        stated, made = self.facts.effective_on, self.version_date
-        return stated is not None and (made is None or stated >= made)
+        """Whether a text says since when this wording holds."""
+        return self.judged.is_stated
 
     @property
     def holds_from(self) -> date | None:
         """Since when it holds, by what is known."""
-        return self.facts.effective_on if self.is_stated else self.version_date
+        return self.judged.holds_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,25 +83,10 @@ class LawShelf:
 
     def __init__(self, held: Publications, as_of: date) -> None:
         self._held, self._as_of = held, as_of
-        self._texts: dict[str, tuple[str, list[LawText]]] = {}
 
     @cached_property
-    def _rows(self) -> dict[str, dict[str, Any]]:
-        columns = ["doc_uid", "title", "source_uri", "content_hash", "content_ref"]
-        return {
-            f"{name}::{row['doc_uid']}": {**row, "namespace": name}
-            for name, reader in self._held.readers.items()
-            for row in reader.documents().select(columns).to_pylist()
-        }
-
-    @cached_property
-    def _names(self) -> LawNames:
-        return LawNames(
-            {
-                key: (row["title"] or "", PurePosixPath(row["source_uri"] or "").stem)
-                for key, row in self._rows.items()
-            }
-        )
+    def _laws(self) -> HeldLaws:
+        return HeldLaws([reader.laws for reader in self._held.readers.values()])
 
     def versions(self, name: str) -> list[LawVersion]:
         """Return the wordings of a law, the newest first.
@@ -122,16 +95,33 @@ class LawShelf:
         are superseded. The books of one code, which lie in files of their own, are each in force.
 
         Raises:
-            UsageError: no document has that name.
+            UsageError: no document has that name, or none of that name is read as a statute.
         """
-        keys, _ = self._names.find(name)
+        keys, _ = self._laws.names.find(name)
         if not keys:
             raise UsageError(
                 f"no law of this library is called {mark_name(name)}. `rag documents` lists the "
                 "documents; give the title, in full or as it is abbreviated."
             )
-        found = sorted(map(self._version, keys), key=_by_day, reverse=True)
-        return list(self._judged(found))
+        laws = [self._laws[key] for key in keys]
+        found = [
+            LawVersion(law, law.wording, self._laws.judge(law, self._as_of))
+            for law in laws
+            if law.wording is not None
+        ]
+        inside = [mark_name(one.shown_title) for law in laws for one in self._laws.within(law)]
+        if not found and inside:
+            raise UsageError(
+                f"{mark_name(laws[0].shown_title)} holds several laws: {', '.join(inside)}. Name "
+                "one of them."
+            )
+        if not found:
+            raise UsageError(
+                f"{mark_name(laws[0].shown_title)} is not read as a statute in namespace "
+                f"'{laws[0].namespace}'. Set `chunk.mode: law` there (`rag namespace add NAME "
+                "--template law` makes a namespace of that kind) and run `rag ingest`."
+            )
+        return sorted(found, key=_by_day, reverse=True)
 
     def article(self, citation: StatuteCitation | str) -> FoundArticle:
         """Return the article, or the clause of it, that a citation names.
@@ -160,88 +150,69 @@ class LawShelf:
                 return found
         raise UsageError(self._nearest(chosen, asked))
 
-    def _version(self, key: str) -> LawVersion:
-        row = self._rows[key]
-        text, laws = self._read(key)
-        day = _DAY.search(PurePosixPath(row["source_uri"] or "").stem)
-        return LawVersion(
-            row["namespace"],
-            row["doc_uid"],
-            row["content_hash"],
-            row["source_uri"],
-            read_facts(text, laws[0]),
-            date.fromisoformat(day.group()) if day else None,
-        )
+    def _reader(self, version: LawVersion) -> Reader:
+        return self._held.readers[version.law.namespace]
 
-    def _read(self, key: str) -> tuple[str, list[LawText]]:
-        if key not in self._texts:
-            path = self._held.workspace.root / "data" / self._rows[key]["content_ref"]
-            text = read_parsed(path)[0].text
-            self._texts[key] = text, read_laws(text)
-        return self._texts[key]
+    def _articles(self, version: LawVersion) -> Sequence[tuple[str, tuple[Article, ...]]]:
+        """Return the id of each chunk with the articles that it holds."""
+        return find_articles(self._reader(version), version.law) or ()
 
-    def _judged(self, newest_first: Sequence[LawVersion]) -> Iterator[LawVersion]:
-        holding: date | None = None
-        for version in newest_first:
-            standing: Standing
-            since, repealed = version.holds_from, version.facts.repealed_on
-            if repealed is not None and repealed <= self._as_of:
-                standing = "repealed"
-            elif since is not None and since > self._as_of:
-                standing = "not_yet_in_force"
-            elif holding is not None and version.version_date != holding:
-                standing = "superseded"
-            else:
-                standing = "in_force"
-                holding = version.version_date
-            yield replace(version, standing=standing)
+    def _places(self, version: LawVersion, key: str) -> Iterator[tuple[Article, Hit]]:
+        """Yield each article of a number with the chunk in which it begins."""
+        chunks: dict[Article, str] = {}
+        for chunk_id, articles in self._articles(version):
+            for article in articles:
+                if article.key == key:
+                    chunks.setdefault(article, chunk_id)
+        hits = self._reader(version).fetch_hits(chunks.values())
+        for article, chunk_id in chunks.items():
+            yield article, hits[chunk_id]
 
     def _cut_out(
         self, version: LawVersion, asked: StatuteCitation, *, is_one_of_several: bool
     ) -> FoundArticle | None:
-        text, laws = self._read(f"{version.namespace}::{version.doc_uid}")
-        for law in laws:
-            for unit in law.units:
-                if unit.article is None or unit.article.key != asked.key:
-                    continue
-                if not _is_below(unit, asked.path):
-                    continue
-                start, end = unit.start, unit.start + len(text[unit.start : unit.end].rstrip())
-                clause = ""
-                if asked.paragraph is not None or asked.item is not None:
-                    picked = pick_clause(find_clauses(text[start:end]), asked.paragraph, asked.item)
-                    if picked is None:
-                        return None
-                    clause, (start, end) = picked.shown, (start + picked.start, start + picked.end)
-                title = law.title or version.title
-                day = str(version.version_date) if is_one_of_several else ""
-                citation = write_citation(title, unit.path, unit.article.shown, clause, day)
-                return FoundArticle(
-                    version, title, unit.path, unit.article.shown, clause, text[start:end],
-                    start, end, citation,
-                )  # fmt: skip
+        for article, hit in self._places(version, asked.key):
+            if not _is_below(hit.section_path, asked.path):
+                continue
+            start, end = article.char_start, article.char_end
+            text = self._text_of(version, article, hit)
+            clause = ""
+            if asked.paragraph is not None or asked.item is not None:
+                picked = pick_clause(find_clauses(text), asked.paragraph, asked.item)
+                if picked is None:
+                    return None
+                clause, text = picked.shown, text[picked.start : picked.end]
+                start, end = start + picked.start, start + picked.end
+            day = str(version.version_date) if is_one_of_several else ""
+            citation = write_citation(version.title, hit.section_path, article.shown, clause, day)
+            return FoundArticle(
+                version, version.title, hit.section_path, article.shown, clause, text, start, end,
+                citation,
+            )  # fmt: skip
         return None
+
+    def _text_of(self, version: LawVersion, article: Article, hit: Hit) -> str:
+        """Return the text of an article; one that several chunks hold is cut out of the parse."""
+        if article.char_end <= hit.char_end:
+            return hit.text[article.char_start - hit.char_start : article.char_end - hit.char_start]
+        (row,) = self._reader(version).fetch_documents([version.law.doc_uid]).to_pylist()
+        document, _ = read_parsed(self._held.workspace.root / "data" / row["content_ref"])
+        return document.text[article.char_start : article.char_end]
 
     def _nearest(self, versions: Sequence[LawVersion], asked: StatuteCitation) -> str:
         """Return what to say of an article that is not there."""
         version = versions[0]
-        _, laws = self._read(f"{version.namespace}::{version.doc_uid}")
-        marks = [unit.article for law in laws for unit in law.units if unit.article]
-        same = [
-            (unit.article.shown, unit.path)
-            for law in laws
-            for unit in law.units
-            if unit.article and unit.article.key == asked.key
-        ]
-        if same:
-            shown, path = same[0]
-            where = " > ".join(path) or "no chapter"
+        same = next(self._places(version, asked.key), None)
+        if same is not None:
+            article, hit = same
+            where = " > ".join(hit.section_path) or "no chapter"
             return (
-                f"{shown} of {mark_name(version.title)} has no such clause, or stands elsewhere: "
-                f"it is below {where}."
+                f"{article.shown} of {mark_name(version.title)} has no such clause, or stands "
+                f"elsewhere: it is below {where}."
             )
         wanted = int(asked.key.partition("-")[0])
-        nearest = min(marks, key=lambda mark: abs(mark.number[0] - wanted), default=None)
+        held = [one for _, articles in self._articles(version) for one in articles]
+        nearest = min(held, key=lambda one: abs(one.number - wanted), default=None)
         near = f" The nearest is {nearest.shown}." if nearest is not None else ""
         return f"{mark_name(version.title)} has no article {asked.key}.{near}"
 
@@ -250,7 +221,7 @@ def _by_day(version: LawVersion) -> date:
     return version.version_date or date.min
 
 
-def _is_below(unit: Unit, path: Sequence[str]) -> bool:
-    """Say whether a unit stands below levels that a citation names, all or some, in order."""
-    rest = iter("".join(level.split()) for level in unit.path)
-    return all("".join(level.split()) in rest for level in path)
+def _is_below(path: Sequence[str], levels: Sequence[str]) -> bool:
+    """Say whether a path has the levels that a citation names, all or some, in order."""
+    rest = iter("".join(level.split()) for level in path)
+    return all("".join(level.split()) in rest for level in levels)

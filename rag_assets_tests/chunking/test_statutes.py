@@ -102,3 +102,41 @@ def test_every_visible_character_is_in_one_chunk(law: MadeUpLaw, unit: str, limi
 def test_bounds_that_make_no_sense_are_refused(bounds: list[int]) -> None:
     with pytest.raises(ValueError, match="fallback"):
         chunk_settings(law={"soft_limit": 400, "search_unit": "article", "fallback": bounds})
+
+
+def test_a_chunk_knows_its_law_and_its_articles() -> None:
+    text, _, chunks = cut(SMALL)
+    assert {chunk.law_title for chunk in chunks} == {"甲乙条例"}
+    assert [[one.key for one in chunk.articles] for chunk in chunks] == [
+        [], [], ["1"], ["2"], [], ["3"]
+    ]  # fmt: skip
+    (article,) = chunks[5].articles
+    assert (article.number, article.part, article.shown) == (3, 0, "第三条")
+    assert text[article.char_start : article.char_end] == chunks[5].text
+    _, _, merged = cut(SMALL, "merged")
+    assert [one.key for one in merged[2].articles] == ["1", "2"]
+
+
+def test_parts_of_a_long_article_each_know_the_whole() -> None:
+    items = "".join(f"（{number}）这一项说的是第{number}种情形。\n\n" for number in range(1, 60))
+    text, _, chunks = cut(f"# 甲乙条例\n\n第一条之二 有下列情形之一的：\n\n{items}第二条 完。\n")
+    parts = [chunk for chunk in chunks if any(one.key == "1-2" for one in chunk.articles)]
+    assert len(parts) > 1
+    assert {chunk.articles for chunk in parts} == {parts[0].articles}
+    (article,) = parts[0].articles
+    assert (article.number, article.part) == (1, 2)
+    whole = text[article.char_start : article.char_end]
+    assert whole.startswith("第一条之二")
+    assert whole.endswith("第59种情形。")
+
+
+def test_articles_of_two_laws_in_a_file_belong_each_to_its_own() -> None:
+    _, _, chunks = cut(SMALL + SMALL.replace("甲乙", "丙丁"))
+    keys = [(chunk.law_title, one.key) for chunk in chunks for one in chunk.articles]
+    assert keys == [(title, key) for title in ("甲乙条例", "丙丁条例") for key in ("1", "2", "3")]
+
+
+def test_other_modes_know_of_no_law() -> None:
+    document = parse_document(SMALL.encode(), ParseHints(extension="md"), shipped_settings().parse)
+    _, chunks = chunk_document(document, chunk_settings(), LetterTokenizer())
+    assert {(chunk.law_title, chunk.articles) for chunk in chunks} == {(None, ())}

@@ -23,7 +23,7 @@ def row_of(**sidecar: Any) -> dict[str, Any]:
     source = SimpleNamespace(
         source_uri="raw/a.pdf", source_type="evidence", source_subtype="", sidecar="{}"
     )
-    living: Any = SimpleNamespace(first=source)
+    living: Any = SimpleNamespace(first=source, sources=(source,))
     namespace: Any = SimpleNamespace(name="thesis", partition_of=lambda _: "a")
     facts = DocumentFacts(
         "c", living, "a", "published", None, None, True, sidecar, REPORT, 1, None, None

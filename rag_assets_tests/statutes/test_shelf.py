@@ -11,7 +11,7 @@ from rag_assets.cli.main import build_cli
 from rag_assets.model import UsageError
 from rag_assets.retrieval import OpenedLibrary
 from rag_assets.statutes import LawShelf, StatuteCitation, read_citation, write_citation
-from rag_assets_tests.libraries import build, make_workspace
+from rag_assets_tests.libraries import HASHING, build, make_workspace
 
 OLD = """# 甲乙市养犬条例
 
@@ -71,7 +71,9 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenedLibrary]
         "evidence/甲乙市养犬条例(2020-05-01).md": NEW,
         "evidence/丙丁办法(2019-04-01).md": AMENDED,
     }
-    workspace = make_workspace(tmp_path_factory.mktemp("laws"), files)
+    workspace = make_workspace(
+        tmp_path_factory.mktemp("laws"), files, {**HASHING, "chunk": {"mode": "law"}}
+    )
     build(workspace.namespace("thesis"))
     with OpenedLibrary(workspace) as opened:
         yield opened
@@ -97,8 +99,8 @@ def test_the_newest_wording_is_not_the_one_in_force(
     found = shelf(library, day).versions("养犬条例")
     assert [one.standing for one in found] == standings
     assert [one.holds_from for one in found] == [date(2020, 9, 1), date(2015, 6, 1)]
-    assert [one.facts.region for one in found] == ["甲乙市", "甲乙市"]
-    assert [one.facts.level for one in found] == ["local_regulation"] * 2
+    assert [one.wording.region for one in found] == ["甲乙市", "甲乙市"]
+    assert [one.wording.law_level for one in found] == ["local_regulation"] * 2
 
 
 def test_an_article_is_of_the_wording_in_force(library: OpenedLibrary) -> None:
@@ -122,10 +124,10 @@ def test_a_citation_leads_back_to_the_same_span(library: OpenedLibrary) -> None:
 
 def test_what_the_text_does_not_say_stays_unknown(library: OpenedLibrary) -> None:
     (found,) = shelf(library, date(2021, 1, 1)).versions("丙丁办法")
-    assert found.facts.effective_on is None
+    assert found.wording.effective_on is None
     assert not found.is_stated
     assert found.holds_from == date(2019, 4, 1)
-    assert found.facts.level == "administrative_regulation"
+    assert found.wording.law_level == "administrative_regulation"
 
 
 @pytest.mark.parametrize(

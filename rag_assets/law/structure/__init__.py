@@ -8,9 +8,10 @@ from rag_assets.law.structure.lines import Line, LineKind, read_lines
 from rag_assets.law.structure.machine import TRANSITIONS, State
 from rag_assets.law.structure.merging import Group, merge_units
 from rag_assets.law.structure.reading import LawText, read_laws
-from rag_assets.law.structure.units import ArticleMark, Unit, UnitKind
+from rag_assets.law.structure.units import PATH_SEPARATOR, ArticleMark, Unit, UnitKind
 
 __all__ = [
+    "PATH_SEPARATOR",
     "TRANSITIONS",
     "ArticleMark",
     "Group",

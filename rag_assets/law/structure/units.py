@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+PATH_SEPARATOR = " > "
+"""Stands between the levels of a path: in headers, metadata and citations."""
+
 
 class UnitKind(StrEnum):
     """What a unit is."""

@@ -1,0 +1,249 @@
+"""Wordings of statutes: what is known of each, from where, and which of them holds on a day."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import date
+from itertools import groupby
+from pathlib import PurePosixPath
+from typing import Any, Literal, TypeVar
+
+from rag_assets.law.metadata import MADE, DateKind, LawDate, LawFacts, LawLevel, level_of_title
+
+Standing = Literal["in_force", "not_yet_in_force", "superseded", "repealed", "unknown"]
+"""How a wording stands on a day; unknown where neither text nor file say since when it is one."""
+
+_T = TypeVar("_T")
+_NAMED_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+# What a collector calls his folders; the whole name, so that 司法解释汇编说明 is none.
+_LEVEL_FOLDERS = {
+    "宪法": LawLevel.CONSTITUTION,
+    "法律": LawLevel.LAW,
+    "行政法规": LawLevel.ADMINISTRATIVE,
+    "司法解释": LawLevel.INTERPRETATION,
+    "地方性法规": LawLevel.LOCAL,
+    "部门规章": LawLevel.DEPARTMENT,
+}
+_REGION_FOLDERS = frozenset([
+    "北京", "天津", "河北", "山西", "内蒙古", "辽宁", "吉林", "黑龙江", "上海", "江苏", "浙江",
+    "安徽", "福建", "江西", "山东", "河南", "湖北", "湖南", "广东", "广西", "海南", "重庆", "四川",
+    "贵州", "云南", "西藏", "陕西", "甘肃", "青海", "宁夏", "新疆", "香港", "澳门", "台湾",
+])  # fmt: skip
+DAYS = ("passed_on", "amended_on", "effective_on", "repealed_on", "version_date")
+"""The days of a `Wording`."""
+LAW_COLUMNS = ("law_level", "issuer", "region", *DAYS)
+"""The fields of a `Wording` that a published document has as columns."""
+LAWS_KEY = "laws"
+"""What a record's note and a document's metadata call what is known of each law of a file."""
+_TITLE, _FILE_NAME, _FOLDER = "title", "file name", "folder"
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """One wording of a law, as one document holds it. What is not known is None.
+
+    Args:
+        title: of the law within the file.
+        articles: how many it has.
+        law_level: its rank; `issuer` who made it last; `region` where it holds, if not everywhere.
+        passed_on: first; `amended_on` last.
+        version_date: the day of this wording: it was last passed, amended or published, by its
+            text or its file's name, the later of the two.
+        effective_on: since when this wording holds, as the text says; None where it does not, as in
+            an amended law whose last article still gives the day of its first wording.
+        dates: all that its text gives.
+        origins: of each field that is known, where from: `[start, end]` in the clean text,
+            `title`, `file name` or `folder`.
+    """
+
+    title: str | None
+    articles: int = 0
+    law_level: LawLevel | None = None
+    issuer: str | None = None
+    region: str | None = None
+    passed_on: date | None = None
+    amended_on: date | None = None
+    effective_on: date | None = None
+    repealed_on: date | None = None
+    version_date: date | None = None
+    dates: tuple[LawDate, ...] = ()
+    origins: Mapping[str, Any] | None = None
+
+    @property
+    def is_statute(self) -> bool:
+        """Whether anything says that it is one: articles, a rank, or the day that it was made."""
+        return bool(self.articles or self.law_level or self.version_date)
+
+    @property
+    def holds_from(self) -> date | None:
+        """Since when it holds: the day that its text gives, else that of its wording."""
+        return self.effective_on or self.version_date
+
+    def to_record(self) -> dict[str, Any]:
+        """Return it as values that JSON knows."""
+        record = {field.name: getattr(self, field.name) for field in fields(self)}
+        days = {name: record[name].isoformat() for name in DAYS if record[name] is not None}
+        dates = [[one.kind, one.day.isoformat(), one.start, one.end] for one in self.dates]
+        return record | days | {"dates": dates, "origins": dict(self.origins or {})}
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> "Wording":
+        """Return what `to_record` has written."""
+        days = {name: date.fromisoformat(record[name]) for name in DAYS if record[name] is not None}
+        level = LawLevel(record["law_level"]) if record["law_level"] else None
+        dates = tuple(
+            LawDate(DateKind(kind), date.fromisoformat(day), start, end)
+            for kind, day, start, end in record["dates"]
+        )
+        return cls(**{**record, **days, "law_level": level, "dates": dates})
+
+
+def describe_wording(facts: LawFacts, paths: Sequence[str], *, is_alone: bool = True) -> Wording:
+    """Return what text, file name and folders tell of a law.
+
+    Text goes before folders; of several paths the first that tells something counts.
+
+    Args:
+        paths: of the files that hold the text, POSIX.
+        is_alone: False where the file holds several laws: its name then dates none of them.
+    """
+    origins: dict[str, Any] = {}
+
+    def last_of(name: str, kinds: Iterable[DateKind], *, first: bool = False) -> date | None:
+        found = [one for one in facts.dates if one.kind in kinds]
+        if not found:
+            return None
+        chosen = (min if first else max)(found, key=lambda one: one.day)
+        origins[name] = [chosen.start, chosen.end]
+        return chosen.day
+
+    passed = last_of("passed_on", {DateKind.PASSED, DateKind.PUBLISHED}, first=True)
+    amended = last_of("amended_on", {DateKind.AMENDED})
+    repealed = last_of("repealed_on", {DateKind.REPEALED})
+    version = last_of("version_date", MADE)
+    named = next(filter(None, map(named_day, paths)), None) if is_alone else None
+    if named is not None and (version is None or named > version):
+        version, origins["version_date"] = named, _FILE_NAME
+    effective = last_of("effective_on", {DateKind.EFFECTIVE})
+    if effective is not None and version is not None and effective < version:
+        # Of an earlier wording.
+        effective = None
+        del origins["effective_on"]
+    level: LawLevel | None = facts.level
+    if level_of_title(facts.title or "") is not None:
+        origins["law_level"] = _TITLE
+    elif level is not None and facts.issuer is not None:
+        origins["law_level"] = [facts.issuer.start, facts.issuer.end]
+    else:
+        level = _by_folder(paths, _LEVEL_FOLDERS, origins, "law_level")
+    region = facts.region.text if facts.region is not None else None
+    if facts.region is not None:
+        origins["region"] = [facts.region.start, facts.region.end]
+    else:
+        region = _by_folder(paths, {one: one for one in _REGION_FOLDERS}, origins, "region")
+    if facts.issuer is not None:
+        origins["issuer"] = [facts.issuer.start, facts.issuer.end]
+    return Wording(
+        facts.title,
+        facts.articles,
+        level,
+        facts.issuer.text if facts.issuer is not None else None,
+        region,
+        passed,
+        amended,
+        effective,
+        repealed,
+        version,
+        facts.dates,
+        origins,
+    )
+
+
+def describe_laws(records: Sequence[Mapping[str, Any]], paths: Sequence[str]) -> list[Wording]:
+    """Return what is known of each law of a file.
+
+    Args:
+        records: of what its text says, `LawFacts.to_record`.
+        paths: of the files that hold the text, POSIX.
+    """
+    return [
+        describe_wording(LawFacts.from_record(record), paths, is_alone=len(records) == 1)
+        for record in records
+    ]
+
+
+def common_value(wordings: Sequence[Wording], name: str) -> Any:
+    """Return what a field of all laws of a file is, None where they differ."""
+    values = {getattr(wording, name) for wording in wordings}
+    return values.pop() if len(values) == 1 else None
+
+
+def named_day(path: str) -> date | None:
+    """Return the day in a file's name, `行政复议法(2023-09-01).md`; None without one."""
+    found = _NAMED_DAY.search(PurePosixPath(path).stem)
+    try:
+        return date.fromisoformat(found.group()) if found else None
+    except ValueError:
+        return None
+
+
+def _by_folder(
+    paths: Sequence[str], known: Mapping[str, _T], origins: dict[str, Any], name: str
+) -> _T | None:
+    for path in paths:
+        for folder in PurePosixPath(path).parts[:-1]:
+            if folder in known:
+                origins[name] = _FOLDER
+                return known[folder]
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """How a wording stands on a day.
+
+    Args:
+        holds_from: since when it holds, by what is known of it and of the files that hold the same
+            wording with it; None where nothing is.
+        is_stated: whether a text says so, rather than the day of its wording stands for it.
+    """
+
+    standing: Standing
+    holds_from: date | None
+    is_stated: bool
+
+
+def judge_wordings(wordings: Sequence[Wording], day: date) -> list[Judged]:
+    """Return how the wordings of one law stand on a day, in the order given.
+
+    Of those that hold the newest is in force, unless it was repealed; older ones are superseded.
+    Wordings of one day are one wording, as the books of a code that lie in files of their own: the
+    day that one of them states holds for all.
+    """
+    judged: dict[int, Judged] = {}
+    newest_first = sorted(range(len(wordings)), key=lambda i: _age(wordings[i]), reverse=True)
+    is_replaced = False
+    for _, places in groupby(newest_first, key=lambda i: _age(wordings[i])):
+        same = list(places)
+        stated = min(filter(None, (wordings[i].effective_on for i in same)), default=None)
+        holds = False
+        for place in same:
+            wording = wordings[place]
+            since = wording.effective_on or stated or wording.version_date
+            standing: Standing
+            if wording.repealed_on is not None and wording.repealed_on <= day:
+                standing = "repealed"
+            elif since is None:
+                standing = "unknown"
+            elif since > day:
+                standing = "not_yet_in_force"
+            else:
+                standing = "superseded" if is_replaced else "in_force"
+            holds |= since is not None and since <= day
+            judged[place] = Judged(standing, since, is_stated=bool(wording.effective_on or stated))
+        is_replaced |= holds
+    return [judged[place] for place in range(len(wordings))]
+
+
+def _age(wording: Wording) -> date:
+    return wording.version_date or wording.effective_on or date.min

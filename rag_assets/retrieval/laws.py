@@ -1,0 +1,191 @@
+"""The laws that publications hold: by name, and how each wording stands on a day."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from rag_assets.law import LawNames, plain_name
+from rag_assets.law.versions import LAWS_KEY, Judged, Wording, judge_wordings
+from rag_assets.model import Article
+from rag_assets.retrieval.hits import LAW_COLUMNS, articles_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from rag_assets.retrieval.reader import Reader
+
+
+@dataclass(frozen=True, slots=True)
+class HeldLaw:
+    """A law of a document, or a document of which no law is known, by the names that it has.
+
+    Args:
+        key: `namespace::doc_uid`; of a file with several laws with `::1` and so on behind it.
+        file: of the document.
+        chunks: how many the document has.
+        title: of the document; its law's own is `wording.title`.
+        wording: what is known of it; None where the document is not read as statutes.
+    """
+
+    key: str
+    namespace: str
+    doc_uid: str
+    content_hash: str
+    file: str
+    chunks: int
+    title: str
+    wording: Wording | None
+
+    @property
+    def shown_title(self) -> str:
+        """The law's title, else the document's, else the file's name."""
+        own = self.wording.title if self.wording is not None else None
+        return own or self.title or PurePosixPath(self.file).stem
+
+    @property
+    def law_title(self) -> str | None:
+        """The title by which the chunks of this law are told from others of the file."""
+        return self.wording.title if self.wording is not None else None
+
+
+class PublishedLaws:
+    """The laws of one publication.
+
+    Args:
+        namespace: that published it.
+        documents: the catalogue's rows.
+    """
+
+    def __init__(self, namespace: str, documents: "pa.Table") -> None:
+        columns = ["doc_uid", "title", "source_uri", "content_hash", "chunks", "metadata"]
+        self.by_key: dict[str, HeldLaw] = {}
+        self._by_title: dict[str, list[str]] = {}
+        names: dict[str, Sequence[str]] = {}
+        for row in documents.select(columns).to_pylist():
+            for law, own in _laws_of(namespace, row):
+                self.by_key[law.key] = law
+                names[law.key] = own
+                for title in _titles(law):
+                    self._by_title.setdefault(title, []).append(law.key)
+        self.names = LawNames(names)
+
+    @property
+    def holds_statutes(self) -> bool:
+        """Whether any document was read as statutes and is one."""
+        return any(law.wording and law.wording.is_statute for law in self.by_key.values())
+
+    def called(self, title: str) -> Sequence[str]:
+        """Return the keys of the laws with a title, as `plain_name` has it."""
+        return self._by_title.get(title, ())
+
+
+def _laws_of(namespace: str, row: Mapping[str, Any]) -> Iterable[tuple[HeldLaw, Sequence[str]]]:
+    """Yield the laws of a document, each with its names."""
+    key, title, file = f"{namespace}::{row['doc_uid']}", row["title"] or "", row["source_uri"] or ""
+    stem = PurePosixPath(file).stem
+    wordings = [
+        Wording.from_record(one) for one in json.loads(row["metadata"] or "{}").get(LAWS_KEY, ())
+    ]
+    place = (namespace, row["doc_uid"], row["content_hash"], file, row["chunks"], title)
+    if len(wordings) == 1:
+        (wording,) = wordings
+        yield HeldLaw(key, *place, wording), (title, stem, wording.title or "")
+        return
+    own_titles = [wording.title or "" for wording in wordings]
+    # A file of several laws often has the first one's title.
+    yield HeldLaw(key, *place, None), [one for one in (title, stem) if one not in own_titles]
+    for number, wording in enumerate(wordings, start=1):
+        yield HeldLaw(f"{key}::{number}", *place, wording), (wording.title or "",)
+
+
+def _titles(law: HeldLaw) -> set[str]:
+    """Return what tells that two documents hold wordings of one law, nothing of what is none."""
+    if law.wording is None or not law.wording.is_statute:
+        return set()
+    own = {law.law_title or ""} if law.key.count("::") > 1 else {law.title, law.law_title or ""}
+    return {plain for title in own if (plain := plain_name(title))}
+
+
+class HeldLaws:
+    """The laws of several publications.
+
+    Args:
+        published: one a namespace.
+    """
+
+    def __init__(self, published: Sequence[PublishedLaws]) -> None:
+        self._published = published
+        self.names = LawNames.joined([one.names for one in published])
+        self._judged: dict[date, dict[str, Judged]] = {}
+
+    @property
+    def holds_statutes(self) -> bool:
+        """Whether any of the publications holds a statute."""
+        return any(one.holds_statutes for one in self._published)
+
+    def __getitem__(self, key: str) -> HeldLaw:
+        return next(one.by_key[key] for one in self._published if key in one.by_key)
+
+    def find(self, key: str) -> HeldLaw | None:
+        """Return a law by its key, None where there is none."""
+        return next((one.by_key[key] for one in self._published if key in one.by_key), None)
+
+    def within(self, law: HeldLaw) -> list[HeldLaw]:
+        """Return the laws that a document of several holds; none for any other."""
+        found: list[HeldLaw] = []
+        while (one := self.find(f"{law.key}::{len(found) + 1}")) is not None:
+            found.append(one)
+        return found
+
+    def of_passage(self, namespace: str, doc_uid: str, law_title: str | None) -> HeldLaw | None:
+        """Return the law that a passage belongs to, None where its document holds no statute."""
+        law = self.find(f"{namespace}::{doc_uid}")
+        if law is not None and law.wording is None:
+            law = next((one for one in self.within(law) if one.law_title == law_title), None)
+        is_statute = law is not None and law.wording is not None and law.wording.is_statute
+        return law if is_statute else None
+
+    def judge(self, law: HeldLaw, day: date) -> Judged:
+        """Return how a wording stands on a day, beside all wordings of the same law."""
+        judged = self._judged.setdefault(day, {})
+        if law.key not in judged:
+            group = self.wordings_of(law)
+            wordings = [one.wording for one in group if one.wording is not None]
+            found = judge_wordings(wordings, day)
+            judged |= {one.key: how for one, how in zip(group, found, strict=True)}
+        return judged[law.key]
+
+    def wordings_of(self, law: HeldLaw) -> list[HeldLaw]:
+        """Return all wordings of a law, itself among them; none where none is known of it."""
+        if law.wording is None:
+            return []
+        found = {law.key: law}
+        waiting = [law]
+        while waiting:
+            for title in _titles(waiting.pop()):
+                for published in self._published:
+                    for key in published.called(title):
+                        if key not in found:
+                            found[key] = published.by_key[key]
+                            waiting.append(found[key])
+        return list(found.values())
+
+
+def find_articles(reader: "Reader", law: HeldLaw) -> list[tuple[str, tuple[Article, ...]]] | None:
+    """Return the id of each chunk of a law with the articles that it holds, in order.
+
+    None where the publication does not know the articles of the chunks.
+    """
+    if law.wording is None:
+        return None
+    ids = [f"{law.doc_uid}:{index}" for index in range(law.chunks)]
+    table = reader.fetch_columns(ids, ("chunk_id", *LAW_COLUMNS))
+    if table is None:
+        return None
+    rows = table.to_pylist()
+    return [
+        (row["chunk_id"], articles_of(row)) for row in rows if row["law_title"] == law.law_title
+    ]
