@@ -84,6 +84,8 @@ _KINDS = (
     (DateKind.PUBLISHED, re.compile(r"公布|发布|颁布|印发|公告")),
 )
 _MADE = frozenset({DateKind.PASSED, DateKind.AMENDED, DateKind.PUBLISHED})
+# 根据《国务院关于废止和修改部分行政法规的决定》修订: what a decision is called happened to others.
+_TITLE = re.compile(r"《[^《》]*》?")
 # Of this statute, not of another one that its last articles repeal.
 _OWN_EFFECT = re.compile(
     r"^\s*起?\s*(?:正式)?(?:施行|实施|生效)|^起?[^。；，,]{0,12}(?:施行|实施|生效)"
@@ -112,16 +114,18 @@ def read_facts(text: str, law: LawText) -> LawFacts:
     dates = tuple(_dates(text, law))
     passed = [one.day for one in dates if one.kind in {DateKind.PASSED, DateKind.PUBLISHED}]
     made = [one.day for one in dates if one.kind in _MADE]
-    stated = _last(dates, DateKind.EFFECTIVE)
+    newest = max(made, default=None)
+    stated, repealed = _last(dates, DateKind.EFFECTIVE), _last(dates, DateKind.REPEALED)
     issuer = _issuer(text, law, dates)
     return LawFacts(
         law.title,
         dates,
         min(passed, default=None),
         _last(dates, DateKind.AMENDED),
-        max(made, default=None),
-        stated if stated and stated >= max(made, default=stated) else None,
-        _last(dates, DateKind.REPEALED),
+        newest,
+        stated if stated and stated >= (newest or stated) else None,
+        # Before this wording was made it was another one that was repealed.
+        repealed if repealed and repealed >= (newest or repealed) else None,
         issuer,
         _level(law.title or "", issuer),
         _region(issuer),
@@ -149,9 +153,16 @@ def _dates_of_head(text: str, start: int, end: int) -> Iterator[LawDate]:
         line_end = text.find("\n", match.end(), behind)
         said = text[match.end() : behind if line_end < 0 else line_end]
         day = _day(match)
-        kind = next((kind for kind, pattern in _KINDS if pattern.search(said)), None)
+        kind = _kind(said)
         if day is not None and kind is not None:
             yield LawDate(kind, day, match.start(), match.end())
+
+
+def _kind(said: str) -> DateKind | None:
+    """Return what is said to have happened; the title of a decision speaks where nothing else does.
+    """
+    told = (_TITLE.sub("", said), said.replace("废止", ""))
+    return next((kind for text in told for kind, p in _KINDS if p.search(text)), None)
 
 
 def _dates_of_effect(text: str, unit: Unit) -> Iterator[LawDate]:

@@ -50,7 +50,7 @@ class LawCard:
 
     Args:
         made_on: the day of this wording, by its text or the file's name, the later of the two.
-        holds_from: since when it holds, as far as is known.
+        holds_from: since when it holds: by its text, where `is_stated`, else since it was made.
         first: number of the first article and of the last one; None without articles.
         is_compared: whether it has text enough to be compared, and is a law's own.
         digest: of the text without white space and marks; `sketch` of its runs of characters.
@@ -61,6 +61,7 @@ class LawCard:
     name: str
     made_on: date | None
     holds_from: date | None
+    is_stated: bool
     repealed_on: date | None
     first: int | None
     first_line: int | None
@@ -85,13 +86,14 @@ def make_card(file: LawFile) -> LawCard:
     days = [facts.version_date if facts else None, _day(named.group()) if named else None]
     made_on = max((day for day in days if day is not None), default=None)
     stated = facts.effective_on if facts else None
-    holds_from = stated if stated is not None and (made_on is None or stated >= made_on) else made_on
+    is_stated = stated is not None and (made_on is None or stated >= made_on)
     return LawCard(
         file.file,
         file.copies,
         law_name(file.title or file.stem),
         made_on,
-        holds_from,
+        stated if is_stated else made_on,
+        is_stated,
         facts.repealed_on if facts else None,
         laws[0][0].number[0] if laws else None,
         file.line_at(laws[0][0].start) if laws else None,
@@ -241,10 +243,15 @@ def _find_newer(cards: Sequence[LawCard], as_of: date) -> Iterator[_Compared]:
             if newest is None or card.made_on is None or newest.made_on is None:
                 continue
             if card.made_on < newest.made_on and not _is_another_book(card, newest):
+                since = (
+                    f"holds since {newest.holds_from}"
+                    if newest.is_stated
+                    else "does not say since when it holds"
+                )
                 yield (
                     card.file, None,
-                    f"The wording of {newest.made_on} holds since {newest.holds_from}; this is "
-                    f"that of {card.made_on}.", (newest.file,),
+                    f"There is a wording of {newest.made_on}, which {since}; this is that of "
+                    f"{card.made_on}.", (newest.file,),
                 )  # fmt: skip
 
 

@@ -7,13 +7,13 @@ from itertools import groupby, pairwise
 
 from rag_assets.law.curating.findings import FileRule, FindingKind, Found, LawFile
 from rag_assets.law.numbers import NUMBER, read_number, write_number
-from rag_assets.law.structure import ArticleMark, Line, LineKind
+from rag_assets.law.structure import ArticleMark, LawText, Line, LineKind
 
 _Number = tuple[int, int]
 # A line that begins so without having been read as an article, or a sentence's end before it.
 _RUN_IN = r"(?:^|(?<=[。；;：:！？\s]))[^\S\n]*[第笫]\s?{number}\s?条(?!\s?之)"
 # Of another article is spoken: 第十六条规定的, 第十六条、第十七条.
-_SPOKEN_OF = re.compile(r"\s?(?:第|的|之|规定|和|与|及|至|或|、|，|,|款|项)")
+_SPOKEN_OF = re.compile(r"第|的|之|规定|和|与|及|至|或|、|，|,|款|项")
 _LEVEL = re.compile(rf"第(?P<number>{NUMBER})(?P<level>分编|[编章节目])")
 
 
@@ -24,12 +24,25 @@ def articles_by_law(file: LawFile) -> list[list[ArticleMark]]:
     """
     found: list[list[ArticleMark]] = []
     for law in file.laws:
-        marks = [unit.article for unit in law.units if unit.article is not None and unit.part < 2]
+        marks = list(_own(file.text, law))
         if found and law.title is None:
             found[-1] += marks
         else:
             found.append(marks)
     return [marks for marks in found if marks]
+
+
+def _own(text: str, law: LawText) -> Iterator[ArticleMark]:
+    """Yield the articles of a law; those within quotation marks, of the law that it amends, not."""
+    start = law.start
+    for unit in law.units:
+        mark = unit.article
+        if mark is None:
+            continue
+        if text.rfind("“", start, mark.start) > text.rfind("”", start, mark.start):
+            continue
+        start = mark.start
+        yield mark
 
 
 def quotes_articles(file: LawFile) -> bool:
@@ -112,23 +125,33 @@ def _run_in(file: LawFile, start: int, end: int, number: _Number) -> int | None:
 
 def _find_run_in(file: LawFile) -> Iterator[Found]:
     for before, after, missing in _gaps(file):
-        for number in missing:
-            at = _run_in(file, before.start + 1, after.start, number)
-            if at is not None:
-                yield Found(
-                    f"{_written(number)} is not read as an article: it stands in the text of "
-                    f"{before.shown}.", at, _written(number),
-                )  # fmt: skip
+        found = {n: _run_in(file, before.start + 1, after.start, n) for n in missing}
+        held = [number for number in missing if found[number] is not None]
+        if held:
+            which, one = _listed(held)
+            yield Found(
+                f"{which} {'is' if one else 'are'} not read as {'an article' if one else 'articles'}"
+                f": {'it stands' if one else 'they stand'} in the text of {before.shown}.",
+                found[held[0]], _written(held[0]),
+            )  # fmt: skip
+
+
+def _listed(numbers: Sequence[_Number]) -> tuple[str, bool]:
+    """Return how to speak of some articles, and whether it is one."""
+    first, last = _written(numbers[0]), _written(numbers[-1])
+    if len(numbers) == 1:
+        return first, True
+    return f"{first} to {last} ({len(numbers)} articles)", False
 
 
 def _find_missing(file: LawFile) -> Iterator[Found]:
     for before, after, missing in _gaps(file):
         gone = [n for n in missing if _run_in(file, before.start + 1, after.start, n) is None]
         if gone:
-            named = _written(gone[0]) + (f" to {_written(gone[-1])}" if len(gone) > 1 else "")
-            are = "are" if len(gone) > 1 else "is"
+            which, one = _listed(gone)
             yield Found(
-                f"{before.shown} is followed by {after.shown}: {named} {are} missing.",
+                f"{before.shown} is followed by {after.shown}: {which} {'is' if one else 'are'} "
+                "missing.",
                 after.start, after.shown,
             )  # fmt: skip
 
