@@ -159,8 +159,7 @@ def _dates_of_head(text: str, start: int, end: int) -> Iterator[LawDate]:
 
 
 def _kind(said: str) -> DateKind | None:
-    """Return what is said to have happened; the title of a decision speaks where nothing else does.
-    """
+    """Return what is said to have happened; a decision's title speaks where nothing else does."""
     told = (_TITLE.sub("", said), said.replace("废止", ""))
     return next((kind for text in told for kind, p in _KINDS if p.search(text)), None)
 

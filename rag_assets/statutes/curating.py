@@ -67,20 +67,18 @@ def curate_namespace(namespace: Namespace, as_of: date) -> Curation:
     return Curation(namespace.name, count, as_of, (*empty, *findings))
 
 
-def _files(
-    namespace: Namespace, inventory: Inventory, empty: list[Finding]
-) -> Iterator[LawFile]:
+def _files(namespace: Namespace, inventory: Inventory, empty: list[Finding]) -> Iterator[LawFile]:
     """Yield what was parsed; of what holds no text put findings aside."""
     unparsed = 0
     for partition in namespace.partition_keys:
         living = inventory.partition(namespace, partition)
-        reports = {
-            row["content_hash"]: row for row in read_reports(namespace, partition, living)
-        }
+        reports = {row["content_hash"]: row for row in read_reports(namespace, partition, living)}
         unparsed += len(living.keys() - reports.keys())
         for content, row in sorted(reports.items()):
             if row["status"] == "ok":
-                yield _read(namespace.parsed_folder(partition) / row["parsed_file"], living[content])
+                yield _read(
+                    namespace.parsed_folder(partition) / row["parsed_file"], living[content]
+                )
             elif row["reason_code"] == "empty_file":
                 empty += _empty(living[content], row["message"])
     if unparsed:

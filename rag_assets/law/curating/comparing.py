@@ -7,12 +7,20 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import combinations
+from os.path import commonprefix
 from pathlib import PurePosixPath
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_assets.law.curating.findings import Files, Finding, FindingKind, LawFile, law_name
+from rag_assets.law.curating.findings import (
+    Files,
+    Finding,
+    FindingKind,
+    LawFile,
+    law_name,
+    names_a_statute,
+)
 from rag_assets.law.curating.numbering import articles_by_law, quotes_articles
 from rag_assets.law.curating.titles import is_stub
 from rag_assets.law.metadata import read_facts
@@ -30,7 +38,7 @@ _WORTH_A_LOOK = 0.3
 _MOST_SHARING = 30
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _NAMED = re.compile(r"《(?P<law>[^《》]{2,80})》(?:[(（][^()（）]*[)）])?")
-# Behind its name nothing but the repeal, or further names: 《甲》第三条 and 《甲》实施细则 are others.
+# Behind its name only the repeal, or further names: 《甲》第三条 and 《甲》实施细则 are others.
 _REPEALED = re.compile(r"(?:[、，,]|以及|和|及|与|同时|即行|相应|予以|一并|自|废止|《|\s)")
 _SENTENCE = re.compile(r"[^。；;]+")
 _LAST_ARTICLES = 3
@@ -250,8 +258,8 @@ def _find_newer(cards: Sequence[LawCard], as_of: date) -> Iterator[_Compared]:
                 )
                 yield (
                     card.file, None,
-                    f"There is a wording of {newest.made_on}, which {since}; this is that of "
-                    f"{card.made_on}.", (newest.file,),
+                    f"There is one of {newest.made_on}, which {since}; here is {card.made_on}.",
+                    (newest.file,),
                 )  # fmt: skip
 
 
@@ -276,30 +284,41 @@ def _find_repealed(cards: Sequence[LawCard], as_of: date) -> Iterator[_Compared]
                 if card.made_on is not None and card.made_on < later.made_on:
                     yield (
                         card.file, None,
-                        f"It was repealed on {later.holds_from}, by line {repeal.line} of another "
-                        "file.", (later.file,),
+                        f"It was repealed on {later.holds_from}, by line {repeal.line} beside.",
+                        (later.file,),
                     )  # fmt: skip
 
 
 def _find_late_beginning(cards: Sequence[LawCard], _as_of: date) -> Iterator[_Compared]:
-    ends = {(card.folder, card.last) for card in cards}
+    ends: dict[tuple[str, int | None], list[str]] = defaultdict(list)
+    for card in cards:
+        ends[card.folder, card.last].append(card.name)
     for card in cards:
         if card.first is None or card.first == 1 or not card.is_compared:
             continue
-        if (card.folder, card.first - 1) not in ends:
+        if not any(_are_books(card.name, name) for name in ends[card.folder, card.first - 1]):
             yield (
                 card.file, card.first_line,
-                f"Its first article is number {card.first}, and no file beside it ends with the "
-                "one before.", (),
+                f"Its first article is number {card.first}; no file beside ends before it.", (),
             )  # fmt: skip
+
+
+def _are_books(one: str, other: str) -> bool:
+    """Say whether two names begin with the name of one statute: 民法典总则编, 民法典物权编."""
+    same = commonprefix([one, other])
+    return any(
+        names_a_statute(same[:size]) and one[size : size + 1] != "院"
+        for size in range(2, len(same) + 1)
+    )
 
 
 def _law(title: str, day: str, effect: str = "", words: str = "养犬") -> str:
     articles = "".join(
-        f"第{number}条 {words}应当向第{number}号所在区的主管部门办理登记，并遵守第{number}项规则。\n\n"
+        f"第{number}条 {words}应当向第{number}号所在区主管部门登记，并遵守第{number}项规则。\n\n"
         for number in "一二三四五"
     )
-    return f"# {title}\n\n{day} 甲市人民代表大会通过\n\n{articles}第六条 本条例自{day}起施行。{effect}\n"
+    last = f"第六条 本条例自{day}起施行。{effect}\n"
+    return f"# {title}\n\n{day} 甲市人民代表大会通过\n\n{articles}{last}"
 
 
 _OLD, _NEW = _law("甲市养犬条例", "2010年5月1日"), _law("甲市养犬条例", "2020年5月1日")

@@ -95,9 +95,7 @@ def _missing(before: _Number, after: _Number) -> list[_Number]:
 
 
 def _written(number: _Number) -> str:
-    return f"第{write_number(number[0])}条" + (
-        f"之{write_number(number[1])}" if number[1] else ""
-    )
+    return f"第{write_number(number[0])}条" + (f"之{write_number(number[1])}" if number[1] else "")
 
 
 def _gaps(file: LawFile) -> Iterator[tuple[ArticleMark, ArticleMark, list[_Number]]]:
@@ -117,7 +115,8 @@ def _run_in(file: LawFile, start: int, end: int, number: _Number) -> int | None:
     either = rf"(?:{number[0]}|{write_number(number[0])})"
     pattern = re.compile(_RUN_IN.format(number=either), re.MULTILINE)
     for match in pattern.finditer(file.text, start, end):
-        is_at_line = not file.text[file.text.rfind("\n", 0, match.end()) + 1 : match.start()].strip()
+        line_start = file.text.rfind("\n", 0, match.end()) + 1
+        is_at_line = not file.text[line_start : match.start()].strip()
         if is_at_line or not _SPOKEN_OF.match(file.text, match.end()):
             return match.end() - len(match.group().lstrip())
     return None
@@ -130,8 +129,8 @@ def _find_run_in(file: LawFile) -> Iterator[Found]:
         if held:
             which, one = _listed(held)
             yield Found(
-                f"{which} {'is' if one else 'are'} not read as {'an article' if one else 'articles'}"
-                f": {'it stands' if one else 'they stand'} in the text of {before.shown}.",
+                f"{which} {'is' if one else 'are'} not read as such: "
+                f"{'it stands' if one else 'they stand'} in the text of {before.shown}.",
                 found[held[0]], _written(held[0]),
             )  # fmt: skip
 
@@ -212,10 +211,10 @@ def _find_level_numbers(file: LawFile) -> Iterator[Found]:
     laws = file.laws
     bounds = [law.start for law in laws if law is laws[0] or law.title is not None]
     for start, end in pairwise([*bounds, len(file.text)]):
-        yield from _level_numbers(file, _levels(file, start, end))
+        yield from _level_numbers(_levels(file, start, end))
 
 
-def _level_numbers(file: LawFile, levels: Sequence[Line]) -> Iterator[Found]:
+def _level_numbers(levels: Sequence[Line]) -> Iterator[Found]:
     reached: dict[int, tuple[int, str]] = {}
     may_restart: set[int] = set()
     for line in levels:
@@ -244,13 +243,15 @@ def _law(*numbers: str) -> str:
 
 _NAME = "甲市养犬条例.md"
 _SOUND = (_NAME, _law("一", "二", "二", "三").replace("二条 ", "二条之一 ").replace("之一", "", 1))
+_RUN_IN_LAW = _law("一", "三").replace("登记。\n\n第三", "登记。 第二条养犬人应当拴绳。\n\n第三")
+_BODY = "## 第一章 总则\n\n第一条 甲。\n\n## 第{}章 罚则\n\n第二条 乙。\n"
 
 NUMBERING_RULES = (
     FileRule(
         "article-run-in",
         FindingKind.STRUCTURE,
         "Give the article a line of its own, with 第 and white space behind its number.",
-        (_NAME, _law("一", "三").replace("登记。\n\n第三", "登记。 第二条养犬人应当拴绳。\n\n第三")),
+        (_NAME, _RUN_IN_LAW),
         _SOUND,
         _find_run_in,
     ),
@@ -282,9 +283,8 @@ NUMBERING_RULES = (
         "level-number",
         FindingKind.STRUCTURE,
         "Look for a level that is missing or numbered twice.",
-        (_NAME, f"{_HEAD}## 第一章 总则\n\n第一条 甲。\n\n## 第三章 罚则\n\n第二条 乙。\n"),
-        (_NAME, f"{_HEAD}第一章 总则\n第二章 罚则\n\n## 第一章 总则\n\n第一条 甲。\n\n"
-                "## 第二章 罚则\n\n第二条 乙。\n"),
+        (_NAME, _HEAD + _BODY.format("三")),
+        (_NAME, f"{_HEAD}第一章 总则\n第二章 罚则\n\n{_BODY.format('二')}"),
         _find_level_numbers,
     ),
 )  # fmt: skip

@@ -19,11 +19,12 @@ from rag_assets.model import HAN
 
 # Visible characters of sentences; the shortest decision of a vault of 3,504 files has 75.
 _STUB_CHARACTERS = 60
-_DATED = re.compile(r"[(（]?\s*[\d〇○零一二三四五六七八九十]{2,4}\s*年[\d〇○零一二三四五六七八九十]{1,3}\s*月")
+_DIGIT = r"[\d〇○零一二三四五六七八九十]"
+_DATED = re.compile(rf"[(（]?\s*{_DIGIT}{{2,4}}\s*年\s*{_DIGIT}{{1,3}}\s*月")
 _CONTENTS = re.compile(r"(?:总\s*)?目\s*[录次]|contents|table of contents", re.IGNORECASE)
-_NO_NAME = re.compile(r"(?:总则|附则|前言|正文|序言|附件|附录|公告|通知|说明|无标题|untitled)\d*", re.I)
+_NO_NAME = re.compile(r"(?:总则|附则|前言|正文|序言|附件|附录|公告|通知|说明|无标题)\d*")
 _LEVEL = re.compile(r"第\s?[一二三四五六七八九十百\d]+\s?(?:编|分编|章|节|目|条)(?:\s|$)")
-_FILE_NAME = re.compile(r"\.(?:md|markdown|txt|docx?|pdf|html?|wps|rtf)$|[^\W_]_[^\W_]", re.IGNORECASE)
+_FILE_NAME = re.compile(r"\.(?:md|markdown|txt|docx?|pdf|html?|wps)$|[^\W_]_[^\W_]", re.IGNORECASE)
 # Names are alike that differ in a particle or one character of ten.
 _ALIKE = 90
 _SHORTEST_NAME = 3
@@ -138,9 +139,11 @@ def _leaves_out(longer: str, shorter: str) -> bool:
     return all(character in rest for character in shorter)
 
 
-_TEXT = "第一条 为了规范养犬行为，保障公民健康和人身安全，维护市容环境和社会公共秩序，制定本条例。\n\n"
+_TEXT = "第一条 为了规范养犬行为，保障公民健康和人身安全，维护市容和社会公共秩序，制定本条例。\n\n"
 _LAW = f"{_TEXT}第二条 本市行政区域内养犬以及相关的管理活动，适用本条例，军用犬、警用犬除外。\n"
 _NAME = "甲市养犬条例.md"
+_ITEMS = _LAW.replace("第一条", "一、").replace("第二条", "二、")
+_QUOTED = _LAW.replace("第一条", "第八条").replace("第二条", "第九条")
 _SOUND = (_NAME, f"# 甲市养犬条例\n\n2020年5月1日 甲市人民代表大会通过\n\n{_LAW}")
 
 EMPTY_RULES = (
@@ -159,7 +162,7 @@ ARTICLE_RULES = (
         FindingKind.NO_ARTICLES,
         "Look whether its articles were lost; a decision or report may stay: it is searched by "
         "its items or lines.",
-        ("甲市决定.md", "# 甲市关于养犬的决定\n\n" + _LAW.replace("第一条", "一、").replace("第二条", "二、")),
+        ("甲市决定.md", f"# 甲市关于养犬的决定\n\n{_ITEMS}"),
         _SOUND,
         _find_no_articles,
     ),
@@ -167,7 +170,7 @@ ARTICLE_RULES = (
         "quoted-articles",
         FindingKind.NO_ARTICLES,
         "Keep reports of cases in a namespace of their own.",
-        ("甲诉乙案.md", f"# 甲诉乙案\n\n{_LAW.replace('第一条', '第八条').replace('第二条', '第九条')}"),
+        ("甲诉乙案.md", f"# 甲诉乙案\n\n{_QUOTED}"),
         _SOUND,
         _find_quotes,
     ),
