@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import combinations
-from os.path import commonprefix
 from pathlib import PurePosixPath
 
 import numpy as np
@@ -31,7 +30,8 @@ from rag_assets.model import hash_text
 # all they share.
 _RUN = 8
 _KEPT = 256
-_NEARLY = 0.8
+# Nearly equal are texts that share so much, or of which one stands so far in a longer one.
+_NEARLY, _WITHIN, _LEAST = 0.8, 0.95, 0.5
 # Pairs that share fewer of the kept hashes are not compared at all.
 _WORTH_A_LOOK = 0.3
 # A hash that more texts share is a phrase of the trade, and pairs nothing.
@@ -61,7 +61,8 @@ class LawCard:
         holds_from: since when it holds: by its text, where `is_stated`, else since it was made.
         first: number of the first article and of the last one; None without articles.
         is_compared: whether it has text enough to be compared, and is a law's own.
-        digest: of the text without white space and marks; `sketch` of its runs of characters.
+        digest: of the text without white space and marks; `sketch` of its runs of characters, of
+            which it has about `size`.
     """
 
     file: str
@@ -77,6 +78,7 @@ class LawCard:
     is_compared: bool
     digest: str
     sketch: NDArray[np.uint64]
+    size: int
     repeals: tuple[Repeal, ...]
 
     @property
@@ -109,6 +111,7 @@ def make_card(file: LawFile) -> LawCard:
         not quotes_articles(file) and not is_stub(file),
         hash_text(plain),
         sketch(plain),
+        max(1, len(plain) - _RUN + 1),
         tuple(_repeals(file)),
     )
 
@@ -226,12 +229,20 @@ def _find_nearly_equal(cards: Sequence[LawCard], _as_of: date) -> Iterator[_Comp
     )
     for one, other in sorted(pairs):
         first, second = compared[one], compared[other]
-        share = resemblance(first.sketch, second.sketch)
-        if share >= _NEARLY and not _are_wordings(first, second):
+        share = _share(first, second)
+        if share is not None and not _are_wordings(first, second):
             yield (
                 second.file, None,
-                f"About {100 * share:.0f} % of its text stands in another file too.", (first.file,),
+                f"About {100 * share:.0f} % of the shorter text stands in the other.", (first.file,),
             )  # fmt: skip
+
+
+def _share(one: LawCard, other: LawCard) -> float | None:
+    """Return the share of the shorter text that stands in the longer; None of different texts."""
+    alike = resemblance(one.sketch, other.sketch)
+    sizes = sorted((one.size, other.size))
+    within = min(1.0, alike / (1 + alike) * sum(sizes) / sizes[0])
+    return within if alike >= _NEARLY or (alike >= _LEAST and within >= _WITHIN) else None
 
 
 def _are_wordings(one: LawCard, other: LawCard) -> bool:
@@ -305,10 +316,10 @@ def _find_late_beginning(cards: Sequence[LawCard], _as_of: date) -> Iterator[_Co
 
 def _are_books(one: str, other: str) -> bool:
     """Say whether two names begin with the name of one statute: 民法典总则编, 民法典物权编."""
-    same = commonprefix([one, other])
+    same = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
     return any(
-        names_a_statute(same[:size]) and one[size : size + 1] != "院"
-        for size in range(2, len(same) + 1)
+        names_a_statute(one[:size]) and one[size : size + 1] != "院"
+        for size in range(2, (min(len(one), len(other)) if same is None else same) + 1)
     )
 
 
