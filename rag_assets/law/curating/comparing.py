@@ -57,7 +57,7 @@ class LawCard:
     """What is remembered of a file once it was read.
 
     Args:
-        made_on: the day of this wording, by its text or the file's name, the later of the two.
+        told_on: the day of this wording by its text; `named_on` by the file's name.
         holds_from: since when it holds: by its text, where `is_stated`, else since it was made.
         first: number of the first article and of the last one; None without articles.
         is_compared: whether it has text enough to be compared, and is a law's own.
@@ -68,7 +68,8 @@ class LawCard:
     file: str
     copies: tuple[str, ...]
     name: str
-    made_on: date | None
+    told_on: date | None
+    named_on: date | None
     holds_from: date | None
     is_stated: bool
     repealed_on: date | None
@@ -82,6 +83,11 @@ class LawCard:
     repeals: tuple[Repeal, ...]
 
     @property
+    def made_on(self) -> date | None:
+        """The day of this wording, by its text or the file's name, the later of the two."""
+        return _later(self.told_on, self.named_on)
+
+    @property
     def folder(self) -> str:
         """Where the file lies."""
         return str(PurePosixPath(self.file).parent)
@@ -92,16 +98,16 @@ def make_card(file: LawFile) -> LawCard:
     plain = re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", file.text))
     laws = articles_by_law(file)
     facts = read_facts(file.text, file.laws[0]) if file.laws else None
-    named = _DAY.search(file.stem)
-    days = [facts.version_date if facts else None, _day(named.group()) if named else None]
-    made_on = max((day for day in days if day is not None), default=None)
+    told_on, named_on = facts.version_date if facts else None, _named_day(file.stem)
+    made_on = _later(told_on, named_on)
     stated = facts.effective_on if facts else None
     is_stated = stated is not None and (made_on is None or stated >= made_on)
     return LawCard(
         file.file,
         file.copies,
         law_name(file.title or file.stem),
-        made_on,
+        told_on,
+        named_on,
         stated if is_stated else made_on,
         is_stated,
         facts.repealed_on if facts else None,
@@ -116,11 +122,17 @@ def make_card(file: LawFile) -> LawCard:
     )
 
 
-def _day(written: str) -> date | None:
+def _named_day(stem: str) -> date | None:
+    """Return the day in a file's name; None where there is none, or no such day."""
+    found = _DAY.search(stem)
     try:
-        return date.fromisoformat(written)
+        return date.fromisoformat(found.group()) if found else None
     except ValueError:
         return None
+
+
+def _later(one: date | None, other: date | None) -> date | None:
+    return max((day for day in (one, other) if day is not None), default=None)
 
 
 def sketch(plain: str) -> NDArray[np.uint64]:
@@ -233,7 +245,8 @@ def _find_nearly_equal(cards: Sequence[LawCard], _as_of: date) -> Iterator[_Comp
         if share is not None and not _are_wordings(first, second):
             yield (
                 second.file, None,
-                f"About {100 * share:.0f} % of the shorter text stands in the other.", (first.file,),
+                f"About {100 * share:.0f} % of the shorter text stands in the other.",
+                (first.file,),
             )  # fmt: skip
 
 
@@ -246,8 +259,17 @@ def _share(one: LawCard, other: LawCard) -> float | None:
 
 
 def _are_wordings(one: LawCard, other: LawCard) -> bool:
-    """Say whether two files hold one law as it was on different days."""
-    return one.name == other.name and one.made_on != other.made_on
+    """Say whether two files hold one law as it was on different days.
+
+    A day in one file's name alone parts it from no other file that tells the same day.
+    """
+    if one.name != other.name:
+        return False
+    if one.named_on and other.named_on and one.named_on != other.named_on:
+        return True
+    if one.told_on and other.told_on:
+        return one.told_on != other.told_on
+    return one.made_on != other.made_on
 
 
 def _find_newer(cards: Sequence[LawCard], as_of: date) -> Iterator[_Compared]:
@@ -261,7 +283,8 @@ def _find_newer(cards: Sequence[LawCard], as_of: date) -> Iterator[_Compared]:
         for card in wordings:
             if newest is None or card.made_on is None or newest.made_on is None:
                 continue
-            if card.made_on < newest.made_on and not _is_another_book(card, newest):
+            is_older = card.made_on < newest.made_on and _are_wordings(card, newest)
+            if is_older and not _is_another_book(card, newest):
                 since = (
                     f"holds since {newest.holds_from}"
                     if newest.is_stated
