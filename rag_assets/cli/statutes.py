@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rag_assets.cli.curating import curate, sample
 from rag_assets.cli.options import json_option, open_workspace, print_json
 
 if TYPE_CHECKING:
@@ -22,6 +23,10 @@ as_of_option = click.option(
 @click.group(help="Articles and wordings of statutes, by name and day.")
 def law() -> None:
     """Group of the commands about statutes."""
+
+
+law.add_command(curate)
+law.add_command(sample)
 
 
 @law.command(

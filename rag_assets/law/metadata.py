@@ -120,6 +120,8 @@ _KINDS = (
 )
 MADE = frozenset({DateKind.PASSED, DateKind.AMENDED, DateKind.PUBLISHED})
 """What gives a statute its wording."""
+# 根据《国务院关于废止和修改部分行政法规的决定》修订: what a decision is called happened to others.
+_TITLE = re.compile(r"《[^《》]*》?")
 # Of this statute, not of another one that its last articles repeal.
 _OWN_EFFECT = re.compile(
     r"^\s*起?\s*(?:正式)?(?:施行|实施|生效)|^起?[^。；，,]{0,12}(?:施行|实施|生效)"
@@ -174,9 +176,15 @@ def _dates_of_head(text: str, start: int, end: int) -> Iterator[LawDate]:
         line_end = text.find("\n", match.end(), behind)
         said = text[match.end() : behind if line_end < 0 else line_end]
         day = _day(match)
-        kind = next((kind for kind, pattern in _KINDS if pattern.search(said)), None)
+        kind = _kind(said)
         if day is not None and kind is not None:
             yield LawDate(kind, day, match.start(), match.end())
+
+
+def _kind(said: str) -> DateKind | None:
+    """Return what is said to have happened; a decision's title speaks where nothing else does."""
+    told = (_TITLE.sub("", said), said.replace("废止", ""))
+    return next((kind for text in told for kind, p in _KINDS if p.search(text)), None)
 
 
 def _dates_of_effect(text: str, unit: Unit) -> Iterator[LawDate]:

@@ -129,6 +129,10 @@ def describe_wording(facts: LawFacts, paths: Sequence[str], *, is_alone: bool = 
         # Of an earlier wording.
         effective = None
         del origins["effective_on"]
+    if repealed is not None and version is not None and repealed < version:
+        # Before this wording was made: it was another one that was repealed.
+        repealed = None
+        del origins["repealed_on"]
     level: LawLevel | None = facts.level
     if level_of_title(facts.title or "") is not None:
         origins["law_level"] = _TITLE

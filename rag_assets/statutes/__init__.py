@@ -1,13 +1,27 @@
 """Statutes of a library: an article cut out exactly, in the wording that held on a day."""
 
 from rag_assets.statutes.citing import StatuteCitation, read_citation, write_citation
+from rag_assets.statutes.curating import (
+    Curation,
+    curate_namespace,
+    place_of,
+    write_curation_reports,
+)
+from rag_assets.statutes.sampling import copy_sample, draw_files, draw_sample
 from rag_assets.statutes.shelf import FoundArticle, LawShelf, LawVersion
 
 __all__ = [
+    "Curation",
     "FoundArticle",
     "LawShelf",
     "LawVersion",
     "StatuteCitation",
+    "copy_sample",
+    "curate_namespace",
+    "draw_files",
+    "draw_sample",
+    "place_of",
     "read_citation",
     "write_citation",
+    "write_curation_reports",
 ]
