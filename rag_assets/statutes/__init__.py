@@ -1,7 +1,13 @@
 """Statutes of a library: an article cut out exactly, in the wording that held on a day."""
 
 from rag_assets.statutes.citing import StatuteCitation, read_citation, write_citation
-from rag_assets.statutes.shelf import FoundArticle, LawShelf, LawVersion, Standing
+from rag_assets.statutes.shelf import (
+    FoundArticle,
+    LawShelf,
+    LawVersion,
+    Standing,
+    UnknownLawError,
+)
 
 __all__ = [
     "FoundArticle",
@@ -9,6 +15,7 @@ __all__ = [
     "LawVersion",
     "Standing",
     "StatuteCitation",
+    "UnknownLawError",
     "read_citation",
     "write_citation",
 ]

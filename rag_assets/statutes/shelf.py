@@ -8,7 +8,15 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
-from rag_assets.law import LawNames, find_clauses, mark_name, pick_clause
+from rag_assets.law import (
+    Clause,
+    LawNames,
+    find_clauses,
+    mark_name,
+    pick_clause,
+    plain_name,
+    write_number,
+)
 from rag_assets.law.metadata import LawFacts, read_facts
 from rag_assets.law.structure import LawText, Unit, read_laws
 from rag_assets.model import UsageError
@@ -18,6 +26,15 @@ from rag_assets.statutes.citing import StatuteCitation, read_citation, write_cit
 
 Standing = Literal["in_force", "not_yet_in_force", "superseded", "repealed", "unknown"]
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+# Below it a name has nothing in common with another that a person would see (rapidfuzz WRatio,
+# 0 to 100; its documentation calls 60 the usual lower bound of "similar").
+_SIMILAR_NAME = 60.0
+# Names that are told where none fits, and where several do.
+_NAMED = 3
+
+
+class UnknownLawError(UsageError):
+    """No law of the library has the name, or several have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +89,7 @@ class FoundArticle:
         text: the slice [start, end) of the document's clean text.
         clause: the paragraph or item that was asked for, 第一款第二项; the text is its own then.
         citation: that leads back to it.
+        lead: where the words stand that lead to an item; None where no item was asked for.
     """
 
     version: LawVersion
@@ -83,6 +101,7 @@ class FoundArticle:
     start: int
     end: int
     citation: str
+    lead: tuple[int, int] | None = None
 
 
 class LawShelf:
@@ -96,6 +115,7 @@ class LawShelf:
     def __init__(self, held: Publications, as_of: date) -> None:
         self._held, self._as_of = held, as_of
         self._texts: dict[str, tuple[str, list[LawText]]] = {}
+        self._versions: dict[str, list[LawVersion]] = {}
 
     @cached_property
     def _rows(self) -> dict[str, dict[str, Any]]:
@@ -122,16 +142,46 @@ class LawShelf:
         are superseded. The books of one code, which lie in files of their own, are each in force.
 
         Raises:
-            UsageError: no document has that name.
+            UnknownLawError: no document has that name, or it abbreviates those of several laws.
         """
-        keys, _ = self._names.find(name)
+        if name not in self._versions:
+            found = sorted(map(self._version, self._named(name)), key=_by_day, reverse=True)
+            self._versions[name] = list(self._judged(found))
+        return self._versions[name]
+
+    def _named(self, name: str) -> list[str]:
+        """Return the documents of the one law that a name means."""
+        keys, is_whole = self._names.find(name)
         if not keys:
-            raise UsageError(
-                f"no law of this library is called {mark_name(name)}. `rag documents` lists the "
-                "documents; give the title, in full or as it is abbreviated."
+            raise UnknownLawError(
+                f"no law of this library is called {mark_name(name)}.{self._like(name)} "
+                "`rag documents` lists the documents; give the title, in full or as it is "
+                "abbreviated."
             )
-        found = sorted(map(self._version, keys), key=_by_day, reverse=True)
-        return list(self._judged(found))
+        titles = {plain_name(self._title_of(key)): self._title_of(key) for key in keys}
+        if not is_whole and len(titles) > 1:
+            some = ", ".join(map(mark_name, sorted(titles.values())[:_NAMED]))
+            more = f" and {len(titles) - _NAMED} more" if len(titles) > _NAMED else ""
+            raise UnknownLawError(
+                f"{mark_name(name)} abbreviates the names of several laws: {some}{more}. Give the "
+                "title in full."
+            )
+        return keys
+
+    def _title_of(self, key: str) -> str:
+        row = self._rows[key]
+        return row["title"] or PurePosixPath(row["source_uri"] or "").stem
+
+    def _like(self, name: str) -> str:
+        """Return a sentence with the names of laws that resemble one."""
+        from rapidfuzz import process
+
+        titles = {plain_name(self._title_of(key)) for key in self._rows}
+        found = process.extract(
+            plain_name(name), sorted(titles), limit=_NAMED, score_cutoff=_SIMILAR_NAME
+        )
+        near = ", ".join(mark_name(title) for title, *_ in found)
+        return f" Did you mean {near}?" if near else ""
 
     def article(self, citation: StatuteCitation | str) -> FoundArticle:
         """Return the article, or the clause of it, that a citation names.
@@ -199,55 +249,80 @@ class LawShelf:
     def _cut_out(
         self, version: LawVersion, asked: StatuteCitation, *, is_one_of_several: bool
     ) -> FoundArticle | None:
-        text, laws = self._read(f"{version.namespace}::{version.doc_uid}")
-        for law in laws:
-            for unit in law.units:
-                if unit.article is None or unit.article.key != asked.key:
-                    continue
-                if not _is_below(unit, asked.path):
-                    continue
-                start, end = unit.start, unit.start + len(text[unit.start : unit.end].rstrip())
-                clause = ""
-                if asked.paragraph is not None or asked.item is not None:
-                    picked = pick_clause(find_clauses(text[start:end]), asked.paragraph, asked.item)
-                    if picked is None:
-                        return None
-                    clause, (start, end) = picked.shown, (start + picked.start, start + picked.end)
-                title = law.title or version.title
-                day = str(version.version_date) if is_one_of_several else ""
-                citation = write_citation(title, unit.path, unit.article.shown, clause, day)
-                return FoundArticle(
-                    version, title, unit.path, unit.article.shown, clause, text[start:end],
-                    start, end, citation,
-                )  # fmt: skip
+        text, _ = self._read(f"{version.namespace}::{version.doc_uid}")
+        for law, unit in self._articles(version, asked):
+            if unit.article is None or unit.article.key != asked.key:
+                continue
+            if not _is_below(unit, asked.path):
+                continue
+            begin, end = unit.start, unit.start + len(text[unit.start : unit.end].rstrip())
+            start, clause, lead = begin, "", None
+            if asked.paragraph is not None or asked.item is not None:
+                clauses = find_clauses(text[begin:end])
+                picked = pick_clause(clauses, asked.paragraph, asked.item)
+                if picked is None:
+                    return None
+                first, last = _span_of(picked, clauses)
+                clause, start, end = picked.shown, begin + first, begin + last
+                above = pick_clause(clauses, picked.paragraph, None)
+                if picked.item is not None and above is not None:
+                    lead = begin + above.start, begin + above.end
+            title = law.title or version.title
+            day = str(version.version_date) if is_one_of_several else ""
+            citation = write_citation(title, unit.path, unit.article.shown, clause, day)
+            return FoundArticle(
+                version, title, unit.path, unit.article.shown, clause, text[start:end],
+                start, end, citation, lead,
+            )  # fmt: skip
         return None
+
+    def _articles(
+        self, version: LawVersion, asked: StatuteCitation
+    ) -> Iterator[tuple[LawText, Unit]]:
+        """Yield the articles of a document; of one with several laws those of the law that is
+        named, else of its first, whose title is the document's.
+        """
+        _, laws = self._read(f"{version.namespace}::{version.doc_uid}")
+        own = [law for law in laws if plain_name(law.title or "") == plain_name(asked.law)]
+        for law in own or laws[:1]:
+            for unit in law.units:
+                if unit.article is not None:
+                    yield law, unit
 
     def _nearest(self, versions: Sequence[LawVersion], asked: StatuteCitation) -> str:
         """Return what to say of an article that is not there."""
-        version = versions[0]
-        _, laws = self._read(f"{version.namespace}::{version.doc_uid}")
-        marks = [unit.article for law in laws for unit in law.units if unit.article]
-        same = [
-            (unit.article.shown, unit.path)
-            for law in laws
-            for unit in law.units
-            if unit.article and unit.article.key == asked.key
-        ]
+        every = [one for version in versions for one in self._articles(version, asked)]
+        title = versions[0].title
+        if not every:
+            return f"{mark_name(title)} has no articles."
+        same = [(law, unit) for law, unit in every if unit.article and unit.article.key == asked.key]
+        number, _, part = asked.key.partition("-")
+        law, unit = (same or [min(every, key=lambda one: _far(one[1], int(number)))])[0]
+        shown = unit.article.shown if unit.article else ""
+        near = write_citation(law.title or title, unit.path, shown)
         if same:
-            shown, path = same[0]
-            where = " > ".join(path) or "no chapter"
+            where = " > ".join(unit.path) or "no chapter"
             return (
-                f"{shown} of {mark_name(version.title)} has no such clause, or stands elsewhere: "
-                f"it is below {where}."
+                f"{shown} of {mark_name(title)} has no such clause, or stands elsewhere: it is "
+                f"below {where}. The nearest is {near}."
             )
-        wanted = int(asked.key.partition("-")[0])
-        nearest = min(marks, key=lambda mark: abs(mark.number[0] - wanted), default=None)
-        near = f" The nearest is {nearest.shown}." if nearest is not None else ""
-        return f"{mark_name(version.title)} has no article {asked.key}.{near}"
+        named = f"第{write_number(int(number))}条" + (f"之{write_number(int(part))}" if part else "")
+        return f"{mark_name(title)} has no {named}. The nearest is {shown}: {near}."
 
 
 def _by_day(version: LawVersion) -> date:
     return version.version_date or date.min
+
+
+def _far(unit: Unit, wanted: int) -> int:
+    return abs(unit.article.number[0] - wanted) if unit.article else 0
+
+
+def _span_of(picked: Clause, clauses: Sequence[Clause]) -> tuple[int, int]:
+    """Return where a clause stands in its article; a paragraph with its items."""
+    if picked.item is not None:
+        return picked.start, picked.end
+    return picked.start, max(one.end for one in clauses if one.paragraph == picked.paragraph)
 
 
 def _is_below(unit: Unit, path: Sequence[str]) -> bool:
