@@ -295,9 +295,12 @@ class LawShelf:
         title = versions[0].title
         if not every:
             return f"{mark_name(title)} has no articles."
-        same = [(law, unit) for law, unit in every if unit.article and unit.article.key == asked.key]
+        same = [
+            (law, unit) for law, unit in every if unit.article and unit.article.key == asked.key
+        ]
         number, _, part = asked.key.partition("-")
-        law, unit = (same or [min(every, key=lambda one: _far(one[1], int(number)))])[0]
+        wanted = int(number), int(part or 0)
+        law, unit = (same or [min(every, key=lambda one: _far(one[1], wanted))])[0]
         shown = unit.article.shown if unit.article else ""
         near = write_citation(law.title or title, unit.path, shown)
         if same:
@@ -306,7 +309,9 @@ class LawShelf:
                 f"{shown} of {mark_name(title)} has no such clause, or stands elsewhere: it is "
                 f"below {where}. The nearest is {near}."
             )
-        named = f"第{write_number(int(number))}条" + (f"之{write_number(int(part))}" if part else "")
+        named = f"第{write_number(int(number))}条" + (
+            f"之{write_number(int(part))}" if part else ""
+        )
         return f"{mark_name(title)} has no {named}. The nearest is {shown}: {near}."
 
 
@@ -314,8 +319,9 @@ def _by_day(version: LawVersion) -> date:
     return version.version_date or date.min
 
 
-def _far(unit: Unit, wanted: int) -> int:
-    return abs(unit.article.number[0] - wanted) if unit.article else 0
+def _far(unit: Unit, wanted: tuple[int, int]) -> tuple[int, int]:
+    number, part = unit.article.number if unit.article else (0, 0)
+    return abs(number - wanted[0]), abs(part - wanted[1])
 
 
 def _span_of(picked: Clause, clauses: Sequence[Clause]) -> tuple[int, int]:
