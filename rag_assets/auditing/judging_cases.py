@@ -13,7 +13,7 @@ from rag_assets.auditing.library import CitedDocument, CitedDocumentRef, Library
 from rag_assets.auditing.printed import PrintedText
 from rag_assets.auditing.quoting import QuotationCheck, check_quotation, quoted_claim
 from rag_assets.auditing.showing import PassagePart, Shown, read_parts, show
-from rag_assets.auditing.statutes import cut_to_article
+from rag_assets.auditing.statutes import cut_to_article, digest_cut
 from rag_assets.auditing.verdict_store import VerdictStore, judgement_key
 from rag_assets.finding import MOST_WINDOWS, EvidenceFinder, OpenDocument
 from rag_assets.judging import Judgement, Scorer
@@ -61,11 +61,11 @@ class Court:
         """
         if ref not in self.subjects:
             document = self.library.load(ref)
+            digest = digest_document(document) if ref.article is None else ""
             if ref.article is not None:
                 document = cut_to_article(document, ref.article)
-            self.subjects[ref] = Subject(
-                document, digest_document(document), announces_only(document)
-            )
+                digest = digest_cut(document, ref.article)
+            self.subjects[ref] = Subject(document, digest, announces_only(document))
         return self.subjects[ref]
 
     def judge(self, cases: Sequence[tuple[Case, CitedDocumentRef]]) -> dict[int, Outcome]:

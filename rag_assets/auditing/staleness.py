@@ -11,7 +11,7 @@ from rag_assets.auditing.drafts.draft import read_draft
 from rag_assets.auditing.library import CitedDocumentRef, digest_document
 from rag_assets.auditing.published import PublishedLibrary, open_published
 from rag_assets.auditing.record import CitationAudit
-from rag_assets.auditing.statutes import cut_to_article, find_statute, statute_of_label
+from rag_assets.auditing.statutes import cut_to_article, digest_cut, find_statute, statute_of_label
 from rag_assets.auditing.storing import CITATIONS, list_drafts
 from rag_assets.auditing.verdict import CitationVerdict
 from rag_assets.model import hash_bytes
@@ -211,7 +211,8 @@ def _why_article_is_stale(
         return told if found.citable else None
     if (row.namespace, row.doc_uid) != (found.namespace, found.doc_uid):
         return f"`{row.cites}` means another wording now than the one that was judged."
-    if digest_document(cut_to_article(library.load(found), found.article)) != row.text_digest:
+    cut = cut_to_article(library.load(found), found.article)
+    if digest_cut(cut, found.article) != row.text_digest:
         return f"`{row.cites}` has changed since it was judged."
     if found.article.mark not in (row.scoring_note or ""):
         return f"`{row.cites}`: {found.article.mark}"

@@ -11,8 +11,9 @@ from rag_assets.auditing.library import (
     CitedDocumentRef,
     Library,
     Passage,
+    digest_document,
 )
-from rag_assets.model import UsageError, hash_bytes
+from rag_assets.model import UsageError, hash_fields
 from rag_assets.statutes import FoundArticle, StatuteCitation, UnknownLawError, read_citation
 
 _MARKS = {
@@ -75,6 +76,15 @@ def cut_to_article(document: CitedDocument, article: CitedArticle) -> CitedDocum
     )
 
 
+def digest_cut(document: CitedDocument, article: CitedArticle) -> str:
+    """Return the SHA-256 of all that a verdict on an article rests on, as `digest_document`.
+
+    Args:
+        document: as `cut_to_article` returns it.
+    """
+    return hash_fields(digest_document(document), [list(span) for span in article.spans])
+
+
 def _cut(passages: Sequence[Passage], article: CitedArticle) -> Iterator[Passage]:
     reached, end = article.spans[0][0], article.spans[-1][1]
     for passage in passages:
@@ -87,10 +97,8 @@ def _cut(passages: Sequence[Passage], article: CitedArticle) -> Iterator[Passage
         text = _only(held, first, article)
         if text.strip():
             reached = last
-            yield replace(
-                passage, text=text, char_start=first, char_end=last,
-                content_hash=hash_bytes(text.encode()),
-            )  # fmt: skip
+            # The hash stays that of the passage, by which a verdict is traced to it.
+            yield replace(passage, text=text, char_start=first, char_end=last)
 
 
 def _only(text: str, start: int, article: CitedArticle) -> str:

@@ -18,6 +18,7 @@ from rag_assets.auditing import (
 )
 from rag_assets.auditing.claims import audit_claims
 from rag_assets.cli.main import build_cli
+from rag_assets.tracing import trace
 from rag_assets.workspace import Workspace
 from rag_assets_tests.libraries import HASHING, build, make_workspace, write_raw
 from rag_assets_tests.parsing.made_up_office import make_docx, word_paragraph
@@ -140,6 +141,13 @@ def test_a_paragraph_and_an_item_are_judged_alone(workspace: Workspace) -> None:
     # A paragraph holds its items.
     whole = judged(workspace, "不牵绳、扰民的，罚款二百元[养犬条例 > 第二条第一款]。")
     assert re.sub(r"\s", "", whole.passages[0].text).endswith("（一）不牵绳；（二）扰民。")
+
+
+def test_a_verdict_is_traced_to_the_passage_and_the_file(workspace: Workspace) -> None:
+    audit(workspace, "扰民的，罚款二百元[养犬条例 > 第二条第二项]。", name="traced.md")
+    (chain,) = trace(workspace, "traced.md#1")
+    assert {step.kind for step in chain.steps} >= {"verdict", "passage", "file"}
+    assert chain.holds
 
 
 def test_the_words_of_a_quotation_must_stand_in_that_article(workspace: Workspace) -> None:
