@@ -1,6 +1,7 @@
 """The laws of a library by name: their wordings, which of them holds, and their articles."""
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -135,6 +136,10 @@ class LawShelf:
             }
         )
 
+    @cached_property
+    def _titles(self) -> list[str]:
+        return sorted({plain_name(self._title_of(key)) for key in self._rows})
+
     def versions(self, name: str) -> list[LawVersion]:
         """Return the wordings of a law, the newest first.
 
@@ -176,9 +181,8 @@ class LawShelf:
         """Return a sentence with the names of laws that resemble one."""
         from rapidfuzz import process
 
-        titles = {plain_name(self._title_of(key)) for key in self._rows}
         found = process.extract(
-            plain_name(name), sorted(titles), limit=_NAMED, score_cutoff=_SIMILAR_NAME
+            plain_name(name), self._titles, limit=_NAMED, score_cutoff=_SIMILAR_NAME
         )
         near = ", ".join(mark_name(title) for title, *_ in found)
         return f" Did you mean {near}?" if near else ""
@@ -333,5 +337,9 @@ def _span_of(picked: Clause, clauses: Sequence[Clause]) -> tuple[int, int]:
 
 def _is_below(unit: Unit, path: Sequence[str]) -> bool:
     """Say whether a unit stands below levels that a citation names, all or some, in order."""
-    rest = iter("".join(level.split()) for level in unit.path)
-    return all("".join(level.split()) in rest for level in path)
+    rest = iter([_folded(level) for level in unit.path])
+    return all(_folded(level) in rest for level in path)
+
+
+def _folded(level: str) -> str:
+    return "".join(unicodedata.normalize("NFKC", level).split())
