@@ -257,8 +257,8 @@ def _with_place(
     if judged.status == "OK" and not read_articles(document):
         # A paragraph of an article does not say its number, but is known to be of it.
         known = cited.shown if cited is not None else ""
-        passage = document.passages[judged.passage].text
-        unmentioned = find_unmentioned(case.claim, f"{known}\n{passage}")
+        text = document.passages[judged.passage].text
+        unmentioned = find_unmentioned(case.claim, f"{known}\n{text}")
         if unmentioned is not None:
             return "WEAK", "wrong_article", _UNMENTIONED.format(unmentioned) + judged.reason
     article = named_article(case, document) if judged.status != "MISSING" else None
