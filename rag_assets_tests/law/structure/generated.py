@@ -79,7 +79,7 @@ class _Writer:
     def _plan(self, depth: int, above: tuple[str, ...]) -> list[tuple[tuple[str, ...], int]]:
         """Return the lowest levels in order, each with the number of its articles."""
         if depth == len(self._shape):
-            return [(above, self._chance.randint(1, 4))]
+            return [(above, self._chance.choice([1, 1, 2, 2, 3, 4, 20]))]
         found = []
         level = self._shape[depth]
         # Chapters are numbered through the law or through each part.
