@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
@@ -108,7 +109,11 @@ def _build(
                 with signed_work(context, fresh, face.code_version):
                     outcomes = {
                         path: kind.make(
-                            library, path, notify=context.log.info, on_progress=progress
+                            library,
+                            path,
+                            as_of=date.today(),
+                            notify=context.log.info,
+                            on_progress=progress,
                         )
                         for path in find_drafts(fresh, key)
                     }

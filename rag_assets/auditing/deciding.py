@@ -1,5 +1,6 @@
 """From what was found out about a claim to its verdict: support, quotations, the page named."""
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,7 +16,7 @@ from rag_assets.auditing.articles import (
 from rag_assets.auditing.drafts.anchors import Citation
 from rag_assets.auditing.drafts.draft import CitedSentence
 from rag_assets.auditing.judged import Judged
-from rag_assets.auditing.library import CitedDocument, CitedDocumentRef
+from rag_assets.auditing.library import CitedArticle, CitedDocument, CitedDocumentRef
 from rag_assets.auditing.locating import cut_quote, locate_quote
 from rag_assets.auditing.quoting import OMISSION, REORDERED, QuotationCheck
 from rag_assets.auditing.resolving import FaultyCitation
@@ -36,6 +37,8 @@ _NEAREST_ELSEWHERE = "What comes nearest is on {found}, not where the citation s
 _OTHER_ARTICLE = "Supported by {found}, but the citation says {named}. Correct the article. "
 _UNMENTIONED = "The passage does not speak of {}: whether it is said there, look up yourself. "
 _NEAREST_IN_ARTICLE = "What comes nearest is {found}, not {named}, which the citation says. "
+# What `cut_to_article` leaves of the items between a list's first words and the one that is cited.
+_GAP = re.compile(r"\n{3,}")
 _TRANSLATED = (
     "The quotation “{}” is not in the language of the source, so that it could not be compared "
     "word for word."
@@ -194,14 +197,14 @@ def _judged_verdict(
             f"`{passage.chunk_id}` has neither page nor characters, so that nobody could look it "
             "up. Run `rag ingest` to read the file again.",
         )  # fmt: skip
-    article = show_article(subject.document, judged.passage, judged.start)
+    article = _shown_article(case, subject.document, judged)
     where = f"{article}, {locator.text}" if article is not None else locator.text
     begin, end = anchor_words(quote.text)
     return replace(
         verdict,
         chunk_id=passage.chunk_id,
         parent_id=passage.parent_id,
-        passage=passage.text,
+        passage=_GAP.sub("\n\n", passage.text) if _cited_article(case) else passage.text,
         quote=quote.text,
         quote_start=quote.start,
         quote_end=quote.end,
@@ -214,6 +217,17 @@ def _judged_verdict(
         content_hash=passage.content_hash,
         citation_id=passage.citation_id,
     )
+
+
+def _shown_article(case: Case, document: CitedDocument, judged: Judged) -> str | None:
+    cited = _cited_article(case)
+    if cited is not None:
+        return cited.shown
+    return show_article(document, judged.passage, judged.start)
+
+
+def _cited_article(case: Case) -> CitedArticle | None:
+    return case.target.article if isinstance(case.target, CitedDocumentRef) else None
 
 
 def _shown(document: CitedDocument, judged: Judged) -> Iterator[ShownPassage]:
@@ -239,8 +253,12 @@ def _share_words(claim: str, passage: str) -> bool:
 def _with_place(
     case: Case, document: CitedDocument, judged: Judged
 ) -> tuple[Status, ReasonCode, str]:
+    cited = _cited_article(case)
     if judged.status == "OK" and not read_articles(document):
-        unmentioned = find_unmentioned(case.claim, document.passages[judged.passage].text)
+        # A paragraph of an article does not say its number, but is known to be of it.
+        known = cited.shown if cited is not None else ""
+        text = document.passages[judged.passage].text
+        unmentioned = find_unmentioned(case.claim, f"{known}\n{text}")
         if unmentioned is not None:
             return "WEAK", "wrong_article", _UNMENTIONED.format(unmentioned) + judged.reason
     article = named_article(case, document) if judged.status != "MISSING" else None
@@ -290,7 +308,8 @@ def _with_article(
 
 def _note(case: Case, subject: Subject, judged: Judged) -> str | None:
     document = subject.document
-    notes = [judged.note] if judged.note else []
+    cited = _cited_article(case)
+    notes = [note for note in (judged.note, cited.mark if cited else "") if note]
     if subject.announces:
         notes.append(NO_RESULTS_YET)
     hint = case.citation.hint

@@ -13,6 +13,7 @@ from rag_assets.auditing.library import CitedDocument, CitedDocumentRef, Library
 from rag_assets.auditing.printed import PrintedText
 from rag_assets.auditing.quoting import QuotationCheck, check_quotation, quoted_claim
 from rag_assets.auditing.showing import PassagePart, Shown, read_parts, show
+from rag_assets.auditing.statutes import cut_to_article, digest_cut
 from rag_assets.auditing.verdict_store import VerdictStore, judgement_key
 from rag_assets.finding import MOST_WINDOWS, EvidenceFinder, OpenDocument
 from rag_assets.judging import Judgement, Scorer
@@ -47,22 +48,25 @@ class Court:
     store: VerdictStore
     on_progress: Progress | None = None
     finder: EvidenceFinder = field(default_factory=EvidenceFinder)
-    subjects: dict[tuple[str, str], Subject] = field(default_factory=dict)
+    subjects: dict[CitedDocumentRef, Subject] = field(default_factory=dict)
     judged_now: int = 0
-    _printed: dict[tuple[str, str], PrintedText] = field(default_factory=dict)
-    _opened: dict[tuple[str, str], tuple[OpenDocument, tuple[PassagePart, ...]]] = field(
+    _printed: dict[CitedDocumentRef, PrintedText] = field(default_factory=dict)
+    _opened: dict[CitedDocumentRef, tuple[OpenDocument, tuple[PassagePart, ...]]] = field(
         default_factory=dict
     )
 
     def subject_of(self, ref: CitedDocumentRef) -> Subject:
-        """Return the document with its digest, opened when it is first asked for."""
-        key = (ref.namespace, ref.doc_uid)
-        if key not in self.subjects:
+        """Return the document with its digest, opened when it is first asked for; where one article
+        is cited, no more of it than that.
+        """
+        if ref not in self.subjects:
             document = self.library.load(ref)
-            self.subjects[key] = Subject(
-                document, digest_document(document), announces_only(document)
-            )
-        return self.subjects[key]
+            digest = digest_document(document) if ref.article is None else ""
+            if ref.article is not None:
+                document = cut_to_article(document, ref.article)
+                digest = digest_cut(document, ref.article)
+            self.subjects[ref] = Subject(document, digest, announces_only(document))
+        return self.subjects[ref]
 
     def judge(self, cases: Sequence[tuple[Case, CitedDocumentRef]]) -> dict[int, Outcome]:
         """Return what was found out about each case, by its number."""
@@ -158,18 +162,16 @@ class Court:
         if spans is not None:
             parts = read_parts(document, spans) if spans else ()
             return show(self.finder.open(parts, document.title).find(claim, most), parts)
-        key = (ref.namespace, ref.doc_uid)
-        if key not in self._opened:
+        if ref not in self._opened:
             parts = read_parts(document)
-            self._opened[key] = (self.finder.open(parts, document.title), parts)
-        opened, parts = self._opened[key]
+            self._opened[ref] = (self.finder.open(parts, document.title), parts)
+        opened, parts = self._opened[ref]
         return show(opened.find(claim, most), parts)
 
     def _printed_text(self, ref: CitedDocumentRef) -> PrintedText:
-        key = (ref.namespace, ref.doc_uid)
-        if key not in self._printed:
-            self._printed[key] = PrintedText(self.subject_of(ref).document)
-        return self._printed[key]
+        if ref not in self._printed:
+            self._printed[ref] = PrintedText(self.subject_of(ref).document)
+        return self._printed[ref]
 
     def _with_boxes(
         self, cases: Mapping[str, tuple[Case, CitedDocumentRef]], made: Mapping[str, Judged]

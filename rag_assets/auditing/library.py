@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Protocol
 
 from rag_assets.model import Box, PageBox, hash_fields
+from rag_assets.statutes import StatuteCitation
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +36,33 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class CitedArticle:
+    """The one article of a statute that a citation names, or the paragraph or item of it.
+
+    Args:
+        article: as the law writes it; `clause` the paragraph and item, 第一款第二项, where named.
+        spans: of its text in the document's clean text, half-open, in order; an item has the words
+            that lead to it before it.
+        mark: a sentence on its wording where that is not in force; empty where it is.
+    """
+
+    article: str
+    clause: str
+    spans: tuple[tuple[int, int], ...]
+    mark: str = ""
+
+    @property
+    def shown(self) -> str:
+        """Return article and clause as they are cited."""
+        return self.article + self.clause
+
+
+@dataclass(frozen=True, slots=True)
 class CitedDocumentRef:
     """A document that a citation may mean.
 
     Args:
+        article: where the citation names no more of it than that.
         withheld_reason: why it is not published; None where it is.
         is_removed: no file holds it any more, as `withheld_reason` says in a sentence.
     """
@@ -48,6 +73,7 @@ class CitedDocumentRef:
     citable: bool
     withheld_reason: str | None = None
     is_removed: bool = False
+    article: CitedArticle | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +142,24 @@ class Library(Protocol):
         """Return the documents with this key of the writer's bibliography, likewise."""
         ...
 
+    def find_article(
+        self, citation: StatuteCitation, namespaces: Sequence[str], as_of: date | None = None
+    ) -> CitedDocumentRef:
+        """Return the document with the article that is cited, in the wording that is named, else in
+        the one in force.
+
+        Args:
+            namespaces: that are asked; empty means all.
+            as_of: another day than the library's.
+
+        Raises:
+            UnknownLawError: no law is called so.
+            UsageError: the law has no such wording, article or clause.
+        """
+        ...
+
     def load(self, ref: CitedDocumentRef) -> CitedDocument:
-        """Return the document with its passages, in the order of its chunks."""
+        """Return the document with all its passages, in the order of its chunks."""
         ...
 
     def find_boxes(

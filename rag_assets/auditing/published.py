@@ -2,18 +2,21 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from datetime import date
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.auditing.library import CitedDocument, CitedDocumentRef, Passage
+from rag_assets.auditing.statutes import cited_article
 from rag_assets.embedding import (
     EmbeddingTokenizer,
     load_embedder,
     load_query_encoder,
     load_tokenizer,
 )
-from rag_assets.model import PageBox
+from rag_assets.model import PageBox, UsageError
 from rag_assets.publishing import (
     PublishedModel,
     look_since_publication,
@@ -21,6 +24,7 @@ from rag_assets.publishing import (
     removed_documents,
 )
 from rag_assets.retrieval import NOT_EVIDENCE, Asked, Publications, Reader, open_library
+from rag_assets.statutes import LawShelf, StatuteCitation
 from rag_assets.workspace import Namespace
 
 if TYPE_CHECKING:
@@ -38,9 +42,16 @@ _COLUMNS = (
 
 
 class PublishedLibrary:
-    """Documents of the publications that are held, for the length of an audit."""
+    """Documents of the publications that are held, for the length of an audit.
 
-    def __init__(self, held: Publications) -> None:
+    Args:
+        held: publications.
+        as_of: the day on which the wording of a statute has to hold; None where none is asked for.
+    """
+
+    def __init__(self, held: Publications, as_of: date | None = None) -> None:
+        self._held, self._as_of = held, as_of
+        self._laws: dict[tuple[tuple[str, ...], date], LawShelf] = {}
         self._data = held.workspace.root / "data"
         self._readers, self._manifests = held.readers, held.manifests
         self._shelves = {
@@ -68,6 +79,34 @@ class PublishedLibrary:
             for shelf in self._asked(namespace)
             for uid in shelf.keys.get(citation_key, ())
         ]
+
+    def find_article(
+        self, citation: StatuteCitation, namespaces: Sequence[str], as_of: date | None = None
+    ) -> CitedDocumentRef:
+        """Return the document with the article that is cited, in the wording that is named, else in
+        the one in force.
+
+        Args:
+            namespaces: that are asked; empty means all.
+            as_of: another day than the library's.
+
+        Raises:
+            UnknownLawError: no law is called so.
+            UsageError: the law has no such wording, article or clause, or no day is given.
+        """
+        day = as_of or self._as_of
+        if day is None:
+            raise UsageError(
+                "a citation of a statute means the wording of a day, and none was given: pass "
+                "`as_of`."
+            )
+        names = tuple(namespaces) or tuple(self._held.readers)
+        if (names, day) not in self._laws:
+            readers = {name: self._held.readers[name] for name in names}
+            self._laws[names, day] = LawShelf(replace(self._held, readers=readers), day)
+        found = self._laws[names, day].article(citation)
+        ref = self._shelves[found.version.law.namespace].refs[found.version.law.doc_uid]
+        return replace(ref, article=cited_article(found))
 
     def _asked(self, namespace: str | None) -> Sequence["_Shelf"]:
         if namespace is None:
@@ -118,10 +157,14 @@ class PublishedLibrary:
 
 
 @contextmanager
-def open_published(asked: Asked) -> Iterator[PublishedLibrary]:
-    """Yield the documents that are published now, until the end of the block."""
+def open_published(asked: Asked, as_of: date | None = None) -> Iterator[PublishedLibrary]:
+    """Yield the documents that are published now, until the end of the block.
+
+    Args:
+        as_of: as of `PublishedLibrary`.
+    """
     with open_library(asked) as library, library.hold() as held:
-        yield PublishedLibrary(held)
+        yield PublishedLibrary(held, as_of)
 
 
 class PublicationEncoder:

@@ -11,7 +11,7 @@ from rag_assets.auditing.verdict import CitationVerdict, Status
 from rag_assets.model import hash_fields
 
 # Part of every audit's identity: raise it when the same inputs may be judged otherwise.
-VERIFICATION_VERSION = 4
+VERIFICATION_VERSION = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,8 @@ class CitationAudit:
         warnings: sentences a person can act on.
         listed: the documents of its list of sources, in its order; what is wrong with a citation
             there is a row.
+        as_of: the day, ISO 8601, on which the wordings of the cited statutes have to hold; None
+            where no citation depends on a day.
         judged_now: how many judgements were made for it; the others were kept from before. Not
             stored: it says how the audit came to be, not what it found.
     """
@@ -61,9 +63,10 @@ class CitationAudit:
     rows: tuple[CitationVerdict, ...]
     warnings: tuple[str, ...]
     listed: tuple[ListedSource, ...] = ()
+    as_of: str | None = None
     judged_now: int = field(default=0, compare=False)
 
-    schema: ClassVar[str] = "rag-assets/citation-audit/4"
+    schema: ClassVar[str] = "rag-assets/citation-audit/5"
     command: ClassVar[str] = "rag verify-citations"
     title: ClassVar[str] = "Citation audit"
     about: ClassVar[str] = "A verdict on every citation of a draft, with what was looked at."

@@ -7,8 +7,11 @@ from typing import Literal
 
 from rag_assets.auditing.drafts.anchors import Citation
 from rag_assets.auditing.library import CitedDocumentRef, Library
+from rag_assets.auditing.statutes import find_statute, statute_of
 
-CitationFault = Literal["unknown_uid", "removed", "ambiguous_uid", "not_citable", "withheld"]
+CitationFault = Literal[
+    "unknown_uid", "unknown_article", "removed", "ambiguous_uid", "not_citable", "withheld"
+]
 
 # What word processors make of a hyphen, and letters without width that come with copied text.
 _HYPHENS = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2212\ufe58\ufe63\uff0d", "-"))
@@ -44,6 +47,13 @@ def resolve_citation(
             citation itself comes before them. Of several documents that can be meant, one that
             alone may be cited is.
     """
+    statute = statute_of(citation)
+    if statute is not None:
+        meant_article = find_statute(statute, library, namespaces)
+        if isinstance(meant_article, CitedDocumentRef):
+            return _citable(meant_article)
+        is_known, told = meant_article
+        return FaultyCitation("unknown_article" if is_known else "unknown_uid", told)
     found = look_up(citation, library, namespaces)
     if not found:
         return _unknown(citation, library, namespaces)
@@ -51,7 +61,10 @@ def resolve_citation(
     meant = [ref for ref in found if ref.citable and ref.withheld_reason is None] or found
     if len(meant) > 1:
         return _ambiguous(citation, meant)
-    ref = meant[0]
+    return _citable(meant[0])
+
+
+def _citable(ref: CitedDocumentRef) -> CitedDocumentRef | FaultyCitation:
     if ref.is_removed and ref.withheld_reason is not None:
         return FaultyCitation("removed", ref.withheld_reason)
     if ref.withheld_reason is not None:

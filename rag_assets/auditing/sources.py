@@ -1,6 +1,7 @@
 """The references of the documents that a draft cites, whether it was audited or not."""
 
 from collections.abc import Iterator, Sequence
+from datetime import date
 from pathlib import Path
 
 from rag_assets.auditing.drafts.draft import Draft, read_draft
@@ -25,6 +26,7 @@ def export_cited_sources(
     draft_path: Path,
     *,
     formats: Sequence[str] = (),
+    as_of: date | None = None,
     notify: Notify = lambda sentence: None,
 ) -> ExportedSources:
     """Write the references of the documents that a draft cites, in the order of their citations.
@@ -34,13 +36,14 @@ def export_cited_sources(
 
     Args:
         formats: names of `FORMATS`; without, all.
+        as_of: the day on which the wordings of cited statutes have to hold.
         notify: is told where another process is writing.
 
     Raises:
         UsageError: the draft cannot be read, or none of its citations means a document.
     """
     draft = read_draft(draft_path)
-    with open_published(workspace) as library:
+    with open_published(workspace, as_of) as library:
         cited = list(_resolve(draft, library))
     pairs = [(found, place) for found, place in cited if not isinstance(found, str)]
     faults = list(dict.fromkeys(found for found, _ in cited if isinstance(found, str)))
@@ -61,5 +64,6 @@ def _resolve(draft: Draft, library: Library) -> Iterator[tuple[_Document | str, 
             if isinstance(meant, FaultyCitation):
                 yield f"{draft.name}, {unit_of(draft.name)} {sentence.line}: {meant.reason}", ""
             else:
-                hint = citation.hint
-                yield (meant.namespace, meant.doc_uid), hint.text if hint is not None else ""
+                hint = citation.hint.text if citation.hint is not None else ""
+                place = meant.article.shown if meant.article is not None else hint
+                yield (meant.namespace, meant.doc_uid), place

@@ -3,16 +3,19 @@
 import shlex
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 
 from rag_assets.auditing.claims import CLAIMS
 from rag_assets.auditing.drafts.draft import read_draft
-from rag_assets.auditing.library import digest_document
+from rag_assets.auditing.library import CitedDocumentRef, digest_document
 from rag_assets.auditing.published import PublishedLibrary, open_published
 from rag_assets.auditing.record import CitationAudit
+from rag_assets.auditing.statutes import cut_to_article, digest_cut, find_statute, statute_of_label
 from rag_assets.auditing.storing import CITATIONS, list_drafts
 from rag_assets.auditing.verdict import CitationVerdict
 from rag_assets.model import hash_bytes
+from rag_assets.statutes import StatuteCitation
 from rag_assets.storage import find_versions, read_json
 from rag_assets.workspace import Workspace
 
@@ -50,10 +53,13 @@ class OutdatedDraft:
         return (f"{self.name} was edited since {made} {verb} made.", *self.stale)
 
 
-def outdated_drafts(workspace: Workspace) -> Iterator[OutdatedDraft]:
+def outdated_drafts(workspace: Workspace, as_of: date | None = None) -> Iterator[OutdatedDraft]:
     """Yield the drafts in `drafts/` that were audited and are to be audited again.
 
     Of several audits of one revision the newest counts.
+
+    Args:
+        as_of: the day on which wordings of statutes have to hold; that of each audit without.
 
     Raises:
         DamagedFileError: an audit is not what was written.
@@ -66,7 +72,7 @@ def outdated_drafts(workspace: Workspace) -> Iterator[OutdatedDraft]:
         for draft, before in drafts.items():
             edited = {what: name for what, (name, is_present) in before.items() if not is_present}
             audit = CITATIONS.newest(workspace, draft) if before else None
-            stale = _stale_rows(draft, audit, library, digests) if audit is not None else {}
+            stale = _stale_rows(draft, audit, library, digests, as_of) if audit else {}
             name = draft.relative_to(workspace.root).as_posix()
             again = dict.fromkeys([*edited, *([CITATIONS.record.command] if stale else [])])
             if again:
@@ -98,13 +104,23 @@ def _audits_before(workspace: Workspace, draft: Path) -> dict[str, tuple[str, bo
 
 
 def _stale_rows(
-    draft: Path, audit: CitationAudit, library: PublishedLibrary, digests: _Digests
+    draft: Path,
+    audit: CitationAudit,
+    library: PublishedLibrary,
+    digests: _Digests,
+    as_of: date | None,
 ) -> dict[str, list[CitationVerdict]]:
     """Return the stale verdicts of an audit by what is to be said of their document."""
     named = read_draft(draft).namespaces
+    if as_of is None and audit.as_of is not None:
+        as_of = date.fromisoformat(audit.as_of)
     found: dict[str, list[CitationVerdict]] = {}
     for row in audit.rows:
-        told = _why_stale(row, named, library, digests)
+        statute = statute_of_label(row.cites)
+        if statute is not None:
+            told = _why_article_is_stale(row, statute, named, library, as_of)
+        else:
+            told = _why_stale(row, named, library, digests)
         if told is not None:
             found.setdefault(told, []).append(row)
     return found
@@ -115,22 +131,30 @@ def _lines_of(rows: Sequence[CitationVerdict]) -> str:
     return f"line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}"
 
 
-def stale_verdicts(workspace: Workspace) -> Iterator[str]:
+def stale_verdicts(workspace: Workspace, as_of: date | None = None) -> Iterator[str]:
     """Yield a sentence for every cited document that is not the one that was judged any more.
 
     The present revision of each draft in `drafts/` counts, by its newest audit; drafts that were
     never audited have no verdicts.
+
+    Args:
+        as_of: as of `outdated_drafts`.
     """
-    for outdated in outdated_drafts(workspace):
+    for outdated in outdated_drafts(workspace, as_of):
         for told in outdated.stale:
             yield f"{told} `{outdated.mend[0]}` judges it again, and no other."
 
 
-def look_for_stale(workspace: Workspace, drafts: Iterable[Path]) -> Generator[tuple[Path, bool]]:
+def look_for_stale(
+    workspace: Workspace, drafts: Iterable[Path], as_of: date | None = None
+) -> Generator[tuple[Path, bool]]:
     """Yield each draft and whether its present content is to be judged again.
 
     It is where a verdict is stale, or no audit of it is stored. One at a time, so that who asks
     may stop: every cited document is read.
+
+    Args:
+        as_of: as of `outdated_drafts`.
     """
     with open_published(workspace) as library:
         digests: _Digests = {}
@@ -139,7 +163,7 @@ def look_for_stale(workspace: Workspace, drafts: Iterable[Path]) -> Generator[tu
             if audit is None:
                 yield draft, True
                 continue
-            yield draft, bool(_stale_rows(draft, audit, library, digests))
+            yield draft, bool(_stale_rows(draft, audit, library, digests, as_of))
 
 
 def _why_stale(
@@ -168,3 +192,28 @@ def _why_stale(
     if gone and gone[0].withheld_reason:
         return gone[0].withheld_reason
     return f"`{row.doc_uid}` was judged and is not published any more."
+
+
+def _why_article_is_stale(
+    row: CitationVerdict,
+    statute: StatuteCitation,
+    named: Sequence[str],
+    library: PublishedLibrary,
+    as_of: date | None,
+) -> str | None:
+    """Return why a verdict on an article of a statute is stale."""
+    found = find_statute(statute, library, named, as_of)
+    is_error = row.status == "ERROR"
+    if not isinstance(found, CitedDocumentRef) or found.article is None:
+        return None if is_error else f"`{row.cites}` names nothing any more."
+    if is_error:
+        told = f"`{row.cites}` names an article that may be cited now; it was an error before."
+        return told if found.citable else None
+    if (row.namespace, row.doc_uid) != (found.namespace, found.doc_uid):
+        return f"`{row.cites}` means another wording now than the one that was judged."
+    cut = cut_to_article(library.load(found), found.article)
+    if digest_cut(cut, found.article) != row.text_digest:
+        return f"`{row.cites}` has changed since it was judged."
+    if found.article.mark not in (row.scoring_note or ""):
+        return f"`{row.cites}`: {found.article.mark}"
+    return None

@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 from typing import Any, Generic
 
@@ -103,6 +104,7 @@ def audit_citations(
     draft_path: Path,
     *,
     namespaces: Sequence[str] = (),
+    as_of: date | None = None,
     notify: Callable[[str], None] = lambda sentence: None,
     on_progress: Progress | None = None,
 ) -> AuditOutcome[CitationAudit]:
@@ -114,6 +116,8 @@ def audit_citations(
 
     Args:
         namespaces: in place of those that the draft's front matter names.
+        as_of: the day on which the wordings of cited statutes have to hold; without it none can be
+            judged.
 
     Raises:
         UsageError: the draft cannot be read, or its front matter is wrong.
@@ -121,7 +125,7 @@ def audit_citations(
     """
     started = time.monotonic()
     draft = read_draft(draft_path, namespaces)
-    audit = _verify(asked, draft, notify, on_progress)
+    audit = _verify(asked, draft, as_of, notify, on_progress)
     return keep_audit(CITATIONS, workspace_of(asked), draft_path, draft, audit, started, notify)
 
 
@@ -135,16 +139,20 @@ def citations_of_text(
     text: str,
     *,
     namespaces: Sequence[str] = (),
+    as_of: date | None = None,
     notify: Callable[[str], None] = lambda sentence: None,
     on_progress: Progress | None = None,
 ) -> CitationAudit:
     """Verify the citations of a text that lies in no file, Markdown; no audit is stored.
 
+    Args:
+        as_of: as of `audit_citations`.
+
     Raises:
         UsageError: the text's front matter is wrong.
         PublicationError: nothing is published.
     """
-    return _verify(asked, draft_of_text(text, namespaces), notify, on_progress)
+    return _verify(asked, draft_of_text(text, namespaces), as_of, notify, on_progress)
 
 
 def audit_sentence(
@@ -165,17 +173,18 @@ def audit_sentence(
         PublicationError: nothing is published.
     """
     draft = draft_of_text(f"{sentence.strip()} {{#{cited}}}\n", name="sentence.md")
-    return _verify(asked, draft, notify, on_progress)
+    return _verify(asked, draft, None, notify, on_progress)
 
 
 def _verify(
     asked: Asked,
     draft: Draft,
+    as_of: date | None,
     notify: Callable[[str], None],
     on_progress: Progress | None,
 ) -> CitationAudit:
     workspace = workspace_of(asked)
-    with open_published(asked) as library:
+    with open_published(asked, as_of) as library:
         if not library.publications:
             raise PublicationError(
                 f"nothing is published in {workspace.root}. Run `rag ingest` first."
@@ -183,7 +192,7 @@ def _verify(
         store = open_verdicts(workspace)
         audit = verify_citations(
             draft, library, library.encoders(), workspace.settings.verify, store=store,
-            make_scorer=scorer_maker(workspace), on_progress=on_progress,
+            make_scorer=scorer_maker(workspace), on_progress=on_progress, as_of=as_of,
         )  # fmt: skip
         store.save(notify)
     return audit

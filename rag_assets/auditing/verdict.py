@@ -23,6 +23,7 @@ ReasonCode = Literal[
     "no_passages",
     "no_claim",
     "unknown_uid",
+    "unknown_article",
     "removed",
     "ambiguous_uid",
     "not_citable",
@@ -63,7 +64,8 @@ class CitationVerdict:
         score: 0 to 1, six decimals; None where nothing could be compared (ERROR).
         scored_by: the scorer; None where nothing was compared. `scorer_fingerprint` is the SHA-256
             of all that decides its judgements.
-        scoring_note: what could not be looked at as it should; None where nothing was in the way.
+        scoring_note: what could not be looked at as it should, and that a cited wording of a
+            statute is not in force; None where nothing is to be said.
         threshold: from which a score is OK, with its origin; `weak_threshold` for WEAK.
         speaks_for: what a reader can check with his own eyes; `speaks_against` likewise.
         quotations: of the sentence, compared with this document word for word.

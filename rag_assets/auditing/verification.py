@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 
 from rag_assets.auditing.deciding import Case, decide
 from rag_assets.auditing.drafts.draft import Draft
@@ -30,6 +31,7 @@ def verify_citations(
     store: VerdictStore | None = None,
     make_scorer: Callable[[VerifySettings, Encoder], Scorer] = load_scorer,
     on_progress: Progress | None = None,
+    as_of: date | None = None,
 ) -> CitationAudit:
     """Judge every citation of a draft against the document that it cites, and no other text.
 
@@ -44,6 +46,7 @@ def verify_citations(
         store: judgements made before; what it holds is not judged again.
         make_scorer: from the settings and a namespace's first model.
         on_progress: told while evidence is sought and read.
+        as_of: the library's day, to be recorded where statutes are cited.
 
     Raises:
         UsageError: the draft's front matter names a namespace that is not published.
@@ -85,6 +88,7 @@ def verify_citations(
         rows=rows,
         warnings=(*filter(None, [draft.uncited]), *draft.warnings, *unread, *_warn(rows)),
         listed=listed,
+        as_of=str(as_of) if as_of and any(c.citation.form == "statute" for c in cases) else None,
         judged_now=court.judged_now,
     )
 

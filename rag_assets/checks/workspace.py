@@ -1,6 +1,7 @@
 """Checks of what belongs to the workspace as a whole."""
 
 from collections.abc import Callable, Sequence
+from datetime import date
 
 import dagster as dg
 
@@ -89,4 +90,4 @@ def _judge_verdicts(workspace: Workspace) -> dg.AssetCheckResult:
     from rag_assets.auditing import stale_verdicts
 
     fresh = Workspace.open(workspace.root)
-    return judge(stale_verdicts(fresh), dg.AssetCheckSeverity.WARN)
+    return judge(stale_verdicts(fresh, date.today()), dg.AssetCheckSeverity.WARN)

@@ -1,6 +1,7 @@
 """`rag verify-citations`, `rag audit`, `rag verify`: what a draft, or a sentence, rests on."""
 
 from collections.abc import Callable, Mapping
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -16,6 +17,7 @@ from rag_assets.cli.options import (
     warn_of_changes,
 )
 from rag_assets.cli.progress import shown_progress
+from rag_assets.cli.statutes import as_of_option
 from rag_assets.cli.summaries import full_option, summarise_citations, summarise_claims
 
 if TYPE_CHECKING:
@@ -59,19 +61,24 @@ _draft_argument = click.argument(
 
 @click.command(
     "verify-citations",
-    help="Check every sentence of DRAFT (Markdown, text, Word) that cites {#doc_uid}, [@key] or "
-    "\\cite{key}: does the cited document support it, and where? Quotations are compared word for "
-    "word. Sentences judged before are not judged again. Exit code 3 where a citation is unknown, "
-    "ambiguous or not citable.",
+    help="Check every sentence of DRAFT (Markdown, text, Word) that cites {#doc_uid}, [@key], "
+    "\\cite{key} or [law > chapter > article]: does the cited document support it, and where? "
+    "Quotations are compared word for word. Sentences judged before are not judged again. Exit "
+    "code 3 where a citation is unknown, ambiguous or not citable.",
 )
 @_draft_argument
 @draft_namespace_option
+@as_of_option
 @full_option
 @json_option
 @_schema_option(_citations, "citation")
-def verify_citations(draft: Path, names: tuple[str, ...], is_full: bool, as_json: bool) -> None:
+def verify_citations(
+    draft: Path, names: tuple[str, ...], as_of: datetime | None, is_full: bool, as_json: bool
+) -> None:
     """Audit as the asset does; a draft in `drafts/` by a run, one elsewhere recorded without."""
-    _audit(_citations, draft, names, {}, summarise_citations, is_full=is_full, as_json=as_json)
+    _audit(
+        _citations, draft, names, as_of, {}, summarise_citations, is_full=is_full, as_json=as_json
+    )
 
 
 @click.command(
@@ -88,6 +95,7 @@ def verify_citations(draft: Path, names: tuple[str, ...], is_full: bool, as_json
     "audit.counterevidence.",
 )
 @draft_namespace_option
+@as_of_option
 @full_option
 @json_option
 @_schema_option(_claims, "claim")
@@ -95,19 +103,23 @@ def audit(
     draft: Path,
     counterevidence: str | None,
     names: tuple[str, ...],
+    as_of: datetime | None,
     is_full: bool,
     as_json: bool,
 ) -> None:
     """Audit as the asset does; a draft in `drafts/` by a run, one elsewhere recorded without."""
     mode = cast("CounterMode | None", counterevidence)
     options = {} if mode is None else {"counterevidence": mode}
-    _audit(_claims, draft, names, options, summarise_claims, is_full=is_full, as_json=as_json)
+    _audit(
+        _claims, draft, names, as_of, options, summarise_claims, is_full=is_full, as_json=as_json
+    )
 
 
 def _audit(
     find_kind: "Callable[[], AuditKind[Any]]",
     draft: Path,
     names: tuple[str, ...],
+    as_of: datetime | None,
     options: Mapping[str, Any],
     summarise: Callable[[Any], str],
     *,
@@ -123,7 +135,9 @@ def _audit(
     kind, path = find_kind(), draft.absolute()
     # What is wrong with the draft or the names is said before a run is started.
     check_draft(workspace, path, names)
-    if path.is_relative_to(workspace.drafts.absolute()) and not names and not options:
+    day = as_of.date() if as_of is not None else date.today()
+    is_plain = not names and not options and as_of is None
+    if path.is_relative_to(workspace.drafts.absolute()) and is_plain:
         key = draft_key(path)
         find_drafts(workspace, key)  # a file that is no draft is refused before a run
         with shown_progress() as progress:
@@ -135,7 +149,9 @@ def _audit(
         markdown = audit_file(workspace, run, kind.asset, key, path)
     else:
         with shown_progress() as progress:
-            outcome = kind.make(workspace, path, namespaces=names, on_progress=progress, **options)
+            outcome = kind.make(
+                workspace, path, namespaces=names, as_of=day, on_progress=progress, **options
+            )
         record_audit(workspace, outcome)
         markdown = outcome.markdown
     found = kind.read(markdown.with_suffix(".json"))

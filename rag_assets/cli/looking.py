@@ -3,7 +3,7 @@
 import dataclasses
 import json
 import math
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 import click
@@ -123,7 +123,7 @@ def _describe_drafts() -> list[dict[str, Any]]:
 
     return [
         {"draft": one.name, "stale": list(one.sentences), "mend": "; ".join(one.mend)}
-        for one in outdated_drafts(open_workspace())
+        for one in outdated_drafts(open_workspace(), date.today())
     ]
 
 

@@ -1,5 +1,6 @@
 """`rag export-used-sources`: what a pack, an audit or a draft uses, for Zotero and others."""
 
+from datetime import date
 from pathlib import Path
 
 import click
@@ -36,7 +37,9 @@ def export_used_sources(file: Path | None, formats: tuple[str, ...], as_json: bo
     if file is not None and _is_draft(file):
         from rag_assets.auditing import export_cited_sources
 
-        done = export_cited_sources(workspace, file, formats=formats, notify=notify)
+        done = export_cited_sources(
+            workspace, file, formats=formats, as_of=date.today(), notify=notify
+        )
     else:
         done = export(workspace, file, formats=formats, notify=notify)
     if as_json:

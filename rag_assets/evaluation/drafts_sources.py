@@ -3,6 +3,7 @@
 import tarfile
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
 from hashlib import sha256
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from rag_assets.parsing import (
 )
 from rag_assets.previewing import PreviewSource
 from rag_assets.retrieval import NOT_EVIDENCE
+from rag_assets.statutes import StatuteCitation, UnknownLawError
 from rag_assets.storage import write_bytes
 from rag_assets.workspace import Settings
 
@@ -151,6 +153,13 @@ class DraftLibrary:
         """Return nothing: rows name their sources."""
         del citation_key, namespace
         return []
+
+    def find_article(
+        self, citation: StatuteCitation, namespaces: Sequence[str], as_of: date | None = None
+    ) -> CitedDocumentRef:
+        """Raise: rows name their sources."""
+        del namespaces, as_of
+        raise UnknownLawError(f"no law is cited here, but {citation.law} is.")
 
     def load(self, ref: CitedDocumentRef) -> CitedDocument:
         """Return a document with its passages."""

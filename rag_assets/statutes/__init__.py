@@ -8,7 +8,7 @@ from rag_assets.statutes.curating import (
     write_curation_reports,
 )
 from rag_assets.statutes.sampling import copy_sample, draw_files, draw_sample
-from rag_assets.statutes.shelf import FoundArticle, LawShelf, LawVersion
+from rag_assets.statutes.shelf import FoundArticle, LawShelf, LawVersion, UnknownLawError
 
 __all__ = [
     "Curation",
@@ -16,6 +16,7 @@ __all__ = [
     "LawShelf",
     "LawVersion",
     "StatuteCitation",
+    "UnknownLawError",
     "copy_sample",
     "curate_namespace",
     "draw_files",

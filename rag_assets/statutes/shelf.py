@@ -1,16 +1,34 @@
 """The laws of a library by name: their wordings, which of them holds, and their articles."""
 
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 
-from rag_assets.law import find_clauses, mark_name, pick_clause
+from rag_assets.law import (
+    Clause,
+    find_clauses,
+    mark_name,
+    pick_clause,
+    plain_name,
+    write_number,
+)
 from rag_assets.law.versions import Judged, Standing, Wording
 from rag_assets.model import Article, UsageError
 from rag_assets.parsing import read_parsed
 from rag_assets.retrieval import HeldLaw, HeldLaws, Hit, Publications, Reader, find_articles
 from rag_assets.statutes.citing import StatuteCitation, read_citation, write_citation
+
+# Below it a name has nothing in common with another that a person would see (rapidfuzz WRatio,
+# 0 to 100; its documentation calls 60 the usual lower bound of "similar").
+_SIMILAR_NAME = 60.0
+# Names that are told where none fits, and where several do.
+_NAMED = 3
+
+
+class UnknownLawError(UsageError):
+    """No law of the library has the name, or several have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +78,7 @@ class FoundArticle:
         text: the slice [start, end) of the document's clean text.
         clause: the paragraph or item that was asked for, 第一款第二项; the text is its own then.
         citation: that leads back to it.
+        lead: where the words stand that lead to an item; None where no item was asked for.
     """
 
     version: LawVersion
@@ -71,6 +90,7 @@ class FoundArticle:
     start: int
     end: int
     citation: str
+    lead: tuple[int, int] | None = None
 
 
 class LawShelf:
@@ -88,6 +108,16 @@ class LawShelf:
     def _laws(self) -> HeldLaws:
         return HeldLaws([reader.laws for reader in self._held.readers.values()])
 
+    @cached_property
+    def _titles(self) -> list[str]:
+        return sorted(
+            {
+                plain_name(law.shown_title)
+                for reader in self._held.readers.values()
+                for law in reader.laws.by_key.values()
+            }
+        )
+
     def versions(self, name: str) -> list[LawVersion]:
         """Return the wordings of a law, the newest first.
 
@@ -95,15 +125,10 @@ class LawShelf:
         are superseded. The books of one code, which lie in files of their own, are each in force.
 
         Raises:
-            UsageError: no document has that name, or none of that name is read as a statute.
+            UnknownLawError: no document has that name, or it abbreviates those of several laws.
+            UsageError: none of that name is read as a statute.
         """
-        keys, _ = self._laws.names.find(name)
-        if not keys:
-            raise UsageError(
-                f"no law of this library is called {mark_name(name)}. `rag documents` lists the "
-                "documents; give the title, in full or as it is abbreviated."
-            )
-        laws = [self._laws[key] for key in keys]
+        laws = self._named(name)
         found = [
             LawVersion(law, law.wording, self._laws.judge(law, self._as_of))
             for law in laws
@@ -122,6 +147,36 @@ class LawShelf:
                 "--template law` makes a namespace of that kind) and run `rag ingest`."
             )
         return sorted(found, key=_by_day, reverse=True)
+
+    def _named(self, name: str) -> list[HeldLaw]:
+        """Return the wordings of the one law that a name means."""
+        keys, is_whole = self._laws.names.find(name)
+        if not keys:
+            raise UnknownLawError(
+                f"no law of this library is called {mark_name(name)}.{self._like(name)} "
+                "`rag documents` lists the documents; give the title, in full or as it is "
+                "abbreviated."
+            )
+        laws = [self._laws[key] for key in keys]
+        titles = {plain_name(law.shown_title): law.shown_title for law in laws}
+        if not is_whole and len(titles) > 1:
+            some = ", ".join(map(mark_name, sorted(titles.values())[:_NAMED]))
+            more = f" and {len(titles) - _NAMED} more" if len(titles) > _NAMED else ""
+            raise UnknownLawError(
+                f"{mark_name(name)} abbreviates the names of several laws: {some}{more}. Give the "
+                "title in full."
+            )
+        return laws
+
+    def _like(self, name: str) -> str:
+        """Return a sentence with the names of laws that resemble one."""
+        from rapidfuzz import process
+
+        found = process.extract(
+            plain_name(name), self._titles, limit=_NAMED, score_cutoff=_SIMILAR_NAME
+        )
+        near = ", ".join(mark_name(title) for title, *_ in found)
+        return f" Did you mean {near}?" if near else ""
 
     def article(self, citation: StatuteCitation | str) -> FoundArticle:
         """Return the article, or the clause of it, that a citation names.
@@ -176,18 +231,23 @@ class LawShelf:
                 continue
             start, end = article.char_start, article.char_end
             text = self._text_of(version, article, hit)
-            clause = ""
+            clause, lead = "", None
             if asked.paragraph is not None or asked.item is not None:
-                picked = pick_clause(find_clauses(text), asked.paragraph, asked.item)
+                clauses = find_clauses(text)
+                picked = pick_clause(clauses, asked.paragraph, asked.item)
                 if picked is None:
                     return None
-                clause, text = picked.shown, text[picked.start : picked.end]
-                start, end = start + picked.start, start + picked.end
+                first, last = _span_of(picked, clauses)
+                above = pick_clause(clauses, picked.paragraph, None)
+                if picked.item is not None and above is not None:
+                    lead = start + above.start, start + above.end
+                clause, text = picked.shown, text[first:last]
+                start, end = start + first, start + last
             day = str(version.version_date) if is_one_of_several else ""
             citation = write_citation(version.title, hit.section_path, article.shown, clause, day)
             return FoundArticle(
                 version, version.title, hit.section_path, article.shown, clause, text, start, end,
-                citation,
+                citation, lead,
             )  # fmt: skip
         return None
 
@@ -201,27 +261,53 @@ class LawShelf:
 
     def _nearest(self, versions: Sequence[LawVersion], asked: StatuteCitation) -> str:
         """Return what to say of an article that is not there."""
-        version = versions[0]
-        same = next(self._places(version, asked.key), None)
-        if same is not None:
-            article, hit = same
-            where = " > ".join(hit.section_path) or "no chapter"
-            return (
-                f"{article.shown} of {mark_name(version.title)} has no such clause, or stands "
-                f"elsewhere: it is below {where}."
+        title = versions[0].title
+        places = [place for one in versions for place in self._places(one, asked.key)]
+        number, _, part = asked.key.partition("-")
+        if not places:
+            held = [
+                (version, article)
+                for version in versions
+                for _, articles in self._articles(version)
+                for article in articles
+            ]
+            if not held:
+                return f"{mark_name(title)} has no articles."
+            far = int(number), int(part or 0)
+            version, nearest = min(
+                held, key=lambda one: (abs(one[1].number - far[0]), abs(one[1].part - far[1]))
             )
-        wanted = int(asked.key.partition("-")[0])
-        held = [one for _, articles in self._articles(version) for one in articles]
-        nearest = min(held, key=lambda one: abs(one.number - wanted), default=None)
-        near = f" The nearest is {nearest.shown}." if nearest is not None else ""
-        return f"{mark_name(version.title)} has no article {asked.key}.{near}"
+            places = [*self._places(version, nearest.key)][:1]
+            named = f"第{write_number(int(number))}条" + (
+                f"之{write_number(int(part))}" if part else ""
+            )
+            said = f"{mark_name(title)} has no {named}. The nearest is {nearest.shown}:"
+        else:
+            where = " > ".join(places[0][1].section_path) or "no chapter"
+            said = (
+                f"{places[0][0].shown} of {mark_name(title)} has no such clause, or stands "
+                f"elsewhere: it is below {where}. The nearest is"
+            )
+        article, hit = places[0]
+        return f"{said} {write_citation(title, hit.section_path, article.shown)}."
 
 
 def _by_day(version: LawVersion) -> date:
     return version.version_date or date.min
 
 
+def _span_of(picked: Clause, clauses: Sequence[Clause]) -> tuple[int, int]:
+    """Return where a clause stands in its article; a paragraph with its items."""
+    if picked.item is not None:
+        return picked.start, picked.end
+    return picked.start, max(one.end for one in clauses if one.paragraph == picked.paragraph)
+
+
 def _is_below(path: Sequence[str], levels: Sequence[str]) -> bool:
     """Say whether a path has the levels that a citation names, all or some, in order."""
-    rest = iter("".join(level.split()) for level in path)
-    return all("".join(level.split()) in rest for level in levels)
+    rest = iter([_folded(level) for level in path])
+    return all(_folded(level) in rest for level in levels)
+
+
+def _folded(level: str) -> str:
+    return "".join(unicodedata.normalize("NFKC", level).split())

@@ -68,7 +68,9 @@ VERDICT_REASONS = {
     "drop the claim.")),
     "no_passages": ("MISSING", "The document has no text that could support anything."),
     "no_claim": ("MISSING", "There is no sentence before the anchor."),
-    "unknown_uid": ("ERROR", "No document has the uid; the row names the nearest."),
+    "unknown_uid": ("ERROR", "No document has the uid, no law the name; the nearest is told."),
+    "unknown_article": ("ERROR", ("The law has no such wording, article or clause, or it stands "
+    "below another chapter; the nearest is told.")),
     "removed": ("ERROR", "Its file is gone: put it back, or cite another document."),
     "ambiguous_uid": ("ERROR", "Several namespaces have it: write `{#namespace:doc_uid}`."),
     "not_citable": ("ERROR", "The document does not lie where evidence lies."),

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from datetime import date
 from pathlib import Path
 
 from rag_assets.auditing.claims.causal_model import CausalReader, open_causes
@@ -33,6 +34,7 @@ def audit_claims(
     *,
     counterevidence: CounterMode | None = None,
     namespaces: Sequence[str] = (),
+    as_of: date | None = None,
     notify: Callable[[str], None] = lambda sentence: None,
     on_progress: Progress | None = None,
 ) -> AuditOutcome[ClaimAudit]:
@@ -46,6 +48,8 @@ def audit_claims(
         counterevidence: off, soft or strict; else `audit.counterevidence` of the settings.
         namespaces: in place of those that the draft's front matter names: citations mean their
             documents, and they are asked for suggestions and counter-evidence.
+        as_of: the day on which the wordings of cited statutes have to hold; without it none can be
+            judged.
 
     Raises:
         UsageError: the draft cannot be read, its front matter is wrong, or there is no such
@@ -58,7 +62,7 @@ def audit_claims(
     settings = workspace.settings.audit
     if counterevidence is not None:
         settings = settings.model_copy(update={"counterevidence": counterevidence})
-    audit = _audit(asked, draft, settings, notify, on_progress)
+    audit = _audit(asked, draft, settings, as_of, notify, on_progress)
     return keep_audit(CLAIMS, workspace, draft_path, draft, audit, started, notify)
 
 
@@ -70,6 +74,7 @@ def claims_of_text(
     text: str,
     *,
     namespaces: Sequence[str] = (),
+    as_of: date | None = None,
     notify: Callable[[str], None] = lambda sentence: None,
     on_progress: Progress | None = None,
 ) -> ClaimAudit:
@@ -79,20 +84,21 @@ def claims_of_text(
         UsageError, PublicationError: as `audit_claims`.
     """
     draft = draft_of_text(text, namespaces)
-    return _audit(asked, draft, workspace_of(asked).settings.audit, notify, on_progress)
+    return _audit(asked, draft, workspace_of(asked).settings.audit, as_of, notify, on_progress)
 
 
 def _audit(
     asked: Asked,
     draft: Draft,
     settings: AuditSettings,
+    as_of: date | None,
     notify: Callable[[str], None],
     on_progress: Progress | None,
 ) -> ClaimAudit:
     workspace = workspace_of(asked)
     searches, causes = open_searches(workspace), open_causes(workspace)
     verdicts = open_verdicts(workspace)
-    with open_library(asked) as opened, open_published(opened) as library:
+    with open_library(asked) as opened, open_published(opened, as_of) as library:
         publications = _choose(workspace, library, draft)
         model = chat_model_of(workspace)
         with Retriever(opened, llm=model, publications=publications) as retriever:

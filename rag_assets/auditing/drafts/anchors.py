@@ -1,4 +1,6 @@
-r"""Citations as they are written: `{#doc_uid}`, Pandoc's `[@key]` and `@key`, LaTeX's `\cite`."""
+r"""Citations as they are written: `{#doc_uid}`, Pandoc's `[@key]` and `@key`, LaTeX's `\cite`, and
+`[law > chapter > article]`.
+"""
 
 import re
 import unicodedata
@@ -7,9 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from rag_assets.auditing.drafts.hints import LocatorHint, find_hint, read_hint
+from rag_assets.law import ARTICLE_AND_CLAUSE
 from rag_assets.model import HAN_RANGES
 
-CitationForm = Literal["anchor", "pandoc", "mention", "latex"]
+CitationForm = Literal["anchor", "pandoc", "mention", "latex", "statute"]
 
 # Full-width braces and signs are what a Chinese input method types; they mean the same. So does the
 # sign of the other form between the braces.
@@ -66,10 +69,19 @@ PANDOC = (
     rf"[{_OPEN}](?:[^{_OPEN}{_CLOSE}@＠]{{0,120}}[\s\-;；,，{HAN_RANGES}])?{_AT}{_INSIDE}{{1,400}}"
     rf"[{_CLOSE}](?![(\[])"
 )
+# [law > chapter > article]: only what ends with an article, one or several in a bracket; an image,
+# a note and the words of a link are none.
+_ENTRY = (
+    rf"[^{_OPEN}{_CLOSE}{{}}｛｝<>＞›;；|^@＠]{{2,120}}(?:[>＞›][^{_OPEN}{_CLOSE}<>＞›;；|]{{1,120}}){{0,8}}"
+    rf"[>＞›]\s*{re.sub(r'[?]P<[a-z]+>', '?:', ARTICLE_AND_CLAUSE)}\s*"
+)
+_ENTRIES = rf"[{_OPEN}]{_ENTRY}(?:[;；]{_ENTRY}){{0,20}}[{_CLOSE}]"
+STATUTE = rf"(?<!!){_ENTRIES}(?!\()(?!\[(?!{_ENTRY}))"
 _KEY = re.compile(
     rf"(?:(?<![^\s\-;；,，、(（{_OPEN}])|(?<=[{HAN_RANGES}]))-?{_AT}"
     rf"(?P<key>\{{[^{{}}\n]+\}}|[^\s;,；，、{_OPEN}{_CLOSE}{{}}]+)"
 )
+_STATUTE = re.compile(_ENTRIES)
 # What a person may have meant as a citation: a mention without an end, a name between braces or
 # behind a sign in brackets.
 UNREAD = (
@@ -89,7 +101,8 @@ class Citation:
 
     Args:
         namespace: as written before the colon, None where the draft leaves it open.
-        doc_uid: uid or key as written, in NFKC; empty for `{#}`.
+        doc_uid: uid or key as written, in NFKC; empty for `{#}`; of a statute all between the
+            brackets, law > chapter > article.
         start: offset of the citation in the draft's text, in code points; `end` its end.
         form: how it is written.
         hint: the place in the document that it names.
@@ -114,6 +127,8 @@ class Citation:
         """Return `label` in the form of this citation."""
         if self.form == "latex":
             return f"\\cite{{{label}}}"
+        if self.form == "statute":
+            return f"[{label}]"
         return f"@{label}" if self.form in {"pandoc", "mention"} else f"{{#{label}}}"
 
 
@@ -168,6 +183,8 @@ def read_citations(written: str, offset: int) -> tuple[Citation, ...]:
         return _read_latex(written, offset)
     if written.startswith(("{", "｛")):
         return _read_anchor(written, offset)
+    if _STATUTE.fullmatch(written):
+        return tuple(_read_statutes(written, offset))
     return _read_pandoc(written, offset)
 
 
@@ -238,6 +255,13 @@ def _read_pandoc(written: str, offset: int) -> tuple[Citation, ...]:
         start = offset + match.start()
         citations.append(Citation(namespace, doc_uid, start, offset + match.end(), form, hint))
     return tuple(citations) or (Citation(None, "", offset, offset + len(written), form),)
+
+
+def _read_statutes(written: str, offset: int) -> Iterator[Citation]:
+    for match in re.finditer(r"[^;；]+", written[1:-1]):
+        start = offset + 1 + match.start()
+        label = " ".join(match.group().split())
+        yield Citation(None, label, start, start + len(match.group()), "statute")
 
 
 def _read_latex(written: str, offset: int) -> tuple[Citation, ...]:

@@ -9,6 +9,7 @@ from rag_assets.auditing.drafts.anchors import (
     LATEX,
     MENTION,
     PANDOC,
+    STATUTE,
     UNREAD,
     find_anchors,
     is_attribute_list,
@@ -40,6 +41,7 @@ _MARK = re.compile(
   | (?P<bracketed>[(（\[]\s*{_LEAD_IN}{_RUN}\.?\s*[)）\]])
   | (?P<anchors>{_RUN})
   | (?P<footnote>\[\^(?P<label>[^\]\s]++)\](?P<colon>:)?)
+  | (?P<statute>{STATUTE})
   | (?P<pandoc>{PANDOC})
   | (?P<mention>{MENTION})
   | (?P<link_start>\[(?=(?:[^\[\]]|\[[^\[\]]*+\])*+\][(\[]))
@@ -162,7 +164,7 @@ def _apply(plain: PlainText, match: re.Match[str], text: str) -> None:
     rule, (start, end) = match.lastgroup, match.span()
     if rule in {"anchors", "bracketed"}:
         _append_anchors(plain, text, start, end)
-    elif rule in {"latex", "pandoc", "mention"}:
+    elif rule in {"latex", "pandoc", "mention", "statute"}:
         _append_citation(plain, text, start, end)
     elif rule == "escape":
         plain.append(text[start + 1 : end], start + 1)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from rag_assets.auditing.drafts.anchors import ANCHOR, PANDOC
+from rag_assets.auditing.drafts.anchors import ANCHOR, PANDOC, STATUTE
 from rag_assets.model import Block, ParsedDocument, ParseFailure, UsageError
 
 OFFICE_SUFFIXES = (".docx",)
@@ -16,7 +16,7 @@ _LIST_MARK = re.compile(r"(?:[•◦▪‣·–*+-]|(?P<number>\d{1,4})[.)]|[A-Z
 # Words that Markdown would take for its own marks at the start of a line.
 _LINE_START = re.compile(r"(?m)^(\s*\d*)([#>+\-=]|(?<=\d)[.)](?=\s)|~~~)")
 _INLINE = re.compile(r"[*`\\]|(?<!\w)_|_(?!\w)")
-_ANCHOR = re.compile(rf"({ANCHOR}|{PANDOC})")
+_ANCHOR = re.compile(rf"({ANCHOR}|{PANDOC}|{STATUTE})")
 # Neither the words of a picture nor a reviewer's remark is what the writer says.
 _LEFT_OUT = frozenset({"figure", "drawing", "note"})
 _MOST_LEVELS = 6

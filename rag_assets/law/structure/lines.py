@@ -40,6 +40,13 @@ _ANCHOR = re.compile(r"【[^】]+】")
 _ANNEX = re.compile(r"附\s?[件录表图注]?\s?[一二三四五六七八九十\d]*(?:$|[\s：:（(、].*)")
 _ITEM = re.compile(r"(?:[一二三四五六七八九十百]+、|\d{1,3}\s?(?:[.．](?!\d)|、))")
 _ENDS_A_SENTENCE = re.compile(r"[。；;：:，,]$")
+# A line may break before 第…条. What leads to a reference goes on there, and so does a sentence
+# without an end, unless the number is the next one.
+_LEADS_TO_REFERENCE = re.compile(
+    r"(?:[依按参]照|根据|依据|违反|适用|[按依]|本(?:法|条例|办法|规定|细则|解释|决定)|[、，,和与及或至])$"
+)
+_ENDS_A_LINE = re.compile(r"[。；;：:！？!?）)】》”’」』…]$")
+_BODY = frozenset({LineKind.TEXT, LineKind.ARTICLE, LineKind.ITEM})
 # A level that is neither marked as a heading nor parted from its title is a sentence beyond this.
 _LONGEST_BARE_LEVEL = 30
 _LONGEST_LABEL = 40
@@ -74,11 +81,39 @@ def read_lines(text: str, start: int = 0) -> list[Line]:
     Args:
         start: offset of the text's first character.
     """
-    lines = []
+    lines: list[Line] = []
+    last: tuple[int, int] | None = None
     for written in re.findall(r"[^\n]*\n|[^\n]+$", text):
-        lines.append(_read(written, start))
+        line = _read(written, start)
+        if line.kind is LineKind.ARTICLE and lines and _goes_on(lines[-1], line, last):
+            line = Line(line.start, line.end, LineKind.TEXT, line.text, line.rank)
+        if line.kind is LineKind.ARTICLE:
+            last = _number(line)
+        lines.append(line)
         start += len(written)
     return lines
+
+
+def _goes_on(before: Line, line: Line, last: tuple[int, int] | None) -> bool:
+    """Say whether a line that begins like an article goes on with the sentence before it.
+
+    Args:
+        last: number of the article before, and that behind its 之; None where there is none.
+    """
+    if before.kind not in _BODY or line.rank or _ENDS_A_LINE.search(before.text):
+        return False
+    if _LEADS_TO_REFERENCE.search(before.text):
+        return True
+    number = _number(line)
+    # An article 1 may begin a further law, whose title ends no sentence.
+    if last is None or number == (1, 0):
+        return False
+    return number not in {(last[0] + 1, 0), (last[0], last[1] + 1)}
+
+
+def _number(line: Line) -> tuple[int, int]:
+    number, _, part = line.key.partition("-")
+    return int(number), int(part or 0)
 
 
 def _read(written: str, start: int) -> Line:

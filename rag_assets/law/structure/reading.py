@@ -13,6 +13,7 @@ from rag_assets.law.structure.units import Unit, UnitKind
 _LOOK_BEHIND = 20
 _LONGEST_TITLE = 60
 _ENDS_A_SENTENCE = tuple("。；;！!？?：:，,）)>")
+_CONTENTS = re.compile(r"目\s*[录次]")
 _COMMENT = re.compile(r"\s*<!--.*?-->\s*")
 # Cascade (2.1.2-5): a law is cut into the first of these that it has.
 _CASCADE = (
@@ -132,4 +133,5 @@ def _is_heading(line: Line, rank: int) -> bool:
 
 def _is_short(text: str) -> bool:
     is_note = text.startswith(("<", "（", "(")) or any(c.isdigit() for c in text)
+    is_note = is_note or _CONTENTS.fullmatch(text) is not None
     return len(text) <= _LONGEST_TITLE and not text.endswith(_ENDS_A_SENTENCE) and not is_note

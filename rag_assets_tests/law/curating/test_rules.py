@@ -14,6 +14,7 @@ from rag_assets.law.curating import (
 )
 from rag_assets.law.metadata import read_facts
 from rag_assets.law.structure import read_laws
+from rag_assets.law.versions import describe_wording
 
 DAY = date(2026, 1, 1)
 
@@ -84,4 +85,5 @@ def test_one_number_that_is_off_speaks_against_itself_alone() -> None:
 )
 def test_a_law_is_repealed_only_where_that_is_said_of_it(said: str, repealed: date | None) -> None:
     text = f"# 甲办法\n\n2010年1月1日 国务院公布\n\n{said}\n\n第一条 甲。\n"
-    assert read_facts(text, read_laws(text)[0]).repealed_on == repealed
+    facts = read_facts(text, read_laws(text)[0])
+    assert describe_wording(facts, []).repealed_on == repealed
