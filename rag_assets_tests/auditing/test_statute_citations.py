@@ -24,6 +24,7 @@ from rag_assets_tests.libraries import HASHING, build, make_workspace, write_raw
 from rag_assets_tests.parsing.made_up_office import make_docx, word_paragraph
 from rag_assets_tests.statutes.test_shelf import AMENDED, NEW, OLD
 
+SETTINGS = {**HASHING, "chunk": {"mode": "law"}, "verify": {"scorer": "coverage"}}
 DAY = date(2021, 1, 1)
 ROOT = Path(__file__).parents[2]
 ARCHIVE = (
@@ -101,7 +102,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
         "notes/庚省养猫条例.md": OLD.replace("甲乙市养犬", "庚省养猫"),
     }
     root = tmp_path_factory.mktemp("laws")
-    made = make_workspace(root, files, {**HASHING, "verify": {"scorer": "coverage"}})
+    made = make_workspace(root, files, SETTINGS)
     build(made.namespace("thesis"))
     return made
 
@@ -207,7 +208,7 @@ def test_the_same_verdicts_on_another_day_are_the_same_audit(workspace: Workspac
 
 def test_an_audit_is_outdated_when_another_wording_comes_into_force(tmp_path: Path) -> None:
     files = {"evidence/甲乙市养犬条例(2015-03-01).md": OLD}
-    made = make_workspace(tmp_path, files, {**HASHING, "verify": {"scorer": "coverage"}})
+    made = make_workspace(tmp_path, files, SETTINGS)
     build(made.namespace("thesis"))
     audit(made, "罚款一百元[养犬条例 > 第二条]。又罚[养犬条例 > 第九条]。", date(2020, 6, 1))
     assert list(outdated_drafts(made)) == []
@@ -246,7 +247,7 @@ def test_articles_of_the_vault_support_what_they_say_and_no_other_does(tmp_path:
             for member in archive
             if member.isfile() and wanted.search(member.name)
         }
-    made = make_workspace(tmp_path, files, {**HASHING, "verify": {"scorer": "coverage"}})
+    made = make_workspace(tmp_path, files, SETTINGS)
     build(made.namespace("thesis"))
     found = audit(
         made,
