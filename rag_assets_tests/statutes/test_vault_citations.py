@@ -99,11 +99,11 @@ def go_round(held: Publications) -> tuple[int, list[str]]:
         written = one.written()
         found = shelf.article(written)
         again = shelf.article(found.citation)
-        where = (found.version.namespace, found.version.doc_uid, (found.start, found.end))
+        where = (found.version.law.namespace, found.version.law.doc_uid, (found.start, found.end))
         is_same = where == (namespace, one.document, one.span)
         if not is_same or found.text != one.text or found.shown != one.shown:
             elsewhere.append(written)
-        elif (again.version.doc_uid, again.start) != (found.version.doc_uid, found.start):
+        elif (again.version.law.doc_uid, again.start) != (found.version.law.doc_uid, found.start):
             elsewhere.append(found.citation)
         # A draft reads it as one citation, whole.
         assert re.fullmatch(STATUTE, written), written
