@@ -88,7 +88,7 @@ def verify_citations(
         rows=rows,
         warnings=(*filter(None, [draft.uncited]), *draft.warnings, *unread, *_warn(rows)),
         listed=listed,
-        as_of=str(as_of) if as_of and any(c.citation.form == "statute" for c in cases) else None,
+        as_of=day_of(cases, as_of),
         judged_now=court.judged_now,
     )
 
@@ -133,6 +133,12 @@ def make_cases(draft: Draft, library: Library) -> tuple[list[Case], tuple[Listed
             found = ListedSource(entry.line, target.namespace, target.doc_uid, target.title)
             listed.setdefault((target.namespace, target.doc_uid), found)
     return cases, tuple(listed.values())
+
+
+def day_of(cases: Iterable[Case], as_of: date | None) -> str | None:
+    """Return a day as audits record it; None where no statute is cited that has to hold on it."""
+    is_asked = any(case.citation.form == "statute" for case in cases)
+    return as_of.isoformat() if as_of is not None and is_asked else None
 
 
 def _encoders_of(encoder: Encoder | Mapping[str, Encoders], namespace: str) -> tuple[Encoder, ...]:

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from datetime import date
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -112,8 +113,13 @@ def build_workspace_sensors(
               _Watched([dg.AssetKey("citation_audits"), dg.AssetKey("claim_audits")],
                        drafts[0], drafts[1],
                        _of_auditing("list_drafts"), _of_auditing("draft_key"),
-                       _of_auditing("check_draft"), _of_auditing("look_for_stale"))),
+                       _of_auditing("check_draft"), _look_for_stale)),
     ]  # fmt: skip
+
+
+def _look_for_stale(workspace: Workspace, drafts: Iterable[Path]) -> Generator[tuple[Path, bool]]:
+    """Look for audits that are out of date today, as `rag_assets.auditing.look_for_stale`."""
+    yield from _of_auditing("look_for_stale")(workspace, drafts, date.today())
 
 
 def _of_auditing(name: str) -> Callable[..., Any]:

@@ -157,16 +157,22 @@ class LawShelf:
                 "`rag documents` lists the documents; give the title, in full or as it is "
                 "abbreviated."
             )
-        laws = [self._laws[key] for key in keys]
-        titles = {plain_name(law.shown_title): law.shown_title for law in laws}
-        if not is_whole and len(titles) > 1:
-            some = ", ".join(map(mark_name, sorted(titles.values())[:_NAMED]))
-            more = f" and {len(titles) - _NAMED} more" if len(titles) > _NAMED else ""
+        fitting = [] if is_whole else self._abbreviated(plain_name(name))
+        if len(fitting) > 1:
+            some = ", ".join(map(mark_name, fitting[:_NAMED]))
+            more = f" and {len(fitting) - _NAMED} more" if len(fitting) > _NAMED else ""
             raise UnknownLawError(
                 f"{mark_name(name)} abbreviates the names of several laws: {some}{more}. Give the "
                 "title in full."
             )
-        return laws
+        return [self._laws[key] for key in keys]
+
+    def _abbreviated(self, plain: str) -> list[str]:
+        """Return the names that end with one, or else have its characters in order."""
+        ending = [title for title in self._titles if title.endswith(plain)]
+        return ending or [
+            title for title in self._titles if title[-1:] == plain[-1:] and _has(title, plain)
+        ]
 
     def _like(self, name: str) -> str:
         """Return a sentence with the names of laws that resemble one."""
@@ -290,6 +296,11 @@ class LawShelf:
             )
         article, hit = places[0]
         return f"{said} {write_citation(title, hit.section_path, article.shown)}."
+
+
+def _has(title: str, characters: str) -> bool:
+    rest = iter(title)
+    return all(character in rest for character in characters)
 
 
 def _by_day(version: LawVersion) -> date:

@@ -220,13 +220,20 @@ def test_an_audit_is_outdated_when_another_wording_comes_into_force(tmp_path: Pa
     assert "means another wording now" in outdated.stale[0]
 
 
-def test_an_assertion_is_not_uncited_where_its_paragraph_cites_an_article(
+def test_an_article_at_the_end_of_a_paragraph_speaks_for_its_assertions(
     workspace: Workspace,
 ) -> None:
     draft = workspace.drafts / "claims.md"
-    draft.write_text("所有不牵绳的犬只都必须罚款二百元[养犬条例 > 第二条]。\n", encoding="utf-8")
+    draft.write_text(
+        "所有不牵绳的犬只都必须罚款二百元。这一点没有争议[养犬条例 > 第二条第一项]。\n",
+        encoding="utf-8",
+    )
     found = audit_claims(workspace, draft, as_of=DAY).audit
-    assert [row.sentence for row in found.rows] == []
+    (row,) = found.rows
+    (linked,) = row.linked_evidence
+    assert linked.verdict.cites == "养犬条例 > 第二条第一项"
+    assert all("扰民" not in passage.text for passage in linked.verdict.passages)
+    assert found.as_of == "2021-01-01"
 
 
 def test_the_command_takes_the_day(workspace: Workspace) -> None:

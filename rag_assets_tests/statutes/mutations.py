@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rag_assets.law import find_clauses, plain_name, write_number
 from rag_assets.statutes import write_citation
@@ -72,23 +72,33 @@ class Mutator:
                 made += 1
                 yield kind.__name__.strip("_"), written
 
+    def _without_day(self, one: Cited) -> Cited:
+        """Leave the day of the wording away, half of the time."""
+        return replace(one, day="") if self._random.random() < 0.5 else one
+
     def _number(self, one: Cited) -> str | None:
         """Change digits, to an article that no law of the name has."""
         there = self._there[plain_name(one.law)]
         number = str(self._random.randint(1, 2000))
-        return None if number in there else one.written(article=f"第{_digits(number)}条")
+        return (
+            None
+            if number in there
+            else self._without_day(one).written(article=f"第{_digits(number)}条")
+        )
 
     def _part(self, one: Cited) -> str | None:
         part = self._random.randint(1, 30)
         number = one.key.partition("-")[0]
         if f"{number}-{part}" in self._there[plain_name(one.law)]:
             return None
-        return one.written(article=f"第{_digits(number)}条之{write_number(part)}")
+        return self._without_day(one).written(
+            article=f"第{_digits(number)}条之{write_number(part)}"
+        )
 
     def _name(self, one: Cited) -> str | None:
         place = self._random.randrange(len(one.law))
         law = one.law[:place] + self._random.choice(self._letters) + one.law[place + 1 :]
-        return None if plain_name(law) in self._there else one.written(law=law)
+        return None if plain_name(law) in self._there else self._without_day(one).written(law=law)
 
     def _chapter(self, one: Cited) -> str | None:
         """Change the chapter to another one of the same law."""
@@ -96,13 +106,17 @@ class Mutator:
         if not others:
             return None
         path = self._random.choice(others)
-        return None if self._is_there(one.law, one.key, path) else one.written(path=path)
+        return (
+            None
+            if self._is_there(one.law, one.key, path)
+            else self._without_day(one).written(path=path)
+        )
 
     def _order(self, one: Cited) -> str | None:
         path = one.path[::-1]
         if self._is_there(one.law, one.key, path):
             return None
-        return one.written(path=path)
+        return self._without_day(one).written(path=path)
 
     def _paragraph(self, one: Cited) -> str:
         beyond = max(clause.paragraph for clause in find_clauses(one.text)) + 1

@@ -8,6 +8,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from typing import get_args
 
 from rag_assets.auditing.claims.causal_model import CausalReader
@@ -49,7 +50,13 @@ from rag_assets.auditing.ordering import (
 from rag_assets.auditing.unread import warn_of_unread
 from rag_assets.auditing.verdict import CitationVerdict
 from rag_assets.auditing.verdict_store import VerdictStore
-from rag_assets.auditing.verification import Encoders, judge_cases, make_cases, remembering
+from rag_assets.auditing.verification import (
+    Encoders,
+    day_of,
+    judge_cases,
+    make_cases,
+    remembering,
+)
 from rag_assets.evidence.wording import coverage, suggest_query
 from rag_assets.judging import Scorer, load_scorer
 from rag_assets.model import Progress
@@ -78,6 +85,7 @@ def make_claim_audit(
     causes: CausalReader | None = None,
     make_scorer: Callable[[VerifySettings, Encoder], Scorer] = load_scorer,
     on_progress: Progress | None = None,
+    as_of: date | None = None,
 ) -> ClaimAudit:
     """Return the strong assertions of a draft that cite nothing, with what speaks of them.
 
@@ -91,6 +99,7 @@ def make_claim_audit(
         store: judgements made before.
         causes: keeps which sentences claim a cause.
         on_progress: told while evidence is sought and read.
+        as_of: the library's day, to be recorded where statutes are cited.
 
     Raises:
         ConfigurationError: as `verify_citations`.
@@ -150,6 +159,7 @@ def make_claim_audit(
             for (namespace, uid), title in sorted(cited.items())
         ),
         warnings=tuple(_warn(draft, library, scorer, settings)),
+        as_of=day_of(cases, as_of),
         searched_now=searcher.searched_now,
         judged_now=court.judged_now,
     )

@@ -11,7 +11,7 @@ from rag_assets.auditing.verdict import CitationVerdict
 from rag_assets.model import hash_fields
 
 # Part of every audit's identity: raise it when the same inputs may come out otherwise.
-CLAIM_AUDIT_VERSION = 3
+CLAIM_AUDIT_VERSION = 4
 
 ClaimStatus = Literal["DISPUTED", "EVIDENCE_NEEDED", "WEAK", "SUPPORTED"]
 CounterMode = Literal["off", "soft", "strict"]
@@ -103,6 +103,8 @@ class ClaimAudit:
         rows: in the order of the draft.
         sources_used: what the draft cites, sorted.
         warnings: sentences a person can act on.
+        as_of: the day, ISO 8601, on which the wordings of the cited statutes have to hold; None
+            where no citation depends on a day.
         searched_now: how many assertions the index was asked for; the others were kept from
             before. Not stored. `judged_now` likewise counts judgements.
     """
@@ -120,10 +122,11 @@ class ClaimAudit:
     rows: tuple[ClaimRow, ...]
     sources_used: tuple[UsedSource, ...]
     warnings: tuple[str, ...]
+    as_of: str | None = None
     searched_now: int = field(default=0, compare=False)
     judged_now: int = field(default=0, compare=False)
 
-    schema: ClassVar[str] = "rag-assets/claim-audit/2"
+    schema: ClassVar[str] = "rag-assets/claim-audit/3"
     command: ClassVar[str] = "rag audit"
     title: ClassVar[str] = "Claim audit"
     about: ClassVar[str] = (
@@ -152,8 +155,8 @@ class ClaimAudit:
 def identify_claims(audit: ClaimAudit) -> ClaimAudit:
     """Return an audit with its id: SHA-256 of the draft and what was found, and of no clock.
 
-    Publications are not in it: a file that changes nothing here makes no new audit.
+    Neither publications nor the day are in it: what changes nothing here makes no new audit.
     """
     content = audit_to_json(audit)
-    kept = {k: v for k, v in content.items() if k not in {"audit_id", "publications"}}
+    kept = {k: v for k, v in content.items() if k not in {"audit_id", "publications", "as_of"}}
     return replace(audit, audit_id=hash_fields(CLAIM_AUDIT_VERSION, kept))

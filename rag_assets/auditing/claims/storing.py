@@ -106,7 +106,7 @@ def _audit(
                 draft, library, library.encoders(), Searcher(PublishedIndex(retriever), searches),
                 workspace.settings.verify, settings, namespaces=list(publications),
                 store=verdicts, causes=CausalReader(causes), make_scorer=scorer_maker(workspace),
-                on_progress=on_progress,
+                on_progress=on_progress, as_of=as_of,
             )  # fmt: skip
     for store in (verdicts, searches, causes):
         store.save(notify)

@@ -9,7 +9,7 @@ from rag_assets.law.structure.lines import Line, LineKind, read_lines
 from rag_assets.law.structure.machine import run
 from rag_assets.law.structure.units import Unit, UnitKind
 
-# Lines with text that are looked at upwards from an article 1 for the title (2.1.2-3).
+# Lines with text, levels not counted, that are looked at upwards from an article 1 (2.1.2-3).
 _LOOK_BEHIND = 20
 _LONGEST_TITLE = 60
 _ENDS_A_SENTENCE = tuple("。；;！!？?：:，,）)>")
@@ -93,7 +93,8 @@ def _title(lines: Sequence[Line], below: int) -> int | None:
     The nearest heading of the first rank, else of the second, else the nearest short line that is
     no sentence, date or note; levels are passed over.
     """
-    above = [i for i in range(below - 1, -1, -1) if lines[i].kind is not LineKind.BLANK]
+    passed_over = {LineKind.BLANK, LineKind.LEVEL}
+    above = [i for i in range(below - 1, -1, -1) if lines[i].kind not in passed_over]
     # A heading of the first rank between two laws is a title, however long the preamble is.
     for rank, window in ((1, above), (2, above[:_LOOK_BEHIND])):
         for index in window:

@@ -14,7 +14,7 @@ from rag_assets_tests.law.structure.generated import GeneratedLaw, make_law
 
 SOFT_LIMIT, FALLBACK = 1200, (500, 1000)
 LAW = {"soft_limit": SOFT_LIMIT, "fallback": list(FALLBACK)}
-SOME = pytest.param(150, id="some")
+SOME = pytest.param(100, id="some")
 ALL = pytest.param(2000, id="2000", marks=pytest.mark.slow)
 
 
@@ -25,7 +25,7 @@ def generated(count: int) -> Iterator[GeneratedLaw]:
 
 
 def test_they_have_everything_that_laws_have() -> None:
-    every = list(generated(150))
+    every = list(generated(100))
     depths = {len(path) for law in every for path in law.paths}
     assert depths == {0, 1, 2, 3, 4}
     lengths = [one.end - one.start for law in every for one in law.articles]

@@ -156,6 +156,7 @@ FIRST = "# 甲法\n## 第一章 总则\n第一条 甲。\n第二条 乙。\n"
         ("为了明确有关事项，特作出如下说明。\n", None),
         ("乙法\n" + "说明。\n" * 20, None),
         ("乙法\n" + "说明。\n" * 19, "乙法"),
+        ("乙法\n" + "第一章 总则\n第二章 罚则\n" * 15 + "第一章 总则\n", "乙法"),
     ],
 )
 def test_a_second_article_1_ends_the_law_and_its_title_stands_above(
