@@ -9,6 +9,7 @@ from rag_assets.statutes.curating import (
 )
 from rag_assets.statutes.sampling import copy_sample, draw_files, draw_sample
 from rag_assets.statutes.shelf import FoundArticle, LawShelf, LawVersion, Standing
+from rag_assets.statutes.verifying import broken_articles, lost_text, unresolved_citations
 
 __all__ = [
     "Curation",
@@ -17,12 +18,15 @@ __all__ = [
     "LawVersion",
     "Standing",
     "StatuteCitation",
+    "broken_articles",
     "copy_sample",
     "curate_namespace",
     "draw_files",
     "draw_sample",
+    "lost_text",
     "place_of",
     "read_citation",
+    "unresolved_citations",
     "write_citation",
     "write_curation_reports",
 ]
