@@ -1,4 +1,4 @@
-"""Statements about a namespace of laws: no text is lost, articles are whole, citations lead back."""
+"""Statements about laws: no text is lost, articles are whole, citations lead back."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
