@@ -48,7 +48,7 @@ def rewrite(
         if entries:
             rows = read_rows(path, schema, list(entries)).to_pylist()
             kept = [row for row in rows if wanted(row)]
-            write_record(path, pa.Table.from_pylist(kept, schema=schema), entries)
+            write_record(path, schema, entries, [pa.Table.from_pylist(kept, schema)])
 
 
 @pytest.mark.parametrize("search_unit", ["article", "merged"])
