@@ -8,7 +8,8 @@ from rag_assets.previewing import PreviewSource, render_html, render_lines
 
 _LONG = "养犬人应当遵守规则。\n\n" * 150
 TEXT = (
-    "# 甲市养犬条例\n\n## 第一章 总则\n\n第一条 甲。\n\n第二条 乙。\n\n第三条 丙。\n\n第四条 丁。\n\n"
+    "# 甲市养犬条例\n\n## 第一章 总则\n\n第一条 甲。\n\n第二条 乙。\n\n"
+    "第三条 丙。\n\n第四条 丁。\n\n"
     f"## 第二章 罚则\n\n第五条 {_LONG}"
 )
 
