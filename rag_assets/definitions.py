@@ -16,6 +16,7 @@ from rag_assets.assets import (
     build_evaluation_sets_asset,
     build_evidence_packs_asset,
     build_instruction_briefs_asset,
+    build_law_curation_asset,
     build_namespace_assets,
     build_parse_quality_report_asset,
     build_retrieval_evaluations_asset,
@@ -85,7 +86,10 @@ def build_workspace_definitions(workspace: Workspace) -> dg.Definitions:
     )
     with _quiet():
         shared = _build_shared(workspace, indexes, parses)
-        return dg.Definitions.merge(*parts, shared, _build_evaluations(workspace))
+        laws = [each for each in namespaces if each.settings.chunk.mode == "law"]
+        return dg.Definitions.merge(
+            *parts, shared, _build_evaluations(workspace), _build_curation(workspace, laws)
+        )
 
 
 @contextmanager
@@ -142,6 +146,17 @@ def _build_evaluations(workspace: Workspace) -> dg.Definitions:
         asset_checks=build_evaluation_checks(workspace),
         jobs=[job],
     )
+
+
+def _build_curation(workspace: Workspace, laws: Sequence[Namespace]) -> dg.Definitions:
+    """Return what looks through the laws of a workspace; nothing where it has none.
+
+    No job of a namespace makes it: it reads every file of a vault, also where one was edited.
+    """
+    if not laws:
+        return dg.Definitions()
+    parses = [dg.AssetKey([namespace.name, PARSES]) for namespace in laws]
+    return dg.Definitions(assets=[build_law_curation_asset(workspace, parses)])
 
 
 @dg.definitions

@@ -12,6 +12,7 @@ from rag_assets.assets.evidence_packs import (
     record_noted_packs,
 )
 from rag_assets.assets.instruction_briefs import build_instruction_briefs_asset
+from rag_assets.assets.law_curation import build_law_curation_asset
 from rag_assets.assets.options import (
     REASON_TAG,
     REHASH_TAG,
@@ -53,6 +54,7 @@ __all__ = [
     "build_evaluation_sets_asset",
     "build_evidence_packs_asset",
     "build_instruction_briefs_asset",
+    "build_law_curation_asset",
     "build_namespace_assets",
     "build_parse_quality_report_asset",
     "build_retrieval_evaluations_asset",

@@ -6,6 +6,7 @@ from typing import Any
 
 import dagster as dg
 
+from rag_assets.checks.laws import build_law_checks
 from rag_assets.checks.results import judge, record_check
 from rag_assets.chunking import oversized_chunks, uncovered_parents
 from rag_assets.embedding import joint_tokenizer, model_fingerprints
@@ -94,6 +95,7 @@ def build_namespace_checks(declared: Namespace) -> Sequence[dg.AssetChecksDefini
         index_matches_chunks,
         evidence_is_citable,
         publication_is_fresh,
+        *build_law_checks(declared, reopen),
     ]
 
 

@@ -60,6 +60,7 @@ def chunks(
                 "report": dataclasses.asdict(preview.report),
                 "parents": [dataclasses.asdict(parent) for parent in preview.parents],
                 "chunks": [dataclasses.asdict(chunk) for chunk in preview.chunks],
+                **({"articles": preview.articles} if preview.articles else {}),
             }
         )
     elif page is None:

@@ -112,7 +112,8 @@ _DATE = re.compile(
 )
 # The first that is found behind a date, before the next one, says what happened on it.
 _KINDS = (
-    (DateKind.REPEALED, re.compile(r"废止|失效")),
+    # 2009年发布的通知同时废止 tells of another one.
+    (DateKind.REPEALED, re.compile(r"^[^。；，,的同]{0,12}(?:废止|失效)")),
     (DateKind.EFFECTIVE, re.compile(r"施行|实施|生效")),
     (DateKind.AMENDED, re.compile(r"修订|修正|修改|修改决定")),
     (DateKind.PASSED, re.compile(r"通过|批准|审议|制定")),

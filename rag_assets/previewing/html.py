@@ -1,11 +1,11 @@
 """A preview as one HTML file without scripts and without anything from elsewhere."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 
 from rag_assets.model import Chunk, drop_controls, show_figures
 from rag_assets.previewing.source import ChunkPreview
-from rag_assets.previewing.terminal import describe_place
+from rag_assets.previewing.terminal import describe_articles, describe_place
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
@@ -39,7 +39,11 @@ def render_html(preview: ChunkPreview, most_tokens: int) -> str:
         f"{len(document.sections)} sections · {len(preview.parents)} parents · "
         f"{len(preview.chunks)} chunks"
     )
-    body = "\n".join(_card(chunk, most_tokens) for chunk in preview.chunks)
+    articles = preview.articles or [()] * len(preview.chunks)
+    body = "\n".join(
+        _card(chunk, held, most_tokens)
+        for chunk, held in zip(preview.chunks, articles, strict=True)
+    )
     warnings = "".join(f"<p class=cut>{escape(warning)}</p>" for warning in document.warnings)
     return drop_controls(
         f"<!doctype html><html lang='{escape(document.language or 'en')}'><meta charset=utf-8>"
@@ -49,16 +53,18 @@ def render_html(preview: ChunkPreview, most_tokens: int) -> str:
     )
 
 
-def _card(chunk: Chunk, most_tokens: int) -> str:
-    return "".join(_lines_of(chunk, most_tokens))
+def _card(chunk: Chunk, articles: Sequence[str], most_tokens: int) -> str:
+    return "".join(_lines_of(chunk, articles, most_tokens))
 
 
-def _lines_of(chunk: Chunk, most_tokens: int) -> Iterator[str]:
+def _lines_of(chunk: Chunk, articles: Sequence[str], most_tokens: int) -> Iterator[str]:
     share = min(100, round(100 * chunk.token_count / most_tokens))
     yield f"<div class='chunk {escape(chunk.kind)}' id=chunk-{chunk.order}>"
     yield f"<div class=place>{escape(describe_place(chunk))}</div>"
     if chunk.section_path:
         yield f"<div class=path>{escape(' › '.join(chunk.section_path))}</div>"
+    if articles:
+        yield f"<div class=path>{escape(describe_articles(articles))}</div>"
     if chunk.context:
         yield f"<div class=context>told before it: {escape(chunk.context)}</div>"
     yield f"<div class=text>{escape(show_figures(chunk.text))}</div>"

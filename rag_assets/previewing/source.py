@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from rag_assets.chunking import chunk_document
 from rag_assets.embedding import joint_tokenizer
+from rag_assets.law.structure import read_laws
 from rag_assets.model import (
     Chunk,
     ConfigurationError,
@@ -27,13 +28,19 @@ from rag_assets.workspace import Settings, shipped_settings
 
 @dataclass(frozen=True, slots=True)
 class ChunkPreview:
-    """What a source becomes: the parse with its report, its parents and chunks, in order."""
+    """What a source becomes: the parse with its report, its parents and chunks, in order.
+
+    Args:
+        articles: of each chunk those that it holds or is a part of, as the law writes them; empty
+            but in mode `law`.
+    """
 
     name: str
     document: ParsedDocument
     report: ParseReport
     parents: Sequence[Parent]
     chunks: Sequence[Chunk]
+    articles: Sequence[Sequence[str]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +78,8 @@ class PreviewSource:
         chunking = _chunk_settings(chosen.chunk, chunk_config)
         document, report = self._parse(chosen)
         parents, chunks = chunk_document(document, chunking, joint_tokenizer(chosen.embed))
-        return ChunkPreview(Path(self.source_uri).name, document, report, parents, chunks)
+        articles = _articles(document.text, chunks) if chunking.mode == "law" else ()
+        return ChunkPreview(Path(self.source_uri).name, document, report, parents, chunks, articles)
 
     def parse(self, settings: Settings | None = None) -> ParsedDocument:
         """Parse the source in a worker, under the limits of a build.
@@ -113,6 +121,14 @@ class PreviewSource:
             return path.read_bytes()
         except OSError as error:
             raise UsageError(f"{path} cannot be read ({error.strerror}): name a file.") from error
+
+
+def _articles(text: str, chunks: Sequence[Chunk]) -> list[list[str]]:
+    marks = [unit.article for law in read_laws(text) for unit in law.units if unit.article]
+    return [
+        [m.shown for m in marks if m.start < chunk.char_end and chunk.char_start < m.end]
+        for chunk in chunks
+    ]
 
 
 def _chunk_settings(

@@ -1,12 +1,13 @@
 """A preview as lines for a terminal."""
 
 import statistics
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rag_assets.model import Chunk, count_of, show_figures
 from rag_assets.previewing.source import ChunkPreview
 
 _SHOWN_CHARACTERS = 240
+_FEW_ARTICLES = 3
 
 
 def render_lines(preview: ChunkPreview, *, whole: bool = False) -> Iterator[str]:
@@ -30,14 +31,23 @@ def render_lines(preview: ChunkPreview, *, whole: bool = False) -> Iterator[str]
             f"{sum(chunk.is_cut for chunk in chunks)} hold part of a sentence"
         )
     yield from (f"warning: {' '.join(warning.split())}" for warning in document.warnings)
-    for chunk in chunks:
+    for number, chunk in enumerate(chunks):
         yield ""
         yield describe_place(chunk)
         if chunk.section_path:
             yield f"  {' '.join(' > '.join(chunk.section_path).split())}"
+        if preview.articles and preview.articles[number]:
+            yield f"  {describe_articles(preview.articles[number])}"
         text = show_figures(chunk.text)
         text = text if whole else _beginning(text)
         yield from (f"  | {line}" for line in text.split("\n"))
+
+
+def describe_articles(shown: Sequence[str]) -> str:
+    """Return the articles of a chunk in one line: all of a few, else the first and the last."""
+    if len(shown) <= _FEW_ARTICLES:
+        return ", ".join(shown)
+    return f"{shown[0]} to {shown[-1]} ({len(shown)} articles)"
 
 
 def describe_place(chunk: Chunk) -> str:

@@ -1,14 +1,20 @@
 """Statutes of a library: an article cut out exactly, in the wording that held on a day."""
 
+from typing import TYPE_CHECKING
+
+from rag_assets.lazily import lazy_names
 from rag_assets.statutes.citing import StatuteCitation, read_citation, write_citation
-from rag_assets.statutes.curating import (
-    Curation,
-    curate_namespace,
-    place_of,
-    write_curation_reports,
-)
-from rag_assets.statutes.sampling import copy_sample, draw_files, draw_sample
 from rag_assets.statutes.shelf import FoundArticle, LawShelf, LawVersion, UnknownLawError
+
+if TYPE_CHECKING:
+    from rag_assets.statutes.curating import (
+        Curation,
+        curate_namespace,
+        place_of,
+        write_curation_reports,
+    )
+    from rag_assets.statutes.sampling import copy_sample, draw_files, draw_sample
+    from rag_assets.statutes.verifying import broken_articles, lost_text, unresolved_citations
 
 __all__ = [
     "Curation",
@@ -17,12 +23,32 @@ __all__ = [
     "LawVersion",
     "StatuteCitation",
     "UnknownLawError",
+    "broken_articles",
     "copy_sample",
     "curate_namespace",
     "draw_files",
     "draw_sample",
+    "lost_text",
     "place_of",
     "read_citation",
+    "unresolved_citations",
     "write_citation",
     "write_curation_reports",
 ]
+
+# Imported on first use: who looks an article up must not wait for what looks through a vault.
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "Curation": "curating",
+        "broken_articles": "verifying",
+        "copy_sample": "sampling",
+        "curate_namespace": "curating",
+        "draw_files": "sampling",
+        "draw_sample": "sampling",
+        "lost_text": "verifying",
+        "place_of": "curating",
+        "unresolved_citations": "verifying",
+        "write_curation_reports": "curating",
+    },
+)

@@ -106,26 +106,34 @@ def _read(parse: Path, living: LivingContent) -> LawFile:
     return LawFile(first, document.text, before, tuple(others))
 
 
-def write_curation_reports(workspace: Workspace, as_of: date) -> dict[str, Curation | str]:
-    """Write `meta/law_curation/<namespace>.md` of each namespace of laws, where it has changed.
+@dataclass(frozen=True, slots=True)
+class CurationReports:
+    """What was written.
 
-    Returns:
-        By namespace what was found; the reason where it could not be looked through.
+    Args:
+        curations: one of each namespace of laws that could be looked through.
+        left_out: a sentence for each that could not.
     """
-    found: dict[str, Curation | str] = {}
+
+    curations: tuple[Curation, ...]
+    left_out: tuple[str, ...]
+
+
+def write_curation_reports(workspace: Workspace, as_of: date) -> CurationReports:
+    """Write `meta/law_curation/<namespace>.md` of each namespace of laws, where it has changed."""
+    found: list[Curation] = []
+    left_out: list[str] = []
     for name in workspace.namespace_names:
         try:
             namespace = workspace.namespace(name)
-            if namespace.settings.chunk.mode != "law":
-                continue
-            curation = curate_namespace(namespace, as_of)
+            if namespace.settings.chunk.mode == "law":
+                found.append(curate_namespace(namespace, as_of))
         except RagError as error:
-            found[name] = str(error)
-            continue
-        found[name] = curation
+            left_out.append(f"{name} is left out: {error}")
+    for curation in found:
         text = "\n".join(render_curation(curation)) + "\n"
-        put(workspace.store, _REPORT.format(name=name), text.encode())
-    return found
+        put(workspace.store, _REPORT.format(name=curation.namespace), text.encode())
+    return CurationReports(tuple(found), tuple(left_out))
 
 
 def render_curation(curation: Curation) -> Iterator[str]:

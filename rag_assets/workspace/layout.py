@@ -32,6 +32,7 @@ RESERVED_NAMES = frozenset(
         "retrieval_evaluations",
         "parse_quality_report",
         "instruction_briefs",
+        "law_curation",
         "default",
         "temp",
     }

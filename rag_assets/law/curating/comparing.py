@@ -303,7 +303,7 @@ def _find_repealed(cards: Sequence[LawCard], as_of: date) -> Iterator[_Compared]
                 if card.made_on is not None and card.made_on < later.made_on:
                     yield (
                         card.file, None,
-                        f"It was repealed on {later.holds_from}, by line {repeal.line} beside.",
+                        f"Line {repeal.line} of the other file repeals it on {later.holds_from}.",
                         (later.file,),
                     )  # fmt: skip
 
@@ -318,7 +318,7 @@ def _find_late_beginning(cards: Sequence[LawCard], _as_of: date) -> Iterator[_Co
         if not any(_are_books(card.name, name) for name in ends[card.folder, card.first - 1]):
             yield (
                 card.file, card.first_line,
-                f"Its first article is number {card.first}; no file beside ends before it.", (),
+                f"Its first article is number {card.first}; no file beside it ends before.", (),
             )  # fmt: skip
 
 

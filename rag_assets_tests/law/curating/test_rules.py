@@ -81,6 +81,7 @@ def test_one_number_that_is_off_speaks_against_itself_alone() -> None:
         ("根据2019年3月2日《国务院关于废止和修改部分行政法规的决定》修订", None),
         ("2021年3月2日废止", date(2021, 3, 2)),
         ("2009年3月2日发布的通知同时废止", None),
+        ("2019年3月2日发布的通知同时废止", None),
     ],
 )
 def test_a_law_is_repealed_only_where_that_is_said_of_it(said: str, repealed: date | None) -> None:

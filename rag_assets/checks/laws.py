@@ -1,0 +1,59 @@
+"""Checks of a namespace of laws (`chunk.mode: law`), besides those of every namespace."""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+
+import dagster as dg
+
+from rag_assets.checks.results import judge
+from rag_assets.workspace import Namespace, require_inventory
+
+
+def build_law_checks(
+    declared: Namespace, reopen: Callable[[], Namespace]
+) -> Sequence[dg.AssetChecksDefinition]:
+    """Return the checks of a namespace of laws; none of another one.
+
+    Args:
+        reopen: returns the namespace with its settings of this moment.
+    """
+    if declared.settings.chunk.mode != "law":
+        return []
+    chunks, index = (dg.AssetKey([declared.name, stage]) for stage in ("chunks", "search_index"))
+
+    @dg.asset_check(
+        asset=chunks,
+        description="Every character of a law that is not white space is in a passage that is "
+        "shown.",
+        blocking=True,
+    )
+    def no_text_of_laws_is_lost() -> dg.AssetCheckResult:
+        from rag_assets.statutes import lost_text
+
+        namespace = reopen()
+        return judge(lost_text(namespace, require_inventory(namespace)))
+
+    @dg.asset_check(
+        asset=chunks,
+        description="Every article of a law begins a passage, and its number follows the one "
+        "before.",
+    )
+    def articles_are_whole() -> dg.AssetCheckResult:
+        from rag_assets.statutes import broken_articles
+
+        namespace = reopen()
+        found = broken_articles(namespace, require_inventory(namespace))
+        return judge(found, dg.AssetCheckSeverity.WARN)
+
+    @dg.asset_check(
+        asset=index,
+        description="Citations of articles, written for a sample of the publication, lead back to "
+        "the text that they were written for.",
+    )
+    def citations_resolve() -> dg.AssetCheckResult:
+        from rag_assets.statutes import unresolved_citations
+
+        today = datetime.now(UTC).date()
+        return judge(unresolved_citations(reopen(), today), dg.AssetCheckSeverity.WARN)
+
+    return [no_text_of_laws_is_lost, articles_are_whole, citations_resolve]

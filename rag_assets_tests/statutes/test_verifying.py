@@ -1,0 +1,103 @@
+"""What holds of a namespace of laws: no text lost, articles whole, citations that lead back."""
+
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from rag_assets.chunking.rows import chunks_schema, parents_schema
+from rag_assets.definitions import build_definitions
+from rag_assets.statutes import LawShelf, broken_articles, lost_text, unresolved_citations
+from rag_assets.storage import read_entries, read_rows, write_record
+from rag_assets.workspace import Namespace, require_inventory
+from rag_assets_tests.libraries import HASHING, build, make_workspace
+
+DAY = date(2026, 1, 1)
+_BODY = "".join(f"第{n}条 养犬人应当办理第{n}类登记。\n\n" for n in "一二三四五")
+OLD = f"# 甲市养犬条例\n\n2010年5月1日 甲市人民代表大会通过\n\n## 第一章 总则\n\n{_BODY}"
+NEW = OLD.replace("2010", "2020").replace("养犬人", "养犬单位")
+
+
+def made(root: Path, search_unit: str = "article") -> Namespace:
+    chunk = {"mode": "law", "law": {"search_unit": search_unit}}
+    files = {
+        "evidence/甲市养犬条例(2010-05-01).md": OLD,
+        "evidence/甲市养犬条例(2020-05-01).md": NEW,
+        "evidence/乙市养犬条例.md": NEW.replace("甲市", "乙市") + "<!-- " + "x" * 30 + " -->\n",
+    }
+    namespace = make_workspace(root, files, {**HASHING, "chunk": chunk}).namespace("thesis")
+    build(namespace)
+    return namespace
+
+
+@pytest.fixture
+def namespace(tmp_path: Path) -> Namespace:
+    return made(tmp_path / "library")
+
+
+def rewrite(
+    namespace: Namespace, stage: str, schema: pa.Schema, wanted: Callable[[dict[str, Any]], bool]
+) -> None:
+    """Take rows out of the records of a stage."""
+    for partition in namespace.partition_keys:
+        path = namespace.record(stage, partition)
+        entries = read_entries(path)
+        if entries:
+            rows = read_rows(path, schema, list(entries)).to_pylist()
+            kept = [row for row in rows if wanted(row)]
+            write_record(path, schema, entries, [pa.Table.from_pylist(kept, schema)])
+
+
+@pytest.mark.parametrize("search_unit", ["article", "merged"])
+def test_a_sound_namespace_has_nothing_to_tell(tmp_path: Path, search_unit: str) -> None:
+    namespace = made(tmp_path / "library", search_unit)
+    inventory = require_inventory(namespace)
+    assert not list(lost_text(namespace, inventory))
+    assert not list(broken_articles(namespace, inventory))
+    assert not list(unresolved_citations(namespace, DAY))
+
+
+def test_text_that_no_parent_holds_is_told(namespace: Namespace) -> None:
+    rewrite(namespace, "parents", parents_schema(), lambda row: "第三条" not in row["text"])
+    found = list(lost_text(namespace, require_inventory(namespace)))
+    assert len(found) == 3
+    assert all("no passage holds “第一条 养犬" in sentence for sentence in found)
+
+
+def test_an_article_that_begins_no_passage_is_told(namespace: Namespace) -> None:
+    rewrite(namespace, "chunks", chunks_schema(), lambda row: "第三条" not in row["text"])
+    found = list(broken_articles(namespace, require_inventory(namespace)))
+    assert len(found) == 3
+    assert all("第三条 does not begin a passage" in sentence for sentence in found)
+
+
+def test_numbers_that_are_missing_are_told(tmp_path: Path) -> None:
+    files = {"evidence/甲市养犬条例.md": OLD.replace("第三条", "第三款")}
+    settings = {**HASHING, "chunk": {"mode": "law"}}
+    namespace = make_workspace(tmp_path / "library", files, settings).namespace("thesis")
+    build(namespace)
+    (told,) = broken_articles(namespace, require_inventory(namespace))
+    assert told.endswith("第二条 is followed by 第四条: 第三条 is missing.")
+
+
+def test_a_citation_that_leads_elsewhere_is_told(
+    namespace: Namespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = LawShelf.article
+    monkeypatch.setattr(
+        LawShelf, "article", lambda self, asked: real(self, asked.replace("第三条", "第四条"))
+    )
+    found = list(unresolved_citations(namespace, DAY))
+    assert len(found) == 3
+    assert all("第三条] leads to other text" in sentence for sentence in found)
+
+
+def test_the_checks_belong_to_namespaces_of_laws(namespace: Namespace) -> None:
+    graph = build_definitions(namespace.workspace).resolve_asset_graph()
+    specs = {key.name: graph.get_check_spec(key) for key in graph.asset_check_keys}
+    assert specs["no_text_of_laws_is_lost"].blocking
+    assert not specs["articles_are_whole"].blocking
+    assert specs["citations_resolve"].asset_key.path == ["thesis", "search_index"]
