@@ -1,6 +1,7 @@
 """The nouns: documents, passages, sources, verdicts, errors. Imports nothing of the package."""
 
 from rag_assets.model.addresses import hide_credentials, hide_in
+from rag_assets.model.columns import Columns, spans
 from rag_assets.model.control_characters import drop_controls, find_controls, has_controls
 from rag_assets.model.documents import (
     Attachment,
@@ -18,6 +19,7 @@ from rag_assets.model.documents import (
     SectionCategory,
     SectionSubtype,
     SourceLine,
+    block_columns,
 )
 from rag_assets.model.errors import (
     AnswerError,
@@ -55,6 +57,7 @@ from rag_assets.model.hashing import (
     document_id,
     hash_bytes,
     hash_fields,
+    hash_long,
     hash_text,
     normalise_text,
 )
@@ -88,6 +91,7 @@ __all__ = [
     "Chunk",
     "ChunkKind",
     "CitationError",
+    "Columns",
     "ConfigurationError",
     "DamagedFileError",
     "DiskFullError",
@@ -116,6 +120,7 @@ __all__ = [
     "StorageError",
     "UsageError",
     "WorkspaceError",
+    "block_columns",
     "block_quote",
     "code_span",
     "combine_digests",
@@ -131,6 +136,7 @@ __all__ = [
     "has_controls",
     "hash_bytes",
     "hash_fields",
+    "hash_long",
     "hash_text",
     "hide_credentials",
     "hide_in",
@@ -138,6 +144,7 @@ __all__ = [
     "normalise_text",
     "show_figures",
     "shown_value",
+    "spans",
     "table_cell",
     "usable_processors",
 ]
