@@ -30,7 +30,7 @@ from rag_assets.model import (
     hash_text,
 )
 from rag_assets.parsing.job import restore_report
-from rag_assets.storage import read_groups, trouble_of_machine, write_bytes, write_parquet
+from rag_assets.storage import LocalStore, put, read_groups, trouble_of_machine, write_parquet
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -109,20 +109,22 @@ def write_blobs(folder: Path, document: ParsedDocument) -> None:
     Raises:
         StorageError: the disk is full or refuses the write.
     """
+    store = LocalStore(folder)
     for item in document.attachments:
         if item.content is not None and item.content_hash is not None:
-            path = _blob(folder, item.content_hash)
-            if not path.is_file() or path.stat().st_size != len(item.content):
-                write_bytes(path, item.content)
+            found = store.find(key := _key_of(item.content_hash))
+            if found is None or found.size != len(item.content):
+                put(store, key, item.content)
 
 
 def has_blobs(folder: Path, names: Sequence[str]) -> bool:
     """Say whether the contents of attachments are there."""
-    return all(_blob(folder, name).is_file() for name in names)
+    store = LocalStore(folder)
+    return all(store.find(_key_of(name)) is not None for name in names)
 
 
-def _blob(folder: Path, name: str) -> Path:
-    return folder / name[:2] / name
+def _key_of(name: str) -> str:
+    return f"{name[:2]}/{name}"
 
 
 def read_parsed(path: Path) -> tuple[ParsedDocument, ParseReport]:

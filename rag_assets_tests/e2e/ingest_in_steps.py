@@ -27,7 +27,7 @@ def main() -> None:
         told[step] = resource.getrusage(whose).ru_maxrss * _BYTES
 
     def notify(message: str) -> None:
-        print(message, file=sys.stderr)
+        sys.stderr.write(f"{message}\n")
 
     keys, embed = namespace.partition_keys, namespace.settings.embed
     take_inventory(namespace, notify=notify)
@@ -44,7 +44,7 @@ def main() -> None:
     note("embeddings")
     publish(namespace, models, notify, is_whole=True)
     note("publication")
-    print(json.dumps(told))
+    sys.stdout.write(json.dumps(told))
 
 
 if __name__ == "__main__":
