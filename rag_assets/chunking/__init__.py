@@ -8,9 +8,9 @@ from rag_assets.lazily import lazy_names
 
 if TYPE_CHECKING:
     from rag_assets.chunking.boxes import BoxFinder
-    from rag_assets.chunking.chunks import CHUNKING_VERSION, make_chunks
+    from rag_assets.chunking.chunks import CHUNKING_VERSION
     from rag_assets.chunking.context import PATH_SEPARATOR, model_input
-    from rag_assets.chunking.documents import chunk_document, make_parents
+    from rag_assets.chunking.documents import chunk_document, make_chunks, make_parents
     from rag_assets.chunking.outline import sentence_breaks
     from rag_assets.chunking.parents import PARENTS_VERSION, locate_pages
     from rag_assets.chunking.rows import articles_type, boxes_type, chunks_schema, parents_schema
@@ -62,7 +62,7 @@ __getattr__ = lazy_names(
         "chunks_schema": "rows",
         "has_stale_chunks": "stage",
         "locate_pages": "parents",
-        "make_chunks": "chunks",
+        "make_chunks": "documents",
         "make_parents": "documents",
         "model_input": "context",
         "oversized_chunks": "verifying",

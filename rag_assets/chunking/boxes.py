@@ -28,7 +28,7 @@ class BoxFinder:
     """
 
     def __init__(self, document: ParsedDocument) -> None:
-        starts = [block.start for block in document.blocks]
+        starts = [block.start for block in document.blocks] if document.lines else []
         self._tables = {
             index for index, block in enumerate(document.blocks) if block.kind == "table"
         }

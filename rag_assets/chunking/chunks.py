@@ -1,21 +1,26 @@
 """Chunks: the passages of a document that are embedded and searched."""
 
+from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rag_assets.chunking.boxes import BoxFinder
 from rag_assets.chunking.context import Told, tell
 from rag_assets.chunking.dividing import Passage, halve
 from rag_assets.chunking.modes import mode_of
 from rag_assets.chunking.outline import Outline
+from rag_assets.chunking.packing import batches
 from rag_assets.chunking.parents import locate_pages
 from rag_assets.chunking.statutes import ArticleFinder
 from rag_assets.chunking.tokenizer import Tokenizer
-from rag_assets.model import BlockKind, Chunk, ChunkKind, Parent, ParsedDocument
+from rag_assets.model import BlockKind, Chunk, ChunkKind, Parent
 from rag_assets.settings import ChunkSettings
 
 CHUNKING_VERSION = "5"
+
+# Passages that are counted and told of at once: of them all, tokens and contexts are held.
+_AT_ONCE = 500
 
 _KIND_OF_BLOCK: dict[BlockKind, ChunkKind] = {
     "title": "front",
@@ -37,13 +42,12 @@ _KIND_OF_BLOCK: dict[BlockKind, ChunkKind] = {
 }
 
 
-def make_chunks(
-    document: ParsedDocument,
-    parents: Sequence[Parent],
+def each_chunk(
+    outline: Outline,
+    parents: Iterable[Parent],
     settings: ChunkSettings,
     tokenizer: Tokenizer,
-    outline: Outline | None = None,
-) -> list[Chunk]:
+) -> Iterator[Chunk]:
     """Divide each parent into chunks of about `target_tokens` (spec 000 §4.3).
 
     A chunk lies in one section. It holds `min_tokens` to `max_tokens`, fewer only where its
@@ -55,32 +59,35 @@ def make_chunks(
     one before, up to that share of the target. Modes may depart from this (`MODES`).
 
     Args:
-        document: as parsed.
+        outline: of the document, by the mode of the same settings.
         parents: of this document, by `make_parents` with the same settings, in order.
         settings: sizes in tokens of `tokenizer`.
         tokenizer: the embedding model's own.
-        outline: of the same document and settings, where it is known.
 
-    Returns:
+    Yields:
         Chunks in order, numbered from 0. Every visible character of the parents is in at least
         one, in exactly one with `overlap` 0.
 
     Raises:
         ConfigurationError: the sizes contradict each other.
     """
-    mode = mode_of(settings)
-    known = mode.outline(document) if outline is None else outline
-    divider = mode.divider(known, settings, tokenizer)
-    divided = [passage for parent in parents for passage in divider.divide(parent)]
-    fitting = list(_fit(divided, tokenizer))
-    passages = [passage for passage, _ in fitting]
-    counts = [tokens for _, tokens in fitting]
-    told = tell(passages, counts, known, settings, tokenizer, mode.context)
-    describer = _Describer(known)
-    return [
-        describer.describe(order, passage, tokens, said)
-        for order, (passage, tokens, said) in enumerate(zip(passages, counts, told, strict=True))
-    ]
+    divider = mode_of(settings).divider(outline, settings, tokenizer)
+    divided = (passage for parent in parents for passage in divider.divide(parent))
+    return _described(divided, outline, settings, tokenizer)
+
+
+def _described(
+    divided: Iterable[Passage], outline: Outline, settings: ChunkSettings, tokenizer: Tokenizer
+) -> Iterator[Chunk]:
+    mode, describer, order = mode_of(settings), _Describer(outline), 0
+    for some in batches(divided, _AT_ONCE):
+        fitting = list(_fit(some, tokenizer))
+        passages = [passage for passage, _ in fitting]
+        counts = [tokens for _, tokens in fitting]
+        told = tell(passages, counts, outline, settings, tokenizer, mode.context)
+        for passage, tokens, said in zip(passages, counts, told, strict=True):
+            yield describer.describe(order, passage, tokens, said)
+            order += 1
 
 
 def _fit(passages: Sequence[Passage], tokenizer: Tokenizer) -> Iterator[tuple[Passage, int]]:
@@ -102,6 +109,8 @@ class _Describer:
         self._outline = outline
         document = outline.document
         self._blocks = document.blocks
+        self._starts = array("q", (block.start for block in document.blocks))
+        self._ends = array("q", (block.end for block in document.blocks))
         self._page_starts = [(page.number, page.start) for page in document.pages]
         self._boxes = BoxFinder(document)
         self._articles = ArticleFinder(outline)
@@ -146,8 +155,7 @@ class _Describer:
         )
 
     def _touched(self, start: int, end: int) -> range:
-        first = bisect_right(self._blocks, start, key=lambda block: block.end)
-        return range(first, bisect_left(self._blocks, end, key=lambda block: block.start))
+        return range(bisect_right(self._ends, start), bisect_left(self._starts, end))
 
     def _kind(self, passage: Passage, touched: range) -> ChunkKind:
         if passage.question is not None:

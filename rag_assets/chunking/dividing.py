@@ -253,7 +253,7 @@ class ParentDivider:
         self, start: int, end: int, tokens: Sequence[int], most: int
     ) -> Iterator[tuple[int, int, bool]]:
         sentences = self._outline.sentences
-        position = max(0, bisect_right(sentences, start, key=_first) - 1)
+        position = max(0, bisect_right(sentences.column("start"), start) - 1)
         taken = heads = 0
         while position < len(sentences) and sentences[position][0] < end:
             first, last = max(start, sentences[position][0]), min(end, sentences[position][1])
@@ -288,7 +288,7 @@ class ParentDivider:
             if _size(tokens, first, last) <= most:
                 yield _trim(self._text, first, last)
                 continue
-            position = max(0, bisect_right(sentences, first, key=_first) - 1)
+            position = max(0, bisect_right(sentences.column("start"), first) - 1)
             while position < len(sentences) and sentences[position][0] < last:
                 inner = max(first, sentences[position][0]), min(last, sentences[position][1])
                 position += 1

@@ -1,8 +1,9 @@
 """A document becomes parents and chunks, as the mode of its settings says; nothing is stored."""
 
-from rag_assets.chunking.chunks import make_chunks
+from collections.abc import Iterable
+
+from rag_assets.chunking.chunks import each_chunk
 from rag_assets.chunking.modes import mode_of
-from rag_assets.chunking.outline import Outline
 from rag_assets.chunking.tokenizer import TokenCounter, Tokenizer
 from rag_assets.model import Chunk, Parent, ParsedDocument
 from rag_assets.settings import ChunkSettings
@@ -22,15 +23,12 @@ def chunk_document(
         ConfigurationError: the sizes contradict each other.
     """
     outline = mode_of(settings).outline(document)
-    parents = make_parents(document, settings, tokenizer.count, outline)
-    return parents, make_chunks(document, parents, settings, tokenizer, outline)
+    parents = list(mode_of(settings).parents(outline, settings, tokenizer.count))
+    return parents, list(each_chunk(outline, parents, settings, tokenizer))
 
 
 def make_parents(
-    document: ParsedDocument,
-    settings: ChunkSettings,
-    count: TokenCounter,
-    outline: Outline | None = None,
+    document: ParsedDocument, settings: ChunkSettings, count: TokenCounter
 ) -> list[Parent]:
     """Return the parents of a document, in order; see `pages_or_sections` and `MODES`.
 
@@ -38,8 +36,16 @@ def make_parents(
         document: as parsed; pages partition its text.
         settings: sizes in tokens, as `count` counts them.
         count: counts tokens (`Tokenizer.count`).
-        outline: of the same document and settings, where it is known.
     """
     mode = mode_of(settings)
-    known = mode.outline(document) if outline is None else outline
-    return mode.parents(known, settings, count)
+    return list(mode.parents(mode.outline(document), settings, count))
+
+
+def make_chunks(
+    document: ParsedDocument,
+    parents: Iterable[Parent],
+    settings: ChunkSettings,
+    tokenizer: Tokenizer,
+) -> list[Chunk]:
+    """Return the chunks of a document whose parents are known, in order; see `each_chunk`."""
+    return list(each_chunk(mode_of(settings).outline(document), parents, settings, tokenizer))

@@ -50,7 +50,7 @@ class Mode:
     """
 
     outline: Callable[[ParsedDocument], Outline]
-    parents: Callable[[Outline, ChunkSettings, TokenCounter], list[Parent]]
+    parents: Callable[[Outline, ChunkSettings, TokenCounter], Iterator[Parent]]
     divider: Callable[[Outline, ChunkSettings, Tokenizer], Divider]
     context: PartsOf
     parent_settings: frozenset[str]

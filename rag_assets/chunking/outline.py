@@ -4,11 +4,12 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from heapq import merge
+from itertools import chain, groupby
 
 from rag_assets.chunking.sentences import next_visible, split_sentences
 from rag_assets.law.structure import LawText
-from rag_assets.model import Block, BlockKind, ParsedDocument, Section, SectionCategory
+from rag_assets.model import Block, BlockKind, Columns, ParsedDocument, Section, SectionCategory
 
 # What begins a passage and never ends one.
 HEAD_KINDS = frozenset({"heading", "unplaced_heading"})
@@ -67,8 +68,8 @@ class Outline:
     """
 
     document: ParsedDocument
-    sentences: Sequence[Span]
-    groups: Sequence[Group]
+    sentences: Columns[Span]
+    groups: Columns[Group]
     sections: Sequence[Section]
     pairs: Sequence[Pair] = ()
     laws: Sequence[LawText] = ()
@@ -79,13 +80,13 @@ class Outline:
 
     def groups_within(self, start: int, end: int) -> Sequence[Group]:
         """Return the groups that the span touches."""
-        low = bisect_right(self.groups, start, key=lambda group: group.end)
-        return self.groups[low : bisect_left(self.groups, end, key=lambda group: group.start)]
+        low = bisect_right(self.groups.column("end"), start)
+        return self.groups[low : bisect_left(self.groups.column("start"), end)]
 
     def group_at(self, offset: int) -> Group | None:
         """Return the group that holds a character."""
-        index = bisect_right(self.groups, offset, key=lambda group: group.start) - 1
-        held = index >= 0 and offset < self.groups[index].end
+        index = bisect_right(self.groups.column("start"), offset) - 1
+        held = index >= 0 and offset < self.groups.column("end")[index]
         return self.groups[index] if held else None
 
     def is_heading_alone(self, order: int) -> bool:
@@ -102,7 +103,7 @@ class Outline:
 
     def before_heads(self, offset: int) -> int:
         """Return where headings of the same section begin that stand directly before `offset`."""
-        index = bisect_left(self.groups, offset, key=lambda group: group.start) - 1
+        index = bisect_left(self.groups.column("start"), offset) - 1
         while index >= 0:
             group = self.groups[index]
             if group.kind not in HEAD_KINDS:
@@ -125,32 +126,34 @@ def read_outline(document: ParsedDocument, pairs: Sequence[Pair] = ()) -> Outlin
     """
     text = document.text
     sections = document.sections or (Section(0, "", 0, (), SectionCategory.OTHER, 0, len(text)),)
-    breaks = {offset for pair in pairs for offset in (pair.start, pair.end)}
-    breaks.update(section.start for section in sections)
-    breaks.update(sentence_breaks(document))
+    breaks = merge(
+        chain.from_iterable((pair.start, pair.end) for pair in pairs),
+        (section.start for section in sections),
+        sentence_breaks(document),
+    )
     return Outline(
         document,
-        split_sentences(text, sorted(breaks)),
-        tuple(_groups(text, document.blocks)),
+        split_sentences(text, breaks),
+        _groups(text, document.blocks),
         sections,
         pairs,
     )
 
 
-def sentence_breaks(document: ParsedDocument) -> list[int]:
-    """Return the offsets that end a sentence whatever stands there, ascending.
+def sentence_breaks(document: ParsedDocument) -> Iterator[int]:
+    """Yield the offsets that end a sentence whatever stands there, ascending; some come twice.
 
     They are the bounds of all blocks but paragraphs, and the line ends of tables, code and
     formulas. Bounds of paragraphs are not among them: a parser that joins a paragraph over a
     column or page end leaves no blank line there, and the sentence goes on.
     """
-    offsets: set[int] = set()
     for block in document.blocks:
-        if block.kind != "paragraph":
-            offsets.update((block.start, block.end))
+        if block.kind == "paragraph":
+            continue
+        yield block.start
         if block.kind in _BY_LINE:
-            offsets.update(start for start, _ in _lines(document.text, block.start, block.end))
-    return sorted(offsets)
+            yield from (start for start, _ in _lines(document.text, block.start, block.end))
+        yield block.end
 
 
 def _lines(text: str, start: int, end: int) -> Iterator[Span]:
@@ -160,7 +163,8 @@ def _lines(text: str, start: int, end: int) -> Iterator[Span]:
         yield first, first + len(text[first : line.end()].rstrip())
 
 
-def _groups(text: str, blocks: Sequence[Block]) -> Iterator[Group]:
+def _groups(text: str, blocks: Sequence[Block]) -> Columns[Group]:
+    found = Columns(_group_of, {"kind": "word", "start": "q", "end": "q", "details": "seldom"})
     for members in _together(text, blocks):
         spans = [span for block in members if (span := _visible(text, block))]
         if not spans:
@@ -168,7 +172,22 @@ def _groups(text: str, blocks: Sequence[Block]) -> Iterator[Group]:
         kind: BlockKind = next((b.kind for b in members if b.kind != "caption"), "caption")
         parts = [part for block in members for part in _parts(text, block)]
         group = Group(kind, spans[0][0], spans[-1][1], tuple(parts))
-        yield _with_header(text, group, members) if kind in _PICTURED else group
+        if kind in _PICTURED:
+            group = _with_header(text, group, members)
+        details = (group.parts, group.body, group.header, group.caption)
+        # A row of a sheet, like most groups of a very long document, is its only part.
+        is_plain = details == (((group.start, group.end),), None, "", "")
+        found.add(kind, group.start, group.end, None if is_plain else details)
+    return found
+
+
+def _group_of(
+    kind: BlockKind,
+    start: int,
+    end: int,
+    details: tuple[tuple[Span, ...], int | None, str, str] | None,
+) -> Group:
+    return Group(kind, start, end, *(details or (((start, end),),)))
 
 
 def _together(text: str, blocks: Sequence[Block]) -> Iterator[Sequence[Block]]:
@@ -192,7 +211,7 @@ def _together(text: str, blocks: Sequence[Block]) -> Iterator[Sequence[Block]]:
         elif block.kind not in _ALONE:
             position = behind
             continue
-        yield blocks[position:behind]
+        yield [blocks[place] for place in range(position, behind)]
         position = behind
 
 

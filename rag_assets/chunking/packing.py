@@ -10,11 +10,14 @@ import math
 import re
 import unicodedata
 import zlib
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
+from typing import TypeVar
 
-from rag_assets.model import CJK_RANGES, ConfigurationError
+from rag_assets.model import CJK_RANGES, Columns, ConfigurationError
 
 # Prices, in units of the squared relative distance from the target (0.25 is "half the target
 # away"). Chosen by hand; benchmarks of chunking measure sizes and stability with them.
@@ -40,6 +43,16 @@ _CLAUSE_END = re.compile(
 _SPACE = re.compile(r"\s")
 
 
+_Item = TypeVar("_Item")
+
+
+def batches(items: Iterable[_Item], most: int) -> Iterator[list[_Item]]:
+    """Yield the items in lists of `most`, the last one shorter; taken only as they are needed."""
+    source = iter(items)
+    while some := list(islice(source, most)):
+        yield some
+
+
 @dataclass(frozen=True, slots=True)
 class Unit:
     """What is not divided further. Offsets are code points, tokens counted from the run's start.
@@ -56,6 +69,12 @@ class Unit:
     last_token: int
     price: float
     is_piece: bool = False
+
+
+def unit_columns() -> Columns[Unit]:
+    """Return columns for the units of a document that may have a million."""
+    places = dict.fromkeys(("start", "end", "first_token", "last_token"), "q")
+    return Columns(Unit, {**places, "price": "d", "is_piece": "word"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,24 +136,30 @@ def price_inside() -> float:
     return _PRICE_INSIDE_SENTENCE
 
 
-def pack(units: Sequence[Unit], bounds: Bounds) -> list[tuple[int, int]]:
+def pack(
+    units: Sequence[Unit], bounds: Bounds, within: range | None = None
+) -> list[tuple[int, int]]:
     """Return the cheapest division of `units` into passages of at most `bounds.most`.
 
     Args:
         units: in order, each no larger than `bounds.most`.
         bounds: sizes wanted.
+        within: indices of the units that are divided, all without.
 
     Returns:
         Half-open index spans into `units`, in order, without gap.
     """
     prices, most = _prices(bounds), bounds.most
-    groups = _grains(units, bounds)
-    starts = [units[first].start for first, _ in groups]
-    first_tokens = [units[first].first_token for first, _ in groups]
-    best = [0.0]
-    origin = [0]
-    for stop, (_, behind) in enumerate(groups, start=1):
-        last = units[behind - 1]
+    indices = range(len(units)) if within is None else within
+    grains = _grains(units, bounds, indices)
+    # In arrays: a table may have a million rows.
+    starts, first_tokens = array("q"), array("q")
+    best = array("d", [0.0])
+    origin = array("q", [0])
+    for stop in range(1, len(grains)):
+        first, last = units[grains[stop - 1]], units[grains[stop] - 1]
+        starts.append(first.start)
+        first_tokens.append(first.first_token)
         lowest, chosen = math.inf, stop - 1
         last_token, widest = last.last_token, last.end + CHARACTERS_PER_TOKEN - 1
         for begin in range(stop - 1, -1, -1):
@@ -151,31 +176,34 @@ def pack(units: Sequence[Unit], bounds: Bounds) -> list[tuple[int, int]]:
         best.append((lowest if lowest < math.inf else best[stop - 1]) + last.price)
         origin.append(chosen)
     spans = []
-    stop = len(groups)
+    stop = len(grains) - 1
     while stop:
-        spans.append((groups[origin[stop]][0], groups[stop - 1][1]))
+        spans.append((grains[origin[stop]], grains[stop]))
         stop = origin[stop]
     return spans[::-1]
 
 
-def _grains(units: Sequence[Unit], bounds: Bounds) -> list[tuple[int, int]]:
-    """Join units of a few tokens with what follows them: index spans into `units`.
+def _grains(units: Sequence[Unit], bounds: Bounds, indices: range) -> "array[int]":
+    """Join units of a few tokens with what follows them: where each group begins, then the end.
 
     It keeps the packing of a million one-letter sentences linear, and a short heading with its
     text.
     """
     grain = max(1, bounds.most // _GRAINS_IN_PASSAGE)
-    spans: list[tuple[int, int]] = []
-    for index, unit in enumerate(units):
-        if spans:
-            first, behind = units[spans[-1][0]], units[spans[-1][1] - 1]
-            size = size_of(behind.last_token - first.first_token, behind.end - first.start)
+    begins = array("q")
+    first = before = None
+    for index in indices:
+        unit = units[index]
+        if first is not None and before is not None:
+            size = size_of(before.last_token - first.first_token, before.end - first.start)
             joined = size_of(unit.last_token - first.first_token, unit.end - first.start)
             if size < grain and joined <= bounds.most:
-                spans[-1] = (spans[-1][0], index + 1)
+                before = unit
                 continue
-        spans.append((index, index + 1))
-    return spans
+        begins.append(index)
+        first = before = unit
+    begins.append(indices.stop)
+    return begins
 
 
 def best_cut(text: str, low: int, high: int) -> int:

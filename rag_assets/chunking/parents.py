@@ -1,20 +1,22 @@
 """Parents: the pages of a document, its sections, or the document as a whole."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rag_assets.chunking.outline import HEAD_KINDS, Outline, Span
 from rag_assets.chunking.packing import (
     Bounds,
     Unit,
+    batches,
     best_cut,
     pack,
     price_of_end,
     size_of,
+    unit_columns,
 )
 from rag_assets.chunking.sentences import next_visible
 from rag_assets.chunking.tokenizer import TokenCounter
-from rag_assets.model import PageSpan, Parent
+from rag_assets.model import Columns, PageSpan, Parent
 from rag_assets.settings import ChunkSettings
 
 PARENTS_VERSION = "3"
@@ -23,14 +25,16 @@ PARENTS_VERSION = "3"
 # size, which leaves room to end at a paragraph, and not below the other.
 _WANTED_SHARE = 0.75
 _LEAST_SHARE = 0.25
+# Pieces whose tokens are counted at once: their texts and tokens are held for that long.
+_COUNTED_AT_ONCE = 1000
 
 _PageStarts = tuple[tuple[int, int], ...]
 
 
 def pages_or_sections(
     outline: Outline, settings: ChunkSettings, count: TokenCounter
-) -> list[Parent]:
-    """Divide a document into its parents, by `settings.parents`.
+) -> Iterator[Parent]:
+    """Yield the parents of a document, by `settings.parents`.
 
     `page`: one parent a page, `p003`. A sentence that runs over a page end stays whole and
     belongs to the page where it begins; a page where none begins gives no parent. Without pages
@@ -43,7 +47,7 @@ def pages_or_sections(
         settings: `parents` and `parent_tokens` are read.
         count: counts tokens (`Tokenizer.count`).
 
-    Returns:
+    Yields:
         Parents in order. They are slices of the text, disjoint, and together hold every visible
         character.
     """
@@ -77,26 +81,26 @@ def _offset(page_start: tuple[int, int]) -> int:
     return page_start[1]
 
 
-def _page_parents(outline: Outline) -> list[Parent]:
+def _page_parents(outline: Outline) -> Iterator[Parent]:
     document = outline.document
     offsets = [page.start for page in document.pages]
     by_page: dict[int, list[Span]] = {}
     for sentence in outline.sentences:
         # The last page that begins at or before the sentence; empty pages have no characters.
         by_page.setdefault(bisect_right(offsets, sentence[0]) - 1, []).append(sentence)
-    return [
+    return (
         _as_parent(
             outline, f"p{document.pages[index].number:03d}", order, (spans[0][0], spans[-1][1])
         )
         for order, (index, spans) in enumerate(by_page.items())
-    ]
+    )
 
 
-def parents_of_spans(outline: Outline, letter: str, spans: Iterator[Span]) -> list[Parent]:
-    """Return a parent for each span, `<letter>000` and so on; spans in order and disjoint."""
-    return [
+def parents_of_spans(outline: Outline, letter: str, spans: Iterator[Span]) -> Iterator[Parent]:
+    """Yield a parent for each span, `<letter>000` and so on; spans in order and disjoint."""
+    return (
         _as_parent(outline, f"{letter}{order:03d}", order, span) for order, span in enumerate(spans)
-    ]
+    )
 
 
 def _as_parent(outline: Outline, label: str, order: int, span: Span) -> Parent:
@@ -148,7 +152,7 @@ def _section_starts(outline: Outline) -> list[int]:
 
 def _section_spans(outline: Outline, most: int, count: TokenCounter) -> Iterator[Span]:
     text = outline.document.text
-    units = _units(text, list(_pieces(outline)), most, count)
+    units = _units(text, _pieces(outline), most, count)
     bounds = Bounds(
         least=max(1, round(most * _LEAST_SHARE)),
         target=max(1, round(most * _WANTED_SHARE)),
@@ -156,9 +160,9 @@ def _section_spans(outline: Outline, most: int, count: TokenCounter) -> Iterator
     )
     position = 0
     for stop_at in [*_section_starts(outline)[1:], len(text)]:
-        stop = bisect_left(units, stop_at, lo=position, key=lambda unit: unit.start)
-        for first, behind in _divide(units[position:stop], bounds):
-            yield units[position + first].start, units[position + behind - 1].end
+        stop = bisect_left(units.column("start"), stop_at, lo=position)
+        for first, behind in _divide(units, range(position, stop), bounds):
+            yield units[first].start, units[behind - 1].end
         position = stop
 
 
@@ -193,44 +197,46 @@ def _pieces(outline: Outline) -> Iterator[_Piece]:
             yield start, end, ()
 
 
-def _divide(units: Sequence[Unit], bounds: Bounds) -> list[Span]:
+def _divide(units: Sequence[Unit], within: range, bounds: Bounds) -> list[Span]:
     """Keep a section whole where it fits into one parent, else pack it."""
-    if not units:
+    if not within:
         return []
-    tokens = units[-1].last_token - units[0].first_token
-    if size_of(tokens, units[-1].end - units[0].start) <= bounds.most:
-        return [(0, len(units))]
-    return pack(units, bounds)
+    first, last = units[within[0]], units[within[-1]]
+    if size_of(last.last_token - first.first_token, last.end - first.start) <= bounds.most:
+        return [(within.start, within.stop)]
+    return pack(units, bounds, within)
 
 
-def _units(text: str, pieces: Sequence[_Piece], most: int, count: TokenCounter) -> list[Unit]:
+def _units(text: str, pieces: Iterable[_Piece], most: int, count: TokenCounter) -> Columns[Unit]:
     """Return the pieces, those above `most` tokens cut, with their running token counts."""
-    spans: list[Span] = []
-    sizes: list[int] = []
-    waiting = list(pieces)
-    while waiting:
-        tokens = count([text[start:end] for start, end, _ in waiting])
-        again: list[_Piece] = []
-        for (start, end, parts), size in zip(waiting, tokens, strict=True):
+    units = unit_columns()
+    total = 0
+    sized = _sized(text, pieces, most, count)
+    current = next(sized, None)
+    while current is not None:
+        start, end, size = current
+        current = next(sized, None)
+        following = len(text) if current is None else current[0]
+        price = price_of_end(text, start, end, following)
+        units.add(start, end, total, total + size, price, False)
+        total += size
+    return units
+
+
+def _sized(
+    text: str, pieces: Iterable[_Piece], most: int, count: TokenCounter
+) -> Iterator[tuple[int, int, int]]:
+    """Yield (start, end, tokens) of the pieces in order, of those above `most` their parts."""
+    for some in batches(pieces, _COUNTED_AT_ONCE):
+        tokens = count([text[start:end] for start, end, _ in some])
+        for (start, end, parts), size in zip(some, tokens, strict=True):
             if size_of(size, end - start) <= most:
-                spans.append((start, end))
-                sizes.append(size)
+                yield start, end, size
                 continue
             smaller: Sequence[Span] = parts if len(parts) > 1 else ()
             if not smaller:
                 smaller = _cut_evenly(text, start, end, size_of(size, end - start), most)
-            again += [(first, last, ()) for first, last in smaller]
-        waiting = again
-    order = sorted(range(len(spans)), key=lambda index: spans[index])
-    units: list[Unit] = []
-    total = 0
-    for place, index in enumerate(order):
-        start, end = spans[index]
-        following = spans[order[place + 1]][0] if place + 1 < len(order) else len(text)
-        price = price_of_end(text, start, end, following)
-        units.append(Unit(start, end, total, total + sizes[index], price))
-        total += sizes[index]
-    return units
+            yield from _sized(text, ((first, last, ()) for first, last in smaller), most, count)
 
 
 def _cut_evenly(text: str, start: int, end: int, size: int, most: int) -> list[Span]:

@@ -9,9 +9,10 @@ judged.
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from heapq import merge
 
-from rag_assets.model import CJK_RANGES
+from rag_assets.model import CJK_RANGES, Columns, spans
 
 _CJK = re.compile(f"[{CJK_RANGES}]")
 _VISIBLE = re.compile(r"\S")
@@ -75,7 +76,7 @@ def next_visible(text: str, position: int) -> int:
     return found.start() if found else len(text)
 
 
-def split_sentences(text: str, breaks: Sequence[int] = ()) -> list[tuple[int, int]]:
+def split_sentences(text: str, breaks: Iterable[int] = ()) -> Columns[tuple[int, int]]:
     """Return the spans of the sentences of `text`, in order.
 
     Closing quotes and brackets, citation numbers and the anchors `{#uid}` and `[@key]` behind a
@@ -83,30 +84,35 @@ def split_sentences(text: str, breaks: Sequence[int] = ()) -> list[tuple[int, in
 
     Args:
         text: any text.
-        breaks: offsets (code points) that end a sentence whatever stands there: block bounds.
+        breaks: offsets (code points), ascending, that end a sentence whatever stands there: block
+            bounds.
 
     Returns:
         Half-open code-point spans; they begin and end with visible characters, and what lies
         between them is white space only.
     """
-    cuts = {next_visible(text, position) for position in breaks}
-    cuts.update(match.end() for match in _BLANK_LINE.finditer(text))
-    cuts.update(next_visible(text, position) for position in _line_bounds(text))
-    cuts.add(len(text))
-    spans: list[tuple[int, int]] = []
+    # As they come: of a table, every row has several.
+    cuts = merge(
+        (next_visible(text, position) for position in breaks),
+        (match.end() for match in _BLANK_LINE.finditer(text)),
+        (next_visible(text, position) for position in _line_bounds(text)),
+        (next_visible(text, record.end()) for record in _RECORD.finditer(text)),
+        (len(text),),
+    )
+    found = spans()
     start = next_visible(text, 0)
-    for cut in sorted(cuts):
+    for cut in cuts:
         if cut <= start:
             continue
         end = start + len(text[start:cut].rstrip())
         if end > start:
-            _split_passage(text, start, end, spans)
+            _split_passage(text, start, end, found)
         start = cut
-    return spans
+    return found
 
 
 def _line_bounds(text: str) -> Iterator[int]:
-    """Yield where lines begin that are no part of running text, and where such lines end."""
+    """Yield, ascending, where lines begin that are no running text, and where such lines end."""
     end_of_numbered = -1
     for line in _OWN_LINE.finditer(text):
         number = line["number"]
@@ -117,11 +123,9 @@ def _line_bounds(text: str) -> Iterator[int]:
             yield line.end()
         elif number is not None:
             end_of_numbered = line.end()
-    for record in _RECORD.finditer(text):
-        yield record.end()
 
 
-def _split_passage(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> None:
+def _split_passage(text: str, start: int, end: int, found: Columns[tuple[int, int]]) -> None:
     """Append the sentences of text[start:end], which begins and ends visibly."""
     letter = _next_letter(text, start, end)
     for stop in _STOP.finditer(text, start, end):
@@ -129,10 +133,10 @@ def _split_passage(text: str, start: int, end: int, spans: list[tuple[int, int]]
             continue  # no word yet: it says nothing
         cut = stop.end() if _ends_sentence(text, start, end, stop) else _end_of_entry(stop, end)
         if cut is not None:
-            spans.append((start, cut))
+            found.add(start, cut)
             start = next_visible(text, cut)
             letter = _next_letter(text, start, end)
-    spans.append((start, end))
+    found.add(start, end)
 
 
 def _end_of_entry(stop: re.Match[str], end: int) -> int | None:

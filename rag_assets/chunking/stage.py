@@ -1,10 +1,11 @@
 """The stages `parents` and `chunks`: passages of every parsed content, partition by partition."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from rag_assets.chunking.chunks import CHUNKING_VERSION, make_chunks
-from rag_assets.chunking.documents import make_parents
+from rag_assets.chunking.chunks import CHUNKING_VERSION, each_chunk
 from rag_assets.chunking.modes import chunk_key, mode_of, parent_key
+from rag_assets.chunking.packing import batches
 from rag_assets.chunking.parents import PARENTS_VERSION
 from rag_assets.chunking.preprocess import PREPROCESS_VERSION
 from rag_assets.chunking.rows import (
@@ -16,12 +17,25 @@ from rag_assets.chunking.rows import (
     restore_parent,
 )
 from rag_assets.chunking.tokenizer import Tokenizer
-from rag_assets.model import Parent, Progress, StageOutcome, combine_digests, hash_fields
+from rag_assets.model import Progress, StageOutcome, combine_digests, hash_fields
 from rag_assets.parsing import read_parsed
 from rag_assets.settings import ChunkSettings
 from rag_assets.stages import DocumentStage, parsed_contents
-from rag_assets.storage import Computed, Entry, Notify, read_entries, read_rows
+from rag_assets.storage import (
+    Computed,
+    Entry,
+    Notify,
+    read_entries,
+    read_rows,
+    rows_of,
+    split_rows,
+)
 from rag_assets.workspace import Inventory, Namespace
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_ROWS_AT_ONCE = 500
 
 
 def refresh_parents(
@@ -38,22 +52,19 @@ def refresh_parents(
     rule = _parents_rule(settings, tokenizer)
 
     def compute(partition: str, stale: Sequence[str]) -> Iterable[Computed]:
-        import pyarrow as pa
-
         parses = parsed_contents(namespace, inventory, partition)
         for content in stale:
             name = parses[content].note["parsed_file"]
             document, _ = read_parsed(namespace.parsed_folder(partition) / name)
-            parents = make_parents(document, settings, tokenizer.count)
-            rows = [parent_row(content, parent) for parent in parents]
+            mode = mode_of(settings)
+            parents = mode.parents(mode.outline(document), settings, tokenizer.count)
             upstream = parses[content].digest
             # The chunks read the parse too: where it changes, so does what they are made of.
-            digest = combine_digests(
-                [upstream, *(hash_fields(*digested_fields(row)) for row in rows)]
+            digest, rows = _digested_table(
+                parents_schema(), (parent_row(content, parent) for parent in parents), [upstream]
             )
             note = {"of": upstream, "parsed_file": name}
-            entry = Entry(hash_fields(rule, upstream), digest, len(rows), note)
-            yield content, entry, pa.Table.from_pylist(rows, schema=parents_schema())
+            yield content, Entry(hash_fields(rule, upstream), digest, len(rows), note), rows
 
     def wanted(partition: str) -> dict[str, str]:
         parses = parsed_contents(namespace, inventory, partition)
@@ -80,33 +91,29 @@ def refresh_chunks(
     rule, mode = _chunks_rule(settings, tokenizer), mode_of(settings)
 
     def compute(partition: str, stale: Sequence[str]) -> Iterable[Computed]:
-        import pyarrow as pa
-
         parses = parsed_contents(namespace, inventory, partition)
         upstream = read_entries(namespace.record("parents", partition))
-        parents = read_rows(namespace.record("parents", partition), parents_schema(), stale)
-        by_content: dict[str, list[Parent]] = {content: [] for content in stale}
-        for row in parents.to_pylist():
-            by_content[row["content_hash"]].append(restore_parent(row))
+        path = namespace.record("parents", partition)
+        parents = split_rows(read_rows(path, parents_schema(), stale))
         for content in stale:
             # Another parser may have made the same parse since, in a file of another name.
             parse = parses[content]
             is_same = parse.digest == upstream[content].note["of"]
             name = (parse if is_same else upstream[content]).note["parsed_file"]
             document, _ = read_parsed(namespace.parsed_folder(partition) / name)
+            # None where nothing of a document is visible.
+            held = rows_of(parents[content]) if content in parents else ()
             outline = mode.outline(document)
-            chunks = make_chunks(document, by_content[content], settings, tokenizer, outline)
-            rows = [chunk_row(content, chunk) for chunk in chunks]
-            facts = mode.facts(outline)
-            digest = combine_digests(
-                [
-                    *(hash_fields(*digested_fields(row)) for row in rows),
-                    *([hash_fields(facts)] if facts else []),
-                ]
+            chunks = each_chunk(outline, map(restore_parent, held), settings, tokenizer)
+            digest, rows = _digested_table(
+                chunks_schema(), (chunk_row(content, chunk) for chunk in chunks)
             )
+            facts = mode.facts(outline)
+            if facts:
+                digest = combine_digests([digest, hash_fields(facts)])
             of = upstream[content].digest
             entry = Entry(hash_fields(rule, of), digest, len(rows), {"of": of, **facts})
-            yield content, entry, pa.Table.from_pylist(rows, schema=chunks_schema())
+            yield content, entry, rows
 
     def wanted(partition: str) -> dict[str, str]:
         parses = parsed_contents(namespace, inventory, partition)
@@ -119,6 +126,23 @@ def refresh_chunks(
 
     stage = DocumentStage("chunks", chunks_schema(), wanted, compute)
     return stage.refresh(namespace, inventory, partitions, notify, on_progress)
+
+
+def _digested_table(
+    schema: "pa.Schema", rows: Iterable[Mapping[str, Any]], before: Sequence[str] = ()
+) -> "tuple[str, pa.Table]":
+    """Return the digest of a content's rows and their table; as dictionaries few rows are held.
+
+    Args:
+        before: digests of what the rows are made of besides.
+    """
+    import pyarrow as pa
+
+    tables, digests = [schema.empty_table()], list(before)
+    for some in batches(rows, _ROWS_AT_ONCE):
+        digests += [hash_fields(*digested_fields(row)) for row in some]
+        tables.append(pa.Table.from_pylist(some, schema=schema))
+    return combine_digests(digests), pa.concat_tables(tables)
 
 
 def has_stale_chunks(namespace: Namespace, inventory: Inventory, tokenizer: Tokenizer) -> bool:

@@ -69,8 +69,10 @@ def _placed(law: LawText) -> Iterator[tuple[tuple[str, ...], Unit]]:
     yield from (((), unit) for unit in waiting)
 
 
-def merged_units(outline: Outline, settings: ChunkSettings, count: TokenCounter) -> list[Parent]:
-    """Return the merged units of a document as its parents, `s000` and so on.
+def merged_units(
+    outline: Outline, settings: ChunkSettings, count: TokenCounter
+) -> Iterator[Parent]:
+    """Yield the merged units of a document as its parents, `s000` and so on.
 
     Args:
         outline: by `read_law_outline`.

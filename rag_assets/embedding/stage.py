@@ -36,6 +36,7 @@ from rag_assets.storage import (
     hold_lock,
     read_entries,
     read_rows,
+    rows_of,
     write_record,
 )
 from rag_assets.workspace import Inventory, Namespace
@@ -243,7 +244,7 @@ def _inputs(
     if contents:
         columns = ["content_hash", "order", *CHUNK_INPUTS]
         path = namespace.record("chunks", partition)
-        for row in read_rows(path, chunks_schema(), contents, columns).to_pylist():
+        for row in rows_of(read_rows(path, chunks_schema(), contents, columns)):
             yield row["content_hash"], row["order"], chunk_input(row)
 
 

@@ -1,6 +1,7 @@
 """The nouns: documents, passages, sources, verdicts, errors. Imports nothing of the package."""
 
 from rag_assets.model.addresses import hide_credentials, hide_in
+from rag_assets.model.columns import Columns, spans
 from rag_assets.model.control_characters import drop_controls, find_controls, has_controls
 from rag_assets.model.documents import (
     Article,
@@ -19,6 +20,7 @@ from rag_assets.model.documents import (
     SectionCategory,
     SectionSubtype,
     SourceLine,
+    block_columns,
 )
 from rag_assets.model.errors import (
     AnswerError,
@@ -56,6 +58,7 @@ from rag_assets.model.hashing import (
     document_id,
     hash_bytes,
     hash_fields,
+    hash_long,
     hash_text,
     normalise_text,
 )
@@ -90,6 +93,7 @@ __all__ = [
     "Chunk",
     "ChunkKind",
     "CitationError",
+    "Columns",
     "ConfigurationError",
     "DamagedFileError",
     "DiskFullError",
@@ -118,6 +122,7 @@ __all__ = [
     "StorageError",
     "UsageError",
     "WorkspaceError",
+    "block_columns",
     "block_quote",
     "code_span",
     "combine_digests",
@@ -133,6 +138,7 @@ __all__ = [
     "has_controls",
     "hash_bytes",
     "hash_fields",
+    "hash_long",
     "hash_text",
     "hide_credentials",
     "hide_in",
@@ -140,6 +146,7 @@ __all__ = [
     "normalise_text",
     "show_figures",
     "shown_value",
+    "spans",
     "table_cell",
     "usable_processors",
 ]

@@ -1,9 +1,11 @@
 """The nouns of parsing and chunking. Offsets are code points, half-open, in the clean text."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Literal
 
+from rag_assets.model.columns import Columns
 from rag_assets.model.errors import FailureKind
 
 BlockKind = Literal[
@@ -74,6 +76,12 @@ class Block:
     bbox: Box | None = None
     level: int | None = None
     attachment_id: str | None = None
+
+
+def block_columns() -> Columns[Block]:
+    """Return columns for the blocks of a document that may have a million, and no pages."""
+    seldom = dict.fromkeys(("page", "bbox", "level", "attachment_id"), "seldom")
+    return Columns(Block, {"kind": "word", "start": "q", "end": "q", **seldom})
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +169,8 @@ class ParsedDocument:
         text: the clean text. Every offset below refers to it; blocks and pages are in order.
         media_type: as sniffed, for instance `application/pdf`.
         pages: empty for formats without pages. Page spans partition the text, from 0 to its end.
-        blocks: cover all visible text and do not overlap.
+        blocks: cover all visible text and do not overlap. A tuple, or `Columns` where there may be
+            very many.
         lines: printed lines in the order of the clean text; empty for formats without pages.
         sections: made of the blocks by `make_sections`, never by a parser.
         attachments: figures, images and tables in the order of their place.
@@ -178,7 +187,7 @@ class ParsedDocument:
     text: str
     media_type: str
     pages: tuple[PageSpan, ...] = ()
-    blocks: tuple[Block, ...] = ()
+    blocks: Sequence[Block] = ()
     lines: tuple[SourceLine, ...] = ()
     sections: tuple[Section, ...] = ()
     attachments: tuple[Attachment, ...] = ()

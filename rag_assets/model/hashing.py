@@ -4,11 +4,12 @@ import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 _WHITE_SPACE = re.compile(r"\s+")
 _PIECE_CHARACTERS = 1_000_000
+_PIECE_ITEMS = 50_000
 
 
 def hash_bytes(data: bytes) -> str:
@@ -28,8 +29,48 @@ def hash_text(text: str) -> str:
 
 def hash_fields(*fields: Any) -> str:
     """Return the SHA-256 of JSON-able values, each clearly apart from the next."""
-    canonical = json.dumps(fields, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
-    return hash_text(canonical)
+    return hash_text(_canonical(fields))
+
+
+def hash_long(value: Any) -> str:
+    """Return `hash_fields(value)` without making all of its JSON at once.
+
+    Args:
+        value: JSON-able; a long text, any sequence, or a mapping from names to such.
+    """
+    total = hashlib.sha256(b"[")
+    for piece in _canonical_pieces(value):
+        total.update(piece.encode("ascii"))
+    total.update(b"]")
+    return total.hexdigest()
+
+
+def _canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+
+
+def _canonical_pieces(value: Any) -> Iterator[str]:
+    """Yield the canonical JSON of a value; long texts and sequences slice by slice."""
+    if isinstance(value, str):
+        yield '"'
+        for start in range(0, len(value), _PIECE_CHARACTERS):
+            yield _canonical(value[start : start + _PIECE_CHARACTERS])[1:-1]
+        yield '"'
+    elif isinstance(value, Mapping):
+        opening = "{"
+        for name in sorted(value):
+            yield f"{opening}{_canonical(name)}:"
+            yield from _canonical_pieces(value[name])
+            opening = ","
+        yield "}" if value else "{}"
+    elif isinstance(value, Sequence):
+        yield "["
+        for start in range(0, len(value), _PIECE_ITEMS):
+            yield "," if start else ""
+            yield _canonical(list(value[start : start + _PIECE_ITEMS]))[1:-1]
+        yield "]"
+    else:
+        yield _canonical(value)
 
 
 def combine_digests(digests: Iterable[str]) -> str:

@@ -20,10 +20,12 @@ from rag_assets.model import (
 from rag_assets.model.markdown import code_span, escape_inline, fence
 from rag_assets.parsing.fingerprints import parse_fingerprint, request_fingerprint
 from rag_assets.parsing.pool import ParseJob, parse_files
+from rag_assets.parsing.stored import has_blobs, read_beginning
 from rag_assets.stages import PARSES, describe_partition, stage_lock
 from rag_assets.storage import (
     Computed,
     Entry,
+    Listed,
     Notify,
     OpenRecord,
     Refreshed,
@@ -47,15 +49,9 @@ if TYPE_CHECKING:
 _LISTS = ("authors", "removed_templates", "warnings", "blobs")
 # What a person wants to know of a parse, in the tables of the UI and as plots over partitions.
 _SHOWN = (
-    "pages",
-    "characters",
-    "headings",
-    "tables",
-    "figures",
-    "references",
-    "textless_pages",
+    "pages", "characters", "headings", "tables", "figures", "references", "textless_pages",
     "replacement_characters",
-)
+)  # fmt: skip
 # Shown of a partition's first document in the UI.
 _PREVIEW_CHARACTERS = 800
 
@@ -239,7 +235,7 @@ class _Partition:
 
     def _entry(self, report: ParseReport) -> Entry:
         name = report.parsed_file
-        size = _size(self.namespace.parsed_folder(self.partition) / name) if name else 0
+        size = _size(self.namespace, self.partition, name) if name else 0
         note = {
             "status": report.status,
             "reason_code": report.reason_code,
@@ -271,14 +267,20 @@ class _Partition:
         )
 
 
-def _size(parsed: Path) -> int:
-    try:
-        return parsed.stat().st_size
-    except FileNotFoundError as error:
+def _size(namespace: Namespace, partition: str, name: str) -> int:
+    found = _find_parse(namespace, partition, name)
+    if found is None:
         raise StorageError(
-            f"{parsed}: the parse was removed before its record was written, by `rag gc` or by "
-            "hand. Run the command again: what stands there whole is not parsed again."
-        ) from error
+            f"{namespace.parsed_folder(partition) / name}: the parse was removed before its record "
+            "was written, by `rag gc` or by hand. Run the command again: what stands there whole "
+            "is not parsed again."
+        )
+    return found.size
+
+
+def _find_parse(namespace: Namespace, partition: str, name: str) -> Listed | None:
+    workspace = namespace.workspace
+    return workspace.store.find(workspace.key_of(namespace.parsed_folder(partition) / name))
 
 
 def _count(documents: Sequence[DocumentStatus]) -> dict[str, int]:
@@ -335,11 +337,11 @@ def _is_stale(
     if entry is None or not _is_current(namespace, document, entry):
         return True
     if entry.note["status"] == "ok":
-        folder = namespace.parsed_folder(namespace.partition_of(document.content_hash))
-        parsed = folder / entry.note["parsed_file"]
-        if not parsed.is_file() or parsed.stat().st_size != entry.note["parsed_bytes"]:
+        partition = namespace.partition_of(document.content_hash)
+        parsed = _find_parse(namespace, partition, entry.note["parsed_file"])
+        if parsed is None or parsed.size != entry.note["parsed_bytes"]:
             return True
-        return not all(namespace.blob(name).is_file() for name in entry.note["blobs"])
+        return not has_blobs(namespace.blobs, entry.note["blobs"])
     attempts_left = entry.note["attempts"] < namespace.settings.parse.max_attempts
     return entry.note["kind"] == "resource" and (retry or attempts_left)
 
@@ -378,8 +380,6 @@ def preview_parse(
     living: Mapping[str, LivingContent],
 ) -> str:
     """Return the beginning of the partition's first readable document as Markdown."""
-    from rag_assets.parsing.stored import read_beginning
-
     for content, document in living.items():
         entry = entries.get(content)
         if entry and entry.note["status"] == "ok":

@@ -1,8 +1,14 @@
-"""A parse on disk: one immutable Parquet file with the document and its report."""
+"""A parse on disk: one immutable Parquet file with the document and its report.
+
+A row has a column for each field of the document. Of a long document it is the first of several:
+the others go on with the text and with the lists of pages, blocks and so on, so that neither
+writing nor reading holds it all a second time.
+"""
 
 import dataclasses
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from rag_assets.model import (
     Attachment,
     Block,
+    Columns,
     DamagedFileError,
     PageSpan,
     ParsedDocument,
@@ -17,11 +24,13 @@ from rag_assets.model import (
     Section,
     SectionCategory,
     SourceLine,
+    block_columns,
     hash_fields,
+    hash_long,
     hash_text,
 )
 from rag_assets.parsing.job import restore_report
-from rag_assets.storage import read_parquet, trouble_of_machine, write_bytes, write_parquet
+from rag_assets.storage import LocalStore, put, read_groups, trouble_of_machine, write_parquet
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,9 +41,12 @@ _DAMAGED = (
 )
 _REPORT_KEY = b"rag_assets.parse_report"
 _REPORT_DIGEST_KEY = b"rag_assets.parse_report_sha256"
-_SIMPLE = ("text", "media_type", "title", "authors", "year", "doi", "abstract", "language",
-           "removed_templates", "warnings")  # fmt: skip
-_TUPLES = ("authors", "abstract", "removed_templates", "warnings")
+_TUPLES = frozenset({"authors", "abstract", "removed_templates", "warnings"})
+# Of a row, in code points and items.
+_TEXT_OF_ROW, _ITEMS_OF_ROW = 1_000_000, 50_000
+# From so many blocks on they are read into columns. A document with pages has their boxes too,
+# which columns do not make smaller.
+_MANY_BLOCKS = 10_000
 
 
 def _fields_of(model: type, *without: str) -> tuple[str, ...]:
@@ -57,8 +69,8 @@ _NESTED = {
 
 def parsed_digest(document: ParsedDocument) -> str:
     """Return the SHA-256 over the content of a document: all its fields, attachments by hash."""
-    # Field by field: the JSON of a long document at once would be larger than the document.
-    return hash_fields(*((name, hash_fields(value)) for name, value in _plain_fields(document)))
+    # Slice by slice: the JSON of a long document at once would be larger than the document.
+    return hash_fields(*((name, hash_long(value)) for name, value in _fields(document)))
 
 
 def write_parsed(path: Path, document: ParsedDocument, report: ParseReport) -> None:
@@ -67,17 +79,28 @@ def write_parsed(path: Path, document: ParsedDocument, report: ParseReport) -> N
     Raises:
         StorageError: the disk is full or refuses the write.
     """
-    import pyarrow as pa
-
     encoded = json.dumps(dataclasses.asdict(report), sort_keys=True)
     schema = _schema().with_metadata(
         {_REPORT_KEY: encoded.encode(), _REPORT_DIGEST_KEY: hash_text(encoded).encode()}
     )
-    arrays = [
-        _stored_array(value, schema.field(name).type) for name, value in _plain_fields(document)
-    ]
-    table = pa.Table.from_arrays(arrays, schema=schema)
-    write_parquet(path, table, "zstd")
+    write_parquet(path, schema, _stored_rows(document, schema), "zstd", group_rows=1)
+
+
+def _stored_rows(document: ParsedDocument, schema: "pa.Schema") -> Iterator["pa.Table"]:
+    """Yield the document as tables of one row each."""
+    import pyarrow as pa
+
+    fields = dict(_fields(document))
+    longest = max(len(getattr(document, name)) for name in _NESTED)
+    rows = max(1, -(-len(document.text) // _TEXT_OF_ROW), -(-longest // _ITEMS_OF_ROW))
+    for row in range(rows):
+        items = slice(row * _ITEMS_OF_ROW, (row + 1) * _ITEMS_OF_ROW)
+        held = dict.fromkeys(fields) if row else dict(fields)
+        held["text"] = document.text[row * _TEXT_OF_ROW : (row + 1) * _TEXT_OF_ROW]
+        for name in _NESTED:
+            held[name] = {key: values[items] for key, values in fields[name].items()}
+        arrays = [_stored_array(value, schema.field(name).type) for name, value in held.items()]
+        yield pa.Table.from_arrays(arrays, schema=schema)
 
 
 def write_blobs(folder: Path, document: ParsedDocument) -> None:
@@ -86,20 +109,22 @@ def write_blobs(folder: Path, document: ParsedDocument) -> None:
     Raises:
         StorageError: the disk is full or refuses the write.
     """
+    store = LocalStore(folder)
     for item in document.attachments:
         if item.content is not None and item.content_hash is not None:
-            path = _blob(folder, item.content_hash)
-            if not path.is_file() or path.stat().st_size != len(item.content):
-                write_bytes(path, item.content)
+            found = store.find(key := _key_of(item.content_hash))
+            if found is None or found.size != len(item.content):
+                put(store, key, item.content)
 
 
 def has_blobs(folder: Path, names: Sequence[str]) -> bool:
     """Say whether the contents of attachments are there."""
-    return all(_blob(folder, name).is_file() for name in names)
+    store = LocalStore(folder)
+    return all(store.find(_key_of(name)) is not None for name in names)
 
 
-def _blob(folder: Path, name: str) -> Path:
-    return folder / name[:2] / name
+def _key_of(name: str) -> str:
+    return f"{name[:2]}/{name}"
 
 
 def read_parsed(path: Path) -> tuple[ParsedDocument, ParseReport]:
@@ -112,11 +137,9 @@ def read_parsed(path: Path) -> tuple[ParsedDocument, ParseReport]:
     import pyarrow as pa
 
     try:
-        table = read_parquet(path)
-        keys = table.schema.metadata or {}
+        keys, document = _restore_document(path)
         encoded = keys[_REPORT_KEY].decode()
         report = restore_report(json.loads(encoded))
-        document = _restore_document(table)
         intact = hash_text(encoded) == keys[_REPORT_DIGEST_KEY].decode()
         problem = "" if intact else "the report is not what was written"
         if report.parsed_digest != parsed_digest(document):
@@ -140,7 +163,7 @@ def read_beginning(path: Path, characters: int) -> tuple[str | None, str]:
     import pyarrow as pa
 
     try:
-        (row,) = read_parquet(path, ["title", "text"]).to_pylist()
+        (row,) = next(read_groups(path, ["title", "text"])).to_pylist()
     except (pa.ArrowException, OSError, MemoryError, ValueError, KeyError) as error:
         raise trouble_of_machine(error, path) or DamagedFileError(
             _DAMAGED.format(path=path, problem=error)
@@ -161,15 +184,7 @@ def read_print(path: Path) -> ParsedDocument:
     import pyarrow as pa
 
     try:
-        table = read_parquet(path, ["text", "media_type", "pages", "blocks", "lines"])
-        (row,) = table.to_pylist()
-        return ParsedDocument(
-            text=row["text"],
-            media_type=row["media_type"],
-            pages=tuple(starmap(PageSpan, _rows(row["pages"], _PAGE_FIELDS))),
-            blocks=tuple(starmap(Block, _rows(row["blocks"], _BLOCK_FIELDS))),
-            lines=tuple(starmap(SourceLine, _rows(row["lines"], _LINE_FIELDS))),
-        )
+        return _restore_document(path, ["text", "media_type", "pages", "blocks", "lines"])[1]
     except (pa.ArrowException, OSError, MemoryError, ValueError, KeyError, TypeError) as error:
         raise trouble_of_machine(error, path) or DamagedFileError(
             _DAMAGED.format(path=path, problem=error)
@@ -181,15 +196,37 @@ def plain_document(document: ParsedDocument) -> dict[str, Any]:
 
     Written out, since `dataclasses.asdict` copies a paper's thousand lines five times slower.
     """
-    return dict(_plain_fields(document))
+    return {
+        name: {key: values[:] for key, values in value.items()} if name in _NESTED else value
+        for name, value in _fields(document)
+    }
 
 
-def _plain_fields(document: ParsedDocument) -> Iterator[tuple[str, Any]]:
-    """Yield name and JSON-able value of each field, in the order of the schema."""
+def _fields(document: ParsedDocument) -> Iterator[tuple[str, Any]]:
+    """Yield name and value of each field, in the order of the schema; nested ones by their own."""
     for field in dataclasses.fields(ParsedDocument):
-        value = getattr(document, field.name)
-        names = _NESTED.get(field.name)
-        yield field.name, value if names is None else _columns(value, names)
+        name, value = field.name, getattr(document, field.name)
+        if name in _NESTED:
+            yield name, {key: _Values(value, key) for key in _NESTED[name]}
+        else:
+            yield name, value
+
+
+class _Values(Sequence[Any]):
+    """One field of many items, as a sequence of which slices are taken."""
+
+    def __init__(self, items: Sequence[Any], name: str) -> None:
+        self._items, self._name = items, name
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __getitem__(self, place: Any) -> Any:
+        if not isinstance(place, slice):
+            return getattr(self._items[place], self._name)
+        if isinstance(self._items, Columns):
+            return self._items.values(self._name, place)
+        return [getattr(item, self._name) for item in self._items[place]]
 
 
 def _stored_array(value: Any, kind: "pa.DataType") -> "pa.Array":
@@ -211,30 +248,52 @@ def _stored_array(value: Any, kind: "pa.DataType") -> "pa.Array":
     return pa.array([value], kind)
 
 
-def _columns(items: Sequence[Any], names: Sequence[str]) -> dict[str, list[Any]]:
-    return {name: [getattr(item, name) for item in items] for name in names}
+def _restore_document(
+    path: Path, columns: Sequence[str] | None = None
+) -> tuple[Mapping[bytes, bytes], ParsedDocument]:
+    """Return a file's metadata and its document; of some columns, with these fields alone."""
+    keys: Mapping[bytes, bytes] = {}
+    fields: dict[str, Any] = {}
+    texts: list[str] = []
+    nested: dict[str, Any] = {}
+    for table in read_groups(path, columns):
+        keys = table.schema.metadata or {}
+        (row,) = table.to_pylist()
+        texts.append(row.pop("text"))
+        found = {name: row.pop(name) for name in _NESTED if name in row}
+        if not nested:
+            fields, nested = row, {name: [] for name in found}
+            if not found["pages"]["start"] and len(found["blocks"]["start"]) >= _MANY_BLOCKS:
+                nested["blocks"] = block_columns()
+        for name, values in found.items():
+            held = nested[name]
+            if isinstance(held, Columns):
+                for item in _rows(values, _NESTED[name]):
+                    held.add(*item)
+            else:
+                held.extend(_ITEMS[name](_rows(values, _NESTED[name])))
+    for name in _TUPLES & fields.keys():
+        fields[name] = None if fields[name] is None else tuple(fields[name])
+    if "metadata" in fields:
+        fields["metadata"] = {item["key"]: item["value"] for item in fields["metadata"]}
+    for name, held in nested.items():
+        fields[name] = tuple(held) if isinstance(held, list) else held
+    return keys, ParsedDocument(text="".join(texts), **fields)
 
 
-def _restore_document(table: "pa.Table") -> ParsedDocument:
-    (row,) = table.to_pylist()
-    simple: dict[str, Any] = {
-        name: tuple(row[name]) if name in _TUPLES and row[name] is not None else row[name]
-        for name in _SIMPLE
-    }
-    return ParsedDocument(
-        **simple,
-        pages=tuple(starmap(PageSpan, _rows(row["pages"], _PAGE_FIELDS))),
-        blocks=tuple(starmap(Block, _rows(row["blocks"], _BLOCK_FIELDS))),
-        lines=tuple(starmap(SourceLine, _rows(row["lines"], _LINE_FIELDS))),
-        sections=tuple(
-            Section(order, title, level, tuple(path), SectionCategory(category), *rest)
-            for order, title, level, path, category, *rest in _rows(
-                row["sections"], _SECTION_FIELDS
-            )
-        ),
-        attachments=tuple(starmap(Attachment, _rows(row["attachments"], _ATTACHMENT_FIELDS))),
-        metadata={item["key"]: item["value"] for item in row["metadata"]},
-    )
+def _sections(rows: Iterable[tuple[Any, ...]]) -> Iterator[Section]:
+    for order, title, level, path, category, *rest in rows:
+        yield Section(order, title, level, tuple(path), SectionCategory(category), *rest)
+
+
+# What the rows of a nested field are made into.
+_ITEMS: Mapping[str, Callable[[Iterable[tuple[Any, ...]]], Iterator[Any]]] = {
+    "pages": partial(starmap, PageSpan),
+    "blocks": partial(starmap, Block),
+    "lines": partial(starmap, SourceLine),
+    "sections": _sections,
+    "attachments": partial(starmap, Attachment),
+}
 
 
 def _rows(columns: dict[str, list[Any]], names: Sequence[str]) -> Iterator[tuple[Any, ...]]:

@@ -43,7 +43,7 @@ from rag_assets.parsing.stored import (
     write_parsed,
 )
 from rag_assets.settings import ParseSettings
-from rag_assets.storage import describe_trouble, explained_errors
+from rag_assets.storage import LocalStore, describe_trouble, explained_errors
 
 # Beyond the wall time that the parent grants, and for a second thread: only orphans reach it.
 _CPU_SECONDS_PER_WALL_SECOND, _SPARE_CPU_SECONDS = 2, 10
@@ -221,16 +221,14 @@ def _earlier_report(job: ParseJob, output: Path) -> ParseReport | None:
 
     Another run has written it, or one that ended before its record was written.
     """
-    if not output.exists():
-        return None
     try:
         _, report = read_parsed(output)
     except DamagedFileError:
-        return None  # parsed again and replaced: a parse is a function of its inputs
+        return None  # none there, or parsed again and replaced: it is a function of its inputs
     if report.content_hash != job.content_hash or not has_blobs(job.blobs, report.blobs):
         return None
     # Young again: `rag gc` leaves it until a record names it.
-    os.utime(output)
+    LocalStore(job.folder).renew(output.name)
     return report
 
 

@@ -33,7 +33,7 @@ from rag_assets.publishing.schemas import (
     vector_columns,
 )
 from rag_assets.publishing.sparse_columns import sparse_array
-from rag_assets.storage import read_rows
+from rag_assets.storage import read_rows, rows_of
 from rag_assets.workspace import Inventory, Namespace
 
 
@@ -145,28 +145,35 @@ def _spread(table: pa.Table, published: Mapping[str, DocumentFacts]) -> pa.Array
 
 
 def _parents(namespace: Namespace, published: Mapping[str, DocumentFacts]) -> pa.Table:
-    rows = []
-    for row in _record_rows(namespace, "parents", parents_schema(), published).to_pylist():
-        uid = published[row["content_hash"]].doc_uid
-        starts = [(pair["page"], pair["start"]) for pair in row["page_starts"]]
-        pages = locate_pages(starts, row["char_start"], row["char_end"])
-        rows.append(
-            {
-                "parent_id": f"{uid}:{row['label']}",
-                "namespace": namespace.name,
-                "doc_uid": uid,
-                "label": row["label"],
-                "order": row["order"],
-                "char_start": row["char_start"],
-                "char_end": row["char_end"],
-                "page_start": pages[0],
-                "page_end": pages[1],
-                "section_path": row["section_path"],
-                "text": row["text"],
-                "hash": row["hash"],
-            }
-        )
-    return _table(rows, PARENTS)
+    rows = _record_rows(namespace, "parents", parents_schema(), published)
+    # Texts stay in their column: as dictionaries they would be held twice more.
+    places = pa.Table.from_pylist(
+        [
+            _parent_place(namespace, str(published[row["content_hash"]].doc_uid), row)
+            for row in rows_of(rows.drop_columns(["text"]))
+        ],
+        schema=pa.schema([field for field in PARENTS if field.name != "text"]),
+    )
+    return _in_order(places.append_column("text", rows["text"]), PARENTS)
+
+
+def _parent_place(namespace: Namespace, uid: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is published of a parent beside its text."""
+    starts = [(pair["page"], pair["start"]) for pair in row["page_starts"]]
+    pages = locate_pages(starts, row["char_start"], row["char_end"])
+    return {
+        "parent_id": f"{uid}:{row['label']}",
+        "namespace": namespace.name,
+        "doc_uid": uid,
+        "label": row["label"],
+        "order": row["order"],
+        "char_start": row["char_start"],
+        "char_end": row["char_end"],
+        "page_start": pages[0],
+        "page_end": pages[1],
+        "section_path": row["section_path"],
+        "hash": row["hash"],
+    }
 
 
 def _chunks(
@@ -212,7 +219,7 @@ def _chunks(
         "version": spread([f.version for f in facts], pa.int64()),
         "content_hash": chunks["chunk_hash"],
         "input_hash": pa.array(
-            [hash_text(chunk_input(row)) for row in chunks.select(CHUNK_INPUTS).to_pylist()],
+            [hash_text(chunk_input(row)) for row in rows_of(chunks.select(CHUNK_INPUTS))],
             strings,
         ),
         "citation_id": pa.array(_citation_ids(namespace.name, uids, chunks["chunk_hash"]), strings),
@@ -234,9 +241,9 @@ def _chunks(
         "search_heading": headings,
         "tags": spread([list(f.fields.get("tags") or []) for f in facts], pa.list_(strings)),
         "passage_language": [
-            passage_language(text, language)
-            for text, language in zip(
-                chunks["text"].to_pylist(),
+            passage_language(row["text"], language)
+            for row, language in zip(
+                rows_of(chunks.select(["text"])),
                 spread([f.language for f in facts]).to_pylist(),
                 strict=True,
             )

@@ -19,7 +19,7 @@ from rag_assets.retrieval.filters import EVERYTHING, SearchFilters
 from rag_assets.retrieval.hits import HIT_COLUMNS, LAW_COLUMNS, Hit, ParentPassage
 from rag_assets.retrieval.laws import PublishedLaws
 from rag_assets.retrieval.usual_questions import usual_questions
-from rag_assets.storage import read_manifest
+from rag_assets.storage import is_complete, read_manifest
 from rag_assets.workspace import shipped_settings
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Reader:
     """
 
     def __init__(self, folder: Path, namespace: str, name: str) -> None:
-        if not folder.is_dir():
+        if not is_complete(folder.parent, folder.name):
             raise PublicationError(
                 f"{folder}: publication {name} of namespace '{namespace}' was retired or never "
                 "made. Run `rag index`, or ask the current publication."

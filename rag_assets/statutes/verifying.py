@@ -165,4 +165,4 @@ def _tried(held: Publications, shelf: LawShelf, row: dict[str, Any]) -> Iterator
             yield f"{row['source_uri']}: {citation}: {error}"
             continue
         leads_back = found.text == text[unit.start : unit.end].rstrip()
-        yield "" if leads_back else f"{citation} leads to other text, in {found.version.file}"
+        yield "" if leads_back else f"{citation} leads to other text, in {found.version.law.file}"

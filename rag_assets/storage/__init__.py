@@ -12,7 +12,7 @@ from rag_assets.storage.atomic import (
     write_text,
 )
 from rag_assets.storage.locks import Notify, hold_lock, hold_locks
-from rag_assets.storage.parquet import read_parquet, write_parquet
+from rag_assets.storage.parquet import read_groups, read_parquet, write_parquet
 from rag_assets.storage.provenance import SIGNATURE, Maker, signature, working_as
 from rag_assets.storage.publications import (
     MANIFEST,
@@ -43,6 +43,8 @@ from rag_assets.storage.records import (
     read_entries,
     read_rows,
     refresh_record,
+    rows_of,
+    split_rows,
     write_record,
 )
 from rag_assets.storage.store import Listed, LocalStore, Store, Value, match_keys, put, update
@@ -101,6 +103,7 @@ __all__ = [
     "put",
     "put_json",
     "read_entries",
+    "read_groups",
     "read_json",
     "read_manifest",
     "read_parquet",
@@ -112,7 +115,9 @@ __all__ = [
     "replace_file",
     "require_writable",
     "retire_publications",
+    "rows_of",
     "signature",
+    "split_rows",
     "sync_path",
     "temporary_name",
     "trouble_of_machine",

@@ -6,21 +6,22 @@ A content whose fingerprint is unchanged is never computed again.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.model import DamagedFileError, combine_digests
 from rag_assets.storage.locks import Notify, hold_lock
-from rag_assets.storage.parquet import read_parquet, write_parquet
+from rag_assets.storage.parquet import read_groups, write_parquet
 from rag_assets.storage.provenance import signature
 from rag_assets.storage.trouble import trouble_of_machine
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_MANIFEST_KEY = b"rag_record"
+_MANIFEST_KEY = "rag_record"
+_ROWS_AT_ONCE = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ def read_entries(path: Path) -> dict[str, Entry]:
 
     try:
         metadata = pq.read_metadata(path)
-        manifest = json.loads((metadata.metadata or {})[_MANIFEST_KEY])
+        manifest = json.loads((metadata.metadata or {})[_MANIFEST_KEY.encode()])
         entries = {content: Entry(**entry) for content, entry in manifest.items()}
     except FileNotFoundError:
         return {}
@@ -96,20 +97,51 @@ def read_rows(
         StorageError: the machine cannot read it now.
     """
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     names = list(columns) if columns is not None else schema.names
-    wanted = names if "content_hash" in names else [*names, "content_hash"]
     try:
-        table = read_parquet(path, wanted)
+        return pa.concat_tables(_tables_of(path, names, contents))
     except FileNotFoundError:
         return pa.schema([schema.field(name) for name in names]).empty_table()
+
+
+def _tables_of(
+    path: Path, names: Sequence[str], contents: Collection[str] | None
+) -> Iterator["pa.Table"]:
+    """Yield the rows of `contents`, or all, as they stand in the file's groups."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    held = None if contents is None else pa.array(sorted(contents), pa.string())
+    wanted = names if "content_hash" in names else [*names, "content_hash"]
+    try:
+        for table in read_groups(path, wanted):
+            chosen = table
+            if held is not None:
+                chosen = table.filter(pc.is_in(table["content_hash"], value_set=held))
+            yield chosen.select(list(names)).replace_schema_metadata(None)
+    except FileNotFoundError:
+        raise
     except (pa.ArrowException, OSError, MemoryError, KeyError) as error:
         raise trouble_of_machine(error, path) or _damaged(path, error) from error
-    if contents is not None:
-        held = pa.array(sorted(contents), pa.string())
-        table = table.filter(pc.is_in(table["content_hash"], value_set=held))
-    return table.select(names).replace_schema_metadata(None)
+
+
+def split_rows(table: "pa.Table") -> dict[str, "pa.Table"]:
+    """Return the rows of each content, which stand together in a record; nothing is copied."""
+    import pyarrow.compute as pc
+
+    found, start = {}, 0
+    ends = pc.run_end_encode(table["content_hash"].combine_chunks())
+    for content, end in zip(ends.values.to_pylist(), ends.run_ends.to_pylist(), strict=True):
+        found[content] = table.slice(start, end - start)
+        start = end
+    return found
+
+
+def rows_of(table: "pa.Table") -> Iterator[dict[str, Any]]:
+    """Yield the rows of a table as dictionaries, made a few at a time."""
+    for batch in table.to_batches(max_chunksize=_ROWS_AT_ONCE):
+        yield from batch.to_pylist()
 
 
 def _damaged(path: Path, reason: object) -> DamagedFileError:
@@ -123,17 +155,22 @@ def _damaged(path: Path, reason: object) -> DamagedFileError:
 def write_record(
     path: Path, schema: "pa.Schema", entries: Mapping[str, Entry], tables: Iterable["pa.Table"]
 ) -> None:
-    """Write a record whole. Rows stand by content, each content's rows together."""
+    """Write a record whole. Rows stand by content, each content's rows together.
+
+    Args:
+        entries: of all contents; complete when the last table was taken.
+        tables: their rows, taken one by one.
+    """
     import pyarrow as pa
 
-    manifest = json.dumps({c: asdict(entries[c]) for c in sorted(entries)}, ensure_ascii=False)
-    table = pa.concat_tables([schema.empty_table(), *tables]).replace_schema_metadata(
-        {_MANIFEST_KEY: manifest}
-    )
+    def manifest() -> dict[str, str]:
+        told = {content: asdict(entries[content]) for content in sorted(entries)}
+        return {_MANIFEST_KEY: json.dumps(told, ensure_ascii=False)}
+
     # Vectors are noise to a dictionary and to zstd; both only cost time there.
     dense = [f.name for f in schema if f.type == pa.list_(pa.float32())]
     compression = {f.name: "zstd" for f in schema if f.name not in dense} or "none"
-    write_parquet(path, table, compression, use_dictionary=False)
+    write_parquet(path, schema, tables, compression, use_dictionary=False, closing=manifest)
 
 
 def sign(entry: Entry) -> Entry:
@@ -179,12 +216,10 @@ def _schema_of(path: Path) -> "pa.Schema":
         raise trouble_of_machine(error, path) or _damaged(path, error) from error
 
 
-def kept_tables(
-    path: Path, schema: "pa.Schema", entries: Mapping[str, Entry], contents: Collection[str]
-) -> list["pa.Table"]:
-    """Return the rows of the contents that stay as they are."""
-    stay = [content for content in contents if content in entries]
-    return [read_rows(path, schema, stay)] if stay else []
+def kept_tables(path: Path, schema: "pa.Schema", contents: Collection[str]) -> Iterator["pa.Table"]:
+    """Yield the rows of the contents that stay as they are."""
+    if contents:
+        yield from _tables_of(path, schema.names, contents)
 
 
 class OpenRecord:
@@ -201,16 +236,22 @@ class OpenRecord:
             expired: gives the contents dead for so long that their rows go with this write; asked
                 while the lock is held, so that it cannot name what another run has brought back.
         """
-        signed = [(content, sign(entry), rows) for content, entry, rows in fresh]
-        replaced = {content for content, _, _ in signed}
-        gone = expired()
-        kept = {c: e for c, e in self.entries.items() if c not in replaced and c not in gone}
-        tables = kept_tables(self._path, self._schema, self.entries, kept)
-        self.entries = kept | {content: entry for content, entry, _ in signed}
-        write_record(
-            self._path, self._schema, self.entries, tables + [rows for _, _, rows in signed]
-        )
-        return Refreshed(self.entries, tuple(sorted(replaced)), wrote=True, mended=self.mended)
+        entries, replaced = dict(self.entries), set[str]()
+
+        def tables() -> "Iterator[pa.Table]":
+            # One after the other: nothing is held that is written.
+            for content, entry, rows in fresh:
+                replaced.add(content)
+                entries[content] = sign(entry)
+                yield rows
+            for content in entries.keys() & set(expired()) - replaced:
+                del entries[content]
+            kept = entries.keys() - replaced
+            yield from kept_tables(self._path, self._schema, kept)
+
+        write_record(self._path, self._schema, entries, tables())
+        self.entries = entries
+        return Refreshed(entries, tuple(sorted(replaced)), wrote=True, mended=self.mended)
 
 
 def refresh_record(
@@ -256,7 +297,7 @@ def prune_record(
         if gone:
             schema = _schema_of(path)
             kept = {c: e for c, e in entries.items() if c not in gone}
-            write_record(path, schema, kept, kept_tables(path, schema, entries, kept))
+            write_record(path, schema, kept, kept_tables(path, schema, kept))
         return len(gone)
 
 

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 from rag_assets.model import LockedError, hash_bytes
 from rag_assets.storage.atomic import explained_errors, remove_folder, replace_file, sync_path
@@ -164,6 +164,33 @@ class LocalStore:
                 f"{key!r} cannot be a key: parts with / between, none empty or with a dot first"
             )
         return self._root.joinpath(*parts)
+
+    @contextmanager
+    def reading(self, key: str) -> Iterator[BinaryIO]:
+        """Open a value that is too large to be read at once.
+
+        Raises:
+            FileNotFoundError: the key has none.
+        """
+        with self.place(key).open("rb") as stream:
+            yield stream
+
+    @contextmanager
+    def filling(self, key: str) -> Iterator[BinaryIO]:
+        """Give a key, whatever it has, what is written to the stream; nothing where that fails.
+
+        For a large value that one writer makes. What was written can be read again before the end.
+        """
+        with replace_file(self.place(key)) as temporary, temporary.open("w+b") as stream:
+            yield stream
+
+    def renew(self, key: str) -> None:
+        """Make a value as young as if it had been put now (`Listed.changed_at`).
+
+        Raises:
+            FileNotFoundError: the key has none.
+        """
+        os.utime(self.place(key))
 
     def delete_folder(self, prefix: str) -> None:
         """Take away everything below a prefix, what is hidden there too. It vanishes at once: what

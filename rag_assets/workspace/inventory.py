@@ -313,4 +313,4 @@ def _write_inventory(path: Path, inventory: Inventory) -> None:
     table = pa.Table.from_pylist(rows, schema=schema).replace_schema_metadata(
         {"rag_inventory": json.dumps(meta)}
     )
-    write_parquet(path, table)
+    write_parquet(path, table.schema, [table])

@@ -2,6 +2,7 @@ import itertools
 import random
 from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
@@ -181,6 +182,19 @@ _MODES = st.fixed_dictionaries(
         ),
     }
 )
+
+
+@given(any_documents(), _MODES)
+def test_how_many_passages_are_counted_at_once_changes_nothing(
+    document: ParsedDocument, modes: dict[str, Any]
+) -> None:
+    settings = chunk_settings(**modes)
+    made = chunk_document(document, settings, letters)
+    with (
+        patch("rag_assets.chunking.chunks._AT_ONCE", 1),
+        patch("rag_assets.chunking.parents._COUNTED_AT_ONCE", 1),
+    ):
+        assert chunk_document(document, settings, letters) == made
 
 
 @given(any_documents(), _MODES, st.sampled_from([9, 10_000]))

@@ -8,8 +8,7 @@ from typing import Any, get_args
 import pytest
 
 import rag_assets.chunking
-from rag_assets.chunking import chunk_document, make_parents
-from rag_assets.chunking.chunks import make_chunks
+from rag_assets.chunking import chunk_document, make_chunks, make_parents
 from rag_assets.chunking.modes import MODES, chunk_key, parent_key
 from rag_assets.model import Block, ParsedDocument
 from rag_assets.settings import ChunkMode, ChunkSettings

@@ -144,4 +144,4 @@ def test_pages_are_located_by_first_and_last_character() -> None:
 
 def test_breaks_are_bounds_of_all_blocks_but_paragraphs() -> None:
     document = blocks_of(("One", 1), "Text.")
-    assert sentence_breaks(document) == [0, 3]
+    assert list(sentence_breaks(document)) == [0, 3]

@@ -113,7 +113,7 @@ def test_an_item_with_a_letter_in_brackets_begins_a_sentence() -> None:
 
 @given(any_texts, st.lists(st.integers(0, 300), max_size=5))
 def test_sentences_hold_every_visible_character_once(text: str, breaks: list[int]) -> None:
-    assert_covered_once(text, split_sentences(text, breaks))
+    assert_covered_once(text, split_sentences(text, sorted(breaks)))
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as rules
@@ -8,14 +9,15 @@ from hypothesis import strategies as st
 
 from rag_assets.model import (
     Block,
+    Columns,
     DamagedFileError,
     PageSpan,
     ParsedDocument,
     ParseReport,
     SourceLine,
 )
-from rag_assets.parsing import parsed_digest, read_parsed, write_parsed
-from rag_assets.parsing.stored import read_print
+from rag_assets.parsing import parsed_digest, read_parsed, stored, write_parsed
+from rag_assets.parsing.stored import read_beginning, read_print
 
 DOCUMENT = ParsedDocument(
     text="Light 光\n\nYield",
@@ -57,6 +59,37 @@ def test_print_of_a_parse_is_its_text_with_pages_blocks_and_lines(tmp_path: Path
     assert read_print(path) == replace(
         printed, language=None, metadata={}, removed_templates=(), warnings=()
     )
+
+
+def test_a_long_parse_is_stored_in_rows_and_read_as_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = tmp_path / "whole.parquet"
+    write_parsed(whole, DOCUMENT, REPORT)
+    monkeypatch.setattr(stored, "_TEXT_OF_ROW", 4)
+    monkeypatch.setattr(stored, "_ITEMS_OF_ROW", 1)
+    path = tmp_path / "parse.parquet"
+    write_parsed(path, DOCUMENT, REPORT)
+    rows = pq.read_metadata(path)
+    assert (rows.num_rows, rows.num_row_groups, pq.read_metadata(whole).num_rows) == (4, 4, 1)
+    assert read_parsed(path) == read_parsed(whole) == (DOCUMENT, REPORT)
+    assert read_print(path) == read_print(whole)
+    assert read_beginning(path, 3) == (None, "Lig")
+
+
+def test_many_blocks_without_pages_are_read_into_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stored, "_MANY_BLOCKS", 2)
+    rows = tuple(Block("row", 2 * n, 2 * n + 1) for n in range(4))
+    document = ParsedDocument("a\nb\nc\nd", "text/csv", blocks=rows)
+    report = replace(REPORT, parsed_digest=parsed_digest(document))
+    path = tmp_path / "parse.parquet"
+    write_parsed(path, document, report)
+    found, _ = read_parsed(path)
+    assert isinstance(found.blocks, Columns)
+    assert found == document
+    assert parsed_digest(found) == parsed_digest(document)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.99])

@@ -117,13 +117,13 @@ class _Batch:
             return
         self._each(
             list(zip(self._by_id, urls, strict=True)),
-            lambda data_id, url: self._service.upload(url, self._file(data_id)),
+            self._send,
         )
         self._await(batch)
 
-    def _file(self, data_id: str) -> Path:
+    def _send(self, data_id: str, url: str) -> None:
         item, part = self._by_id[data_id]
-        return item.folder / part.name
+        self._service.upload(url, LocalStore(item.folder), part.name)
 
     def _await(self, batch: str) -> None:
         """Poll until every part is done, failed or out of time; fetch answers as they come."""
@@ -163,7 +163,7 @@ class _Batch:
 
     def _fetch(self, data_id: str, url: str) -> None:
         item, part = self._by_id[data_id]
-        self._service.download(url, item.folder / part.answer)
+        self._service.download(url, LocalStore(item.folder), part.answer)
 
     def _each(self, pairs: Sequence[tuple[str, str]], call: Callable[[str, str], None]) -> None:
         """Run a transfer for each part, a few at once; a failure harms its own document."""

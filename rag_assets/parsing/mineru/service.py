@@ -3,8 +3,7 @@
 import logging
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import requests
 import tenacity
@@ -12,7 +11,7 @@ import tenacity
 from rag_assets.model import ParseFailure
 from rag_assets.services import DownloadError, Limits, TooLargeError, download_into, hide
 from rag_assets.settings import MineruSettings
-from rag_assets.storage import replace_file
+from rag_assets.storage import LocalStore
 
 API_KEY_VARIABLE = "MINERU_API_KEY"
 # Seconds without a byte from the other side after which a call is tried again.
@@ -73,8 +72,8 @@ class MineruService:
 
         return self._retried("asking for upload URLs", ask)
 
-    def upload(self, url: str, path: Path) -> None:
-        """PUT a file; the service begins with it by itself.
+    def upload(self, url: str, store: LocalStore, key: str) -> None:
+        """PUT a value; the service begins with it by itself.
 
         Raises:
             ParseFailure: `provider_refused` or `provider_failed`.
@@ -82,11 +81,11 @@ class MineruService:
 
         def put() -> None:
             # The URL is signed for a request without Content-Type: a stream sends none.
-            with path.open("rb") as stream:
+            with store.reading(key) as stream:
                 answer = requests.put(url, data=stream, timeout=_SILENCE_SECONDS)
             _check(answer.status_code, answer.headers)
 
-        self._retried(f"uploading {path.name}", put)
+        self._retried(f"uploading {key}", put)
 
     def results(self, batch: str) -> list[dict[str, Any]]:
         """Return the state of every file of a batch: `data_id`, `state`, `full_zip_url`.
@@ -101,8 +100,8 @@ class MineruService:
 
         return self._retried(f"asking for batch {batch}", ask)
 
-    def download(self, url: str, target: Path) -> None:
-        """Fetch an answer to `target`, whole or not at all; a broken zip is fetched again.
+    def download(self, url: str, store: LocalStore, key: str) -> None:
+        """Fetch an answer, whole or not at all; a broken zip is fetched again.
 
         Raises:
             ParseFailure: `provider_refused` or `provider_failed`.
@@ -111,18 +110,17 @@ class MineruService:
         limits = Limits(_LARGEST_ANSWER_BYTES, _ANSWER_SECONDS, allow_private=True, use_proxy=True)
 
         def fetch() -> None:
-            with replace_file(target) as temporary:
+            with store.filling(key) as stream:
                 try:
-                    with temporary.open("wb") as stream:
-                        answer = download_into(stream, url, limits)
+                    answer = download_into(stream, url, limits)
                 except TooLargeError:
                     raise _PassingError(f"more than {limits.bytes} bytes came") from None
                 except DownloadError as error:
                     raise _PassingError(hide(str(error), None)) from None
                 _check(answer.status, answer.headers)
-                _check_zip(temporary)
+                _check_zip(stream)
 
-        self._retried(f"downloading {target.name}", fetch)
+        self._retried(f"downloading {key}", fetch)
 
     def _call(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         url = f"{self._settings.url.rstrip('/')}/{path}"
@@ -210,9 +208,9 @@ def _check(status: int, headers: Mapping[str, str]) -> None:
         )
 
 
-def _check_zip(path: Path) -> None:
+def _check_zip(stream: BinaryIO) -> None:
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(stream) as archive:
             broken = archive.testzip()
     except (zipfile.BadZipFile, EOFError) as error:
         raise _PassingError(f"the zip is broken: {error}") from error

@@ -60,7 +60,6 @@ def split_document(
     """
     pymupdf = load_pymupdf()
     limit = settings.max_megabytes * _BYTES_PER_MEGABYTE
-    folder.mkdir(parents=True, exist_ok=True)
     try:
         with closing(pymupdf.open(path, filetype="pdf")) as document:
             if document.needs_pass and not document.authenticate(password or ""):
@@ -138,7 +137,8 @@ def _write_part(folder: Path, content_hash: str, number: int, run: _Run, path: P
     first, last, data = run
     name = f"{content_hash[:32]}-{number:03d}.pdf"
     if data is None:
-        shutil.copyfile(path, folder / name)
+        with path.open("rb") as source, LocalStore(folder).filling(name) as target:
+            shutil.copyfileobj(source, target)
         return Part(number, name, first, last, content_hash)
     put(LocalStore(folder), name, data)
     return Part(number, name, first, last, hash_bytes(data))

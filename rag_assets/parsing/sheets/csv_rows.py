@@ -53,7 +53,7 @@ class CsvParser:
         return ParsedDocument(
             text=text,
             media_type=self.media_types[0],
-            blocks=tuple(builder.blocks),
+            blocks=builder.blocks,
             language=guess_language(text),
             metadata={
                 "encoding": encoding,

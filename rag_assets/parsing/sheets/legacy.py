@@ -82,7 +82,7 @@ class LegacySheetParser:
         return ParsedDocument(
             text=text,
             media_type=media_type,
-            blocks=tuple(builder.blocks),
+            blocks=builder.blocks,
             language=guess_language(text),
             metadata={"sheets": "; ".join(workbook.sheet_names)},
             warnings=tuple(describe_hidden(hidden)),

@@ -75,7 +75,7 @@ class OdsParser:
         return ParsedDocument(
             text=text,
             media_type=ODS_TYPE,
-            blocks=tuple(builder.blocks),
+            blocks=builder.blocks,
             language=guess_language(text),
             metadata={"sheets": "; ".join(names)},
             warnings=tuple(describe_hidden(scan.hidden)),

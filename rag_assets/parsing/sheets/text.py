@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, field
 
-from rag_assets.model import Block, BlockKind
+from rag_assets.model import Block, BlockKind, Columns, block_columns
 
 # A million short strings need more memory than their text.
-_MAX_PIECES = 200_000
+_MAX_PIECES = 10_000
 
 
 @dataclass(slots=True)
@@ -15,9 +15,11 @@ class TextBuilder:
     Rows that follow one another stand on consecutive lines, everything else after a blank line.
     """
 
-    blocks: list[Block] = field(default_factory=list)
+    blocks: Columns[Block] = field(default_factory=block_columns)
     _heading: str = ""
     _pieces: list[str] = field(default_factory=list)
+    _joined: list[str] = field(default_factory=list)
+    _last_kind: str = ""
     _length: int = 0
 
     def open_sheet(self, name: str) -> None:
@@ -42,19 +44,21 @@ class TextBuilder:
 
     def text(self) -> str:
         """Return everything added so far."""
-        return "".join(self._pieces)
+        return "".join([*self._joined, *self._pieces])
 
     def _append(
         self, kind: BlockKind, text: str, level: int | None, attachment_id: str | None
     ) -> tuple[int, int]:
         if self.blocks:
-            separator = "\n" if kind == "row" == self.blocks[-1].kind else "\n\n"
+            separator = "\n" if kind == "row" == self._last_kind else "\n\n"
             self._pieces.append(separator)
             self._length += len(separator)
         start = self._length
         self._pieces.append(text)
         self._length += len(text)
         if len(self._pieces) >= _MAX_PIECES:
-            self._pieces = ["".join(self._pieces)]
-        self.blocks.append(Block(kind, start, self._length, None, None, level, attachment_id))
+            self._joined.append("".join(self._pieces))
+            self._pieces.clear()
+        self.blocks.add(kind, start, self._length, None, None, level, attachment_id)
+        self._last_kind = kind
         return start, self._length

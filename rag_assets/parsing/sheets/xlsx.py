@@ -80,7 +80,7 @@ class XlsxParser:
         return ParsedDocument(
             text=text,
             media_type=XLSX_TYPE,
-            blocks=tuple(builder.blocks),
+            blocks=builder.blocks,
             attachments=tuple(extras.attachments),
             title=properties.title,
             authors=properties.authors,
