@@ -1,6 +1,7 @@
 """The asset `evidence_packs`: what may be cited to answer each question in queries/."""
 
 from collections.abc import Callable, Iterator, Sequence
+from datetime import date
 
 import dagster as dg
 
@@ -55,7 +56,13 @@ def build_evidence_packs_asset(
                         "was edited or removed. Ask the present one: `rag query --file FILE`."
                     )
                 with signed_work(context, fresh, CODE_VERSION):
-                    outcome = ask(library, by_key[key], html=True, notify=context.log.info)
+                    outcome = ask(
+                        library,
+                        by_key[key],
+                        html=True,
+                        today=date.today(),
+                        notify=context.log.info,
+                    )
                 context.add_asset_metadata(pack_metadata(fresh, outcome), partition_key=key)
 
     return evidence_packs

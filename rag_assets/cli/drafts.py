@@ -9,6 +9,7 @@ import click
 
 from rag_assets.cli.failing import DONE, FAILED, REFUSED
 from rag_assets.cli.options import (
+    as_of_option,
     draft_namespace_option,
     json_option,
     open_workspace,
@@ -17,7 +18,6 @@ from rag_assets.cli.options import (
     warn_of_changes,
 )
 from rag_assets.cli.progress import shown_progress
-from rag_assets.cli.statutes import as_of_option
 from rag_assets.cli.summaries import full_option, summarise_citations, summarise_claims
 
 if TYPE_CHECKING:

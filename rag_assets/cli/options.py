@@ -20,6 +20,10 @@ from rag_assets.workspace import (
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON to standard output.")
+as_of_option = click.option(
+    "--as-of", "as_of", type=click.DateTime(["%Y-%m-%d"]), metavar="DATE",
+    help="The day on which wordings of laws have to hold; today without.",
+)  # fmt: skip
 namespace_option = click.option(
     "--namespace", "-n", "names", multiple=True, metavar="NAME",
     help="Only this namespace; may be repeated. Without it: all of them.",

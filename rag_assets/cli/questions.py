@@ -1,11 +1,13 @@
 """`rag query`: a question becomes an evidence pack, or a list of papers."""
 
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from rag_assets.cli.options import (
+    as_of_option,
     json_option,
     open_workspace,
     print_json,
@@ -53,6 +55,12 @@ if TYPE_CHECKING:
     help="evidence: passages. papers: the hits of the last pack of this question grouped by "
     "document, without a search.",
 )
+@as_of_option
+@click.option(
+    "--all-versions",
+    is_flag=True,
+    help="Of laws also find wordings in whose place another is in force; marked as such.",
+)
 @click.option(
     "--html",
     "page",
@@ -80,6 +88,8 @@ def query(
     top_k: int | None,
     filters: tuple[str, ...],
     mode: "Mode",
+    as_of: datetime | None,
+    all_versions: bool,
     page: bool,
     shows_schema: bool,
     explains: bool,
@@ -100,19 +110,32 @@ def query(
         workspace.namespace(name)
     if (question is None) == (file is None):
         raise click.UsageError("give a QUESTION or --file, one of the two.")
-    if file is not None and (names or top_k or filters or mode != "evidence"):
+    if file is not None and (
+        names or top_k or filters or mode != "evidence" or as_of or all_versions
+    ):
         raise UsageError(
-            f"{file}: with --file, namespaces, top_k, filters and mode stand in the file."
+            f"{file}: with --file, namespaces, top_k, filters, mode, as_of and all_versions stand "
+            "in the file."
         )
     asked = (
         read_question(file)
         if file is not None
         else Question(
-            question=question or "", namespaces=names, top_k=top_k, filters=filters, mode=mode
+            question=question or "",
+            namespaces=names,
+            top_k=top_k,
+            filters=filters,
+            mode=mode,
+            as_of=as_of.date() if as_of is not None else None,
+            all_versions=all_versions,
         )
     )
     outcome = ask(
-        workspace, asked, html=page, notify=lambda sentence: click.echo(sentence, err=True)
+        workspace,
+        asked,
+        html=page,
+        today=date.today(),
+        notify=lambda sentence: click.echo(sentence, err=True),
     )
     for sentence in outcome.told:
         click.echo(f"warning: {' '.join(sentence.split())}", err=True)

@@ -8,16 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rag_assets.cli.curating import curate, sample
-from rag_assets.cli.options import json_option, open_workspace, print_json
+from rag_assets.cli.options import as_of_option, json_option, open_workspace, print_json
 
 if TYPE_CHECKING:
     from rag_assets.statutes import FoundArticle, LawShelf, LawVersion
-
-_DAY = click.DateTime(["%Y-%m-%d"])
-as_of_option = click.option(
-    "--as-of", "as_of", type=_DAY, metavar="DATE",
-    help="The day on which the wording has to hold; today without.",
-)  # fmt: skip
 
 
 @click.group(help="Articles and wordings of statutes, by name and day.")

@@ -34,7 +34,7 @@ def summarise_pack(pack: "EvidencePack", told: Collection[str] = ()) -> str:
     match = pack.match
     lines = [] if match is None or match.is_good else [*_wrapped(match.sentence or "", ""), ""]
     for item in pack.items:
-        lines += [*_item(item), ""]
+        lines += [*_item(item, pack.as_of), ""]
     if not pack.items:
         lines += ["Nothing was found.", ""]
     for warning in pack.warnings:
@@ -43,11 +43,16 @@ def summarise_pack(pack: "EvidencePack", told: Collection[str] = ()) -> str:
     return "\n".join(lines).rstrip()
 
 
-def _item(item: "EvidenceItem") -> Iterator[str]:
+def _item(item: "EvidenceItem", as_of: str | None) -> Iterator[str]:
     head = f"{item.rank}. {item.title or item.doc_uid}, {item.locator}"
     yield from _wrapped(head, _INDENT)
     yield from _wrapped(f"{_INDENT}“{item.exact_quote}”", _INDENT)
     yield f"{_INDENT}cite as {{#{item.cite_as}}}"
+    if item.law is not None:
+        from rag_assets.evidence.laws import describe_standing
+
+        cited = f"{item.law.citation}: " if item.law.citation else ""
+        yield from _wrapped(f"{_INDENT}{cited}{describe_standing(item.law, as_of)}", _INDENT)
 
 
 def summarise_citations(audit: "CitationAudit", *, is_draft: bool = True) -> str:

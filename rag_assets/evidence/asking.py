@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,6 +47,7 @@ def ask(
     question: Question | SavedQuestion | str,
     *,
     html: bool = False,
+    today: date | None = None,
     notify: Notify = lambda sentence: None,
 ) -> AskOutcome:
     """Answer a question with an evidence pack and store it under `outputs/`.
@@ -59,6 +61,8 @@ def ask(
         asked: a workspace, or a library that is open already.
         question: typed, or of a file.
         html: also make the page that shows each passage on its page of the source.
+        today: the day for which laws are asked where the question names none; without either no
+            wording is left out, and none is judged.
         notify: is told what a person should know while it works.
 
     Raises:
@@ -76,6 +80,8 @@ def ask(
     saved = save_question(workspace, question) if isinstance(question, Question) else question
     try:
         now, told = _as_of_now(workspace, saved.question)
+        if now.as_of is None:
+            now = now.model_copy(update={"as_of": today})
         saved = replace(saved, question=now)
         if saved.question.mode == "papers":
             pack = _grouped(asked, workspace, saved, told, started, notify)

@@ -11,6 +11,7 @@ from rag_assets.evidence.answering import (
     fetch_passages,
     read_parents,
 )
+from rag_assets.evidence.laws import item_law
 from rag_assets.evidence.locating import anchor_words, locate
 from rag_assets.evidence.matching import judge_match
 from rag_assets.evidence.pack import (
@@ -79,7 +80,12 @@ def make_pack(
     ) as retriever:
         filters = _filters(question)
         found = retriever.retrieve(
-            question.question, top_k=question.top_k, filters=filters, wordings=wordings
+            question.question,
+            top_k=question.top_k,
+            filters=filters,
+            wordings=wordings,
+            as_of=question.as_of,
+            all_versions=question.all_versions,
         )
         for parent in found.parents:
             _require_citable(parent, found)
@@ -125,6 +131,8 @@ def make_pack(
         match=judge_match(question.question, read, is_named=names_article),
         warnings=(*moment, *search_warnings, *_warnings(items, len(made) - len(items))),
         circumstances=moment,
+        as_of=str(found.day.day) if found.day is not None else None,
+        all_versions=found.day is not None and found.day.has_all_versions,
     )
 
 
@@ -312,6 +320,7 @@ def _item(
         other_chunk_ids=tuple(
             key for key in (best.chunk_id, *hit.other_chunk_ids) if key != shown.chunk_id
         ),
+        law=item_law(best, shown, quote.char_start),
     )
 
 

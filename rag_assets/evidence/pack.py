@@ -9,9 +9,13 @@ from typing import Any, Literal
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from rag_assets.evidence.locating import LocatorQuality
+from rag_assets.law.versions import Standing
 from rag_assets.model import DamagedFileError, PageBox
 
-SCHEMA = "rag-assets/evidence-pack/5"
+SCHEMA = "rag-assets/evidence-pack/6"
+# Of packs from libraries without statutes, which are asked for no day: written as they were before
+# there was a day.
+SCHEMA_WITHOUT_DAY = "rag-assets/evidence-pack/5"
 # Read too: packs that do not say whether the library answers.
 _WITHOUT_MATCH = "rag-assets/evidence-pack/4"
 
@@ -23,6 +27,31 @@ Mode = Literal["evidence", "papers"]
 QuoteCheck = Literal["printed", "clean_text"]
 
 _STRICT = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True, slots=True)
+class ItemLaw:
+    """The wording of a law that a passage is of.
+
+    Args:
+        title: of the law within its file.
+        citation: `[law > chapter > article]` of the article that the quote stands in, with the
+            wording's day where the library holds several; null outside articles.
+        standing: on the day that the pack was asked for; `unknown` where neither text nor file say
+            since when it is a wording.
+        version_date: the day of the wording, as YYYY-MM-DD; null where it is not known.
+        holds_from: since when it holds, as YYYY-MM-DD; null where it is not known.
+        is_stated: whether a text says so; else the day of the wording stands for it.
+    """
+
+    title: str
+    citation: str | None
+    standing: Standing
+    version_date: str | None
+    holds_from: str | None
+    is_stated: bool
+
+    __pydantic_config__ = _STRICT
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +82,7 @@ class EvidenceItem:
         citation_id: a citation that outlives edits.
         explanation: why it was found: `Hit.explanation` of the passage that the search found.
         other_chunk_ids: further chunks of the same parent that were found.
+        law: of a statute's passage, in packs with `as_of`; null of another one.
     """
 
     rank: int
@@ -88,6 +118,7 @@ class EvidenceItem:
     citation_id: str
     explanation: Mapping[str, Any]
     other_chunk_ids: tuple[str, ...] = ()
+    law: ItemLaw | None = None
 
     __pydantic_config__ = _STRICT
 
@@ -183,6 +214,9 @@ class EvidencePack:
         warnings: sentences a person can act on.
         circumstances: those of `warnings` that the moment of asking decided, such as a namespace
             without a publication: a replay takes them over.
+        as_of: the day, YYYY-MM-DD, for which laws were asked; null, and not written, where no
+            publication that was asked holds a statute.
+        all_versions: whether wordings in whose place another is in force were searched too.
     """
 
     query_id: str
@@ -202,6 +236,8 @@ class EvidencePack:
     match: PackMatch | None = None
     warnings: tuple[str, ...] = ()
     circumstances: tuple[str, ...] = ()
+    as_of: str | None = None
+    all_versions: bool = False
 
     __pydantic_config__ = _STRICT
 
@@ -211,9 +247,23 @@ class EvidencePack:
         return tuple(dict.fromkeys(item.doc_uid for item in self.items))
 
 
+LAW_FIELDS = ("as_of", "all_versions")
+"""The fields of a pack that only one with a day has; of its items `law`."""
+
+
 def pack_to_json(pack: EvidencePack) -> dict[str, Any]:
-    """Return a pack as values that JSON knows: `schema`, then the fields of EvidencePack."""
-    return {"schema": SCHEMA, **asdict(pack)}
+    """Return a pack as values that JSON knows: `schema`, then the fields of EvidencePack.
+
+    What is about laws is left out of a pack that was asked for no day.
+    """
+    values = asdict(pack)
+    if pack.as_of is not None:
+        return {"schema": SCHEMA, **values}
+    for name in LAW_FIELDS:
+        values.pop(name)
+    for item in values["items"]:
+        item.pop("law")
+    return {"schema": SCHEMA_WITHOUT_DAY, **values}
 
 
 def write_pack(pack: EvidencePack) -> str:
@@ -222,12 +272,12 @@ def write_pack(pack: EvidencePack) -> str:
 
 
 def pack_from_json(data: Mapping[str, Any]) -> EvidencePack:
-    """Return the pack that `pack_to_json` wrote, of this version or the one before.
+    """Return the pack that `pack_to_json` wrote, of this version or the two before.
 
     Raises:
         DamagedFileError: another schema; a field is missing, unknown or of another type.
     """
-    if data.get("schema") not in {SCHEMA, _WITHOUT_MATCH}:
+    if data.get("schema") not in {SCHEMA, SCHEMA_WITHOUT_DAY, _WITHOUT_MATCH}:
         raise DamagedFileError(
             f"this is not an evidence pack of schema {SCHEMA} but {data.get('schema')!r}: another "
             "version of rag-assets made it. Ask the question again."

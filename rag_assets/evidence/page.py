@@ -6,6 +6,7 @@ No scripts, and nothing from elsewhere: it can be mailed, printed and kept.
 from collections.abc import Iterator
 from html import escape
 
+from rag_assets.evidence.laws import describe_standing
 from rag_assets.evidence.pack import EvidenceItem, EvidencePack, PackSource
 from rag_assets.evidence.pictures import PagePictures, Picture
 from rag_assets.evidence.rendering import (
@@ -73,7 +74,7 @@ def render_page(workspace: Workspace, pack: EvidencePack) -> str:
         body = "".join(
             part
             for item in _ordered(pack)
-            for part in _article(item, sources[item.namespace, item.doc_uid], pictures)
+            for part in _article(item, sources[item.namespace, item.doc_uid], pictures, pack.as_of)
         )
     return drop_controls(
         "<!doctype html>\n<html lang=en><head><meta charset=utf-8>"
@@ -125,7 +126,9 @@ def _head(pack: EvidencePack) -> Iterator[str]:
     yield "</ol>\n"
 
 
-def _article(item: EvidenceItem, source: PackSource, pictures: PagePictures) -> Iterator[str]:
+def _article(
+    item: EvidenceItem, source: PackSource, pictures: PagePictures, as_of: str | None
+) -> Iterator[str]:
     shown, why = pictures.draw(item, source)
     section = f" · {' › '.join(item.section_path)}" if item.section_path else ""
     if item.locator_quality == "char_anchor":
@@ -140,6 +143,10 @@ def _article(item: EvidenceItem, source: PackSource, pictures: PagePictures) -> 
         + (f" (<code>{escape(source.citation_key)}</code>)" if source.citation_key else "")
         + f" · {escape(item.locator + section)}</div>"
     )
+    if item.law is not None:
+        cited = f"<code>{escape(item.law.citation)}</code>: " if item.law.citation else ""
+        kind = "where" if item.law.standing == "in_force" else "warn"
+        yield f"<p class={kind}>{cited}{escape(describe_standing(item.law, as_of))}</p>"
     yield from (_figure(picture, item) for picture in shown)
     if why:
         yield f"<p class=where>{escape(why)}</p>"

@@ -76,7 +76,8 @@ def find_stored(workspace: Workspace, query_id: str, mode: Mode) -> StoredPack |
 def find_last(workspace: Workspace, question: Question) -> StoredPack | None:
     """Return the last evidence pack of the same question, without a search.
 
-    The same: question, namespaces, filters, number of items, settings and publications. Of another
+    The same: question, namespaces, filters, number of items, settings, publications, and where laws
+    were asked their day. Of another
     publication it would be the answer of another library.
 
     Raises:
@@ -98,6 +99,7 @@ def find_last(workspace: Workspace, question: Question) -> StoredPack | None:
         record
         for _, record in query_runs(workspace)
         if {key: record.get(key) for key in wanted} == wanted
+        and record.get("as_of") in {None, str(question.as_of)}
         and asked_settings(_mapping(record["settings"])) == settings
     ]
     for record in sorted(found, key=lambda one: str(one["at"]), reverse=True):
@@ -215,6 +217,7 @@ def _record(
             for item in pack.items
         ],
         "locator_quality": dict(pack.locator_quality),
+        **({"as_of": pack.as_of} if pack.as_of is not None else {}),
         "outputs": {},
         "seconds": round(seconds, 3),
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -226,6 +229,7 @@ def _request(question: Question) -> dict[str, Any]:
         "namespaces": list(question.namespaces),
         "filters": list(question.filters),
         "top_k": question.top_k,
+        **({"all_versions": True} if question.all_versions else {}),
     }
 
 

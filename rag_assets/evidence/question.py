@@ -3,11 +3,12 @@
 import re
 import unicodedata
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from rapidfuzz import process
 
 from rag_assets.evidence.pack import Mode
@@ -23,12 +24,19 @@ _UNWANTED = re.compile(r"[\W_]+")
 _Text = Annotated[str, AfterValidator(drop_controls)]
 
 
+def _read_day(value: object) -> object:
+    """Return a day that is written as text; YAML reads it only where it has no quotation marks."""
+    return date.fromisoformat(value) if isinstance(value, str) else value
+
+
 class Question(BaseModel):
     """What is asked, of which namespaces, for how many items, confined to what, shown how.
 
     Args:
         mode: `evidence` lists passages, `papers` groups them by document.
         filters: conditions as the command line writes them: `year>=2020`.
+        as_of: the day on which laws have to hold; None for that of asking.
+        all_versions: of laws also the wordings in whose place another is in force.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -38,6 +46,8 @@ class Question(BaseModel):
     top_k: Annotated[int, Field(ge=1, le=1000)] | None = None
     filters: tuple[_Text, ...] = ()
     mode: Mode = "evidence"
+    as_of: Annotated[date | None, BeforeValidator(_read_day)] = None
+    all_versions: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +94,10 @@ def save_question(workspace: Workspace, question: Question) -> SavedQuestion:
         values["filters"] = list(question.filters)
     if question.mode != "evidence":
         values["mode"] = question.mode
+    if question.as_of is not None:
+        values["as_of"] = question.as_of
+    if question.all_versions:
+        values["all_versions"] = True
     text = yaml.safe_dump(values, allow_unicode=True, sort_keys=False, width=100)
     key = partition_key(question.question, text.encode("utf-8"))
     path = workspace.queries / f"{key}.yaml"
@@ -115,7 +129,8 @@ def _from_yaml(path: Path, data: bytes) -> Question:
     values = parse_yaml(data, str(path))
     if not isinstance(values, dict) or "question" not in values:
         raise UsageError(
-            f'{path}: write `question: "…"`; namespaces, top_k, filters and mode are optional.'
+            f'{path}: write `question: "…"`; namespaces, top_k, filters, mode, as_of and '
+            "all_versions are optional."
         )
     for key in values:
         if key not in Question.model_fields:

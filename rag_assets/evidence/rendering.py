@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from rag_assets.evidence.laws import describe_standing
 from rag_assets.evidence.pack import EvidenceItem, EvidencePack, PackSource
 from rag_assets.model import block_quote, code_span, escape_inline, escape_prose, show_figures
 
@@ -20,7 +21,7 @@ def render_pack(pack: EvidencePack) -> str:
         body = [line for number, source in enumerate(pack.sources, start=1)
                 for line in _paper(number, source, pack)]  # fmt: skip
     else:
-        body = [line for item in pack.items for line in _item(item)]
+        body = [line for item in pack.items for line in _item(item, pack.as_of)]
     used = ", ".join(map(code_span, pack.doc_uids)) or "none"
     last = f"Sources used (doc_uid list): {used}"
     return "\n".join([*_head(pack), *_summary(pack), *body, last]) + "\n"
@@ -93,13 +94,17 @@ def shown_authors(authors: Sequence[str]) -> str:
     return ", ".join(authors)
 
 
-def _item(item: EvidenceItem) -> Iterator[str]:
+def _item(item: EvidenceItem, as_of: str | None) -> Iterator[str]:
     yield f"## {item.rank}. {_line(f'{item.title or item.doc_uid}, {item.locator}')}"
     yield ""
     yield f"> **{_line(item.exact_quote)}**"
     yield ""
     yield f"Cite as {_marks(item)}"
     yield ""
+    if item.law is not None:
+        cited = f"{code_span(item.law.citation)}: " if item.law.citation else ""
+        yield f"Law: {cited}{_line(describe_standing(item.law, as_of))}"
+        yield ""
     yield from _passage(item)
     place = code_span(item.parent_id)
     if item.locator_quality != "char_anchor":  # whose locator names both
@@ -151,9 +156,13 @@ def _paper(number: int, source: PackSource, pack: EvidencePack) -> Iterator[str]
     yield f"Cite as {_marks(source)}. {_count(source)}:"
     yield ""
     for item in _items_of(source, pack):
+        law = ""
+        if item.law is not None:
+            cited = f"{code_span(item.law.citation)}, " if item.law.citation else ""
+            law = f"; {cited}{_line(describe_standing(item.law, pack.as_of))}"
         yield (
             f"- {_line(item.locator)}: “{_line(item.exact_quote)}” "
-            f"(passage {item.rank}, score {item.retrieval_score:.4f})"
+            f"(passage {item.rank}, score {item.retrieval_score:.4f}{law})"
         )
     yield ""
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import date
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,8 @@ def replay(workspace: Workspace, path: Path) -> Replay:
         top_k=pack.request.top_k,
         filters=pack.request.filters,
         mode=pack.mode,
+        as_of=date.fromisoformat(pack.as_of) if pack.as_of is not None else None,
+        all_versions=pack.all_versions,
     )
     made = make_pack(
         workspace,

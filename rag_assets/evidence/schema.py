@@ -6,9 +6,12 @@ import re
 from typing import Any
 
 from rag_assets.evidence.pack import (
+    LAW_FIELDS,
     SCHEMA,
+    SCHEMA_WITHOUT_DAY,
     EvidenceItem,
     EvidencePack,
+    ItemLaw,
     PackMatch,
     PackRequest,
     PackSource,
@@ -16,7 +19,8 @@ from rag_assets.evidence.pack import (
 )
 from rag_assets.model import PageBox
 
-_TYPES = (EvidencePack, EvidenceItem, PackSource, PackRequest, PackMatch, PageBox)
+_TYPES = (EvidencePack, EvidenceItem, PackSource, PackRequest, PackMatch, ItemLaw, PageBox)
+_WITH_DAY = {*LAW_FIELDS, "law"}
 _ENTRY = re.compile(r"^ {4}(\w+(?:, \w+)*): ", re.MULTILINE)
 
 
@@ -34,10 +38,16 @@ def pack_schema() -> dict[str, Any]:
         for name, text in _described_fields(kind).items():
             described["properties"][name]["description"] = text
         # What has a default when a program makes it is always there in a file.
-        described["required"] = [field.name for field in dataclasses.fields(kind)]
+        described["required"] = [
+            field.name for field in dataclasses.fields(kind) if field.name not in _WITH_DAY
+        ]
         described["additionalProperties"] = False
     properties = {
-        "schema": {"const": SCHEMA, "description": "which version of this schema a pack follows"},
+        "schema": {
+            "enum": [SCHEMA, SCHEMA_WITHOUT_DAY],
+            "description": "which version of this schema a pack follows: the second where no "
+            "statute was asked, and so none of the fields about laws is there",
+        },
         **made.pop("properties"),
     }
     return {

@@ -1,7 +1,7 @@
 """A passage, found or previewed, with all that a context can be made of (spec 001)."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -146,6 +146,8 @@ def describe_chunk(
              "section_category", "section_subtype", "kind", "language", "year")  # fmt: skip
     metadata = {name: getattr(hit, name) for name in names}
     metadata |= {name: document[name] for name in _OF_DOCUMENT}
+    if hit.law is not None:
+        metadata["law"] = {**asdict(hit.law), "citation": hit.citation}
     metadata["document"] = json.loads(document["metadata"])
     return KnowledgeChunk(
         hit.namespace,

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING, Any, Self
 
 from rag_assets.knowledge.config import (
@@ -99,6 +100,8 @@ class KnowledgeRetriever:
         knowledge: KnowledgeConfig | RetrieveConfig | None = None,
         top_k: int | None = None,
         filters: Sequence[str] = (),
+        as_of: date | None = None,
+        all_versions: bool = False,
     ) -> KnowledgeResult:
         """Do what `retrieve_sync` does, in a thread."""
         return await asyncio.to_thread(
@@ -109,6 +112,8 @@ class KnowledgeRetriever:
             knowledge=knowledge,
             top_k=top_k,
             filters=filters,
+            as_of=as_of,
+            all_versions=all_versions,
         )
 
     def retrieve_sync(
@@ -120,6 +125,8 @@ class KnowledgeRetriever:
         knowledge: KnowledgeConfig | RetrieveConfig | None = None,
         top_k: int | None = None,
         filters: Sequence[str] = (),
+        as_of: date | None = None,
+        all_versions: bool = False,
     ) -> KnowledgeResult:
         """Return what the namespace, or the scope's namespaces, hold on a question.
 
@@ -132,6 +139,8 @@ class KnowledgeRetriever:
             knowledge: search settings for this question, laid over the retriever's.
             top_k: results at most; else the settings'.
             filters: further conditions as `rag query --filter` takes them: `year>=2020`.
+            as_of: the day on which laws have to hold; None judges no wording and leaves none out.
+            all_versions: of laws also the wordings in whose place another is in force.
 
         Raises:
             UsageError: no text in the query, an unknown namespace or document.
@@ -148,6 +157,8 @@ class KnowledgeRetriever:
                 top_k=top_k,
                 filters=_filters(wanted, filters),
                 document_ids=_narrowed(wanted.document_ids, document_ids),
+                as_of=as_of,
+                all_versions=all_versions,
             )
             uids = {hit.doc_uid for hit in found.hits}
             documents = {

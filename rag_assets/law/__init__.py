@@ -24,7 +24,7 @@ from rag_assets.law.numbers import NUMBER, read_number, write_number
 from rag_assets.law.references import find_references, names_articles
 
 # Modules of this room that other rooms may import from, besides the names below.
-PUBLIC_MODULES = ("curating", "metadata", "structure", "versions")
+PUBLIC_MODULES = ("citing", "curating", "metadata", "structure", "versions")
 
 __all__ = [
     "ARTICLE_AND_CLAUSE",

@@ -1,8 +1,9 @@
 """What a search is confined to, from Python or from the command line."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 
 from rapidfuzz import process
@@ -39,6 +40,7 @@ class SearchFilters:
         citable_only: only chunks that may be cited as evidence.
         doc_uids: only chunks of these documents.
         without: no chunks of these documents: a uid of any namespace, or `namespace:uid`.
+        without_wordings: likewise, of documents of laws in whose place another wording is in force.
         with_references: also entries of bibliographies; so too where `source_subtypes` names
             references. What says nothing by itself is never found (`WORDLESS_KINDS`).
         years: first and last year of publication, both included; None for an open end.
@@ -53,6 +55,7 @@ class SearchFilters:
     citable_only: bool = False
     doc_uids: tuple[str, ...] | None = None
     without: tuple[str, ...] = ()
+    without_wordings: tuple[str, ...] = ()
     with_references: bool = False
     years: tuple[int | None, int | None] | None = None
     source_types: tuple[str, ...] | None = None
@@ -83,6 +86,7 @@ class SearchFilters:
         if self.citable_only:
             parts.append("citable = true")
         parts += map(_is_other, sorted(self.without))
+        parts += _are_other(self.without_wordings)
         low, high = self.years or (None, None)
         if low is not None:
             parts.append(f"year >= {int(low)}")
@@ -252,6 +256,13 @@ def _is_other(name: str) -> str:
     namespace, _, uid = name.rpartition(":")
     condition = f"doc_uid <> {quote_text(uid)}"
     return f"({condition} OR namespace <> {quote_text(namespace)})" if namespace else condition
+
+
+def _are_other(names: Sequence[str]) -> Iterator[str]:
+    """Yield for each namespace that a row is of none of some documents, `namespace:uid`."""
+    for namespace, own in groupby(sorted(names), key=lambda name: name.rpartition(":")[0]):
+        uids = ", ".join(quote_text(name.rpartition(":")[2]) for name in own)
+        yield f"NOT (namespace = {quote_text(namespace)} AND doc_uid IN ({uids}))"
 
 
 def _literal(value: str | int) -> str:

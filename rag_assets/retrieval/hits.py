@@ -1,10 +1,42 @@
 """What a search returns: chunks with their scores, and the parents that are shown for them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from datetime import date
 from typing import Any
 
+from rag_assets.law.citing import write_citation
+from rag_assets.law.versions import Standing
 from rag_assets.model import Article
+
+
+@dataclass(frozen=True, slots=True)
+class LawMark:
+    """The wording of a law that a passage is of, and how it stands on the day that was asked for.
+
+    Args:
+        title: of the law.
+        version_date: the day of the wording; None where it is not known.
+        holds_from: since when it holds; the day of the wording where no text says (`is_stated`).
+        is_one_of_several: whether the library holds other wordings of it.
+    """
+
+    title: str
+    standing: Standing
+    version_date: date | None
+    holds_from: date | None
+    is_stated: bool
+    is_one_of_several: bool
+
+    def cite(self, path: Sequence[str], article: Article) -> str | None:
+        """Return the citation of an article, with the wording's day where there are several.
+
+        None where that day is not known: nothing would tell it from the others.
+        """
+        if self.is_one_of_several and self.version_date is None:
+            return None
+        day = str(self.version_date) if self.is_one_of_several else ""
+        return write_citation(self.title, path, article.shown, version=day)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +52,7 @@ class Hit:
         citation_id: `kb:<namespace>__chunk-<hash16>`, which outlives edits.
         law_title: of a statute's passage the title of its law within the file; None otherwise.
         articles: of a law, that the passage holds or is a part of.
+        law: of a statute's passage, where it was asked for a day.
         ranks: position by searcher (`lexical`, `semantic`), from 1.
         scores: by searcher: BM25 from 0 without an upper bound; cosine in [-1, 1].
         score: fused by reciprocal ranks; compares hits of one search only.
@@ -57,6 +90,7 @@ class Hit:
     context: str = ""
     law_title: str | None = None
     articles: tuple[Article, ...] = ()
+    law: LawMark | None = None
     ranks: Mapping[str, int] = field(default_factory=dict)
     scores: Mapping[str, float] = field(default_factory=dict)
     score: float = 0.0
@@ -67,6 +101,13 @@ class Hit:
     def chunk_key(self) -> str:
         """`namespace::chunk_id`, unique in the workspace."""
         return f"{self.namespace}::{self.chunk_id}"
+
+    @property
+    def citation(self) -> str | None:
+        """`[law > chapter > article]` of its first article; None outside marked statutes."""
+        if self.law is None or not self.articles:
+            return None
+        return self.law.cite(self.section_path, self.articles[0])
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> "Hit":
@@ -88,7 +129,7 @@ def articles_of(row: Mapping[str, Any]) -> tuple[Article, ...]:
 
 
 LAW_COLUMNS = ("law_title", "articles")
-_MADE_LATER = frozenset({"ranks", "scores", "score", "copies", "explanation"})
+_MADE_LATER = frozenset({"law", "ranks", "scores", "score", "copies", "explanation"})
 # What stands in a row of the search table under the same name and type.
 _PLAIN_FIELDS = tuple(
     item.name

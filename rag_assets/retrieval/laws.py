@@ -2,15 +2,18 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import cached_property
+from itertools import combinations
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.law import LawNames, plain_name
-from rag_assets.law.versions import LAWS_KEY, Judged, Wording, judge_wordings
+from rag_assets.law.versions import LAWS_KEY, Judged, Standing, Wording, judge_wordings
 from rag_assets.model import Article
-from rag_assets.retrieval.hits import LAW_COLUMNS, articles_of
+from rag_assets.retrieval.hits import LAW_COLUMNS, Hit, LawMark, articles_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,6 +49,12 @@ class HeldLaw:
         return own or self.title or PurePosixPath(self.file).stem
 
     @property
+    def version_day(self) -> date:
+        """The day of its wording, the first of all where that is not known."""
+        known = self.wording.version_date if self.wording is not None else None
+        return known or date.min
+
+    @property
     def law_title(self) -> str | None:
         """The title by which the chunks of this law are told from others of the file."""
         return self.wording.title if self.wording is not None else None
@@ -72,10 +81,20 @@ class PublishedLaws:
                     self._by_title.setdefault(title, []).append(law.key)
         self.names = LawNames(names)
 
-    @property
+    @cached_property
     def holds_statutes(self) -> bool:
         """Whether any document was read as statutes and is one."""
         return any(law.wording and law.wording.is_statute for law in self.by_key.values())
+
+    @cached_property
+    def titles_of_several(self) -> frozenset[str]:
+        """The titles that more than one law has."""
+        return frozenset(title for title, keys in self._by_title.items() if len(keys) > 1)
+
+    @property
+    def titles(self) -> AbstractSet[str]:
+        """The titles of all laws, as `plain_name` has them."""
+        return self._by_title.keys()
 
     def called(self, title: str) -> Sequence[str]:
         """Return the keys of the laws with a title, as `plain_name` has it."""
@@ -158,6 +177,46 @@ class HeldLaws:
             judged |= {one.key: how for one, how in zip(group, found, strict=True)}
         return judged[law.key]
 
+    def is_one_of_several(self, law: HeldLaw) -> bool:
+        """Say whether there are wordings of a law of other days, or of none that is known."""
+        days = {one.wording.version_date for one in self.wordings_of(law) if one.wording}
+        return len(days) > 1
+
+    def not_holding(self, day: date) -> dict[str, HeldLaw]:
+        """Return the wordings in whose place another wording of the same law is in force.
+
+        By key: those that are superseded or not yet in force on the day.
+        """
+        titles: set[str] = set().union(*(one.titles_of_several for one in self._published))
+        for one, other in combinations(self._published, 2):
+            titles |= one.titles & other.titles
+        found: dict[str, HeldLaw] = {}
+        called = (one.called(title) for one in self._published for title in titles)
+        for key in dict.fromkeys(key for keys in called for key in keys):
+            law = self[key]
+            if self.judge(law, day).standing not in {"superseded", "not_yet_in_force"}:
+                continue
+            others = self.wordings_of(law)
+            if any(self.judge(other, day).standing == "in_force" for other in others):
+                found[key] = law
+        return found
+
+    def mark(self, hit: Hit, day: date) -> Hit:
+        """Return a hit with the wording that it is of, and how it stands on a day."""
+        law = self.of_passage(hit.namespace, hit.doc_uid, hit.law_title)
+        if law is None or law.wording is None:
+            return hit
+        judged = self.judge(law, day)
+        mark = LawMark(
+            law.shown_title,
+            judged.standing,
+            law.wording.version_date,
+            judged.holds_from,
+            judged.is_stated,
+            self.is_one_of_several(law),
+        )
+        return replace(hit, law=mark)
+
     def wordings_of(self, law: HeldLaw) -> list[HeldLaw]:
         """Return all wordings of a law, itself among them; none where none is known of it."""
         if law.wording is None:
@@ -189,3 +248,56 @@ def find_articles(reader: "Reader", law: HeldLaw) -> list[tuple[str, tuple[Artic
     return [
         (row["chunk_id"], articles_of(row)) for row in rows if row["law_title"] == law.law_title
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class AskedDay:
+    """The day for which laws are asked, and what of them is searched.
+
+    Args:
+        laws: of the publications that are asked.
+        has_all_versions: whether wordings in whose place another is in force are found too.
+        named: uids of documents that the question names: these are found, whatever they hold.
+    """
+
+    laws: HeldLaws
+    day: date
+    has_all_versions: bool = False
+    named: Sequence[str] = ()
+    left_out: Mapping[str, HeldLaw] = field(init=False)
+
+    def __post_init__(self) -> None:
+        found = {} if self.has_all_versions else self.laws.not_holding(self.day)
+        left_out = {key: law for key, law in found.items() if law.doc_uid not in self.named}
+        object.__setattr__(self, "left_out", left_out)
+
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """`namespace:doc_uid` of the documents that are left out whole, sorted."""
+        whole = (law for key, law in self.left_out.items() if key.count("::") == 1)
+        return tuple(sorted(f"{law.namespace}:{law.doc_uid}" for law in whole))
+
+    @property
+    def shown(self) -> str:
+        """What of laws is searched, in words."""
+        if self.has_all_versions:
+            return f"all wordings of laws, judged on {self.day}"
+        return f"laws in force on {self.day}"
+
+    def mark(self, hit: Hit) -> Hit:
+        """Return a hit with the wording that it is of, and how it stands on the day."""
+        return self.laws.mark(hit, self.day)
+
+    def finds(self, hit: Hit) -> bool:
+        """Say whether a hit is of no wording that is left out."""
+        law = self.laws.of_passage(hit.namespace, hit.doc_uid, hit.law_title)
+        return law is None or law.key not in self.left_out
+
+    def chosen(self, laws: Sequence[HeldLaw]) -> list[HeldLaw]:
+        """Return what of some laws is found, those in force first, then the newest first."""
+        found = [law for law in laws if law.key not in self.left_out]
+        found.sort(key=lambda law: law.version_day, reverse=True)
+        return sorted(found, key=lambda law: self._standing(law) != "in_force")
+
+    def _standing(self, law: HeldLaw) -> Standing | None:
+        return self.laws.judge(law, self.day).standing if law.wording is not None else None

@@ -13,7 +13,7 @@ from rag_assets.law import (
 from rag_assets.retrieval.candidates import fetch_hits
 from rag_assets.retrieval.filters import SearchFilters
 from rag_assets.retrieval.hits import Hit
-from rag_assets.retrieval.laws import HeldLaws, find_articles
+from rag_assets.retrieval.laws import AskedDay, HeldLaws, find_articles
 from rag_assets.retrieval.reader import Reader
 
 
@@ -26,18 +26,24 @@ class _Found:
 
 
 def put_articles_first(
-    readers: Sequence[Reader], text: str, hits: Sequence[Hit], filters: SearchFilters
+    readers: Sequence[Reader],
+    text: str,
+    hits: Sequence[Hit],
+    filters: SearchFilters,
+    day: AskedDay | None = None,
 ) -> tuple[list[Hit], list[str]]:
     """Return hits with the articles that a question names before all others.
 
-    Of a law that is named the newest version that holds the article; where no law is named the
-    article of each document, in the order of the search.
+    Of a law that is named the wording in force on the day that is asked for, without a day the
+    newest that holds the article; where no law is named the article of each document, in the order
+    of the search.
 
     Args:
         readers: one a namespace.
         text: of the question.
         hits: as searched, best first.
         filters: hold for articles too.
+        day: on which a wording has to hold.
 
     Returns:
         The hits, those that were put first with `named_article` in their explanations and the best
@@ -46,9 +52,9 @@ def put_articles_first(
     """
     if not names_articles(text):
         return list(hits), []
-    laws = HeldLaws([reader.laws for reader in readers])
+    laws = day.laws if day is not None else HeldLaws([reader.laws for reader in readers])
     references = find_references(text, laws.names)
-    found = [_look_up(readers, laws, reference, filters) for reference in references]
+    found = [_look_up(readers, laws, reference, filters, day) for reference in references]
     warnings = [text for one in found for text in _warnings(one, laws)]
     order = {hit.chunk_key: place for place, hit in enumerate(hits)}
     named: dict[str, str] = {}
@@ -68,6 +74,7 @@ def put_articles_first(
             explanation={**known[key].explanation, "named_article": shown},
         )
         for key, shown in named.items()
+        if day is None or day.finds(known[key])
     ]
     return [*first, *(hit for hit in hits if hit.chunk_key not in named)], warnings
 
@@ -82,6 +89,7 @@ def _look_up(
     laws: HeldLaws,
     reference: ArticleReference,
     filters: SearchFilters,
+    day: AskedDay | None,
 ) -> _Found:
     pattern = article_pattern(reference.key)
     if _is_of_any(reference):
@@ -92,7 +100,8 @@ def _look_up(
         )
         return _Found(reference, keys)
     by_name = {reader.namespace: reader for reader in readers}
-    for law in (laws[key] for key in reference.documents):
+    meant = [laws[key] for key in reference.documents]
+    for law in day.chosen(meant) if day is not None else meant:
         reader = by_name[law.namespace]
         known = find_articles(reader, law)
         if known is None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import TYPE_CHECKING, Any, Self
 
 from rag_assets.model import PublicationError, UsageError
@@ -10,6 +11,7 @@ from rag_assets.publishing import look_since_publication, removed_documents, vec
 from rag_assets.retrieval.filter_values import check_filter_values
 from rag_assets.retrieval.filters import REFERENCES, SearchFilters
 from rag_assets.retrieval.hits import Hit, ParentHit
+from rag_assets.retrieval.laws import AskedDay, HeldLaws
 from rag_assets.retrieval.opened import Asked, open_library, workspace_of
 from rag_assets.retrieval.parents import backfill_parents
 from rag_assets.retrieval.queries import AskedQuery, make_query
@@ -41,6 +43,7 @@ class Retrieved:
         warnings: sentences a person can act on.
         circumstances: those of `warnings` that the moment decides and not the publications: a
             namespace that had none yet, a language model's answer.
+        day: for which laws were asked; None without one, and where no statute is published.
     """
 
     query: AskedQuery
@@ -52,6 +55,7 @@ class Retrieved:
     manifests: Mapping[str, Mapping[str, Any]]
     warnings: tuple[str, ...]
     circumstances: tuple[str, ...] = ()
+    day: AskedDay | None = None
 
 
 class Retriever:
@@ -149,6 +153,8 @@ class Retriever:
         filters: SearchFilters | None = None,
         document_ids: Sequence[str] | None = None,
         wordings: Mapping[str, str] | None = None,
+        as_of: date | None = None,
+        all_versions: bool = False,
     ) -> Retrieved:
         """Return what the publications hold on a question.
 
@@ -159,6 +165,10 @@ class Retriever:
             document_ids: only these documents, by `doc_uid` or `doc_id`; None for all.
             wordings: the question as it was searched before (`AskedQuery.texts`): no language
                 model is asked again.
+            as_of: the day on which laws have to hold: of a law with several wordings those that
+                are superseded or not yet in force are left out, and hits of statutes say how they
+                stand. None leaves nothing out and says nothing of it.
+            all_versions: find these wordings too.
 
         Raises:
             UsageError: the retriever is not open, no text, `top_k` below 1, a document that no
@@ -183,8 +193,11 @@ class Retriever:
         unknown = self._unknown_values(chosen) if filters is not None else []
         barred = self._not_citable() if chosen.citable_only and self._looks_at_raw else {}
         chosen = replace(chosen, without=tuple(dict.fromkeys((*chosen.without, *barred))))
+        day = self._day(as_of, chosen, all_versions=all_versions)
+        if day is not None:
+            chosen = replace(chosen, without_wordings=day.documents)
         query = make_query(text, self.readers, settings, self._llm, wordings)
-        ranking = rank_chunks(self.readers, query, settings, chosen)
+        ranking = rank_chunks(self.readers, query, settings, chosen, day)
         hits = ranking.hits[: settings.top_k]
         circumstances = (
             *(f"namespace '{name}' has no publication yet and was left out"
@@ -201,7 +214,7 @@ class Retriever:
             if needs_windows
             else (),
             settings=self._applied(settings),
-            filters=self._shown(chosen),
+            filters=(*self._shown(chosen), *([day.shown] if day is not None else [])),
             manifests=manifests,
             warnings=(
                 *circumstances,
@@ -212,7 +225,19 @@ class Retriever:
                 *_narrow(settings),
             ),
             circumstances=(*circumstances, *query.circumstances),
+            day=day,
         )
+
+    def _day(
+        self, as_of: date | None, filters: SearchFilters, *, all_versions: bool
+    ) -> AskedDay | None:
+        """Return the day for which laws are asked, None without one and where no statute is."""
+        if as_of is None:
+            return None
+        laws = HeldLaws([reader.laws for reader in self.readers])
+        if not laws.holds_statutes:
+            return None
+        return AskedDay(laws, as_of, all_versions, filters.doc_uids or ())
 
     def _not_citable(self) -> dict[str, str]:
         """Return, as filters name them, documents that must not be cited any more, and why."""

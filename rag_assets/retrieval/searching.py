@@ -17,6 +17,7 @@ from rag_assets.retrieval.governance import (
 )
 from rag_assets.retrieval.hits import Hit
 from rag_assets.retrieval.language_groups import LanguageGroup, language_groups, merge_groups
+from rag_assets.retrieval.laws import AskedDay
 from rag_assets.retrieval.named_articles import put_articles_first
 from rag_assets.retrieval.queries import AskedQuery, without_idle
 from rag_assets.retrieval.reader import Reader
@@ -57,6 +58,7 @@ def rank_chunks(
     query: AskedQuery,
     settings: "RetrieveSettings",
     filters: SearchFilters = EVERYTHING,
+    day: AskedDay | None = None,
 ) -> Ranking:
     """Return the chunks that answer a question, over all readers in one ranking (spec 001).
 
@@ -79,6 +81,8 @@ def rank_chunks(
         query: with vectors by `make_query`.
         settings: of the search; `top_k` is not looked at.
         filters: applied before the searches.
+        day: for which laws are asked: hits of statutes are marked, and of a law that is named the
+            wording of that day is chosen. None marks nothing.
 
     Returns:
         At most `rerank_k` hits with ranks and scores by searcher, and an `explanation` each.
@@ -91,11 +95,13 @@ def rank_chunks(
     if len(set(namespaces)) != len(namespaces):
         raise UsageError(f"each namespace can be asked once, got {', '.join(namespaces)}.")
     found, count = _find(readers, query, settings, filters)
+    if day is not None:
+        found = [hit for hit in found if day.finds(hit)]
     judged = rerank(found, query, settings, readers)
     hits: Sequence[Hit] = judged.hits
     told = list(judged.warnings)
     if settings.method != "semantic" and settings.text.phrase_boost:
-        hits, more = put_articles_first(readers, query.text, hits, filters)
+        hits, more = put_articles_first(readers, query.text, hits, filters, day)
         told += more
     hits = hits[: settings.rerank_k]
     if settings.quality.dedupe:
@@ -107,6 +113,8 @@ def rank_chunks(
     if settings.score_threshold is not None:
         threshold = settings.score_threshold
         hits = [h for h in hits if h.score >= threshold or "named_article" in h.explanation]
+    if day is not None:
+        hits = [day.mark(hit) for hit in hits]
     return Ranking(
         tuple(
             replace(

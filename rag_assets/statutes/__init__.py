@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from rag_assets.law.citing import StatuteCitation, read_citation, write_citation
 from rag_assets.lazily import lazy_names
-from rag_assets.statutes.citing import StatuteCitation, read_citation, write_citation
 from rag_assets.statutes.shelf import FoundArticle, LawShelf, LawVersion, UnknownLawError
 
 if TYPE_CHECKING:

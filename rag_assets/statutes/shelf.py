@@ -14,11 +14,11 @@ from rag_assets.law import (
     plain_name,
     write_number,
 )
+from rag_assets.law.citing import StatuteCitation, read_citation, write_citation
 from rag_assets.law.versions import Judged, Standing, Wording
 from rag_assets.model import Article, UsageError
 from rag_assets.parsing import read_parsed
 from rag_assets.retrieval import HeldLaw, HeldLaws, Hit, Publications, Reader, find_articles
-from rag_assets.statutes.citing import StatuteCitation, read_citation, write_citation
 
 # Below it a name has nothing in common with another that a person would see (rapidfuzz WRatio,
 # 0 to 100; its documentation calls 60 the usual lower bound of "similar").
@@ -187,7 +187,8 @@ class LawShelf:
     def article(self, citation: StatuteCitation | str) -> FoundArticle:
         """Return the article, or the clause of it, that a citation names.
 
-        The wording is the one that is named, else the one in force.
+        The wording is the one that is named, else the one in force, else the only one that there
+        is, whatever its standing: that is told.
 
         Raises:
             UsageError: there is no such law, wording, article or clause; what is near is named.
@@ -198,6 +199,8 @@ class LawShelf:
             chosen = [one for one in versions if str(one.version_date) == asked.version]
         else:
             chosen = [one for one in versions if one.standing == "in_force"]
+            if len({one.version_date for one in versions}) == 1:
+                chosen = chosen or versions
         if not chosen:
             days = ", ".join(f"{one.version_date} ({one.standing})" for one in versions)
             raise UsageError(
@@ -206,7 +209,9 @@ class LawShelf:
                 + f". There are: {days}."
             )
         for version in chosen:
-            found = self._cut_out(version, asked, is_one_of_several=len(versions) > 1)
+            found = self._cut_out(
+                version, asked, is_one_of_several=self._laws.is_one_of_several(version.law)
+            )
             if found is not None:
                 return found
         raise UsageError(self._nearest(chosen, asked))

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from rag_assets.chunking import chunks_schema, parents_schema
+from rag_assets.law.citing import write_citation
 from rag_assets.law.curating import FILE_RULES, LawFile
 from rag_assets.law.structure import read_laws
 from rag_assets.model import UsageError, hash_fields
 from rag_assets.parsing import read_parsed, read_reports
 from rag_assets.retrieval import OpenedLibrary, Publications
 from rag_assets.stages import parsed_contents
-from rag_assets.statutes.citing import write_citation
 from rag_assets.statutes.shelf import LawShelf
 from rag_assets.storage import read_rows
 from rag_assets.workspace import Inventory, Namespace

@@ -1,6 +1,7 @@
 """Find passages, and read what stands around them."""
 
 from collections.abc import Sequence
+from datetime import date
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -8,6 +9,7 @@ from typing_extensions import TypedDict
 
 from rag_assets.evidence import Question, chat_model_of, make_pack, pack_to_json
 from rag_assets.evidence.locating import locate
+from rag_assets.law.versions import Standing
 from rag_assets.model import UsageError
 from rag_assets.retrieval import Hit, OpenedLibrary, Retriever, SearchFilters, explain_hit
 
@@ -18,6 +20,27 @@ _TopK = Annotated[int | None, Field(ge=1, le=100, description="Results at most."
 _Filters = Annotated[
     Sequence[str], Field(description="Conditions such as year>=2020, tag=roofs, language=zh.")
 ]
+
+_AsOf = Annotated[
+    date | None,
+    Field(description="The day, YYYY-MM-DD, on which wordings of laws have to hold; else today."),
+]
+_AllVersions = Annotated[
+    bool, Field(description="Of laws also wordings in whose place another is in force.")
+]
+
+
+class FoundLaw(TypedDict):
+    """The wording of a law that a passage is of, and how it stands on the day that was asked for.
+
+    `standing` is in_force, not_yet_in_force, superseded, repealed or unknown.
+    """
+
+    title: str
+    citation: str | None
+    standing: Standing
+    version_date: str | None
+    holds_from: str | None
 
 
 class FoundPassage(TypedDict):
@@ -37,6 +60,7 @@ class FoundPassage(TypedDict):
     score: float
     why: str
     text: str
+    law: FoundLaw | None
 
 
 class Found(TypedDict):
@@ -69,13 +93,25 @@ def search(
     ] = None,
     filters: _Filters = (),
     citable_only: Annotated[bool, Field(description="Only what may be cited as evidence.")] = False,
+    as_of: _AsOf = None,
+    all_versions: _AllVersions = False,
 ) -> Found:
-    """Find passages by words and by meaning, best first, each with place and citation id."""
+    """Find passages by words and by meaning, best first, each with place and citation id.
+
+    Cite a passage of a law by its `law.citation`, and say where its `law.standing` is not in_force.
+    """
     chosen = SearchFilters(citable_only=citable_only)
     for condition in filters:
         chosen = chosen.with_filter(condition)
     with Retriever(library, namespaces, llm=chat_model_of(library.workspace)) as retriever:
-        found = retriever.retrieve(query, top_k=top_k, filters=chosen, document_ids=document_ids)
+        found = retriever.retrieve(
+            query,
+            top_k=top_k,
+            filters=chosen,
+            document_ids=document_ids,
+            as_of=as_of,
+            all_versions=all_versions,
+        )
     return {
         "hits": [_passage(rank, hit) for rank, hit in enumerate(found.hits, start=1)],
         "filters": list(found.filters),
@@ -117,10 +153,17 @@ def evidence_pack(
     namespaces: _Namespaces = (),
     top_k: _TopK = None,
     filters: _Filters = (),
+    as_of: _AsOf = None,
+    all_versions: _AllVersions = False,
 ) -> dict[str, Any]:
     """Return only what may be cited, with verbatim quotes, places and hashes; not stored."""
     asked = Question(
-        question=question, namespaces=tuple(namespaces), top_k=top_k, filters=tuple(filters)
+        question=question,
+        namespaces=tuple(namespaces),
+        top_k=top_k,
+        filters=tuple(filters),
+        as_of=as_of,
+        all_versions=all_versions,
     )
     return pack_to_json(make_pack(library, asked))
 
@@ -142,4 +185,19 @@ def _passage(rank: int, hit: Hit) -> FoundPassage:
         "score": round(hit.score, 6),
         "why": explain_hit(hit),
         "text": hit.text,
+        "law": _law(hit),
+    }
+
+
+def _law(hit: Hit) -> FoundLaw | None:
+    if hit.law is None:
+        return None
+    days = (hit.law.version_date, hit.law.holds_from)
+    version, since = (day.isoformat() if day is not None else None for day in days)
+    return {
+        "title": hit.law.title,
+        "citation": hit.citation,
+        "standing": hit.law.standing,
+        "version_date": version,
+        "holds_from": since,
     }

@@ -149,6 +149,13 @@ def test_what_is_not_there_is_refused_and_the_nearest_is_named(
         shelf(library, date(2021, 1, 1)).article(asked)
 
 
+def test_the_only_wording_is_shown_whatever_its_standing(library: OpenedLibrary) -> None:
+    found = shelf(library, date(2018, 1, 1)).article("[丙丁办法 > 第二条]")
+    assert (found.text, found.version.standing) == ("第二条 乙。", "not_yet_in_force")
+    with pytest.raises(UsageError, match="no wording in force on 2015-05-31"):
+        shelf(library, date(2015, 5, 31)).article("[养犬条例 > 第二条]")
+
+
 def test_citations_are_read_as_they_are_written() -> None:
     written = write_citation(
         "刑法", ["第二编 分则"], "第一百三十三条之一", "第一款第二项", "2023-12-29"
