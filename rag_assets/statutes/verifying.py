@@ -150,7 +150,7 @@ def _tried(held: Publications, shelf: LawShelf, row: dict[str, Any]) -> Iterator
     if not units or title is None:
         return
     wordings = shelf.versions(title)
-    own = next((one for one in wordings if one.doc_uid == row["doc_uid"]), None)
+    own = next((one for one in wordings if one.law.doc_uid == row["doc_uid"]), None)
     if own is None:
         yield f"{row['source_uri']}: its title “{title}” leads to other documents only"
         return
