@@ -307,6 +307,12 @@ class Reader:
         """
         return self._table.fetch(f"doc_uid = {quote_text(doc_uid)}", columns)
 
+    def fetch_columns(
+        self, columns: Sequence[str], filters: SearchFilters = EVERYTHING
+    ) -> "pa.Table":
+        """Return some columns of all chunks that pass the filters, in no order."""
+        return self._table.fetch(filters.condition(), columns)
+
     def fetch_children(
         self, parent_ids: Iterable[str], filters: SearchFilters = EVERYTHING
     ) -> dict[str, tuple[Hit, ...]]:

@@ -20,6 +20,7 @@ from rag_assets.retrieval.usual_questions import stored_digest
 from rag_assets.retrieval.weights import LEXICAL, load_weights, searcher_names
 from rag_assets.retrieval.windows import Window, expand_windows
 from rag_assets.settings import RetrieveSettings
+from rag_assets.workspace import Workspace
 
 if TYPE_CHECKING:
     from rag_assets.llm import ChatModel
@@ -123,6 +124,11 @@ class Retriever:
         self.readers = ()
 
     @property
+    def workspace(self) -> Workspace:
+        """The workspace that is asked."""
+        return self._workspace
+
+    @property
     def manifests(self) -> dict[str, dict[str, Any]]:
         """The manifest of each publication that is asked, by namespace."""
         return {reader.namespace: reader.manifest for reader in self.readers}
@@ -149,6 +155,7 @@ class Retriever:
         filters: SearchFilters | None = None,
         document_ids: Sequence[str] | None = None,
         wordings: Mapping[str, str] | None = None,
+        settings: RetrieveSettings | None = None,
     ) -> Retrieved:
         """Return what the publications hold on a question.
 
@@ -159,6 +166,7 @@ class Retriever:
             document_ids: only these documents, by `doc_uid` or `doc_id`; None for all.
             wordings: the question as it was searched before (`AskedQuery.texts`): no language
                 model is asked again.
+            settings: of this one search, in place of the retriever's.
 
         Raises:
             UsageError: the retriever is not open, no text, `top_k` below 1, a document that no
@@ -168,7 +176,7 @@ class Retriever:
             raise UsageError("the retriever is not open: use it as `with Retriever(…) as …`.")
         if not any(character.isalnum() for character in text):
             raise UsageError("the question has no text. Write a question with words in it.")
-        settings, manifests = self.settings, self.manifests
+        settings, manifests = settings or self.settings, self.manifests
         if top_k is not None:
             if top_k < 1:
                 raise UsageError(f"'top_k' must be at least 1, got {top_k}.")
@@ -300,7 +308,10 @@ class Retriever:
             ("language", filters.languages),
         ):
             if values is not None:
-                shown.append(f"{name} in ({', '.join(map(str, values))})")
+                also = " or standing for it" * bool(
+                    name == "section_category" and filters.standing_in
+                )
+                shown.append(f"{name} in ({', '.join(map(str, values))}){also}")
         return tuple(shown)
 
 
