@@ -96,7 +96,7 @@ def _lines(block: PaperBlock, alias: Callable[[Hit], str | None]) -> list[str]:
         name = _NAMES[block.introduction.section]
         lines.append(f"> Context ({name}): {_indented(block.introduction.text)}{more}")
     for window in block.evidence:
-        named = "".join(f"[{name}] " for hit in window.found if (name := alias(hit)))
+        named = "".join(f"[{one}] " for hit in window.found if (one := alias(hit)))
         lines.append(
             f"> Retrieved Evidence ({_section(window.found[0])}): {named}{_indented(window.text)}"
         )

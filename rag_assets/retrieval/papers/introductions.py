@@ -123,7 +123,7 @@ def _cut(
     tokenizer: "EmbeddingTokenizer",
 ) -> Introduction:
     kept: list[Hit] = []
-    text, spans = "", ()
+    text, spans = "", tuple[tuple[int, int], ...]()
     for chunk in chunks:
         kept.append(chunk)
         text = Window(namespace, doc_uid, tuple(kept), ()).text.strip()

@@ -162,8 +162,9 @@ def _is_name(name: str, known: KnownPaper) -> bool:
 
 
 def _is_alone(name: str, question: str) -> bool:
+    # Most names stand in no question: no pattern is made for them.
     pattern = rf"(?<![A-Za-z0-9_/.-]){re.escape(name)}(?![A-Za-z0-9_/-])"
-    return re.search(pattern, question) is not None
+    return name in question and re.search(pattern, question) is not None
 
 
 # What a publication holds does not change while it is open.
@@ -225,10 +226,9 @@ def _find_openings(reader: Reader) -> dict[str, str]:
     found = {}
     for uid, own in first.items():
         abstract = lacking[uid].abstract
-        if own and abstract:
-            own = [max(own, key=_shared_words(reader, own, abstract))]
         if own:
-            found[uid] = own[0]["chunk_key"]
+            nearest = max(own, key=_shared_words(reader, own, abstract)) if abstract else own[0]
+            found[uid] = nearest["chunk_key"]
     return found
 
 

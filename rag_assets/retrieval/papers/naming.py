@@ -21,7 +21,8 @@ _SURNAME = r"[A-Z][\w’'-]+"
 _AUTHORS = rf"{_SURNAME}(?: et al\.?|(?:,? (?:and|&) {_SURNAME}))"
 _YEAR = r"(?:1[89]|20)\d\d"
 _WORK = re.compile(
-    rf"({_AUTHORS})(?:['’]s)?(?:,? ?[(（]?({_YEAR})[a-z]?[)）]?)?|({_SURNAME}) ?[(（]?({_YEAR})[a-z]?[)）]?"
+    rf"({_AUTHORS})(?:['’]s)?(?:,? ?[(（]?({_YEAR})[a-z]?[)）]?)?"
+    rf"|({_SURNAME}) ?[(（]?({_YEAR})[a-z]?[)）]?"
 )
 _CHINESE_NAME = rf"[{HAN_RANGES}]{{1,3}}"
 _CHINESE_WORK = re.compile(
@@ -51,7 +52,11 @@ _KINDS_LIST = (
 )
 _KINDS = frozenset(_KINDS_LIST.split())
 # What stands after these is where something is measured, or with what, not what is asked about.
-_PLACED = re.compile(r"(?:\b(?:on|in|at|from|against|with|using|via|over|versus|vs\.?|than|for)|在|对|于|与|和|比|跟)\s*$", re.IGNORECASE)  # fmt: skip
+_PLACED = re.compile(
+    r"(?:\b(?:on|in|at|from|against|with|using|via|over|versus|vs\.?|than|for)"
+    r"|在|对|于|与|和|比|跟)\s*$",
+    re.IGNORECASE,
+)
 _ARTICLE_BEFORE = re.compile(r"\b(?:the)\s+$", re.IGNORECASE)
 
 
@@ -118,10 +123,8 @@ def _works(text: str) -> Iterator[tuple[str, int, int]]:
     for match in _WORK.finditer(text):
         first = re.split(r"[^\w’'-]", match[0])[0]
         others = [word for word in re.findall(r"[\w’'-]+", match[0])[1:] if word[0].isupper()]
-        is_person = first not in _NOT_A_SURNAME and not any(
-            map(_is_thing_or_kind, (first, *others))
-        )
-        if is_person:
+        is_thing = any(_is_thing(word) or _is_kind(word) for word in (first, *others))
+        if first not in _NOT_A_SURNAME and not is_thing:
             yield " ".join(match[0].split()), match.start(), match.end()
     for match in _CHINESE_WORK.finditer(text):
         yield match[0].strip("，。、 "), match.start(), match.end()
@@ -161,10 +164,6 @@ def _is_thing(token: str) -> bool:
     has_digit = any(sign.isdigit() for sign in bare)
     is_spelled = bare.isupper() and len(bare) > 2
     return is_spelled or bool(_HAS_INNER_CAPITAL.search(bare)) or (has_digit and capitals > 0)
-
-
-def _is_thing_or_kind(token: str) -> bool:
-    return _is_thing(token) or _is_kind(token)
 
 
 def _is_kind(token: str) -> bool:

@@ -62,11 +62,24 @@ _ANY_PAPERS_CHINESE = re.compile(
 )
 
 
+_FRAME = re.compile(
+    r"\b(?:in|of|by) (?:the|that) (?:paper|article|thesis|preprint|study)"
+    r"(?: (?:about|on|that|which|in which|where)\b)?|\bconclude\b|[那这]篇(?:关于)?|的?(?:论文|文章)|得出",
+    re.IGNORECASE,
+)
+
+
+def topic_of(question: str) -> str:
+    """Return a question without the words that fit any paper; "" where nothing is left."""
+    rest = _FRAME.sub(" ", question)
+    if HAN.search(rest):
+        return " ".join(_ANY_PAPERS_CHINESE.sub(" ", rest).split())
+    words = (word for word in re.findall(r"[\w-]+", rest) if word.lower() not in _ANY_PAPERS)
+    return " ".join(words)
+
+
 def _has_no_topic(text: str) -> bool:
-    if HAN.search(text):
-        return _ANY_PAPERS_CHINESE.fullmatch(text) is not None
-    words = re.findall(r"[\w-]+", text.lower())
-    return len(words) > 2 and all(word in _ANY_PAPERS for word in words)
+    return len(re.findall(r"\w", text)) > 3 and not topic_of(text)
 
 
 INTENT_RULES = (
@@ -77,10 +90,11 @@ INTENT_RULES = (
         "Which sampling do the authors use?",
         "Which authors write about sampling?",
         _finds(
-            rf"\b(?:this|that|the present|the cited|the given) {_ONE}\b|\b(?:by|in) this (?:work|approach)\b"
+            rf"\b(?:this|that|the present|the cited|the given) {_ONE}\b"
+            r"|\b(?:by|in) this (?:work|approach)\b"
             r"|\bthe(?:ir)? authors?\b|\b(?:do|did) authors\b|\bauthor['’]s\b"
             r"|\bthe (?:proposed|presented|introduced) \w+|\bproposed (?:approach|method|model)\b"
-            rf"|\bthe {_ONE}\b(?! (?:of|on|about|in|between))"
+            rf"|\bthe {_ONE}\b(?! (?:of|on|about|in|between)\b)"
             "|本(?:文|论文|研究|篇)|[该此这](?:篇|项|一|份|个)?(?:论文|文章|文献|研究|文|模型|方法)"
             "|(?<![学])作者|文中|^(?:文章|论文)|所提(?:出的)?(?:方法|模型|算法)|^附录"
         ),
@@ -96,8 +110,23 @@ INTENT_RULES = (
             r"^(?:[\w-]+\W+){0,5}?(?:do|does|did|are|were|have|had|can) they\b"
             r"|^(?:[\w-]+\W+){0,3}?their (?:[\w-]+ )?(?:model|approach|method|system|data|dataset|"
             r"corpus|result|experiment|work|sample|findings?)s?\b"
-            r"|\b(?:does|do|is|of|in) their (?:[\w-]+ )?(?:model|approach|method|system|tool|datasets?)\b"
+            r"|\b(?:does|do|is|of|in) their (?:[\w-]+ )?(?:model|approach|method|system|"
+            r"tool|datasets?)\b"
             "|^(?:请问)?他们"
+        ),
+        _PAPER,
+    ),
+    IntentRule(
+        "described-paper",
+        ("en", "zh"),
+        'one paper is described: "the paper about …", 那篇关于…的论文',
+        "In the paper on owls in barns, what do they eat?",
+        "Which papers on owls in barns are there?",
+        _finds(
+            r"\b(?:the|that) (?:paper|article|thesis|preprint) "
+            r"(?:about|on|that|which|in which|where)\b"
+            r"|\b(?:the|that) study (?:that|which|in which|where)\b"
+            rf"|[那这]篇[^，。？?]{{2,}}?的?{_CHINESE_ONE}"
         ),
         _PAPER,
     ),
@@ -178,7 +207,8 @@ INTENT_RULES = (
         "Is XLNet better than RoBERTa?",
         "Is XLNet hard to train?",
         _finds(
-            r"^compar|\bcompare (?:on|in|with each)|\b[\w-]+ (?:and|or|vs\.?|versus) [\w-]+ .*\b(?:compare|differ)"
+            r"^compar|\bcompare (?:on|in|with each)|\b[\w-]+ (?:and|or|vs\.?|versus) [\w-]+ .*"
+            r"\b(?:compare|differ)"
             r"|\b(?:better|worse|faster) than\b|\bdifferences? between\b"
             r"|(?:对比如何|哪个更|相比|比.{1,12}[好强快高优]|之间的(?:区别|差异))"
         ),
@@ -194,7 +224,8 @@ INTENT_RULES = (
             r"\b(?:recent|current|existing|common|typical|various|different) "
             r"(?:approach|method|work|research|advance|technique|trend)"
             r"|\b(?:commonly|usually|typically|generally|often)\b|\bresearchers\b|\bstudies\b"
-            r"|\b(?:previous|prior|earlier) (?:literature|research|work)\b|\bwhat is known\b|\bdo we know\b"
+            r"|\b(?:previous|prior|earlier) (?:literature|research|work)\b"
+            r"|\bwhat is known\b|\bdo we know\b"
             r"|一般|通常|常用|主流|近年来|最近|学者|国内外|国外|(?:以往|已有|现有)的?研究"
             r"|有哪些.{0,12}?(?:方法|途径|算法|技术|措施|策略)"
         ),
@@ -242,8 +273,9 @@ SECTION_RULES = (
         "What earlier work do they build on?",
         "How early does the effect begin?",
         _finds(
-            r"\b(?:earlier|previous|prior|related|existing) (?:[\w-]+ )?(?:work|literature|research|"
-            r"approach|stud(?:y|ies)|system)|\bprior approaches\b|\bapproached\b.*\bbefore\b"
+            r"\b(?:earlier|previous|prior|related|existing) (?:[\w-]+ )?(?:work|literature|"
+            r"research|approach|stud(?:y|ies)|system)|\bprior approaches\b"
+            r"|\bapproached\b.*\bbefore\b"
             "|前人|以往|已有(?:的)?研究|已有方法|相关(?:工作|研究)|文献综述|综述了|研究现状|国外学者|国内外"
         ),
         (_SECTIONS.RELATED_WORK,),
@@ -255,7 +287,8 @@ SECTION_RULES = (
         "What limitations does the study have?",
         "Is the temperature limited?",
         _finds(
-            r"\b(?:limitations?|shortcomings?|future (?:work|research)|open (?:problems?|questions?)|"
+            r"\b(?:limitations?|shortcomings?|future (?:work|research)|"
+            r"open (?:problems?|questions?)|"
             r"conclu\w+|implications?|policy recommendations?|directions for)\b"
             "|局限|不足|展望|结论|未来(?:的)?(?:工作|研究)|未解决|政策建议|后续研究"
         ),
@@ -281,11 +314,15 @@ SECTION_RULES = (
         "What accuracy do they reach?",
         "What material is used?",
         _finds(
-            r"\b(?:results?|perform\w*|accura\w+|scores?|f1|bleu|rouge|metrics?|evaluat\w+|baselines?|"
-            r"compar\w+|outperform\w*|ablation|improve[sd]?|improvements?|significan\w+|better|best|speed-?up|"
-            r"effect sizes?|errors?|rates?|yield|capacity|efficien\w+|evidence|matters? most|how much|"
+            r"\b(?:results?|perform\w*|accura\w+|scores?|f1|bleu|rouge|metrics?|evaluat\w+|"
+            r"baselines?|"
+            r"compar\w+|outperform\w*|ablation|improve[sd]?|improvements?|significan\w+|better|best|"
+            r"speed-?up|"
+            r"effect sizes?|errors?|rates?|yield|capacity|efficien\w+|evidence|"
+            r"matters? most|how much|"
             r"how well|what effect)\b(?<!learning rate)"
-            "|结果|性能|准确率|精度|得分|(?:评价|哪些|什么)指标|评价|评估|基线|对比|优于|实验|显著|效果|提高了|提升了|多高|灵敏度|"
+            "|结果|性能|准确率|精度|得分|(?:评价|哪些|什么)指标|评价|评估|基线|对比|优于|实验|"
+            "显著|效果|提高了|提升了|多高|灵敏度|"
             "产率|回收率|降温|(?-i:mAP)|影响|更适合|优势|比.{1,12}好|有多大"
         ),
         (_SECTIONS.EVALUATION,),
@@ -309,12 +346,17 @@ SECTION_RULES = (
         "How is the catalyst prepared?",
         "Is the catalyst known?",
         _finds(
-            r"^(?:in [^,?]+, )?how\b|\bhow (?:do|does|did|is|are|was|were|many|large|big|long|can|has)\b"
-            r"|\b(?:model|architecture|method|algorithm|network|layers?|train\w*|features?|embeddings?|"
-            r"objective|optimi[sz]er|loss|data(?:set)?s?|corp(?:us|ora)|annotat\w+|participants?|patients?|"
-            r"sampl\w+|software|instruments?|interviews?|questionnaires?|hyperparameters?|learning rate|"
+            r"^(?:in [^,?]+, )?how\b|\bhow (?:do|does|did|is|are|was|were|many|large|"
+            r"big|long|can|has)\b"
+            r"|\b(?:model|architecture|method|algorithm|network|layers?|train\w*|features?|"
+            r"embeddings?|"
+            r"objective|optimi[sz]er|loss|data(?:set)?s?|corp(?:us|ora)|annotat\w+|"
+            r"participants?|patients?|"
+            r"sampl\w+|software|instruments?|interviews?|questionnaires?|hyperparameters?|"
+            r"learning rate|"
             r"vocabulary|catalysts?|steps|role|measure\w*|used)\b"
-            "|如何|怎样|怎么|方法|(?<!语言)(?<!训练)模型|架构|算法|网络|训练|特征|数据|语料|标注|采集|样本|抽样|采样|变量|问卷|"
+            "|如何|怎样|怎么|方法|(?<!语言)(?<!训练)模型|架构|算法|网络|训练|特征|数据|语料|标注|采集|样本|"
+            "抽样|采样|变量|问卷|"
             "多少(?:层|个|份)|温度|设备|制备|合成|途径|设(?:置|为)|步骤|算力|作用"
         ),
         (_SECTIONS.METHOD,),

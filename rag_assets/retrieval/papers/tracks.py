@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from rag_assets.publishing.content_words import content_stems
 from rag_assets.retrieval.filters import EVERYTHING, SearchFilters
 from rag_assets.retrieval.hits import Hit
 from rag_assets.retrieval.papers.abstracts import COARSE_PAPERS, search_abstracts
 from rag_assets.retrieval.papers.library import Paper, PaperLibrary
 from rag_assets.retrieval.papers.locating import Located, locate_paper
+from rag_assets.retrieval.papers.naming import find_names
 from rag_assets.retrieval.papers.routing import Route, route_question
 from rag_assets.retrieval.papers.sections import search_by_section
 from rag_assets.retrieval.retriever import Retrieved, Retriever
@@ -112,7 +114,7 @@ def search_papers(
 
     Args:
         retriever: entered.
-        question: as asked.
+        question: as asked. Within one paper it is searched without the paper's names.
         k: passages at most, from 1.
         llm: decides the route; None for rules.
         route: decided before.
@@ -125,8 +127,21 @@ def search_papers(
     routed = route_papers(retriever, question, llm=llm, route=route, filters=filters)
     confined = only_papers(filters, routed.papers, retriever)
     sections = routed.route.target_section_category if routed.track != "topic" else ()
-    found = search_by_section(retriever, question, None, sections, k, filters=confined)
+    asked = _without_names(question) if routed.track == "paper" else question
+    found = search_by_section(retriever, asked, None, sections, k, filters=confined)
     return PaperSearch(routed, found.hits, (*routed.told, *found.told), found.retrieved)
+
+
+def _without_names(question: str) -> str:
+    """Return a question without what it calls its paper by; what finds it finds no passage in it.
+
+    Names of things stay: the paper speaks of them.
+    """
+    names = find_names(question)
+    rest = question
+    for name in (*names.identifiers, *names.titles, *names.works):
+        rest = rest.replace(name, " ")
+    return rest if len(content_stems(rest)) > 1 else question
 
 
 def only_papers(
