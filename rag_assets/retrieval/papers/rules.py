@@ -45,15 +45,17 @@ def _names(*kinds: str) -> Callable[[str], bool]:
 # Words that fit any paper. Completed with what questions of QASPER's annotators say, who have
 # their paper before them.
 _ANY_PAPERS_LIST = (
-    "a additional all an and any approach approaches are architecture architectures as "
-    "automatic available baseline baselines be been best big by can compare compared consist "
-    "corpora corpus criteria data dataset datasets different do does embeddings evaluate "
-    "evaluated evaluation evaluations experiment experiments for had has have how human in "
-    "individual is it labeled labels language languages large layers main many measure measured "
-    "method methods metric metrics model models much multiple new of on other parallel "
-    "performance performing present presented proposed publicly reported result results sample "
-    "size source state-of-the-art system task techniques test tested the their there threshold "
-    "to train trained training two types use used vocabulary was were what which word worst"
+    "a additional all an and any approach approaches architecture architectures are as author "
+    "authors automatic available baseline baselines be been best big by can compare compared "
+    "conclude conclusion conclusions consist contribution contributions corpora corpus criteria "
+    "data dataset datasets different do does embeddings evaluate evaluated evaluation evaluations "
+    "experiment experiments find finding findings for found future had has have how human in "
+    "individual is it labeled labels language languages large layers limitation limitations main "
+    "many measure measured method methods metric metrics model models much multiple new of on "
+    "other paper papers parallel performance performing present presented proposed publicly "
+    "report reported reports result results sample say says size source state-of-the-art study "
+    "system task techniques test tested the their there this threshold to train trained training "
+    "two types use used vocabulary was were what which word work worst"
 )
 _ANY_PAPERS = frozenset(_ANY_PAPERS_LIST.split())
 _ANY_PAPERS_CHINESE = re.compile(
@@ -64,7 +66,8 @@ _ANY_PAPERS_CHINESE = re.compile(
 
 _FRAME = re.compile(
     r"\b(?:in|of|by) (?:the|that) (?:paper|article|thesis|preprint|study)"
-    r"(?: (?:about|on|that|which|in which|where)\b)?|\bconclude\b|[那这]篇(?:关于)?|的?(?:论文|文章)|得出",
+    r"(?: (?:about|on|that|which|in which|where)\b)?|\bconclude\b"
+    "|[那这]篇(?:关于)?|的?(?:论文|文章)|得出",
     re.IGNORECASE,
 )
 
@@ -334,7 +337,8 @@ SECTION_RULES = (
         "What problem does it set out to solve?",
         "How is the problem solved?",
         _finds(
-            r"^why\b|\bmotivat\w+|\b(?:problem|gap|question)\b.*\b(?:solve|address|study|tackle)|\bbackground\b"
+            r"^why\b|\bmotivat\w+|\b(?:what|which) (?:problem|gap|question)\b.*\b"
+            r"(?:solve|address|study|tackle)|\bbackground\b"
             "|为什么|为何|动机|背景|解决(?:什么|了什么|的)|要解决|什么问题"
         ),
         (_SECTIONS.INTRODUCTION,),
@@ -354,7 +358,7 @@ SECTION_RULES = (
             r"participants?|patients?|"
             r"sampl\w+|software|instruments?|interviews?|questionnaires?|hyperparameters?|"
             r"learning rate|"
-            r"vocabulary|catalysts?|steps|role|measure\w*|used)\b"
+            r"vocabulary|steps|role|measure\w*|used)\b"
             "|如何|怎样|怎么|方法|(?<!语言)(?<!训练)模型|架构|算法|网络|训练|特征|数据|语料|标注|采集|样本|"
             "抽样|采样|变量|问卷|"
             "多少(?:层|个|份)|温度|设备|制备|合成|途径|设(?:置|为)|步骤|算力|作用"
