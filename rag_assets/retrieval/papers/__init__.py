@@ -11,7 +11,13 @@ from rag_assets.retrieval.papers.introductions import Introduction, introduction
 from rag_assets.retrieval.papers.library import Paper, PaperLibrary
 from rag_assets.retrieval.papers.locating import Located, locate_paper
 from rag_assets.retrieval.papers.routing import Intent, Route, route_question
-from rag_assets.retrieval.papers.rules import INTENT_RULES, SECTION_RULES, route_by_rules
+from rag_assets.retrieval.papers.rules import (
+    INTENT_RULES,
+    SECTION_RULES,
+    IntentRule,
+    SectionRule,
+    route_by_rules,
+)
 from rag_assets.retrieval.papers.sections import SectionSearch, search_by_section, show_sections
 from rag_assets.retrieval.papers.tracks import (
     PaperSearch,
@@ -27,6 +33,7 @@ __all__ = [
     "AbstractSearch",
     "FoundPaper",
     "Intent",
+    "IntentRule",
     "Introduction",
     "Located",
     "Paper",
@@ -35,6 +42,7 @@ __all__ = [
     "PaperSearch",
     "Route",
     "RoutedPapers",
+    "SectionRule",
     "SectionSearch",
     "assemble_papers",
     "introduction",

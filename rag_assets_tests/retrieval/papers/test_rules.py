@@ -12,9 +12,14 @@ from typing import Any
 
 import pytest
 
-from rag_assets.retrieval.papers import INTENT_RULES, SECTION_RULES, route_by_rules
+from rag_assets.retrieval.papers import (
+    INTENT_RULES,
+    SECTION_RULES,
+    IntentRule,
+    SectionRule,
+    route_by_rules,
+)
 from rag_assets.retrieval.papers.naming import find_names
-from rag_assets.retrieval.papers.rules import IntentRule, SectionRule
 
 QUESTIONS = [
     json.loads(line)
