@@ -311,7 +311,8 @@ class Reader:
         self, columns: Sequence[str], filters: SearchFilters = EVERYTHING
     ) -> "pa.Table":
         """Return some columns of all chunks that pass the filters, in no order."""
-        return self._table.fetch(filters.condition(), columns)
+        where = "false" if filters.excludes_everything else filters.condition()
+        return self._table.fetch(where, columns)
 
     def fetch_children(
         self, parent_ids: Iterable[str], filters: SearchFilters = EVERYTHING

@@ -156,6 +156,7 @@ class Retriever:
         document_ids: Sequence[str] | None = None,
         wordings: Mapping[str, str] | None = None,
         settings: RetrieveSettings | None = None,
+        asked: AskedQuery | None = None,
     ) -> Retrieved:
         """Return what the publications hold on a question.
 
@@ -167,6 +168,8 @@ class Retriever:
             wordings: the question as it was searched before (`AskedQuery.texts`): no language
                 model is asked again.
             settings: of this one search, in place of the retriever's.
+            asked: the question as an earlier search made it ready (`Retrieved.query`): where it is
+                the same one, no model is asked for its wordings and vectors again.
 
         Raises:
             UsageError: the retriever is not open, no text, `top_k` below 1, a document that no
@@ -191,7 +194,10 @@ class Retriever:
         unknown = self._unknown_values(chosen) if filters is not None else []
         barred = self._not_citable() if chosen.citable_only and self._looks_at_raw else {}
         chosen = replace(chosen, without=tuple(dict.fromkeys((*chosen.without, *barred))))
-        query = make_query(text, self.readers, settings, self._llm, wordings)
+        if asked is not None and asked.text == text:
+            query = asked
+        else:
+            query = make_query(text, self.readers, settings, self._llm, wordings)
         ranking = rank_chunks(self.readers, query, settings, chosen)
         hits = ranking.hits[: settings.top_k]
         circumstances = (

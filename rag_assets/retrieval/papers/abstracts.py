@@ -6,6 +6,7 @@ from rag_assets.model import SectionCategory
 from rag_assets.retrieval.filters import EVERYTHING, SearchFilters
 from rag_assets.retrieval.hits import Hit
 from rag_assets.retrieval.papers.library import Paper, PaperLibrary, paper_of
+from rag_assets.retrieval.queries import AskedQuery
 from rag_assets.retrieval.retriever import Retrieved, Retriever
 
 # Spec 002 §3.3.2: papers of the coarse search.
@@ -41,6 +42,7 @@ def search_abstracts(
     *,
     filters: SearchFilters = EVERYTHING,
     library: PaperLibrary | None = None,
+    asked: AskedQuery | None = None,
 ) -> AbstractSearch:
     """Return the papers whose abstracts answer a question best, each once.
 
@@ -53,6 +55,7 @@ def search_abstracts(
         k: papers at most, from 1.
         filters: what is searched besides; its section categories are not looked at.
         library: of the same retriever, where the caller has it.
+        asked: the question as an earlier search made it ready.
 
     Raises:
         UsageError: `k` below 1, or no word in `query`.
@@ -70,7 +73,7 @@ def search_abstracts(
             key for (_, uid), key in papers.standing_in().items() if wanted is None or uid in wanted
         ),
     )
-    found = retriever.retrieve(query, top_k=k, filters=confined, settings=settings)
+    found = retriever.retrieve(query, top_k=k, filters=confined, settings=settings, asked=asked)
     return AbstractSearch(
         tuple(FoundPaper(paper_of(hit), hit, hit.score) for hit in found.hits), found
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from rag_assets.model import SectionCategory
 from rag_assets.retrieval.filters import EVERYTHING, SearchFilters
 from rag_assets.retrieval.hits import Hit
+from rag_assets.retrieval.queries import AskedQuery
 from rag_assets.retrieval.retriever import Retrieved, Retriever
 from rag_assets.retrieval.section_hints import neighbouring_sections
 
@@ -35,6 +36,7 @@ def search_by_section(
     k: int = 5,
     *,
     filters: SearchFilters = EVERYTHING,
+    asked: AskedQuery | None = None,
 ) -> SectionSearch:
     """Return passages of some papers' sections that answer a question.
 
@@ -48,6 +50,7 @@ def search_by_section(
         categories: 0 abstract to 6 related work; None or empty for the whole text.
         k: passages at most, from 1.
         filters: what is searched besides.
+        asked: the question as an earlier search made it ready.
 
     Raises:
         UsageError: `k` below 1, no word in `query`, an unknown document.
@@ -63,7 +66,9 @@ def search_by_section(
             top_k=k,
             filters=replace(filters, section_categories=stage),
             document_ids=doc_uids,
+            asked=asked,
         )
+        asked = found.query
         for hit in found.hits:
             hits.setdefault(hit.chunk_key, hit)
         if len(hits) >= k or stage is None:

@@ -1,7 +1,7 @@
 """One paper, or a field: the two ways in which a question goes through a library (spec 002)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from rag_assets.publishing.content_words import content_stems
@@ -13,6 +13,7 @@ from rag_assets.retrieval.papers.locating import Located, locate_paper
 from rag_assets.retrieval.papers.naming import find_names
 from rag_assets.retrieval.papers.routing import Route, route_question
 from rag_assets.retrieval.papers.sections import search_by_section
+from rag_assets.retrieval.queries import AskedQuery
 from rag_assets.retrieval.retriever import Retrieved, Retriever
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class RoutedPapers:
         papers: the one; those that cannot be told apart; or the nearest ones, best first.
         located: how the paper was located; None for a question about a topic.
         told: what a person should know.
+        asked: the question as abstracts were searched with it; None where they were not.
     """
 
     route: Route
@@ -39,6 +41,7 @@ class RoutedPapers:
     papers: tuple[Paper, ...]
     located: Located | None = None
     told: tuple[str, ...] = ()
+    asked: AskedQuery | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ class PaperSearch:
 
     Args:
         routed: route, track and papers.
-        hits: best first, of `routed.papers` alone.
+        hits: best first, of `routed.papers` alone where there are any.
         told: what a person should know, each widening among it.
         retrieved: the last search, with its warnings, settings and publications.
     """
@@ -94,7 +97,9 @@ def route_papers(
         told.append("it is searched as a question about a topic")
     found = search_abstracts(retriever, question, papers, filters=filters, library=library)
     nearest = tuple(one.paper for one in found.papers)
-    return RoutedPapers(chosen, "topic", nearest, located, tuple(told))
+    if not nearest:
+        told.append("no abstract answers the question: the whole library is searched")
+    return RoutedPapers(chosen, "topic", nearest, located, tuple(told), found.retrieved.query)
 
 
 def search_papers(
@@ -125,10 +130,12 @@ def search_papers(
         LanguageModelError, BudgetError: as `route_question`.
     """
     routed = route_papers(retriever, question, llm=llm, route=route, filters=filters)
-    confined = only_papers(filters, routed.papers, retriever)
+    confined = only_papers(filters, routed.papers, retriever) if routed.papers else filters
     sections = routed.route.target_section_category if routed.track != "topic" else ()
     asked = _without_names(question) if routed.track == "paper" else question
-    found = search_by_section(retriever, asked, None, sections, k, filters=confined)
+    found = search_by_section(
+        retriever, asked, None, sections, k, filters=confined, asked=routed.asked
+    )
     return PaperSearch(routed, found.hits, (*routed.told, *found.told), found.retrieved)
 
 
