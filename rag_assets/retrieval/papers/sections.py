@@ -10,6 +10,9 @@ from rag_assets.retrieval.queries import AskedQuery
 from rag_assets.retrieval.retriever import Retrieved, Retriever
 from rag_assets.retrieval.section_hints import neighbouring_sections
 
+# Of .1, .15, .2 and .3 the best on 82 questions of QASPER, by less than the interval is wide.
+FAVOUR = 0.2
+
 
 @dataclass(frozen=True, slots=True)
 class SectionSearch:
@@ -36,6 +39,7 @@ def search_by_section(
     k: int = 5,
     *,
     filters: SearchFilters = EVERYTHING,
+    favoured: Sequence[int] = (),
     asked: AskedQuery | None = None,
 ) -> SectionSearch:
     """Return passages of some papers' sections that answer a question.
@@ -50,6 +54,8 @@ def search_by_section(
         categories: 0 abstract to 6 related work; None or empty for the whole text.
         k: passages at most, from 1.
         filters: what is searched besides.
+        favoured: categories whose passages gain `FAVOUR` of the distance between the first and
+            the last score of a search.
         asked: the question as an earlier search made it ready.
 
     Raises:
@@ -63,17 +69,27 @@ def search_by_section(
             told.append(_widened(stages[number - 1], stage, len(hits), k))
         found = retriever.retrieve(
             query,
-            top_k=k,
+            # What gains may come from below the k best.
+            top_k=max(k, retriever.settings.rerank_k) if favoured else k,
             filters=replace(filters, section_categories=stage),
             document_ids=doc_uids,
             asked=asked,
         )
         asked = found.query
-        for hit in found.hits:
+        for hit in _favour(found.hits, frozenset(favoured))[:k]:
             hits.setdefault(hit.chunk_key, hit)
         if len(hits) >= k or stage is None:
             break
     return SectionSearch(tuple(hits.values())[:k], stage, tuple(told), found)
+
+
+def _favour(hits: Sequence[Hit], favoured: frozenset[int]) -> list[Hit]:
+    if not hits or not favoured:
+        return list(hits)
+    gain = FAVOUR * (hits[0].score - hits[-1].score)
+    return sorted(
+        hits, key=lambda hit: -(hit.score + (gain if hit.section_category in favoured else 0.0))
+    )
 
 
 def _stages(categories: Sequence[int] | None) -> list[tuple[int, ...] | None]:

@@ -15,6 +15,7 @@ from rag_assets.retrieval.papers.routing import Route, route_question
 from rag_assets.retrieval.papers.sections import search_by_section
 from rag_assets.retrieval.queries import AskedQuery
 from rag_assets.retrieval.retriever import Retrieved, Retriever
+from rag_assets.retrieval.section_hints import neighbouring_sections
 
 if TYPE_CHECKING:
     from rag_assets.llm import ChatModel
@@ -113,7 +114,8 @@ def search_papers(
 ) -> PaperSearch:
     """Return the passages that answer a question, found on its track.
 
-    Track A: within the one paper, in the sections that the question asks for. Track B: within the
+    Track A: within the one paper, in the sections that the question asks for and those that tell
+    of the same where these do not (`neighbouring_sections`); the former gain. Track B: within the
     full texts of the five papers whose abstracts are nearest. Of papers that cannot be told apart
     each is searched and none is taken for the one that is meant: `told` names them.
 
@@ -131,10 +133,17 @@ def search_papers(
     """
     routed = route_papers(retriever, question, llm=llm, route=route, filters=filters)
     confined = only_papers(filters, routed.papers, retriever) if routed.papers else filters
-    sections = routed.route.target_section_category if routed.track != "topic" else ()
+    wanted = routed.route.target_section_category if routed.track != "topic" else ()
     asked = _without_names(question) if routed.track == "paper" else question
     found = search_by_section(
-        retriever, asked, None, sections, k, filters=confined, asked=routed.asked
+        retriever,
+        asked,
+        None,
+        neighbouring_sections(wanted),
+        k,
+        filters=confined,
+        favoured=wanted,
+        asked=routed.asked,
     )
     return PaperSearch(routed, found.hits, (*routed.told, *found.told), found.retrieved)
 

@@ -1,10 +1,12 @@
 """One paper is located, or two are named; passages are of it alone; sections widen and say so."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from rag_assets.llm import Script, ScriptedModel
 from rag_assets.model import LanguageModelError, UsageError
-from rag_assets.retrieval import Retriever, SearchFilters
+from rag_assets.retrieval import Hit, Retriever, SearchFilters
 from rag_assets.retrieval.papers import (
     Route,
     locate_paper,
@@ -105,6 +107,27 @@ def test_sections_that_hold_too_little_are_widened_in_steps_and_this_is_said(
     categories = [hit.section_category for hit in found.hits]
     assert categories[0] == 3
     assert {0, 1} & set(categories)
+
+
+def test_favoured_sections_gain_and_are_no_filter(retriever: Retriever) -> None:
+    plain = search_by_section(retriever, "Barnowl in the dark", ["owls"], None, 9)
+    assert plain.hits[0].section_category != 2
+    gaining = search_by_section(retriever, "Barnowl in the dark", ["owls"], None, 9, favoured=[2])
+    assert {hit.chunk_id for hit in gaining.hits} == {hit.chunk_id for hit in plain.hits}
+
+    def place(hits: Sequence[Hit]) -> int:
+        return next(number for number, hit in enumerate(hits) if hit.section_category == 2)
+
+    assert place(gaining.hits) < place(plain.hits)
+
+
+def test_a_search_made_ready_before_is_the_same_search(retriever: Retriever) -> None:
+    question = "How high is the tide?"
+    first = retriever.retrieve(question)
+    again = retriever.retrieve(question, asked=first.query)
+    assert again.query is first.query
+    assert again.hits == first.hits
+    assert retriever.retrieve("owls", asked=first.query).query.text == "owls"
 
 
 def test_what_cannot_be_asked_is_refused(retriever: Retriever) -> None:
