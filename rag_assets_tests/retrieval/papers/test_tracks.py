@@ -1,12 +1,10 @@
 """One paper is located, or two are named; passages are of it alone; sections widen and say so."""
 
-from collections.abc import Sequence
-
 import pytest
 
 from rag_assets.llm import Script, ScriptedModel
 from rag_assets.model import LanguageModelError, UsageError
-from rag_assets.retrieval import Hit, Retriever, SearchFilters
+from rag_assets.retrieval import Retriever, SearchFilters
 from rag_assets.retrieval.papers import (
     Route,
     locate_paper,
@@ -110,15 +108,17 @@ def test_sections_that_hold_too_little_are_widened_in_steps_and_this_is_said(
 
 
 def test_favoured_sections_gain_and_are_no_filter(retriever: Retriever) -> None:
-    plain = search_by_section(retriever, "Barnowl in the dark", ["owls"], None, 9)
-    assert plain.hits[0].section_category != 2
-    gaining = search_by_section(retriever, "Barnowl in the dark", ["owls"], None, 9, favoured=[2])
-    assert {hit.chunk_id for hit in gaining.hits} == {hit.chunk_id for hit in plain.hits}
+    """0.2 of the distance between first and last: 0.86 overtakes 0.97, 0.03 overtakes nothing."""
 
-    def place(hits: Sequence[Hit]) -> int:
-        return next(number for number, hit in enumerate(hits) if hit.section_category == 2)
+    def sections(*favoured: int) -> list[int | None]:
+        found = search_by_section(
+            retriever, "Barnowl in the dark", ["owls"], None, 9, favoured=favoured
+        )
+        return [hit.section_category for hit in found.hits]
 
-    assert place(gaining.hits) < place(plain.hits)
+    assert sections() == [3, 0, 2, 4, 1]
+    assert sections(0) == [0, 3, 2, 4, 1]
+    assert sections(4) == [3, 0, 2, 4, 1]
 
 
 def test_a_search_made_ready_before_is_the_same_search(retriever: Retriever) -> None:
