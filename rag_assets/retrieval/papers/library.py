@@ -90,12 +90,8 @@ class PaperLibrary:
             if is_long(known.title) and _stands(known.title, asked):
                 found[known.paper.title] = None
             for name in (known.thing, *known.identifiers):
-                if (
-                    name
-                    and name in question
-                    and _is_name(name, known)
-                    and _is_alone(name, question)
-                ):
+                # Most names stand in no question: nothing else is asked of them.
+                if name and name in question and _is_name(name, known) and is_alone(name, question):
                     found[name] = None
         return tuple(found)
 
@@ -161,10 +157,10 @@ def _is_name(name: str, known: KnownPaper) -> bool:
     return name == known.thing or "_" in name or any(sign.isdigit() for sign in name)
 
 
-def _is_alone(name: str, question: str) -> bool:
-    # Most names stand in no question: no pattern is made for them.
+def is_alone(name: str, text: str) -> bool:
+    """Say whether a name stands in a text as it is written, and is no part of a longer one."""
     pattern = rf"(?<![A-Za-z0-9_/.-]){re.escape(name)}(?![A-Za-z0-9_/-])"
-    return name in question and re.search(pattern, question) is not None
+    return re.search(pattern, text) is not None
 
 
 # What a publication holds does not change while it is open.

@@ -112,10 +112,11 @@ def _by_identifier(papers: PaperLibrary, _: Retriever, question: str, route: Rou
 
 def _by_title(papers: PaperLibrary, _: Retriever, question: str, route: Route) -> list[Paper]:
     asked = [plain(name) for name in route.target_paper_keywords]
+    text = plain(question)
     scored = []
     for known in papers.papers:
         score = max((_alike(name, known.title) for name in asked), default=0.0)
-        if is_long(known.title) and known.title in plain(question):
+        if is_long(known.title) and known.title in text:
             score = 100.0 + len(known.title)  # the longer of two titles that stand there
         if score >= _ALIKE:
             scored.append((score, known.paper))
