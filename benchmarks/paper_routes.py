@@ -64,7 +64,7 @@ def make_items(row: dict[str, Any], truth: dict[str, Any], seed: int) -> Iterato
         yield KnownItem("doi", uid, f"Of the paper {row['doi']}: {asked}")
     authors = [name for name in row["authors"] or () if not is_chinese(name)]
     if authors and row["year"]:
-        surname = authors[0].split()[-1]
+        surname = max(authors[0].split(), key=len)
         yield KnownItem("authors", uid, f"{surname} et al. ({row['year']}): {asked}")
     if title:
         if is_chinese(title):

@@ -101,15 +101,25 @@ class PaperLibrary:
         return [known.paper for known in self.papers if key in known.identifiers]
 
     def by_author(self, surnames: Iterable[str], year: int | None) -> list[Paper]:
-        """Return the papers whose authors hold all surnames, of that year where it is given."""
+        """Return the papers whose authors hold all surnames, the first of them first.
+
+        Where nobody stands first, those that have them anywhere. Of that year where it is given;
+        where none is, those of which no year is known.
+        """
         wanted = [plain(name) for name in surnames]
-        found = []
-        for known in self.papers:
-            names = f" {plain(' '.join(known.paper.authors))} "
-            same_year = year is None or known.paper.year in {None, year}
-            if wanted and same_year and all(_stands(name, names) for name in wanted):
-                found.append(known.paper)
-        return found
+        found = [
+            known.paper
+            for known in self.papers
+            if wanted
+            and all(_stands(name, f" {plain(' '.join(known.paper.authors))} ") for name in wanted)
+        ]
+        heads = [f" {plain(paper.authors[0])} " for paper in found]
+        first = [p for p, head in zip(found, heads, strict=True) if _stands(wanted[0], head)]
+        found = first or found
+        if year is None:
+            return found
+        same_year = [paper for paper in found if paper.year == year]
+        return same_year or [paper for paper in found if paper.year is None]
 
     def by_thing(self, name: str) -> list[Paper]:
         """Return the papers whose titles hold a name; those that announce it alone before."""

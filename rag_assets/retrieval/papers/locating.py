@@ -12,7 +12,7 @@ from rag_assets.publishing.content_words import content_stems
 from rag_assets.retrieval.filters import EVERYTHING, SearchFilters
 from rag_assets.retrieval.papers.abstracts import FoundPaper, search_abstracts
 from rag_assets.retrieval.papers.library import Paper, PaperLibrary, is_long, paper_of, plain
-from rag_assets.retrieval.papers.naming import find_names
+from rag_assets.retrieval.papers.naming import find_names, without_names
 from rag_assets.retrieval.papers.routing import Route
 from rag_assets.retrieval.papers.rules import topic_of
 from rag_assets.retrieval.retriever import Retriever
@@ -210,9 +210,9 @@ def _by_abstract(
     chosen = filters
     if left:
         chosen = replace(filters, doc_uids=tuple(dict.fromkeys(paper.doc_uid for paper in left)))
-    topic = topic_of(question) or (question if left else "")
-    if not topic:
-        return Located(None, (), None, (_unnamed(route),))
+    topic = topic_of(without_names(question))
+    if not any(sign.isalnum() for sign in topic):
+        return _undecided(left, by) if left else Located(None, (), None, (_unnamed(route),))
     search = search_abstracts(retriever, topic, 2, filters=chosen, library=papers)
     known = {known.paper.key: known.paper for known in papers.papers}
     found = [one for one in search.papers if not left or one.paper.key in {p.key for p in left}]

@@ -17,7 +17,7 @@ _QUOTED = re.compile('[“"„「『]([^“”"„「」『』]{4,200})[”"」�
 _SMALL = r"(?:a|an|and|as|at|by|for|from|in|into|is|its|of|on|or|the|to|via|with|you|we|are|not)"
 _CAPITAL = r"[A-Z][\w’'-]*:?"
 _TITLE_RUN = re.compile(rf"(?<![\w-]){_CAPITAL}(?: (?:{_SMALL} )*{_CAPITAL}){{2,}}(?!\w)")
-_SURNAME = r"[A-Z][\w’'-]+"
+_SURNAME = r"[A-ZÀ-ÖØ-ÞĀ-Ž][\w’'-]+"
 _AUTHORS = rf"{_SURNAME}(?: et al\.?|(?:,? (?:and|&) {_SURNAME}))"
 _YEAR = r"(?:1[89]|20)\d\d"
 _WORK = re.compile(
@@ -93,6 +93,18 @@ def find_names(question: str, known: Collection[str] = ()) -> Names:
     return _find_names(question, tuple(known))
 
 
+def without_names(question: str) -> str:
+    """Return a question without what it calls its paper by; what finds it finds no passage in it.
+
+    Names of things stay: the paper speaks of them.
+    """
+    names = find_names(question)
+    rest = question
+    for name in (*names.identifiers, *names.titles, *names.works):
+        rest = rest.replace(name, " ")
+    return rest
+
+
 @lru_cache(maxsize=256)
 def _find_names(question: str, known: tuple[str, ...]) -> Names:
     rest = question
@@ -124,7 +136,7 @@ def _works(text: str) -> Iterator[tuple[str, int, int]]:
         first = re.split(r"[^\w’'-]", match[0])[0]
         others = [word for word in re.findall(r"[\w’'-]+", match[0])[1:] if word[0].isupper()]
         is_thing = any(_is_thing(word) or _is_kind(word) for word in (first, *others))
-        if first not in _NOT_A_SURNAME and not is_thing:
+        if first not in _NOT_A_SURNAME and ("et al" in match[0] or not is_thing):
             yield " ".join(match[0].split()), match.start(), match.end()
     for match in _CHINESE_WORK.finditer(text):
         yield match[0].strip("，。、 "), match.start(), match.end()

@@ -10,7 +10,7 @@ from rag_assets.retrieval.hits import Hit
 from rag_assets.retrieval.papers.abstracts import COARSE_PAPERS, search_abstracts
 from rag_assets.retrieval.papers.library import Paper, PaperLibrary
 from rag_assets.retrieval.papers.locating import Located, locate_paper
-from rag_assets.retrieval.papers.naming import find_names
+from rag_assets.retrieval.papers.naming import without_names
 from rag_assets.retrieval.papers.routing import Route, route_question
 from rag_assets.retrieval.papers.sections import search_by_section
 from rag_assets.retrieval.queries import AskedQuery
@@ -134,7 +134,8 @@ def search_papers(
     routed = route_papers(retriever, question, llm=llm, route=route, filters=filters)
     confined = only_papers(filters, routed.papers, retriever) if routed.papers else filters
     wanted = routed.route.target_section_category if routed.track != "topic" else ()
-    asked = _without_names(question) if routed.track == "paper" else question
+    asked = without_names(question) if routed.track == "paper" else question
+    asked = asked if len(content_stems(asked)) > 1 else question
     found = search_by_section(
         retriever,
         asked,
@@ -146,18 +147,6 @@ def search_papers(
         asked=routed.asked,
     )
     return PaperSearch(routed, found.hits, (*routed.told, *found.told), found.retrieved)
-
-
-def _without_names(question: str) -> str:
-    """Return a question without what it calls its paper by; what finds it finds no passage in it.
-
-    Names of things stay: the paper speaks of them.
-    """
-    names = find_names(question)
-    rest = question
-    for name in (*names.identifiers, *names.titles, *names.works):
-        rest = rest.replace(name, " ")
-    return rest if len(content_stems(rest)) > 1 else question
 
 
 def only_papers(

@@ -96,6 +96,8 @@ def test_a_name_of_the_library_is_one_whatever_it_looks_like() -> None:
         ("《城市热岛》用了什么数据？", "titles", "城市热岛"),
         ("Which BLEU does Attention Is All You Need report?", "titles",
          "Attention Is All You Need"),
+        ("Şanli et al. (2017): what?", "works", "Şanli et al. (2017)"),
+        ("STOER et al. (1997): what?", "works", "STOER et al. (1997)"),
         ("What did Singh and Rao (2015) find?", "works", "Singh and Rao (2015)"),
         ("李明和张华 2019 年的文章", "works", "李明和张华 2019 年的"),
         ("How is GPT-3 trained?", "things", "GPT-3"),
