@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    help="Say what QUESTION asks for, one paper or a topic, and in which sections, and which "
-    "papers it leads to. A language model decides where `llm` names one, else rules do."
+    help="Say what QUESTION asks for, and which papers it leads to. It asks for one paper or for "
+    "a topic, and for some sections or for the whole text. A language model decides where `llm` "
+    "names one, else rules do."
 )
 @click.argument("question")
 @namespace_option

@@ -1,4 +1,4 @@
-"""Five small papers, one of them without abstract, in two namespaces with a uid in common."""
+"""Five small papers, one of them in Chinese and one without an abstract."""
 
 from collections.abc import Iterator
 

@@ -1,5 +1,7 @@
 """One paper is located, or two are named; passages are of it alone; sections widen and say so."""
 
+from pathlib import Path
+
 import pytest
 
 from rag_assets.llm import Script, ScriptedModel
@@ -7,6 +9,7 @@ from rag_assets.model import LanguageModelError, UsageError
 from rag_assets.retrieval import Retriever, SearchFilters
 from rag_assets.retrieval.papers import (
     Route,
+    introduction,
     locate_paper,
     route_by_rules,
     route_papers,
@@ -15,6 +18,10 @@ from rag_assets.retrieval.papers import (
     search_by_section,
     search_papers,
 )
+from rag_assets.workspace import Workspace, add_namespace
+from rag_assets_tests.libraries import build, make_workspace, write_raw
+
+from .conftest import PAPERS, paper
 
 
 @pytest.mark.parametrize(
@@ -68,6 +75,22 @@ def test_no_passage_of_another_paper_comes_from_a_located_one(retriever: Retriev
     assert found.routed.track == "paper"
     assert len(found.hits) > 3
     assert {hit.doc_uid for hit in found.hits} == {"owls"}
+
+
+def test_a_paper_of_another_namespace_with_its_uid_is_another_paper(tmp_path: Path) -> None:
+    made = make_workspace(tmp_path, PAPERS)
+    add_namespace(made, "more", ("raw/more",), "papers")
+    write_raw(made, "more/owls.md", paper("Owls of Snow", "Owls hunt lemmings.", Results="Owls."))
+    library = Workspace.open(made.root)
+    build(library.namespace("thesis"))
+    build(library.namespace("more"))
+    with Retriever(library) as retriever:
+        found = search_papers(retriever, "How do owls hunt, says “Barnowl: Hunting by Ear”?", 9)
+        assert [one.key for one in found.routed.papers] == [("thesis", "owls")]
+        assert {(hit.namespace, hit.doc_uid) for hit in found.hits} == {("thesis", "owls")}
+        with pytest.raises(UsageError, match="name one namespace"):
+            introduction(retriever, "owls")
+        assert "lemmings" in introduction(retriever, "owls", namespace="more").text
 
 
 def test_a_topic_is_searched_in_the_papers_of_the_nearest_abstracts(retriever: Retriever) -> None:
