@@ -3,6 +3,7 @@
     python -m benchmarks.rules_ledger [DRAFTS.jsonl ...]
     python -m benchmarks.rules_ledger --papers FOLDER
     python -m benchmarks.rules_ledger --causes CLAIM_STRENGTH.jsonl
+    python -m benchmarks.rules_ledger --routes QUESTIONS.jsonl
 
 Without files it reads train.jsonl and dev.jsonl of $RAG_SHARED_DATA/claims/drafts (default
 ../shared/data). A rule sees the quotations that decide each row. Right is a rule that speaks
@@ -11,6 +12,8 @@ against a sentence that is not wholly supported, or for one that is.
 `--papers` lists the papers that are told to report no results yet: whether they do, a person sees.
 `--causes` reads labelled sentences (sentence, label, set) with the words of causing that decide
 whether a sentence is read at all, and without them.
+`--routes` reads labelled questions (question, intent, categories, part) and counts each rule of a
+question's route where it is the one that decides.
 """
 
 import argparse
@@ -27,6 +30,7 @@ from rag_assets.judging.facts import RULES
 from rag_assets.judging.statement import state
 from rag_assets.model import ParsedDocument
 from rag_assets.parsing import ParseHints, parse_document
+from rag_assets.retrieval.papers import INTENT_RULES, SECTION_RULES, IntentRule
 from rag_assets.workspace import shipped_settings
 
 FLOOR = 0.8  # share of right firings below which a rule that speaks against goes
@@ -87,6 +91,26 @@ def count_causes(file: Path) -> None:
         print(f"| {name} | {len(own)} | {both:.3f} | {_f1((read[n], true[n]) for n in own):.3f} |")
 
 
+def count_routes(file: Path) -> None:
+    """Print how often each rule of a route decides, and how often rightly, by part."""
+    rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    print("| rule | decides | part | fired | right |\n|---|---|---|--:|--:|")
+    for rule in (*INTENT_RULES, *SECTION_RULES):
+        for part in sorted({row["part"] for row in rows}):
+            fired = right = 0
+            for row in (row for row in rows if row["part"] == part):
+                if isinstance(rule, IntentRule):
+                    first = next((r for r in INTENT_RULES if r.check(row["question"])), None)
+                    is_right = rule.intent == row["intent"]
+                else:
+                    first = next((r for r in SECTION_RULES if r.check(row["question"])), None)
+                    is_right = list(rule.categories) == row["categories"]
+                fired += first is rule
+                right += first is rule and is_right
+            decides = "intent" if isinstance(rule, IntentRule) else "sections"
+            print(f"| {rule.id} | {decides} | {part} | {fired} | {right} |")
+
+
 def _f1(pairs: Iterable[tuple[bool, bool]]) -> float:
     counted = Counter(pairs)
     right = 2 * counted[True, True]
@@ -99,11 +123,14 @@ def main() -> None:
     parser.add_argument("drafts", nargs="*", type=Path, metavar="DRAFTS.jsonl")
     parser.add_argument("--papers", type=Path, metavar="FOLDER")
     parser.add_argument("--causes", type=Path, metavar="CLAIM_STRENGTH.jsonl")
+    parser.add_argument("--routes", type=Path, metavar="QUESTIONS.jsonl")
     given = parser.parse_args()
     if given.papers:
         count_announced(given.papers)
     elif given.causes:
         count_causes(given.causes)
+    elif given.routes:
+        count_routes(given.routes)
     else:
         shared = Path(os.environ.get("RAG_SHARED_DATA", "../shared/data")) / "claims" / "drafts"
         count_facts(given.drafts or [shared / "train.jsonl", shared / "dev.jsonl"])

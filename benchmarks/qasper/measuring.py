@@ -23,14 +23,16 @@ from rag_assets.evidence.wording import content_stems
 from rag_assets.model import Progress, UsageError
 from rag_assets.retrieval.filters import SearchFilters
 from rag_assets.retrieval.hits import Hit
+from rag_assets.retrieval.papers import route_by_rules, search_by_section
 from rag_assets.retrieval.retriever import Retriever
 from rag_assets.retrieval.searching import rank_chunks
-from rag_assets.retrieval.section_hints import hinted_sections
+from rag_assets.retrieval.section_hints import hinted_sections, neighbouring_sections
 from rag_assets.storage import Notify
 from rag_assets.workspace import Settings
 
 CONTEXTS = ("none", "headings")
 WHOLE, FILTERED, TRUE_SECTION = "whole", "section filter", "true section"
+ROUTED = "track of one paper"
 _PLACE = ["char_start", "char_end", "section_category"]
 _FIGURES = ("ndcg_at_10", "recall_at_5", "mrr_at_10")
 _SHOWN = {"ndcg_at_10": "nDCG@10", "recall_at_5": "R@5", "mrr_at_10": "MRR@10"}
@@ -93,7 +95,8 @@ def evaluate_qasper(
 
     Scored are questions with annotated evidence, over the paragraphs of their paper: those that
     are evidence are relevant. The plain figures are of the settings as they are. Beside them stand
-    each searcher alone; the search confined to the sections that the question's words ask for, and
+    each searcher alone; the search as a paper that is located is searched (`ROUTED`); the search
+    confined to the sections that the question's words ask for, and
     to those in which the evidence truly stands (what a perfect choice would bring); and the same
     with the other of `chunk.context` none and headings.
 
@@ -142,7 +145,7 @@ def _ask(
             [each.question.question for each in asked],
             reader, retrieve, built.store, Latency(), on_progress=on_progress,
         )  # fmt: skip
-        ways = (WHOLE, FILTERED, TRUE_SECTION, *part_names(reader, retrieve))
+        ways = (WHOLE, ROUTED, FILTERED, TRUE_SECTION, *part_names(reader, retrieve))
         scores: Scores = {way: [] for way in ways}
         for done, (each, query) in enumerate(zip(asked, queries, strict=True)):
             if on_progress:
@@ -151,6 +154,12 @@ def _ask(
             filters = SearchFilters(citable_only=True, doc_uids=(uid,))
             hits = rank_chunks([reader], query, retrieve, filters).hits
             scores[WHOLE].append(_score(each, hits))
+            wanted = route_by_rules(each.question.question).target_section_category
+            routed = search_by_section(
+                retriever, query.text, (uid,), neighbouring_sections(wanted), retrieve.rerank_k,
+                filters=filters, favoured=wanted, asked=query,
+            )  # fmt: skip
+            scores[ROUTED].append(_score(each, routed.hits))
             told = reader.fetch_chunks(uid).select(_PLACE).to_pylist()
             for way, sections in (
                 (FILTERED, hinted_sections(each.question.question)),

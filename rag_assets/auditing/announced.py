@@ -8,7 +8,7 @@ not of the sentence: what is planned may be cited as planned. One rule;
 import re
 
 from rag_assets.auditing.library import CitedDocument
-from rag_assets.auditing.text_rules import TextRule
+from rag_assets.model import TextRule
 
 NO_RESULTS_YET = (
     "The cited document is a protocol or proposal: it says what will be done and reports no "

@@ -72,6 +72,7 @@ from rag_assets.model.markdown import (
     table_cell,
 )
 from rag_assets.model.stages import DocumentStatus, Progress, StageOutcome
+from rag_assets.model.text_rules import TextRule
 from rag_assets.model.wording import count_of, shown_value
 
 # Modules of this room that other rooms may import from, besides the names below.
@@ -120,6 +121,7 @@ __all__ = [
     "SourceLine",
     "StageOutcome",
     "StorageError",
+    "TextRule",
     "UsageError",
     "WorkspaceError",
     "block_columns",

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         unregister_parser,
     )
     from rag_assets.parsing.rendering import render_json, render_markdown
+    from rag_assets.parsing.section_titles import named_thing
     from rag_assets.parsing.sections import make_sections
     from rag_assets.parsing.sheets.csv_records import CsvTable, read_csv_table
     from rag_assets.parsing.sniffing import sniff_media_type
@@ -58,6 +59,7 @@ __all__ = [
     "load_pymupdf",
     "make_sections",
     "media_type_of",
+    "named_thing",
     "observe_parses",
     "parse_document",
     "parse_files",
@@ -107,6 +109,7 @@ __getattr__ = lazy_names(
         "load_pymupdf": "pdf.library",
         "make_sections": "sections",
         "media_type_of": "document",
+        "named_thing": "section_titles",
         "observe_parses": "pool",
         "parse_document": "document",
         "parse_files": "pool",

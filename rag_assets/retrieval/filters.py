@@ -47,6 +47,8 @@ class SearchFilters:
         source_types: evidence, instruction, …
         source_subtypes: guidance, slides, references, …
         section_categories: 0 abstract to 6 related work (spec 002).
+        standing_in: `chunk_key` of chunks that pass whatever their section is: what stands for an
+            abstract in a paper that has none. Only beside `section_categories`.
         tags: documents that carry at least one of these.
         languages: codes of the documents' languages.
         passage_languages: zh, en or other, by the chunks' own script.
@@ -61,6 +63,7 @@ class SearchFilters:
     source_types: tuple[str, ...] | None = None
     source_subtypes: tuple[str, ...] | None = None
     section_categories: tuple[int, ...] | None = None
+    standing_in: tuple[str, ...] = ()
     tags: tuple[str, ...] | None = None
     languages: tuple[str, ...] | None = None
     passage_languages: tuple[str, ...] | None = None
@@ -97,7 +100,11 @@ class SearchFilters:
             if not values or name == "tags":
                 continue
             literals = sorted({_literal(value) for value in values})
-            parts.append(f"{column} IN ({', '.join(literals)})")
+            condition = f"{column} IN ({', '.join(literals)})"
+            if name == "section_categories" and self.standing_in:
+                keys = ", ".join(sorted(map(quote_text, self.standing_in)))
+                condition = f"({condition} OR chunk_key IN ({keys}))"
+            parts.append(condition)
         if self.tags:
             wanted = ", ".join(sorted({quote_text(tag) for tag in self.tags}))
             parts.append(f"array_has_any(tags, [{wanted}])")

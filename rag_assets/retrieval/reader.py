@@ -314,6 +314,13 @@ class Reader:
         """
         return self._table.fetch(f"doc_uid = {quote_text(doc_uid)}", columns)
 
+    def fetch_columns(
+        self, columns: Sequence[str], filters: SearchFilters = EVERYTHING
+    ) -> "pa.Table":
+        """Return some columns of all chunks that pass the filters, in no order."""
+        where = "false" if filters.excludes_everything else filters.condition()
+        return self._table.fetch(where, columns)
+
     def fetch_children(
         self, parent_ids: Iterable[str], filters: SearchFilters = EVERYTHING
     ) -> dict[str, tuple[Hit, ...]]:

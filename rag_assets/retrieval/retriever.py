@@ -22,6 +22,7 @@ from rag_assets.retrieval.usual_questions import stored_digest
 from rag_assets.retrieval.weights import LEXICAL, load_weights, searcher_names
 from rag_assets.retrieval.windows import Window, expand_windows
 from rag_assets.settings import RetrieveSettings
+from rag_assets.workspace import Workspace
 
 if TYPE_CHECKING:
     from rag_assets.llm import ChatModel
@@ -127,6 +128,11 @@ class Retriever:
         self.readers = ()
 
     @property
+    def workspace(self) -> Workspace:
+        """The workspace that is asked."""
+        return self._workspace
+
+    @property
     def manifests(self) -> dict[str, dict[str, Any]]:
         """The manifest of each publication that is asked, by namespace."""
         return {reader.namespace: reader.manifest for reader in self.readers}
@@ -155,6 +161,8 @@ class Retriever:
         wordings: Mapping[str, str] | None = None,
         as_of: date | None = None,
         all_versions: bool = False,
+        settings: RetrieveSettings | None = None,
+        asked: AskedQuery | None = None,
     ) -> Retrieved:
         """Return what the publications hold on a question.
 
@@ -169,6 +177,9 @@ class Retriever:
                 are superseded or not yet in force are left out, and hits of statutes say how they
                 stand. None leaves nothing out and says nothing of it.
             all_versions: find these wordings too.
+            settings: of this one search, in place of the retriever's.
+            asked: the question as an earlier search made it ready (`Retrieved.query`): where it is
+                the same one, no model is asked for its wordings and vectors again.
 
         Raises:
             UsageError: the retriever is not open, no text, `top_k` below 1, a document that no
@@ -178,7 +189,7 @@ class Retriever:
             raise UsageError("the retriever is not open: use it as `with Retriever(…) as …`.")
         if not any(character.isalnum() for character in text):
             raise UsageError("the question has no text. Write a question with words in it.")
-        settings, manifests = self.settings, self.manifests
+        settings, manifests = settings or self.settings, self.manifests
         if top_k is not None:
             if top_k < 1:
                 raise UsageError(f"'top_k' must be at least 1, got {top_k}.")
@@ -196,7 +207,10 @@ class Retriever:
         day = self._day(as_of, chosen, all_versions=all_versions)
         if day is not None:
             chosen = replace(chosen, without_wordings=day.documents)
-        query = make_query(text, self.readers, settings, self._llm, wordings)
+        if asked is not None and asked.text == text:
+            query = asked
+        else:
+            query = make_query(text, self.readers, settings, self._llm, wordings)
         ranking = rank_chunks(self.readers, query, settings, chosen, day)
         hits = ranking.hits[: settings.top_k]
         circumstances = (
@@ -325,7 +339,10 @@ class Retriever:
             ("language", filters.languages),
         ):
             if values is not None:
-                shown.append(f"{name} in ({', '.join(map(str, values))})")
+                also = " or standing for it" * bool(
+                    name == "section_category" and filters.standing_in
+                )
+                shown.append(f"{name} in ({', '.join(map(str, values))}){also}")
         return tuple(shown)
 
 

@@ -1,7 +1,7 @@
 """Sections of a paper or thesis that a question's words ask for, and a prior for them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from rag_assets.model import SectionCategory
@@ -68,6 +68,20 @@ def hinted_sections(question: str) -> tuple[SectionCategory, ...] | None:
         question: in English or Chinese; of other languages no word is known.
     """
     return next((sections for words, sections in _PATTERNS if words.search(question)), None)
+
+
+def neighbouring_sections(categories: Iterable[int]) -> tuple[int, ...]:
+    """Return sections with those that tell of the same when it is not told there.
+
+    They are the sections that the hints above name together. Of a section that begins no hint
+    there are none.
+    """
+    named = {int(sections[0]): sections for *_, sections in reversed(_RULES)}
+    named[int(_INTRODUCTION)] = _AIMS[-1]
+    found = dict.fromkeys(map(int, categories))
+    for category in tuple(found):
+        found |= dict.fromkeys(map(int, named.get(category, ())))
+    return tuple(found)
 
 
 def favour_sections(hits: Sequence[Hit], question: str, gain: float) -> list[Hit]:

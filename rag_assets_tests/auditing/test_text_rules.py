@@ -4,7 +4,7 @@ import pytest
 
 from rag_assets.auditing.announced import ANNOUNCES
 from rag_assets.auditing.claims.causal import CAUSAL_CUE
-from rag_assets.auditing.text_rules import TextRule
+from rag_assets.model import TextRule
 
 
 @pytest.mark.parametrize("rule", [ANNOUNCES, CAUSAL_CUE], ids=lambda rule: rule.id)

@@ -8,7 +8,7 @@ what it is worth (docs/judging.md).
 import re
 from itertools import chain
 
-from rag_assets.auditing.text_rules import TextRule
+from rag_assets.model import TextRule
 
 _VERBS = (
     "cause induce trigger provoke prevent inhibit suppress block abolish attenuate ameliorate "
