@@ -35,6 +35,11 @@ _ENDS = "法典例则定释法办规章程编)"
 _RARE_ENDS = "案排范见知复答要"
 # 《水法》办法 is not 《水法》; 《水法》规定 is.
 _OF_ANOTHER = re.compile(r"(?:办法|条例|细则|规则|解释|意见|批复|答复|通知|规定)(?:\([^()]+\))?$")
+# What is called so is a law, known or not; 本法 and 依法 name none.
+_UNKNOWN = re.compile(
+    rf"[{HAN_RANGES}]+[{HAN_RANGES}](?<![本该此依照据按])"
+    r"(?:法|法典|条例|细则|规则|规程|规定|办法|解释)(?:\([^()]+\))?$"
+)
 # Between two names: 合同法、劳动法.
 _APART = re.compile("[、,“”《》]")
 _FEWEST = 2
@@ -104,7 +109,8 @@ def _before(text: str, laws: LawNames) -> ArticleReference | None:
     if latin is not None:
         found = find_english_law(latin["run"], laws.english)
         return ArticleReference("", "", *found) if found else None
-    return _abbreviated(_APART.split(run["run"])[-1], laws)
+    last = _APART.split(run["run"])[-1]
+    return _abbreviated(last, laws) or _unknown(last)
 
 
 def _after(text: str, laws: LawNames) -> ArticleReference | None:
@@ -119,8 +125,9 @@ def _after(text: str, laws: LawNames) -> ArticleReference | None:
     if law is not None:
         return law
     apart = len(_APART.split(run["run"])[0])
-    short = (name for name in prefixes if len(name) <= apart and name[-1] in _ENDS)
-    return next(filter(None, (_reference(name, laws) for name in short)), None)
+    short = [name for name in prefixes if len(name) <= apart and name[-1] in _ENDS]
+    found = next(filter(None, (_reference(name, laws) for name in short)), None)
+    return found or next(filter(None, map(_unknown, short)), None)
 
 
 def _suffixes(run: str) -> list[str]:
@@ -139,6 +146,11 @@ def _whole(names: Sequence[str], laws: LawNames) -> ArticleReference | None:
                 return ArticleReference("", "", names[0])
             return ArticleReference("", "", name, tuple(documents))
     return None
+
+
+def _unknown(name: str) -> ArticleReference | None:
+    """Return a law that no document is, where a name is called as laws are."""
+    return ArticleReference("", "", name) if _UNKNOWN.fullmatch(name) else None
 
 
 def _abbreviated(run: str, laws: LawNames) -> ArticleReference | None:

@@ -77,6 +77,8 @@ def test_a_law_that_is_not_there_is_no_other_law() -> None:
         "中华人民共和国反某刑法第三条",  # the country begins a longer name
         "《某某防洪管理办法》第三条",  # fits six
         "根据某防洪管理办法第三条",
+        "请问高等教育法第三条",
+        "第3条 高等教育法",
     ],
 )
 def test_what_another_law_ends_with_is_not_its_name(text: str) -> None:
@@ -116,3 +118,11 @@ def test_an_article_is_found_in_either_numerals_and_no_longer_one() -> None:
         assert re.search(pattern, text)
     for text in ("第二十条之一 经营者", "第二十一条 经营者", "依照第二十条 经营者", "第二十条规定"):
         assert not re.search(pattern, text)
+
+
+def test_this_law_is_the_law_of_the_text_and_no_unknown_one() -> None:
+    for text in ("本法第三条", "根据该法第三条", "依法第三条", "按照规定第三条"):
+        assert [(one.key, one.law) for one in find_references(text, LIBRARY)] == [("3", None)]
+    assert [one.law for one in find_references("请问高等教育法第三条", LIBRARY)] == [
+        "请问高等教育法"
+    ]
