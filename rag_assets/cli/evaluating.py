@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rag_assets.cli.evaluating_claims import claims
+from rag_assets.cli.evaluating_law import law
 from rag_assets.cli.failing import DONE, FAILED
 from rag_assets.cli.measuring import (
     cache_option,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     help="Measure how well a library is searched and how well sentences are judged, on data whose "
     "right answers are known, for choosing settings. `sets` asks the questions that lie in "
     "evaluations/ of your workspace; all others are given files of their own and touch no "
-    "workspace (`retrieval` and `evalset` keep what they build in a cache of their own). "
+    "workspace (`retrieval`, `evalset` and `law` keep what they build in a cache of their own). "
     "docs/evaluation.md says what form such data has.",
 )
 def eval() -> None:  # noqa: A001 - named as the command is
@@ -38,6 +39,7 @@ def eval() -> None:  # noqa: A001 - named as the command is
 
 
 eval.add_command(claims)
+eval.add_command(law)
 
 
 @eval.command(

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rag_assets.evaluation.claims import evaluate_claims
     from rag_assets.evaluation.drafts import evaluate_drafts
     from rag_assets.evaluation.drafts_rows import is_draft_file
+    from rag_assets.evaluation.law import evaluate_law
     from rag_assets.evaluation.report import joined
     from rag_assets.evaluation.scorers import with_scorer
     from rag_assets.evaluation.workspaces import default_cache
@@ -30,6 +31,7 @@ __all__ = [
     "evaluate_claims",
     "evaluate_drafts",
     "evaluate_evalset",
+    "evaluate_law",
     "evaluate_retrieval",
     "is_draft_file",
     "joined",
@@ -45,6 +47,7 @@ __getattr__ = lazy_names(
         "default_cache": "workspaces",
         "evaluate_claims": "claims",
         "evaluate_drafts": "drafts",
+        "evaluate_law": "law",
         "is_draft_file": "drafts_rows",
         "joined": "report",
         "with_scorer": "scorers",

@@ -27,22 +27,26 @@ class _Row(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True, populate_by_name=True)
 
 
-class CorpusRow(_Row):
-    """One line of corpus.jsonl: a document. Title and text may be empty."""
+class IdentifiedRow(_Row):
+    """A row that others name by its id."""
 
     id: _Id = Field(alias="_id")
+
+
+class CorpusRow(IdentifiedRow):
+    """One line of corpus.jsonl: a document. Title and text may be empty."""
+
     title: _Text = ""
     text: _Text = ""
 
 
-class QueryRow(_Row):
+class QueryRow(IdentifiedRow):
     """One line of queries.jsonl."""
 
-    id: _Id = Field(alias="_id")
     text: Annotated[str, Field(min_length=1)]
 
 
-_AnyRow = TypeVar("_AnyRow", CorpusRow, QueryRow)
+_AnyRow = TypeVar("_AnyRow", bound="IdentifiedRow")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +100,9 @@ def read_retrieval_set(folder: Path, limit: int | None = None) -> RetrievalSet:
             has a relevant document.
     """
     folder = folder.absolute()
-    corpus = _unique(folder / CORPUS, CorpusRow)
-    queries = _unique(folder / QUERIES, QueryRow)
-    judgements = _read_judgements(folder / JUDGEMENTS)
+    corpus = read_unique(folder / CORPUS, CorpusRow)
+    queries = read_unique(folder / QUERIES, QueryRow)
+    judgements = read_judgements(folder / JUDGEMENTS)
     known = {row.id for row in corpus}
     unknown_queries = judgements.keys() - {query.id for query in queries}
     asked = tuple(query for query in queries if query.id in judgements)
@@ -120,7 +124,12 @@ def read_retrieval_set(folder: Path, limit: int | None = None) -> RetrievalSet:
     )
 
 
-def _unique(file: Path, kind: type[_AnyRow]) -> tuple[_AnyRow, ...]:
+def read_unique(file: Path, kind: type[_AnyRow]) -> tuple[_AnyRow, ...]:
+    """Return the rows of a file of JSON lines, in order.
+
+    Raises:
+        UsageError: it cannot be read, is empty, or holds an id twice.
+    """
     rows: dict[str, _AnyRow] = {}
     for number, row in read_rows(file, kind.model_validate, f"not a row of {file.name}"):
         if row.id in rows:
@@ -131,8 +140,12 @@ def _unique(file: Path, kind: type[_AnyRow]) -> tuple[_AnyRow, ...]:
     return tuple(rows.values())
 
 
-def _read_judgements(file: Path) -> dict[str, dict[str, float]]:
-    """Return document → relevance by query; a first line of column names is passed over."""
+def read_judgements(file: Path) -> dict[str, dict[str, float]]:
+    """Return document → relevance (above 0) by query; a first line of column names is passed over.
+
+    Raises:
+        UsageError: the file cannot be read, or a line has another form.
+    """
     judgements: dict[str, dict[str, float]] = {}
     # Quotes are text here: ids may hold them.
     rows = csv.reader(_read_text(file).splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)

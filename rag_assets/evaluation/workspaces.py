@@ -26,7 +26,7 @@ from rag_assets.workspace import Namespace, Settings, Workspace, take_inventory
 
 CACHE_VARIABLE = "RAG_EVALUATION_CACHE"
 NAMESPACE = "evaluation"
-_FOLDER = "raw/evidence"
+_RAW, _FOLDER = "raw", "evidence"
 _MADE = "documents.json"
 # Counts as code: raise it when the same documents are written as other files.
 _LAYOUT_VERSION = 1
@@ -44,11 +44,13 @@ class MadeFile:
         id: of the document in its set.
         text: of the file, Markdown.
         sidecar: what stands beside it in `<file>.meta.yaml`; None for none.
+        path: of the file below `raw/`; None for one that is made from the id, among the evidence.
     """
 
     id: str
     text: str
     sidecar: Mapping[str, Any] | None = None
+    path: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,10 @@ def workspace_key(files: Sequence[MadeFile], settings: Settings) -> str:
 def files_digest(files: Iterable[MadeFile]) -> str:
     """Return the SHA-256 of the files that a set makes, ids and sidecars included."""
     return combine_digests(
-        hash_fields(made.id, made.text, dict(made.sidecar or {})) for made in files
+        hash_fields(
+            made.id, made.text, dict(made.sidecar or {}), *([made.path] if made.path else ())
+        )
+        for made in files
     )
 
 
@@ -152,7 +157,7 @@ def _build(
 def _write_files(
     root: Path, files: Sequence[MadeFile], settings: Settings, on_progress: Progress | None
 ) -> dict[str, str]:
-    """Write the workspace's own files, and the documents unless they all stand; id by name."""
+    """Write the workspace's own files, and the documents unless they all stand; id by path."""
     (root / "namespaces").mkdir(parents=True, exist_ok=True)
     building = settings.model_dump(mode="json", include=set(_BUILDING))
     write_text(root / "config.yaml", "# Made by rag eval.\n")
@@ -165,14 +170,14 @@ def _write_files(
     listed = root / _MADE
     if listed.is_file() and json.loads(listed.read_text(encoding="utf-8")) == made:
         return names
-    folder = root / _FOLDER
-    folder.mkdir(parents=True, exist_ok=True)
     for done, (name, each) in enumerate(zip(names, files, strict=True)):
         if on_progress and done % 100 == 0:
             on_progress("writing documents", done, len(files))
-        (folder / name).write_text(each.text, encoding="utf-8", newline="")
+        target = root / _RAW / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(each.text, encoding="utf-8", newline="")
         if each.sidecar:
-            (folder / f"{name}.meta.yaml").write_text(
+            target.with_name(f"{target.name}.meta.yaml").write_text(
                 yaml.safe_dump(dict(each.sidecar), allow_unicode=True), encoding="utf-8"
             )
     write_text(listed, json.dumps(made, ensure_ascii=False))
@@ -180,17 +185,20 @@ def _write_files(
 
 
 def _name_files(files: Sequence[MadeFile]) -> dict[str, str]:
-    """Return id by file name, in order: the id's own characters where a file may have them."""
+    """Return id by path, in order: the id's own characters where a file name may have them."""
     names: dict[str, str] = {}
     taken: set[str] = set()
     for made in files:
+        if made.path is not None:
+            names[made.path] = made.id
+            continue
         plain = unicodedata.normalize("NFKC", made.id)
         stem = _UNSAFE.sub("-", plain)[:_LONGEST_STEM].strip("-._") or "document"
         # Some file systems do not tell upper from lower case.
         if stem.casefold() in taken:
             stem = f"{stem}-{hash_bytes(made.id.encode('utf-8'))[:12]}"
         taken.add(stem.casefold())
-        names[f"{stem}.md"] = made.id
+        names[f"{_FOLDER}/{stem}.md"] = made.id
     return names
 
 
@@ -247,7 +255,7 @@ def _read_ids(
     ids: dict[str, list[str]] = {}
     failed = []
     for row in sorted(rows, key=lambda row: row["path"]):
-        identity = names[row["name"]]
+        identity = names[row["path"]]
         if row["status"] == "published":
             ids.setdefault(row["doc_uid"], []).append(identity)
         else:

@@ -9,15 +9,20 @@ from pathlib import PurePosixPath
 from rag_assets.law.english_names import EnglishLawNames
 from rag_assets.model import HAN
 
-_COUNTRY = "中华人民共和国"
+COUNTRY = "中华人民共和国"
 # (2018-12-29), （2012年修正）: versions. （一） belongs to the name.
 _VERSION = re.compile(r"[(（][^()（）]*\d{4}[^()（）]*[)）]|\s+")
+# 实施《中华人民共和国水法》办法 is called so, 实施《水法》办法 and 实施水法办法.
+_MARKS = re.compile("[《》〈〉“”]")
 _DATE = re.compile(r"\d{4}(?:-\d{2}){2}")
-# 民法典合同编: books have no number of their own, so the article says which.
-_BOOK = re.compile(r"(?<=[典法])[^典()]{1,4}编$")
+# 民法典合同编: books have no number of their own, so the article says which. Where each book lies
+# in a file of its own, the code's name means them all.
+_BOOK = re.compile(r"(?<=[典法])(?:[^典()]{1,4}编|[总分附]则)$")
 # Names in use that are no part of what they stand for.
 _ALSO_CALLED = {"版权法": "著作权法", "消法": "消费者权益保护法"}
 _SHORTEST = 3
+# What fits more names is no abbreviation of one of them: 管理条例.
+_MOST_ABBREVIATED = 5
 
 
 class LawNames:
@@ -29,6 +34,7 @@ class LawNames:
 
     def __init__(self, names: Mapping[str, Iterable[str]]) -> None:
         self._by_name: dict[str, list[str]] = {}
+        self._books: dict[str, list[str]] = {}
         self._dates: dict[str, str] = {}
         self._names = names
         for identity, own in names.items():
@@ -37,6 +43,8 @@ class LawNames:
                     self._dates[identity] = dated.group()
                 if plain := plain_name(name):
                     self._by_name.setdefault(plain, []).append(identity)
+                    if (code := _BOOK.sub("", plain)) != plain:
+                        self._books.setdefault(code, []).append(identity)
 
     @classmethod
     def joined(cls, parts: Sequence["LawNames"]) -> "LawNames":
@@ -64,20 +72,31 @@ class LawNames:
             Their ids, and whether the name is theirs: in full or without the country's name; else
             it was taken for an abbreviation of it.
         """
-        plain = plain_name(written)
-        plain = _ALSO_CALLED.get(plain, plain)
-        whole = self._by_name.get(plain) or self._by_name.get(_BOOK.sub("", plain))
+        whole = self.find_whole(written)
         if whole:
-            return self._newest_first(whole), True
+            return whole, True
+        plain = plain_name(written)
         if len(plain) < _SHORTEST:
             return [], False
         for fits in (str.endswith, _abbreviates):
             fitting = [name for name in self._by_name if fits(name, plain)]
+            if len(set(fitting)) > _MOST_ABBREVIATED:
+                return [], False
             if fitting:
                 size = min(map(len, fitting))
                 near = [i for name in fitting if len(name) == size for i in self._by_name[name]]
                 return self._newest_first(near), False
         return [], False
+
+    def find_whole(self, written: str) -> list[str]:
+        """Return the documents whose name this is, the newest version first; no abbreviations."""
+        plain = plain_name(written)
+        plain = _ALSO_CALLED.get(plain, plain)
+        return self._newest_first(self._named(plain) or self._named(_BOOK.sub("", plain)))
+
+    def _named(self, plain: str) -> list[str]:
+        """Return the documents of this very name, and the books of a code of this name."""
+        return [*self._by_name.get(plain, ()), *self._books.get(plain, ())]
 
     def _newest_first(self, identities: Iterable[str]) -> list[str]:
         unique = sorted(set(identities))
@@ -85,9 +104,9 @@ class LawNames:
 
 
 def plain_name(name: str) -> str:
-    """Return a law's name without the country, version and white space."""
+    """Return a law's name without the country, version, title marks and white space."""
     text = _VERSION.sub("", unicodedata.normalize("NFKC", PurePosixPath(name).name))
-    return text.removesuffix(".md").removeprefix(_COUNTRY).strip("《》")
+    return _MARKS.sub("", text.removesuffix(".md")).replace(COUNTRY, "")
 
 
 def mark_name(name: str) -> str:

@@ -5,26 +5,47 @@ The law may stand behind its article; without one the article of any law is mean
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rag_assets.law.articles import ArticleReference, article_key
 from rag_assets.law.english_articles import find_english_mentions
 from rag_assets.law.english_references import find_english_law, find_english_references
-from rag_assets.law.names import LawNames
-from rag_assets.law.numbers import NUMBER
+from rag_assets.law.names import COUNTRY, LawNames
+from rag_assets.law.numbers import NUMBER, read_number, write_number
 from rag_assets.model import HAN_RANGES
 
-_ARTICLE = re.compile(rf"(?P<mark>第?)\s*(?P<number>{NUMBER})\s*条(?:\s*之\s*(?P<part>{NUMBER}))?")
-_TITLED_BEFORE = re.compile(r"《(?P<law>[^《》]{2,80})》(?P<book>[^，。；《》第]{0,6})$")
-_TITLED_AFTER = re.compile(r"^[\s的]*《(?P<law>[^《》]{2,80})》")
-_RUN_BEFORE = re.compile(rf"(?P<run>[{HAN_RANGES}A-Za-z()·]{{2,60}})$")
-_RUN_AFTER = re.compile(rf"^\s+(?P<run>[{HAN_RANGES}A-Za-z()·]{{2,60}})")
+# 第十条至第十二条, 第10-12条, 133条之一.
+_ARTICLE = re.compile(
+    rf"(?:(?P<first_mark>第?)\s*(?P<first>{NUMBER})\s*条?\s*[至到~—–-]+\s*)?"
+    rf"(?P<mark>第?)\s*(?P<number>{NUMBER})\s*条(?:\s*之\s*(?P<part>{NUMBER}))?"
+)
+_LONGEST_RANGE = 30
+# Title marks stand in title marks: 《上海市实施《水法》办法》.
+_TITLE = r"《(?P<law>(?:[^《》]|《[^《》]{2,80}》){2,120})》"
+_TITLED_BEFORE = re.compile(rf"{_TITLE}(?P<book>[^，。；《》第]{{0,6}})$")
+_TITLED_AFTER = re.compile(rf"^[\s的]*{_TITLE}")
+_RUN = rf"(?P<run>[{HAN_RANGES}A-Za-z()·《》、“”,]{{2,120}})"
+_RUN_BEFORE = re.compile(rf"{_RUN}$")
+_RUN_AFTER = re.compile(rf"^\s+{_RUN}")
 _LATIN_BEFORE = re.compile(r"(?P<run>[A-Za-z][A-Za-z\d/&'’. -]{0,80})$")
 # Between a law and its article: 刑法的第三条, 刑法中 第三条.
 _BETWEEN = re.compile(r"(?:的|中|里|规定的|\s|,|,)*$")
-# What names of laws end with.
+# What names of laws end with; of abbreviations the first row.
 _ENDS = "法典例则定释法办规章程编)"
+_RARE_ENDS = "案排范见知复答要"
+# 《水法》办法 is not 《水法》; 《水法》规定 is.
+_OF_ANOTHER = re.compile(r"(?:办法|条例|细则|规则|解释|意见|批复|答复|通知|规定)(?:\([^()]+\))?$")
+# What is called so is a law, known or not; 本法 and 依法 name none.
+_UNKNOWN = re.compile(
+    rf"[{HAN_RANGES}]+[{HAN_RANGES}](?<![本该此依照据按])"
+    r"(?:法|法典|条例|细则|规则|规程|规定|办法|解释)(?:\([^()]+\))?$"
+)
+# Between two names: 合同法、劳动法.
+_APART = re.compile("[、,“”《》]")
 _FEWEST = 2
+_PLACES = ("省", "市", "县", "区", "州")
+# Ends of fewer characters are too short for an abbreviation.
+_LONGEST_UNKNOWN = 3
 
 
 def names_articles(text: str) -> bool:
@@ -47,33 +68,49 @@ def find_references(text: str, laws: LawNames) -> list[ArticleReference]:
         law = _before(before, laws) or _after(after, laws)
         if law is not None:
             running = law
-        if not match["mark"] and not running.documents:
+        if not (match["mark"] or match["first_mark"]) and not running.documents:
             continue
         reached = match.end()
-        shown = "".join(match.group().split())
-        reference = ArticleReference(
-            article_key(match["number"], match["part"]),
-            shown if match["mark"] else f"第{shown}",
-            running.law, running.documents, running.is_whole,
-        )  # fmt: skip
-        found.append(reference)
+        found += (
+            ArticleReference(key, shown, running.law, running.documents, running.is_whole)
+            for key, shown in _articles(match)
+        )
     return list(dict.fromkeys([*found, *find_english_references(text, laws.english)]))
 
 
+def _articles(match: re.Match[str]) -> Iterator[tuple[str, str]]:
+    """Yield key and name of each article that is named: of a range also those between its ends."""
+    if match["first"]:
+        first, last = read_number(match["first"]), read_number(match["number"])
+        inner = range(first, last) if last - first <= _LONGEST_RANGE else [first]
+        for number in inner:
+            yield str(number), f"第{write_number(number)}条"
+    shown = f"第{match['number']}条" + (f"之{match['part']}" if match["part"] else "")
+    yield article_key(match["number"], match["part"]), shown
+
+
 def _before(text: str, laws: LawNames) -> ArticleReference | None:
-    text = _BETWEEN.sub("", text)
-    titled = _TITLED_BEFORE.search(text)
+    trimmed = _BETWEEN.sub("", text)
+    # 关于审理…若干规定的第三条: 规定 is the name's, not a word between.
+    for whole in dict.fromkeys([text.rstrip().removesuffix("的"), trimmed]):
+        run = _RUN_BEFORE.search(whole)
+        if run is not None and (law := _whole(_suffixes(run["run"]), laws)) is not None:
+            return law
+    titled = _TITLED_BEFORE.search(trimmed)
     if titled is not None:
-        law = titled["law"]
-        return _reference(law, laws, law + titled["book"].strip()) or ArticleReference("", "", law)
-    run = _RUN_BEFORE.search(text)
+        name, book = titled["law"], titled["book"].strip()
+        if book != "规定" and _OF_ANOTHER.search(book):
+            return ArticleReference("", "", f"《{name}》{book}")
+        return _reference(name, laws, name + book) or ArticleReference("", "", name)
+    run = _RUN_BEFORE.search(trimmed)
     if run is None:
         return None
-    latin = _LATIN_BEFORE.search(text)
+    latin = _LATIN_BEFORE.search(trimmed)
     if latin is not None:
         found = find_english_law(latin["run"], laws.english)
         return ArticleReference("", "", *found) if found else None
-    return _first([run["run"][start:] for start in range(len(run["run"]) - _FEWEST + 1)], laws)
+    last = _APART.split(run["run"])[-1]
+    return _abbreviated(last, laws) or _unknown(last)
 
 
 def _after(text: str, laws: LawNames) -> ArticleReference | None:
@@ -83,13 +120,58 @@ def _after(text: str, laws: LawNames) -> ArticleReference | None:
     run = _RUN_AFTER.search(text)
     if run is None:
         return None
-    return _first([run["run"][:end] for end in range(len(run["run"]), _FEWEST - 1, -1)], laws)
+    prefixes = [run["run"][:end] for end in range(len(run["run"]), _FEWEST - 1, -1)]
+    law = _whole(prefixes, laws)
+    if law is not None:
+        return law
+    apart = len(_APART.split(run["run"])[0])
+    short = [name for name in prefixes if len(name) <= apart and name[-1] in _ENDS]
+    found = next(filter(None, (_reference(name, laws) for name in short)), None)
+    return found or next(filter(None, map(_unknown, short)), None)
 
 
-def _first(names: Sequence[str], laws: LawNames) -> ArticleReference | None:
-    """Return the longest of these names that is a law's, else that abbreviates one."""
-    found = [law for name in names if name[-1] in _ENDS and (law := _reference(name, laws))]
-    return next((law for law in found if law.is_whole), found[0] if found else None)
+def _suffixes(run: str) -> list[str]:
+    return [run[start:] for start in range(len(run) - _FEWEST + 1)]
+
+
+def _whole(names: Sequence[str], laws: LawNames) -> ArticleReference | None:
+    """Return the longest of these names that is a law's own."""
+    for name in names:
+        if name[-1] in _ENDS + _RARE_ENDS and (documents := laws.find_whole(name)):
+            # A name that begins with the country is no shorter one's.
+            if COUNTRY in (before := names[0].removesuffix(name)):
+                return ArticleReference("", "", names[0][before.index(COUNTRY) :])
+            # 上海市某条例 is not the 某条例 of another place.
+            if before.endswith(_PLACES):
+                return ArticleReference("", "", names[0])
+            return ArticleReference("", "", name, tuple(documents))
+    return None
+
+
+def _unknown(name: str) -> ArticleReference | None:
+    """Return a law that no document is, where a name is called as laws are."""
+    return ArticleReference("", "", name) if _UNKNOWN.fullmatch(name) else None
+
+
+def _abbreviated(run: str, laws: LawNames) -> ArticleReference | None:
+    """Return the longest end of a run that abbreviates a law's name.
+
+    What no name ends with, or leaves out, no longer end does either.
+    """
+    found = None
+    if run[-1:] not in _ENDS:
+        return None
+    for start in range(len(run) - _FEWEST, -1, -1):
+        law = _reference(run[start:], laws)
+        if law is not None:
+            found = law
+        elif found is not None:
+            # 上海市某条例 is not the 某条例 of another place.
+            is_elsewhere = run[start] in _PLACES
+            return ArticleReference("", "", run) if is_elsewhere else found
+        elif len(run) - start > _LONGEST_UNKNOWN:
+            return None
+    return found
 
 
 def _reference(name: str, laws: LawNames, longer: str = "") -> ArticleReference | None:

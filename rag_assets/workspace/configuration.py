@@ -295,16 +295,19 @@ def default_layer() -> Layer:
     return read_layer(configs_folder() / "rag.yaml")
 
 
-def shipped_settings(over: Path | None = None) -> Settings:
+def shipped_settings(over: Path | None = None, template: str | None = None) -> Settings:
     """Return the shipped settings, for work outside a workspace.
 
     Args:
         over: a file that is laid over them, as a workspace's config.yaml is.
+        template: of a namespace, in configs/namespaces/; laid over the shipped ones, below `over`.
 
     Raises:
         ConfigurationError: names the file, the key and the rule.
     """
     layers = [default_layer()]
+    if template is not None:
+        layers.append(read_layer(configs_folder() / "namespaces" / f"{template}.yaml"))
     if over is not None:
         layers.append(read_layer(over))
     return merge_layers(layers)

@@ -12,7 +12,13 @@ LIBRARY = LawNames(
         "rules": ["中华人民共和国劳动合同法实施条例"],
         "procedure": ["中华人民共和国民事诉讼法", "民事诉讼法(2023-09-01)"],
         "penal": ["中华人民共和国刑法", "刑法"],
-        "book": ["中华人民共和国民法典", "合同编"],
+        "book": ["中华人民共和国民法典合同编", "合同编"],
+        "last book": ["中华人民共和国民法典", "附则"],
+        "national": ["物业管理条例"],
+        "water": ["上海市实施《中华人民共和国水法》办法", "上海市实施《水法》办法(2018-12-20)"],
+        "citing": ["最高人民法院关于引用法律、法规的规定"],
+        "amendment": ["中华人民共和国刑法修正案（九）"],
+        **{place: [f"{place}防洪管理办法"] for place in ("沪", "京", "浙", "豫", "鲁", "粤")},
         "court": ["最高人民法院关于审理劳动争议案件适用法律问题的解释（一）"],
         "paper": ["Costs of green roofs", "smith2020"],
     }
@@ -34,6 +40,17 @@ LIBRARY = LawNames(
         ("《民法典》合同编 第五百五十六条", ["556"], ("book",)),
         ("《解释（一）》第五条", ["5"], ("court",)),
         ("刑法第三条和第五条之一", ["3", "5.1"], ("penal",)),
+        ("刑法第十条至第十二条", ["10", "11", "12"], ("penal",)),
+        ("刑法第10-12条", ["10", "11", "12"], ("penal",)),
+        ("刑法一百条到一百零一条之一", ["100", "101.1"], ("penal",)),
+        ("民法典第500条", ["500"], ("book", "last book")),
+        ("《民法典》附则第一千二百五十九条", ["1259"], ("book", "last book")),
+        ("上海市实施《水法》办法第３条第一款", ["3"], ("water",)),
+        ("《上海市实施《中华人民共和国水法》办法》的五条", ["5"], ("water",)),
+        ("第5条 上海市实施《水法》办法", ["5"], ("water",)),
+        ("最高人民法院关于引用法律、法规的规定的第一条", ["1"], ("citing",)),
+        ("根据刑法修正案(九)第二条", ["2"], ("amendment",)),
+        ("依照劳动法、刑法第三条", ["3"], ("penal",)),
     ],
 )
 def test_law_and_article_are_read(text: str, keys: list[str], documents: tuple[str, ...]) -> None:
@@ -50,6 +67,22 @@ def test_each_article_has_the_law_before_it() -> None:
 def test_a_law_that_is_not_there_is_no_other_law() -> None:
     (found,) = find_references("《公司法》第三条", LIBRARY)
     assert (found.law, found.documents) == ("公司法", ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "嘉兴市物业管理条例第三条",  # of another place than the 物业管理条例 that is there
+        "北京市实施《刑法》办法第三条",  # not 《刑法》
+        "中华人民共和国反某刑法第三条",  # the country begins a longer name
+        "《某某防洪管理办法》第三条",  # fits six
+        "根据某防洪管理办法第三条",
+        "请问高等教育法第三条",
+        "第3条 高等教育法",
+    ],
+)
+def test_what_another_law_ends_with_is_not_its_name(text: str) -> None:
+    assert {one.documents for one in find_references(text, LIBRARY)} == {()}
 
 
 def test_an_abbreviation_is_told_from_a_name() -> None:
@@ -85,3 +118,11 @@ def test_an_article_is_found_in_either_numerals_and_no_longer_one() -> None:
         assert re.search(pattern, text)
     for text in ("第二十条之一 经营者", "第二十一条 经营者", "依照第二十条 经营者", "第二十条规定"):
         assert not re.search(pattern, text)
+
+
+def test_this_law_is_the_law_of_the_text_and_no_unknown_one() -> None:
+    for text in ("本法第三条", "根据该法第三条", "依法第三条", "按照规定第三条"):
+        assert [(one.key, one.law) for one in find_references(text, LIBRARY)] == [("3", None)]
+    assert [one.law for one in find_references("请问高等教育法第三条", LIBRARY)] == [
+        "请问高等教育法"
+    ]

@@ -1,0 +1,337 @@
+"""`rag eval law`: whether articles of a vault of laws are found, by number and by what they say."""
+
+import statistics
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rag_assets.evaluation.asking import (
+    Latency,
+    encode_questions,
+    part_names,
+    search_parts,
+    search_whole,
+)
+from rag_assets.evaluation.bootstrap import Interval, mean_intervals
+from rag_assets.evaluation.law_articles import LawArticles
+from rag_assets.evaluation.law_rows import LawQuestions, LookupRow, is_excluded, read_law_questions
+from rag_assets.evaluation.report import (
+    EvaluationReport,
+    Figure,
+    ReportTable,
+    mean,
+    settings_digest,
+    share,
+)
+from rag_assets.evaluation.retrieval_metrics import HEADLINE, score_ranking
+from rag_assets.evaluation.vector_store import VectorStore
+from rag_assets.evaluation.workspaces import MadeFile, built_workspace
+from rag_assets.model import Progress, UsageError
+from rag_assets.settings import RetrieveSettings
+from rag_assets.storage import Notify
+from rag_assets.workspace import Namespace, Settings
+
+if TYPE_CHECKING:
+    from rag_assets.retrieval import Hit, Reader, SearchFilters
+
+LEAST_EXISTING = 0.998
+"""Share of the articles asked for that must be there (specification of the law vault)."""
+WHOLE, DEEP = "whole", "whole_deep"
+_TITLES = {WHOLE: "as a user asks", DEEP: "with deep pools"}
+_SHOWN = {"recall_at_10": "R@10", "recall_at_100": "R@100", "ndcg_at_10": "nDCG@10",
+          "mrr_at_10": "MRR@10", "hit_at_1": "hit@1"}  # fmt: skip
+_NAMED = "named_article"
+
+NotHolding = Callable[[Namespace], Collection[str]]
+"""From a library of laws to the uids of documents that do not hold on the day that is asked of."""
+
+
+@dataclass(slots=True)
+class _Outcome:
+    """What came out.
+
+    Args:
+        scores: figures of each question, by part.
+        lookups: how each look-up ended: `exact`, `first`, `missed` or `wrong`.
+        failing: what was asked, and what came first, where that was not the article.
+    """
+
+    missing: list[str]
+    scores: dict[str, list[Mapping[str, float]]]
+    chunks: int
+    lookups: list[tuple[LookupRow, str]] = field(default_factory=list)
+    failing: list[dict[str, Any]] = field(default_factory=list)
+    latency: Latency = field(default_factory=Latency)
+    lookup_latency: Latency = field(default_factory=Latency)
+
+
+def evaluate_law(
+    vault: Path | None,
+    queries: Path,
+    settings: Settings,
+    *,
+    library: Namespace | None = None,
+    exclude: Collection[str] = (),
+    not_holding: NotHolding | None = None,
+    limit: int | None = None,
+    cache: Path | None = None,
+    notify: Notify = lambda sentence: None,
+    on_progress: Progress | None = None,
+) -> EvaluationReport:
+    """Ask a vault of laws for articles, by their numbers and by citizens' questions.
+
+    Rankings are of articles: the passages of one article count once, at the place of the best.
+    An article that the set calls as good as a judged one counts as that one.
+
+    Args:
+        vault: folder of Markdown files, one law each; built with `settings` where no library is
+            given.
+        queries: folder that `read_law_questions` reads.
+        library: holds the vault already; it is asked with its own settings of search.
+        exclude: patterns of files that are neither searched nor asked for.
+        not_holding: of documents that are not searched.
+        limit: questions, and look-ups, at most.
+        cache: folder of workspaces and vectors; None builds and forgets.
+
+    Raises:
+        UsageError: no vault and no library, or `queries` cannot be used.
+    """
+    asked = read_law_questions(queries, exclude, limit)
+    with _opened(vault, settings, library, exclude, cache, notify, on_progress) as (
+        namespace,
+        store,
+    ):
+        left_out = not_holding(namespace) if not_holding is not None else ()
+        chosen = namespace.settings if library is not None else settings
+        outcome = _ask(asked, namespace, chosen, exclude, left_out, store, on_progress)
+    return _describe(asked, outcome, chosen, len(left_out))
+
+
+@contextmanager
+def _opened(
+    vault: Path | None,
+    settings: Settings,
+    library: Namespace | None,
+    exclude: Collection[str],
+    cache: Path | None,
+    notify: Notify,
+    on_progress: Progress | None,
+) -> Iterator[tuple[Namespace, VectorStore | None]]:
+    """Give the library that is asked, and the store of vectors."""
+    if library is not None:
+        yield library, VectorStore(cache / "vectors.sqlite") if cache else None
+        return
+    if vault is None:
+        raise UsageError("name the folder of the vault, or a workspace that holds it.")
+    files = [
+        MadeFile(path, (vault / path).read_text(encoding="utf-8"), path=path)
+        for path in sorted(one.relative_to(vault).as_posix() for one in vault.rglob("*.md"))
+        if not is_excluded(path, exclude)
+    ]
+    if not files:
+        raise UsageError(f"{vault} holds no Markdown file (*.md) that is not left out.")
+    with built_workspace(files, settings, cache, notify=notify, on_progress=on_progress) as built:
+        yield built.namespace, built.store
+
+
+def _ask(
+    asked: LawQuestions,
+    namespace: Namespace,
+    settings: Settings,
+    exclude: Collection[str],
+    left_out: Collection[str],
+    store: VectorStore | None,
+    on_progress: Progress | None,
+) -> _Outcome:
+    from rag_assets.retrieval import Retriever, SearchFilters
+
+    retrieve = settings.retrieve
+    told = on_progress or (lambda what, done, total: None)
+    with Retriever(namespace.workspace, [namespace.name], retrieve) as retriever:
+        reader = retriever.readers[0]
+        articles = LawArticles(namespace.workspace, reader, asked.named)
+        filters = SearchFilters(citable_only=True, doc_uids=articles.passing(exclude, left_out))
+        names = [WHOLE, DEEP, *part_names(reader, retrieve)]
+        outcome = _Outcome(
+            sorted(asked.articles - set(articles.found)), {name: [] for name in names}, reader.rows
+        )
+        latency = outcome.latency
+        texts = [row.text for row in asked.questions]
+        encoded = encode_questions(
+            texts, reader, retrieve, store, latency, on_progress=told
+        ) if texts else []  # fmt: skip
+        for done, (row, query) in enumerate(zip(asked.questions, encoded, strict=True)):
+            told("asking questions", done, len(encoded))
+            hits, deep = search_whole(reader, query, retrieve, filters, latency)
+            found = {WHOLE: hits, DEEP: deep, **search_parts(reader, query, retrieve, filters)}
+            equal = asked.alternatives.get(row.id, {})
+            relevance = dict.fromkeys(asked.judgements[row.id], 1.0)
+            for name, own in found.items():
+                ranking = _with_equals(articles.of_hits(own), equal)
+                outcome.scores[name].append(score_ranking(ranking, ranking, relevance))
+        if asked.lookups:
+            _look_up(asked.lookups, reader, retrieve, filters, articles, store, outcome, told)
+    return outcome
+
+
+def _look_up(
+    rows: Sequence[LookupRow],
+    reader: "Reader",
+    retrieve: RetrieveSettings,
+    filters: "SearchFilters",
+    articles: LawArticles,
+    store: VectorStore | None,
+    outcome: _Outcome,
+    told: Progress,
+) -> None:
+    from rag_assets.retrieval import rank_chunks
+
+    latency = outcome.lookup_latency
+    encoded = encode_questions(
+        [row.text for row in rows], reader, retrieve, store, latency, on_progress=told
+    )
+    for done, (row, query) in enumerate(zip(rows, encoded, strict=True)):
+        told("looking articles up", done, len(rows))
+        started = time.perf_counter()
+        hits = rank_chunks([reader], query, retrieve, filters).hits
+        latency.searching.append(time.perf_counter() - started)
+        how = _ended(row, hits, articles)
+        outcome.lookups.append((row, how))
+        if how in {"missed", "wrong"}:
+            first = hits[0] if hits else None
+            outcome.failing.append(
+                {"id": row.id, "query": row.text, "relevant": row.relevant, "how": how,
+                 "first": f"{first.doc_title}: {first.text[:60]}" if first else None}
+            )  # fmt: skip
+
+
+def _ended(row: LookupRow, hits: "Sequence[Hit]", articles: LawArticles) -> str:
+    """Say how a look-up ended.
+
+    `exact`: the article stands first and is said to be the one that is named; `first`: it stands
+    first; `wrong`: another one is said to be named; `missed`: another one stands first.
+    """
+    if not hits:
+        return "missed"
+    is_it = row.relevant in articles.of_hit(hits[0])
+    if _NAMED in hits[0].explanation:
+        return "exact" if is_it else "wrong"
+    return "first" if is_it else "missed"
+
+
+def _with_equals(ranking: Sequence[str], equal: Mapping[str, str]) -> list[str]:
+    """Return a ranking with the judged article in the place of one that is as good."""
+    return list(dict.fromkeys(equal.get(one, one) for one in ranking))
+
+
+def _describe(
+    asked: LawQuestions, outcome: _Outcome, settings: Settings, not_holding: int
+) -> EvaluationReport:
+    there = len(asked.articles) - len(outcome.missing)
+    ends = Counter(how for _, how in outcome.lookups)
+    metrics: dict[str, Figure] = {
+        "existing_share": share(there, len(asked.articles)),
+        "lookups_hit_at_1": share(ends["exact"] + ends["first"], len(outcome.lookups)),
+        "lookups_wrong_as_exact": ends["wrong"] if outcome.lookups else None,
+        "lookups_p50_ms": _median_ms(outcome.lookup_latency.searching),
+        "search_p50_ms": _median_ms(outcome.latency.searching),
+    }
+    tables = []
+    intervals = _intervals(outcome.scores) if asked.questions else {}
+    for name, figures in intervals.items():
+        prefix = "" if name == WHOLE else f"{name}_"
+        for figure, interval in figures.items():
+            metrics[f"{prefix}{figure}"] = interval.mean
+            metrics[f"{prefix}{figure}_low"] = interval.low
+            metrics[f"{prefix}{figure}_high"] = interval.high
+    if intervals:
+        tables.append(_questions_table(intervals))
+    if outcome.lookups:
+        tables.append(_styles_table(outcome.lookups))
+    failures = []
+    if there < LEAST_EXISTING * len(asked.articles):
+        failures.append(
+            f"{len(outcome.missing)} of {len(asked.articles)} articles asked for are not there "
+            f"(at most {1 - LEAST_EXISTING:.1%} may be missing); 'missing' in the JSON names them."
+        )
+    if ends["wrong"]:
+        failures.append(
+            f"{ends['wrong']} look-ups were given another article as the one that they name; "
+            "'failing_lookups' in the JSON shows them."
+        )
+    return EvaluationReport(
+        "law",
+        settings_digest(settings),
+        metrics,
+        {
+            "questions": len(asked.questions),
+            "judgements": sum(map(len, asked.judgements.values())),
+            "lookups": len(asked.lookups),
+            "excluded": asked.excluded,
+            "not_holding": not_holding,
+            "chunks": outcome.chunks,
+        },
+        tuple(tables),
+        {
+            "models": [model.model for model in settings.embed.models],
+            "retrieve": settings.retrieve.model_dump(mode="json"),
+            "missing": outcome.missing,
+            "failing_lookups": outcome.failing,
+            "ndcg_at_10_by_question": {
+                row.id: score["ndcg_at_10"]
+                for row, score in zip(asked.questions, outcome.scores[WHOLE], strict=True)
+            },
+        },
+        tuple(failures),
+    )
+
+
+def _intervals(
+    scores: Mapping[str, Sequence[Mapping[str, float]]],
+) -> dict[str, dict[str, Interval]]:
+    rows = [(name, figure) for name in scores for figure in HEADLINE]
+    found = mean_intervals([[one[figure] for one in scores[name]] for name, figure in rows])
+    by_row = dict(zip(rows, found, strict=True))
+    return {name: {figure: by_row[name, figure] for figure in HEADLINE} for name in scores}
+
+
+def _questions_table(intervals: Mapping[str, Mapping[str, Interval]]) -> ReportTable:
+    heads = ("searched", *(head for shown in _SHOWN.values() for head in (shown, "95 %")))
+    rows = tuple(
+        (
+            _TITLES.get(name, name),
+            *(
+                cell
+                for figure in _SHOWN
+                for cell in (
+                    figures[figure].mean, f"{figures[figure].low:.3f} … {figures[figure].high:.3f}"
+                )
+            ),
+        )
+        for name, figures in intervals.items()
+    )  # fmt: skip
+    return ReportTable("Questions: articles found", heads, rows)
+
+
+def _styles_table(lookups: Sequence[tuple[LookupRow, str]]) -> ReportTable:
+    styles = list(dict.fromkeys(style for row, _ in lookups for style in row.styles))
+    rows = []
+    for style in ("all", *sorted(styles)):
+        ends = [how for row, how in lookups if style == "all" or style in row.styles]
+        hits = [how in {"exact", "first"} for how in ends]
+        rows.append(
+            (style, len(ends), mean([*map(float, hits)]), ends.count("exact"), ends.count("wrong"))
+        )
+    return ReportTable(
+        "Look-ups by how they are written",
+        ("written", "look-ups", "hit@1", "as named", "wrong as named"),
+        tuple(rows),
+    )
+
+
+def _median_ms(seconds: Sequence[float]) -> float | None:
+    return statistics.median(seconds) * 1000 if seconds else None
