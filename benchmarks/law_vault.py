@@ -58,9 +58,7 @@ def _prepare(workspace: Path, files: list[tuple[Path, Path]], share: float, mode
     run([RAG, "init", workspace, "--template", "law"])
     settings = workspace / "namespaces" / "law.yaml"
     head, _, tail = settings.read_text(encoding="utf-8").partition("  models:\n")
-    rest = "".join(
-        line for line in tail.splitlines(keepends=True) if not line.startswith("    - ")
-    )
+    rest = "".join(line for line in tail.splitlines(keepends=True) if not line.startswith("    - "))
     settings.write_text(f"{head}  models:\n    - {_MODELS[model]}\n{rest}", encoding="utf-8")
     step = round(1 / share)
     chosen = files[::step]

@@ -1,7 +1,6 @@
 """`rag eval law`: whether the articles of a vault of laws are found."""
 
-from collections.abc import Collection
-from datetime import date, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,8 +16,8 @@ from rag_assets.cli.measuring import (
     notify,
     out_option,
 )
+from rag_assets.cli.options import as_of_option
 from rag_assets.cli.progress import shown_progress
-from rag_assets.cli.statutes import as_of_option
 from rag_assets.model import UsageError
 
 if TYPE_CHECKING:
@@ -74,7 +73,6 @@ def law(
 
     if folder is not None and config is not None:
         raise UsageError("--config and --workspace: a workspace is asked with its own settings.")
-    day = as_of.date() if as_of is not None else None
     with shown_progress() as progress:
         report = evaluate_law(
             vault,
@@ -82,7 +80,7 @@ def law(
             shipped_settings(config, _TEMPLATE),
             library=_library(folder, name) if folder is not None else None,
             exclude=exclude,
-            not_holding=(lambda namespace: _not_holding(namespace, day)) if day else None,
+            as_of=as_of.date() if as_of is not None else None,
             limit=limit,
             cache=chosen_cache(cache, is_forgotten),
             notify=notify,
@@ -108,20 +106,3 @@ def _library(folder: Path, name: str | None) -> "Namespace":
             f"{folder} has the namespaces {', '.join(names)}: name one by --namespace."
         )
     return workspace.namespace(names[0])
-
-
-def _not_holding(namespace: "Namespace", day: date) -> Collection[str]:
-    """Return the documents that do not hold on a day: superseded, repealed, not yet in force."""
-    from rag_assets.retrieval import OpenedLibrary
-    from rag_assets.statutes import LawShelf
-
-    with OpenedLibrary(namespace.workspace) as library, library.hold([namespace.name]) as held:
-        reader = held.readers[namespace.name]
-        shelf = LawShelf(held, day)
-        titles = {row["title"] for row in reader.documents().select(["title"]).to_pylist()}
-        return {
-            version.doc_uid
-            for title in sorted(filter(None, titles))
-            for version in shelf.versions(title)
-            if version.standing in {"superseded", "repealed", "not_yet_in_force"}
-        }

@@ -3,9 +3,10 @@
 import statistics
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,7 @@ from rag_assets.storage import Notify
 from rag_assets.workspace import Namespace, Settings
 
 if TYPE_CHECKING:
-    from rag_assets.retrieval import Hit, Reader, SearchFilters
+    from rag_assets.retrieval import AskedDay, Hit, Reader, SearchFilters
 
 LEAST_EXISTING = 0.998
 """Share of the articles asked for that must be there (specification of the law vault)."""
@@ -45,9 +46,6 @@ _TITLES = {WHOLE: "as a user asks", DEEP: "with deep pools"}
 _SHOWN = {"recall_at_10": "R@10", "recall_at_100": "R@100", "ndcg_at_10": "nDCG@10",
           "mrr_at_10": "MRR@10", "hit_at_1": "hit@1"}  # fmt: skip
 _NAMED = "named_article"
-
-NotHolding = Callable[[Namespace], Collection[str]]
-"""From a library of laws to the uids of documents that do not hold on the day that is asked of."""
 
 
 @dataclass(slots=True)
@@ -63,6 +61,7 @@ class _Outcome:
     missing: list[str]
     scores: dict[str, list[Mapping[str, float]]]
     chunks: int
+    not_holding: int
     lookups: list[tuple[LookupRow, str]] = field(default_factory=list)
     failing: list[dict[str, Any]] = field(default_factory=list)
     latency: Latency = field(default_factory=Latency)
@@ -76,7 +75,7 @@ def evaluate_law(
     *,
     library: Namespace | None = None,
     exclude: Collection[str] = (),
-    not_holding: NotHolding | None = None,
+    as_of: date | None = None,
     limit: int | None = None,
     cache: Path | None = None,
     notify: Notify = lambda sentence: None,
@@ -93,7 +92,7 @@ def evaluate_law(
         queries: folder that `read_law_questions` reads.
         library: holds the vault already; it is asked with its own settings of search.
         exclude: patterns of files that are neither searched nor asked for.
-        not_holding: of documents that are not searched.
+        as_of: wordings are not searched in whose place another one is in force on that day.
         limit: questions, and look-ups, at most.
         cache: folder of workspaces and vectors; None builds and forgets.
 
@@ -105,10 +104,9 @@ def evaluate_law(
         namespace,
         store,
     ):
-        left_out = not_holding(namespace) if not_holding is not None else ()
         chosen = namespace.settings if library is not None else settings
-        outcome = _ask(asked, namespace, chosen, exclude, left_out, store, on_progress)
-    return _describe(asked, outcome, chosen, len(left_out))
+        outcome = _ask(asked, namespace, chosen, exclude, as_of, store, on_progress)
+    return _describe(asked, outcome, chosen)
 
 
 @contextmanager
@@ -143,22 +141,25 @@ def _ask(
     namespace: Namespace,
     settings: Settings,
     exclude: Collection[str],
-    left_out: Collection[str],
+    as_of: date | None,
     store: VectorStore | None,
     on_progress: Progress | None,
 ) -> _Outcome:
-    from rag_assets.retrieval import Retriever, SearchFilters
+    from rag_assets.retrieval import AskedDay, HeldLaws, Retriever, SearchFilters
 
     retrieve = settings.retrieve
     told = on_progress or (lambda what, done, total: None)
     with Retriever(namespace.workspace, [namespace.name], retrieve) as retriever:
         reader = retriever.readers[0]
+        day = AskedDay(HeldLaws([reader.laws]), as_of) if as_of is not None else None
+        left_out = {law.doc_uid for law in day.left_out.values()} if day is not None else set()
         articles = LawArticles(namespace.workspace, reader, asked.named)
         filters = SearchFilters(citable_only=True, doc_uids=articles.passing(exclude, left_out))
         names = [WHOLE, DEEP, *part_names(reader, retrieve)]
         outcome = _Outcome(
-            sorted(asked.articles - set(articles.found)), {name: [] for name in names}, reader.rows
-        )
+            sorted(asked.articles - set(articles.found)), {name: [] for name in names}, reader.rows,
+            len(left_out),
+        )  # fmt: skip
         latency = outcome.latency
         texts = [row.text for row in asked.questions]
         encoded = encode_questions(
@@ -174,7 +175,7 @@ def _ask(
                 ranking = _with_equals(articles.of_hits(own), equal)
                 outcome.scores[name].append(score_ranking(ranking, ranking, relevance))
         if asked.lookups:
-            _look_up(asked.lookups, reader, retrieve, filters, articles, store, outcome, told)
+            _look_up(asked.lookups, reader, retrieve, filters, day, articles, store, outcome, told)
     return outcome
 
 
@@ -183,6 +184,7 @@ def _look_up(
     reader: "Reader",
     retrieve: RetrieveSettings,
     filters: "SearchFilters",
+    day: "AskedDay | None",
     articles: LawArticles,
     store: VectorStore | None,
     outcome: _Outcome,
@@ -197,7 +199,7 @@ def _look_up(
     for done, (row, query) in enumerate(zip(rows, encoded, strict=True)):
         told("looking articles up", done, len(rows))
         started = time.perf_counter()
-        hits = rank_chunks([reader], query, retrieve, filters).hits
+        hits = rank_chunks([reader], query, retrieve, filters, day).hits
         latency.searching.append(time.perf_counter() - started)
         how = _ended(row, hits, articles)
         outcome.lookups.append((row, how))
@@ -228,9 +230,7 @@ def _with_equals(ranking: Sequence[str], equal: Mapping[str, str]) -> list[str]:
     return list(dict.fromkeys(equal.get(one, one) for one in ranking))
 
 
-def _describe(
-    asked: LawQuestions, outcome: _Outcome, settings: Settings, not_holding: int
-) -> EvaluationReport:
+def _describe(asked: LawQuestions, outcome: _Outcome, settings: Settings) -> EvaluationReport:
     there = len(asked.articles) - len(outcome.missing)
     ends = Counter(how for _, how in outcome.lookups)
     metrics: dict[str, Figure] = {
@@ -272,7 +272,7 @@ def _describe(
             "judgements": sum(map(len, asked.judgements.values())),
             "lookups": len(asked.lookups),
             "excluded": asked.excluded,
-            "not_holding": not_holding,
+            "not_holding": outcome.not_holding,
             "chunks": outcome.chunks,
         },
         tuple(tables),

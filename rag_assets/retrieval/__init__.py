@@ -7,7 +7,7 @@ from rag_assets.retrieval.explaining import explain_hit
 from rag_assets.retrieval.filters import NOT_EVIDENCE, WORDLESS_KINDS, SearchFilters, parse_filter
 from rag_assets.retrieval.fusion import Candidates, Fused, fuse_rrf, fuse_weighted
 from rag_assets.retrieval.hits import Hit, ParentHit, ParentPassage
-from rag_assets.retrieval.laws import HeldLaw, HeldLaws, find_articles
+from rag_assets.retrieval.laws import AskedDay, HeldLaw, HeldLaws, find_articles
 from rag_assets.retrieval.opened import (
     Asked,
     OpenedLibrary,
@@ -35,6 +35,7 @@ __all__ = [
     "NOT_EVIDENCE",
     "WORDLESS_KINDS",
     "Asked",
+    "AskedDay",
     "AskedQuery",
     "Candidates",
     "Fused",

@@ -240,11 +240,10 @@ def find_articles(reader: "Reader", law: HeldLaw) -> list[tuple[str, tuple[Artic
     """
     if law.wording is None:
         return None
-    ids = [f"{law.doc_uid}:{index}" for index in range(law.chunks)]
-    table = reader.fetch_columns(ids, ("chunk_id", *LAW_COLUMNS))
-    if table is None:
+    if not reader.knows_articles:
         return None
-    rows = table.to_pylist()
+    ids = [f"{law.doc_uid}:{index}" for index in range(law.chunks)]
+    rows = reader.fetch_rows(ids, ("chunk_id", *LAW_COLUMNS)).to_pylist()
     return [
         (row["chunk_id"], articles_of(row)) for row in rows if row["law_title"] == law.law_title
     ]

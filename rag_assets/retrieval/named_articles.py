@@ -109,7 +109,8 @@ def _look_up(
         else:
             key = reference.key.replace(".", "-")
             held = [one for one, own in known if any(article.key == key for article in own)]
-            ids = reader.passing(held, filters)
+            passing = set(reader.fetch_columns(["chunk_id"], filters, held)["chunk_id"].to_pylist())
+            ids = [one for one in held if one in passing]
         if ids:
             return _Found(reference, tuple(f"{law.namespace}::{one}" for one in ids))
     return _Found(reference, ())

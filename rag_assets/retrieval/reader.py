@@ -66,7 +66,7 @@ class Reader:
         self.close()
 
     def close(self) -> None:
-        """Close the catalogue; searching would open nothing again, but nothing is held."""
+        """Close the catalogue."""
         with self._reading:
             if self._connection is not None:
                 self._connection.close()
@@ -74,7 +74,12 @@ class Reader:
 
     @cached_property
     def _hit_columns(self) -> tuple[str, ...]:
-        return (*HIT_COLUMNS, *(one for one in LAW_COLUMNS if one in self._table.columns))
+        return (*HIT_COLUMNS, *(LAW_COLUMNS if self.knows_articles else ()))
+
+    @property
+    def knows_articles(self) -> bool:
+        """Whether chunks say which articles they hold; publications of before do not."""
+        return self._table.columns.issuperset(LAW_COLUMNS)
 
     @property
     def rows(self) -> int:
@@ -289,10 +294,9 @@ class Reader:
         """
         return self._table.fetch_vectors(self._column(model_fingerprint), chunk_ids)
 
-    def fetch_columns(self, chunk_ids: Sequence[str], columns: Sequence[str]) -> "pa.Table | None":
-        """Return columns of chunks in the order asked for, None where a column is not there."""
-        is_there = self._table.columns.issuperset(columns)
-        return self._table.fetch_rows(chunk_ids, columns) if is_there else None
+    def fetch_rows(self, chunk_ids: Sequence[str], columns: Sequence[str]) -> "pa.Table":
+        """Return columns of chunks in the order asked for."""
+        return self._table.fetch_rows(chunk_ids, columns)
 
     def fetch_window(self, doc_uid: str, first: int, last: int) -> list[Hit]:
         """Return a document's chunks by their `chunk_index`, both ends included, in order.
@@ -306,19 +310,19 @@ class Reader:
         return list(self.fetch_hits(ids).values())
 
     def fetch_chunks(self, doc_uid: str, columns: Sequence[str] | None = None) -> "pa.Table":
-        """Return all chunks of a document in order; no row for an unknown uid.
-
-        Args:
-            doc_uid: of the document.
-            columns: names to return; all, vectors included, without.
-        """
+        """Return columns of all chunks of a document in order, vectors included without `columns`."""
         return self._table.fetch(f"doc_uid = {quote_text(doc_uid)}", columns)
 
     def fetch_columns(
-        self, columns: Sequence[str], filters: SearchFilters = EVERYTHING
+        self,
+        columns: Sequence[str],
+        filters: SearchFilters = EVERYTHING,
+        of: Sequence[str] | None = None,
     ) -> "pa.Table":
-        """Return some columns of all chunks that pass the filters, in no order."""
-        where = "false" if filters.excludes_everything else filters.condition()
+        """Return some columns of all chunks, or `of` some, that pass the filters, in no order."""
+        where = "false" if filters.excludes_everything or of == [] else filters.condition()
+        if of:
+            where = f"chunk_id IN ({', '.join(map(quote_text, of))}) AND {where}"
         return self._table.fetch(where, columns)
 
     def fetch_children(
@@ -358,15 +362,6 @@ class Reader:
     def laws(self) -> PublishedLaws:
         """The laws of this publication, by name."""
         return PublishedLaws(self.namespace, self._documents)
-
-    def passing(self, chunk_ids: Sequence[str], filters: SearchFilters) -> list[str]:
-        """Return those of some chunks that pass the filters, in the order given."""
-        if not chunk_ids or filters.excludes_everything:
-            return []
-        ids = ", ".join(map(quote_text, chunk_ids))
-        condition = f"chunk_id IN ({ids}) AND {filters.condition()}"
-        passing = set(self._table.fetch(condition, ("chunk_id",))["chunk_id"].to_pylist())
-        return [one for one in chunk_ids if one in passing]
 
     def documents(self) -> "pa.Table":
         """Return the catalogue's `documents`, by uid."""

@@ -9,7 +9,7 @@ ROW = {
     "doi": "10.1000/owls",
     "authors": ["A. Rao", "B. Li"],
     "year": 2021,
-    "abstract": "Short. Owls locate voles beneath snow by comparing arrival times between both ears.",
+    "abstract": "Short. Owls find voles below snow by comparing arrival times between both ears.",
 }
 
 

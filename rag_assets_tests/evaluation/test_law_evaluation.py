@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from rag_assets.cli.evaluating_law import _library, _not_holding
+from rag_assets.cli.evaluating_law import _library
 from rag_assets.cli.main import build_cli
 from rag_assets.evaluation import EvaluationReport, evaluate_law
 from rag_assets.evaluation.law_rows import article_number, is_excluded, read_law_questions
@@ -167,10 +167,9 @@ def test_a_workspace_that_holds_the_vault_is_asked_as_it_is_and_as_of_a_day(tmp_
     library = _library(root, None)
     old: Rows = [("l1", "船舶法第二条", "海事/船舶法(2001-03-01).md#第二条", [])]
     queries = write_queries(tmp_path / "asked", old)
-    assert len(_not_holding(library, date(2010, 1, 1))) == 1
     report = evaluate_law(
         None, queries, library.settings, library=library,
-        not_holding=lambda namespace: _not_holding(namespace, date(2010, 1, 1)),
+        as_of=date(2010, 1, 1),
     )  # fmt: skip
     assert (report.metrics["lookups_hit_at_1"], report.counts["not_holding"]) == (1.0, 1)
     command = ["eval", "law", "--workspace", str(root), "--queries", str(queries), "--no-cache"]
