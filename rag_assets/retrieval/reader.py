@@ -55,8 +55,7 @@ class Reader:
         self.namespace = namespace
         self.name = name
         self._table = SearchTable(folder)
-        # A connection of DuckDB answers one thread at a time.
-        self._reading = threading.Lock()
+        self._reading = threading.Lock()  # a connection of DuckDB answers one thread at a time
         self._connection: DuckDBPyConnection | None = None
 
     def __enter__(self) -> Self:
@@ -310,7 +309,7 @@ class Reader:
         return list(self.fetch_hits(ids).values())
 
     def fetch_chunks(self, doc_uid: str, columns: Sequence[str] | None = None) -> "pa.Table":
-        """Return columns of all chunks of a document in order, vectors included without `columns`."""
+        """Return columns of a document's chunks in order, all of them without `columns`."""
         return self._table.fetch(f"doc_uid = {quote_text(doc_uid)}", columns)
 
     def fetch_columns(
