@@ -184,6 +184,13 @@ class LawShelf:
         row = self._rows[key]
         return row["title"] or PurePosixPath(row["source_uri"] or "").stem
 
+    def _name_of(self, version: LawVersion, law: LawText) -> str:
+        """Return a law's title, where it leads to its document, else the document's."""
+        key = f"{version.namespace}::{version.doc_uid}"
+        if law.title and key in self._names.find(law.title)[0]:
+            return law.title
+        return self._title_of(key)
+
     def _like(self, name: str) -> str:
         """Return a sentence with the names of laws that resemble one."""
         from rapidfuzz import process
@@ -278,7 +285,7 @@ class LawShelf:
                 above = pick_clause(clauses, picked.paragraph, None)
                 if picked.item is not None and above is not None:
                     lead = begin + above.start, begin + above.end
-            title = law.title or version.title
+            title = self._name_of(version, law)
             day = str(version.version_date) if is_one_of_several else ""
             citation = write_citation(title, unit.path, unit.article.shown, clause, day)
             return FoundArticle(
@@ -313,7 +320,7 @@ class LawShelf:
         wanted = int(number), int(part or 0)
         law, unit = (same or [min(every, key=lambda one: _far(one[1], wanted))])[0]
         shown = unit.article.shown if unit.article else ""
-        near = write_citation(law.title or title, unit.path, shown)
+        near = write_citation(self._name_of(versions[0], law), unit.path, shown)
         if same:
             where = " > ".join(unit.path) or "no chapter"
             return (
