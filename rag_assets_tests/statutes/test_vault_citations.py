@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from rag_assets.auditing.drafts.anchors import STATUTE, read_citations
+from rag_assets.law import plain_name
 from rag_assets.law.structure import read_laws
 from rag_assets.model import UsageError
 from rag_assets.parsing import read_parsed
@@ -69,7 +70,9 @@ def articles_of(held: Publications, shelf: LawShelf) -> list[Cited]:
     for row in reader.documents().to_pylist():
         text = read_parsed(held.workspace.root / "data" / row["content_ref"])[0].text
         for law in read_laws(text):
-            title = law.title or PurePosixPath(row["source_uri"]).stem
+            stem = PurePosixPath(row["source_uri"]).stem
+            known = {plain_name(name) for name in (row["title"] or "", stem)}
+            title = law.title if plain_name(law.title or "") in known else row["title"] or stem
             marks = [(unit, unit.article) for unit in law.units if unit.article is not None]
             if not marks:
                 continue
