@@ -15,10 +15,9 @@ from rag_assets.assets import (
     build_audit_assets,
     build_evaluation_sets_asset,
     build_evidence_packs_asset,
-    build_instruction_briefs_asset,
     build_law_curation_asset,
     build_namespace_assets,
-    build_parse_quality_report_asset,
+    build_parse_summary_assets,
     build_retrieval_evaluations_asset,
 )
 from rag_assets.checks import (
@@ -109,10 +108,7 @@ def _build_shared(
     workspace: Workspace, indexes: Sequence[dg.AssetKey], parses: Sequence[dg.AssetKey]
 ) -> dg.Definitions:
     """Return what belongs to the workspace as a whole."""
-    summaries = [
-        build_parse_quality_report_asset(workspace, parses),
-        build_instruction_briefs_asset(workspace, parses),
-    ]
+    summaries = build_parse_summary_assets(workspace, parses)
     packs = build_evidence_packs_asset(workspace, indexes)
     audits = build_audit_assets(workspace, indexes)
     questions_job = dg.define_asset_job(

@@ -11,7 +11,6 @@ from rag_assets.assets.evidence_packs import (
     build_evidence_packs_asset,
     record_noted_packs,
 )
-from rag_assets.assets.instruction_briefs import build_instruction_briefs_asset
 from rag_assets.assets.law_curation import build_law_curation_asset
 from rag_assets.assets.options import (
     REASON_TAG,
@@ -20,7 +19,7 @@ from rag_assets.assets.options import (
     STATE_TAG,
     progress_reporter,
 )
-from rag_assets.assets.parse_quality_report import build_parse_quality_report_asset
+from rag_assets.assets.parse_summaries import build_parse_summary_assets
 from rag_assets.assets.retrieval_evaluations import build_retrieval_evaluations_asset
 from rag_assets.stages import stage_names
 
@@ -53,10 +52,9 @@ __all__ = [
     "build_audit_assets",
     "build_evaluation_sets_asset",
     "build_evidence_packs_asset",
-    "build_instruction_briefs_asset",
     "build_law_curation_asset",
     "build_namespace_assets",
-    "build_parse_quality_report_asset",
+    "build_parse_summary_assets",
     "build_retrieval_evaluations_asset",
     "metadata_of_audit",
     "progress_reporter",

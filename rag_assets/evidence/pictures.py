@@ -3,7 +3,7 @@
 import base64
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any  # Any: documents and pages of PyMuPDF
 
 from rag_assets.evidence.pack import EvidenceItem, PackSource
 from rag_assets.model import PageBox, hash_bytes

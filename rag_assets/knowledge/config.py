@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar  # Any: values before pydantic checks them
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 

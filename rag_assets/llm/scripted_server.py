@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any  # Any: JSON of the protocol
 
 from rag_assets.llm.contract import Completion, stream_whole
 from rag_assets.llm.scripted import Fault, Script, find_answer, make_completion

@@ -1,7 +1,7 @@
 """Messages and tools in the form of the chat completions protocol, and back."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any  # Any: JSON of the protocol
 
 from rag_assets.llm.contract import Message, TokenLogprob, Tool, ToolCall
 

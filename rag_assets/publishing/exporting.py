@@ -10,7 +10,7 @@ import mimetypes
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal  # Any: JSON of manifests
 
 from rag_assets.model import (
     Attachment,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from operator import itemgetter
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any  # Any: sidecars' fields, rows of Parquet
 
 from rag_assets.law.versions import LAW_COLUMNS, LAWS_KEY, common_value, describe_laws
 from rag_assets.model import hash_fields

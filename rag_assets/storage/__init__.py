@@ -11,7 +11,7 @@ from rag_assets.storage.atomic import (
     write_private,
     write_text,
 )
-from rag_assets.storage.locks import Notify, hold_lock, hold_locks
+from rag_assets.storage.locks import Notify, hold_lock
 from rag_assets.storage.parquet import read_groups, read_parquet, write_parquet
 from rag_assets.storage.provenance import SIGNATURE, Maker, signature, working_as
 from rag_assets.storage.publications import (
@@ -89,7 +89,6 @@ __all__ = [
     "finish_versions",
     "has_layout",
     "hold_lock",
-    "hold_locks",
     "is_complete",
     "is_pinned",
     "list_publications",

@@ -1,7 +1,7 @@
 """Locks between processes. A lock dies with its process; waiting is visible."""
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -55,12 +55,3 @@ def _acquire(lock: FileLock, path: Path, what: str, notify: Notify, seconds: flo
                 f"{path}: another process has been writing {what} for over {seconds:.0f} s. "
                 "See the running jobs in the UI, end the one that hangs, and try again."
             ) from error
-
-
-@contextmanager
-def hold_locks(paths: list[Path], what: str, notify: Notify) -> Iterator[None]:
-    """Hold several locks, taken in sorted order so that two processes cannot wait in a circle."""
-    with ExitStack() as stack:
-        for path in sorted(set(paths)):
-            stack.enter_context(hold_lock(path, what, notify))
-        yield

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from inspect import getdoc
-from typing import Any
+from typing import Any  # Any: functions of any signature, JSON schemas
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ArgsKwargs

@@ -8,7 +8,7 @@ parse's text, and the text that was judged is that passage.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any  # Any: JSON of packs and manifests
 
 from rag_assets.auditing import unit_of
 from rag_assets.model import DamagedFileError, WorkspaceError, hash_bytes, hash_text

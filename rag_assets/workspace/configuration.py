@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeGuard, get_args
+from typing import Any, TypeGuard, get_args  # Any: YAML before it is checked
 
 from pydantic import BaseModel, ValidationError
 from rapidfuzz import process

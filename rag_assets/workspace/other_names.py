@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any  # Any: YAML before it is checked
 
 from rag_assets.model import ConfigurationError
 

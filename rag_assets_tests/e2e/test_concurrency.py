@@ -3,7 +3,8 @@
 import json
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 import yaml
 
 from rag_assets.evidence import Question, make_pack
-from rag_assets.storage import hold_locks, read_manifest, read_pointer
+from rag_assets.storage import hold_lock, read_manifest, read_pointer
 from rag_assets.workspace import Namespace, Workspace, add_namespace
 from rag_assets_tests.e2e.workspaces import (
     NOTES,
@@ -137,6 +138,14 @@ def all_locks(namespace: Namespace) -> list[Path]:
     return sorted(namespace.workspace.locks.glob(f"{namespace.name}.*.lock"))
 
 
+@contextmanager
+def hold_all(locks: Sequence[Path]) -> Iterator[None]:
+    with ExitStack() as stack:
+        for lock in locks:
+            stack.enter_context(hold_lock(lock, "everything", lambda _: None))
+        yield
+
+
 def test_a_query_waits_for_no_lock_of_a_build(namespace: Namespace) -> None:
     locks = all_locks(namespace)
     assert len(locks) > 3
@@ -146,7 +155,7 @@ def test_a_query_waits_for_no_lock_of_a_build(namespace: Namespace) -> None:
         "print(make_pack(Workspace.open(sys.argv[1]), question).publications)"
     )
     asking = [sys.executable, "-c", program, str(namespace.workspace.root), QUESTION.question]
-    with hold_locks(locks, "everything", lambda _: None):
+    with hold_all(locks):
         asked = subprocess.run(
             asking, capture_output=True, text=True, timeout=120, env=outside_environment(),
             check=False,
@@ -202,9 +211,7 @@ def test_status_and_sql_answer_while_a_build_holds_every_lock(namespace: Namespa
     write_raw(workspace, "evidence/ponds.md", "# Ponds\n\nA pond cools the air.\n")
     building = start_build(namespace, "wait", "rename:index/*/current.json:1")
     until_waiting(building)
-    with hold_locks(
-        [p for p in all_locks(namespace) if "publishing" not in p.name], "all", lambda _: None
-    ):
+    with hold_all([p for p in all_locks(namespace) if "publishing" not in p.name]):
         status = run_rag("--workspace", workspace.root, "status", "--json")
         counted = run_rag(
             "--workspace", workspace.root, "sql", "SELECT count(*) AS n FROM documents", "--json"

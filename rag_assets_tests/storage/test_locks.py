@@ -1,13 +1,12 @@
 import signal
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
 
 from rag_assets.model import LockedError
-from rag_assets.storage import hold_lock, hold_locks
+from rag_assets.storage import hold_lock
 
 # Holds the lock, says so, and waits for its input to end.
 _HOLDER = """
@@ -68,22 +67,3 @@ def test_lock_is_given_back_when_the_work_fails(tmp_path: Path) -> None:
         raise ZeroDivisionError
     with hold_lock(lock, "a record", pytest.fail, seconds=0.1):
         pass
-
-
-def test_several_locks_asked_for_in_any_order_never_wait_in_a_circle(tmp_path: Path) -> None:
-    locks = [tmp_path / f"{name}.lock" for name in "abc"]
-    done: list[int] = []
-
-    def work(order: list[Path]) -> None:
-        for _ in range(10):
-            with hold_locks(order, "records", lambda sentence: None):
-                done.append(1)
-
-    threads = [
-        threading.Thread(target=work, args=(order,), daemon=True) for order in (locks, locks[::-1])
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(timeout=20)
-    assert len(done) == 20

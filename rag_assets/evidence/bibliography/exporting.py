@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any  # Any: JSON of packs, rows of DuckDB
 
 from rag_assets.evidence.bibliography.formats import (
     render_bibtex,

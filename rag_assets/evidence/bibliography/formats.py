@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any  # Any: CSL JSON, entries of bibtexparser
 
 from rag_assets.evidence.bibliography.names import PersonName
 from rag_assets.evidence.bibliography.reference import Kind, Reference

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any  # Any: elements of lxml
 
 from rag_assets.model import BlockKind, ParseFailure
 from rag_assets.parsing.html.tables import is_data_table, render_table

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any  # Any: trees of lxml, JSON-LD
 
 from rag_assets.parsing.html.dom import Piece
 

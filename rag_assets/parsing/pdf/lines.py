@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import groupby
-from typing import Any
+from typing import Any  # Any: pages of PyMuPDF and its dictionaries
 
 from rag_assets.model import Box
 from rag_assets.parsing.cleaning import clean_line
