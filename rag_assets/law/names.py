@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from rag_assets.law.english_names import EnglishLawNames
 from rag_assets.model import HAN
 
+_AMENDMENT = "修正案"
 _COUNTRY = "中华人民共和国"
 # (2018-12-29), （2012年修正）: versions. （一） belongs to the name.
 _VERSION = re.compile(r"[(（][^()（）]*\d{4}[^()（）]*[)）]|\s+")
@@ -35,7 +36,7 @@ class LawNames:
             for name in own:
                 if (dated := _DATE.search(name)) is not None:
                     self._dates[identity] = dated.group()
-                if plain := plain_name(name):
+                for plain in {plain_name(name), own_name(name)} - {""}:
                     self._by_name.setdefault(plain, []).append(identity)
 
     @classmethod
@@ -64,6 +65,8 @@ class LawNames:
             Their ids, and whether the name is theirs: in full or without the country's name; else
             it was taken for an abbreviation of it.
         """
+        if own := self._by_name.get(own_name(written)):
+            return self._newest_first(own), True
         plain = plain_name(written)
         plain = _ALSO_CALLED.get(plain, plain)
         whole = self._by_name.get(plain) or self._by_name.get(_BOOK.sub("", plain))
@@ -86,7 +89,20 @@ class LawNames:
 
 def plain_name(name: str) -> str:
     """Return a law's name without the country, version and white space."""
-    text = _VERSION.sub("", unicodedata.normalize("NFKC", PurePosixPath(name).name))
+    return _bare(_VERSION.sub("", unicodedata.normalize("NFKC", PurePosixPath(name).name)))
+
+
+def own_name(name: str) -> str:
+    """Return a name that no other law has, as `plain_name` but for amendments with a year.
+
+    宪法修正案(1988年) and 宪法修正案(1993年) are two laws and no two versions of one.
+    """
+    if _AMENDMENT not in name:
+        return plain_name(name)
+    return _bare("".join(unicodedata.normalize("NFKC", PurePosixPath(name).name).split()))
+
+
+def _bare(text: str) -> str:
     return text.removesuffix(".md").removeprefix(_COUNTRY).strip("《》")
 
 
