@@ -21,6 +21,7 @@ from rag_assets.chunking.statutes import (
     read_law_outline,
 )
 from rag_assets.chunking.tokenizer import TokenCounter, Tokenizer
+from rag_assets.law.metadata import LAW_FACTS_VERSION
 from rag_assets.model import Parent, ParsedDocument
 from rag_assets.settings import ChunkMode, ChunkSettings
 
@@ -46,7 +47,8 @@ class Mode:
         settings: keys of `chunk` that the chunks depend on besides.
         parent_rule: modes of the same rule have the same parents under the same settings.
         facts: what the record of the chunks notes of a document, as values that JSON knows; a
-            function of its text.
+            function of its text, of the version of that code and of nothing else.
+        facts_version: of that code; None where nothing is noted.
     """
 
     outline: Callable[[ParsedDocument], Outline]
@@ -57,6 +59,7 @@ class Mode:
     settings: frozenset[str]
     parent_rule: str = "sentences"
     facts: Callable[[Outline], Mapping[str, Any]] = lambda outline: {}
+    facts_version: int | None = None
 
 
 def _of_sentences(outline: Outline, settings: ChunkSettings, tokenizer: Tokenizer) -> ParentDivider:
@@ -112,6 +115,7 @@ MODES: Mapping[ChunkMode, Mode] = {
         settings=frozenset({"law", "preprocess"}),
         parent_rule="statutes",
         facts=law_facts,
+        facts_version=LAW_FACTS_VERSION,
     ),
 }
 
@@ -129,4 +133,6 @@ def parent_key(settings: ChunkSettings) -> list[Any]:
 
 def chunk_key(settings: ChunkSettings) -> list[Any]:
     """Return what of the settings the chunks are a function of, besides their parents."""
-    return [settings.mode, settings.model_dump(include=set(mode_of(settings).settings))]
+    mode = mode_of(settings)
+    noted = [] if mode.facts_version is None else [mode.facts_version]
+    return [settings.mode, settings.model_dump(include=set(mode.settings)), *noted]

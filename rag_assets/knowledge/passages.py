@@ -1,7 +1,7 @@
 """A passage, found or previewed, with all that a context can be made of (spec 001)."""
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -147,7 +147,7 @@ def describe_chunk(
     metadata = {name: getattr(hit, name) for name in names}
     metadata |= {name: document[name] for name in _OF_DOCUMENT}
     if hit.law is not None:
-        metadata["law"] = {**asdict(hit.law), "citation": hit.citation}
+        metadata["law"] = hit.law_values
     metadata["document"] = json.loads(document["metadata"])
     return KnowledgeChunk(
         hit.namespace,

@@ -19,7 +19,7 @@ from rag_assets.law.dates import find_statute_year
 from rag_assets.law.english_articles import ENGLISH_ADDRESS
 from rag_assets.law.english_names import LAW_NOUNS
 from rag_assets.law.english_references import find_english_references
-from rag_assets.law.names import LawNames, mark_name, plain_name
+from rag_assets.law.names import LawNames, mark_name, own_name, plain_name
 from rag_assets.law.numbers import NUMBER, read_number, write_number
 from rag_assets.law.references import find_references, names_articles
 
@@ -45,6 +45,7 @@ __all__ = [
     "has_articles",
     "mark_name",
     "names_articles",
+    "own_name",
     "pick_clause",
     "plain_name",
     "read_clause",

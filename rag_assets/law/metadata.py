@@ -106,29 +106,37 @@ def _parts(written: Written | None) -> list[str | int] | None:
     return [written.text, written.start, written.end] if written is not None else None
 
 
+# Counts as code: raise it when the same text says otherwise.
+LAW_FACTS_VERSION = 2
 _NUMBER = r"[〇○零一二三四五六七八九十\d]{1,4}"
 _DATE = re.compile(
     rf"(?P<year>{_NUMBER})\s*年\s*(?P<month>{_NUMBER})\s*月\s*(?P<day>{_NUMBER})\s*日"
 )
-# The first that is found behind a date, before the next one, says what happened on it.
+# The first that is found behind a date, before the next one, says what happened on it. Titles of
+# decisions and of other laws do not: 《国务院关于修改和废止部分行政法规的决定》 amends.
 _KINDS = (
     # 2009年发布的通知同时废止 tells of another one.
     (DateKind.REPEALED, re.compile(r"^[^。；，,的同]{0,12}(?:废止|失效)")),
     (DateKind.EFFECTIVE, re.compile(r"施行|实施|生效")),
-    (DateKind.AMENDED, re.compile(r"修订|修正|修改|修改决定")),
+    (DateKind.AMENDED, re.compile(r"修订|修正|修改")),
     (DateKind.PASSED, re.compile(r"通过|批准|审议|制定")),
     (DateKind.PUBLISHED, re.compile(r"公布|发布|颁布|印发|公告")),
 )
+_QUOTED_TITLE = re.compile(r"《[^》]*》?")
+# Of an amendment that is a text of its own: 通过的《中华人民共和国宪法修正案》.
+_BY_AMENDMENT = re.compile(r"通过的《[^》]*(?:修正案|决定)[^》]*》")
+# A line of a law's history begins with a day, or what leads to one, and is no sentence.
+_HISTORY = re.compile(rf"[#>*_\s（(]*(?:根据|自)?\s*{_NUMBER}\s*年|[#>*_\s]*[（(]")
+_ENDS_A_SENTENCE = ("。", "；", "：", ":", "，")
 MADE = frozenset({DateKind.PASSED, DateKind.AMENDED, DateKind.PUBLISHED})
 """What gives a statute its wording."""
-# 根据《国务院关于废止和修改部分行政法规的决定》修订: what a decision is called happened to others.
-_TITLE = re.compile(r"《[^《》]*》?")
 # Of this statute, not of another one that its last articles repeal.
 _OWN_EFFECT = re.compile(
     r"^\s*起?\s*(?:正式)?(?:施行|实施|生效)|^起?[^。；，,]{0,12}(?:施行|实施|生效)"
 )
-_AT_ONCE = re.compile(r"自(?P<what>公布|发布|颁布|通过)之日起?(?:施行|实施|生效)")
-_REPEALS_ITSELF = re.compile(r"本(?:法|条例|办法|规定|解释|细则|决定)[^。]{0,20}$")
+_AT_ONCE = re.compile(r"自(?:公布|发布|颁布|通过|印发)之日起?(?:施行|实施|生效)")
+# A decision amends some articles and leaves the last one, with its day, as it was.
+_BY_DECISION = re.compile(r"决定|修正案")
 # The last articles say since when the statute holds.
 _LAST = 3
 _ISSUERS = re.compile(
@@ -163,28 +171,43 @@ def read_facts(text: str, law: LawText) -> LawFacts:
 def _dates(text: str, law: LawText) -> Iterator[LawDate]:
     """Yield the dates of the head, then that of effect in the last articles."""
     heads = [unit for unit in law.units if unit.kind is UnitKind.PREAMBLE]
-    for unit in heads:
-        yield from _dates_of_head(text, unit.start, unit.end)
+    history = [found for unit in heads for found in _history(text, unit.start, unit.end)]
+    yield from (found for found, _ in history)
     articles = [unit for unit in law.units if unit.kind in {UnitKind.ARTICLE, UnitKind.ITEM}]
     for unit in articles[-_LAST:]:
         yield from _dates_of_effect(text, unit)
+        at_once = _AT_ONCE.search(text, unit.start, unit.end)
+        last = max(
+            (one for one in history if one[0].kind in MADE),
+            key=lambda one: one[0].day,
+            default=None,
+        )
+        if at_once and last is not None and not _BY_DECISION.search(last[1]):
+            yield LawDate(DateKind.EFFECTIVE, last[0].day, at_once.start(), at_once.end())
 
 
-def _dates_of_head(text: str, start: int, end: int) -> Iterator[LawDate]:
+def _history(text: str, start: int, end: int) -> Iterator[tuple[LawDate, str]]:
+    """Yield the dates of a head, each with what is said behind it in its line."""
     found = list(_DATE.finditer(text, start, end))
     for index, match in enumerate(found):
-        behind = found[index + 1].start() if index + 1 < len(found) else end
-        line_end = text.find("\n", match.end(), behind)
-        said = text[match.end() : behind if line_end < 0 else line_end]
-        day = _day(match)
-        kind = _kind(said)
+        line_start = max(start, text.rfind("\n", start, match.start()) + 1)
+        line_end = text.find("\n", match.end(), end)
+        line_end = line_end if line_end >= 0 else end
+        line = text[line_start:line_end].strip()
+        if not _HISTORY.match(line) or line.endswith(_ENDS_A_SENTENCE):
+            continue
+        following = found[index + 1].start() if index + 1 < len(found) else end
+        said = text[match.end() : min(following, line_end)]
+        day, kind = _day(match), _kind(said)
         if day is not None and kind is not None:
-            yield LawDate(kind, day, match.start(), match.end())
+            yield LawDate(kind, day, match.start(), match.end()), said
 
 
 def _kind(said: str) -> DateKind | None:
     """Return what is said to have happened; a decision's title speaks where nothing else does."""
-    told = (_TITLE.sub("", said), said.replace("废止", ""))
+    if _BY_AMENDMENT.search(said):
+        return DateKind.AMENDED
+    told = (_QUOTED_TITLE.sub("", said), said.replace("废止", ""))
     return next((kind for text in told for kind, p in _KINDS if p.search(text)), None)
 
 

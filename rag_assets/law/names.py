@@ -10,6 +10,7 @@ from rag_assets.law.english_names import EnglishLawNames
 from rag_assets.model import HAN
 
 COUNTRY = "中华人民共和国"
+_AMENDMENT = "修正案"
 # (2018-12-29), （2012年修正）: versions. （一） belongs to the name.
 _VERSION = re.compile(r"[(（][^()（）]*\d{4}[^()（）]*[)）]|\s+")
 # 实施《中华人民共和国水法》办法 is called so, 实施《水法》办法 and 实施水法办法.
@@ -41,7 +42,7 @@ class LawNames:
             for name in own:
                 if (dated := _DATE.search(name)) is not None:
                     self._dates[identity] = dated.group()
-                if plain := plain_name(name):
+                for plain in {plain_name(name), own_name(name)} - {""}:
                     self._by_name.setdefault(plain, []).append(identity)
                     if (code := _BOOK.sub("", plain)) != plain:
                         self._books.setdefault(code, []).append(identity)
@@ -54,8 +55,9 @@ class LawNames:
         whole = cls({})
         for part in parts:
             whole._dates |= part._dates
-            for name, identities in part._by_name.items():
-                whole._by_name.setdefault(name, []).extend(identities)
+            for mine, own in ((whole._by_name, part._by_name), (whole._books, part._books)):
+                for name, identities in own.items():
+                    mine.setdefault(name, []).extend(identities)
         # What each has read already is not read again.
         whole.english = EnglishLawNames.joined([part.english for part in parts])
         return whole
@@ -90,6 +92,8 @@ class LawNames:
 
     def find_whole(self, written: str) -> list[str]:
         """Return the documents whose name this is, the newest version first; no abbreviations."""
+        if own := self._named(own_name(written)):
+            return self._newest_first(own)
         plain = plain_name(written)
         plain = _ALSO_CALLED.get(plain, plain)
         return self._newest_first(self._named(plain) or self._named(_BOOK.sub("", plain)))
@@ -105,7 +109,20 @@ class LawNames:
 
 def plain_name(name: str) -> str:
     """Return a law's name without the country, version, title marks and white space."""
-    text = _VERSION.sub("", unicodedata.normalize("NFKC", PurePosixPath(name).name))
+    return _bare(_VERSION.sub("", unicodedata.normalize("NFKC", PurePosixPath(name).name)))
+
+
+def own_name(name: str) -> str:
+    """Return a name that no other law has, as `plain_name` but for amendments with a year.
+
+    宪法修正案(1988年) and 宪法修正案(1993年) are two laws and no two versions of one.
+    """
+    if _AMENDMENT not in name:
+        return plain_name(name)
+    return _bare("".join(unicodedata.normalize("NFKC", PurePosixPath(name).name).split()))
+
+
+def _bare(text: str) -> str:
     return _MARKS.sub("", text.removesuffix(".md")).replace(COUNTRY, "")
 
 

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import date
-from itertools import groupby
 from pathlib import PurePosixPath
 from typing import Any, Literal, TypeVar
 
@@ -29,6 +28,16 @@ _REGION_FOLDERS = frozenset([
     "安徽", "福建", "江西", "山东", "河南", "湖北", "湖南", "广东", "广西", "海南", "重庆", "四川",
     "贵州", "云南", "西藏", "陕西", "甘肃", "青海", "宁夏", "新疆", "香港", "澳门", "台湾",
 ])  # fmt: skip
+UNSTATED_DAYS = 365
+"""Days after which a wording is taken to hold though its text does not say since when.
+
+Of the 1,916 wordings of the law vault whose texts tell both, 99 % hold within 246 days of the day
+on which they were made, and 8 after more than 365.
+"""
+# Where a text holds from its publication, and its head has the day on which it was passed alone: of
+# the 848 days in the vault's names of files that are at most this many days later than that of the
+# head, 658 are so by a month; local statutes wait for their approval.
+_PUBLISHED_WITHIN = 90
 DAYS = ("passed_on", "amended_on", "effective_on", "repealed_on", "version_date")
 """The days of a `Wording`."""
 LAW_COLUMNS = ("law_level", "issuer", "region", *DAYS)
@@ -120,15 +129,16 @@ def describe_wording(facts: LawFacts, paths: Sequence[str], *, is_alone: bool = 
     passed = last_of("passed_on", {DateKind.PASSED, DateKind.PUBLISHED}, first=True)
     amended = last_of("amended_on", {DateKind.AMENDED})
     repealed = last_of("repealed_on", {DateKind.REPEALED})
-    version = last_of("version_date", MADE)
+    version = made = last_of("version_date", MADE)
     named = next(filter(None, map(named_day, paths)), None) if is_alone else None
     if named is not None and (version is None or named > version):
         version, origins["version_date"] = named, _FILE_NAME
     effective = last_of("effective_on", {DateKind.EFFECTIVE})
     if effective is not None and version is not None and effective < version:
-        # Of an earlier wording.
-        effective = None
-        del origins["effective_on"]
+        is_published_then = effective == made and (version - effective).days <= _PUBLISHED_WITHIN
+        effective = version if is_published_then else None
+        if effective is None:  # it is of an earlier wording
+            del origins["effective_on"]
     if repealed is not None and version is not None and repealed < version:
         # Before this wording was made: it was another one that was repealed.
         repealed = None
@@ -221,32 +231,66 @@ def judge_wordings(wordings: Sequence[Wording], day: date) -> list[Judged]:
     """Return how the wordings of one law stand on a day, in the order given.
 
     Of those that hold the newest is in force, unless it was repealed; older ones are superseded.
-    Wordings of one day are one wording, as the books of a code that lie in files of their own: the
-    day that one of them states holds for all.
+    Files that are made on one day, or state one day of effect, hold one wording, as the books of a
+    code do: the day that one of them states holds for all. Where none states it, a wording is in
+    force `UNSTATED_DAYS` after it was made; until then it is not known which of it and those before
+    it holds.
     """
     judged: dict[int, Judged] = {}
-    newest_first = sorted(range(len(wordings)), key=lambda i: _age(wordings[i]), reverse=True)
-    is_replaced = False
-    for _, places in groupby(newest_first, key=lambda i: _age(wordings[i])):
-        same = list(places)
+    # What a newer wording leaves of those before it: they hold, may hold, or are superseded.
+    left: Standing = "in_force"
+    for same in _same_wordings(wordings):
         stated = min(filter(None, (wordings[i].effective_on for i in same)), default=None)
-        holds = False
+        newer = left
         for place in same:
             wording = wordings[place]
             since = wording.effective_on or stated or wording.version_date
-            standing: Standing
-            if wording.repealed_on is not None and wording.repealed_on <= day:
-                standing = "repealed"
-            elif since is None:
-                standing = "unknown"
-            elif since > day:
-                standing = "not_yet_in_force"
-            else:
-                standing = "superseded" if is_replaced else "in_force"
-            holds |= since is not None and since <= day
-            judged[place] = Judged(standing, since, is_stated=bool(wording.effective_on or stated))
-        is_replaced |= holds
+            is_stated = bool(wording.effective_on or stated)
+            standing = _standing(wording, since, day, is_stated=is_stated)
+            if standing == "in_force":
+                left = "superseded"
+                standing = newer
+            elif standing == "repealed":
+                left = "superseded"
+            elif standing == "unknown" and since is not None and left == "in_force":
+                left = "unknown"
+            judged[place] = Judged(standing, since, is_stated)
     return [judged[place] for place in range(len(wordings))]
+
+
+def _standing(wording: Wording, since: date | None, day: date, *, is_stated: bool) -> Standing:
+    """Return how a wording stands on a day by itself."""
+    if wording.repealed_on is not None and wording.repealed_on <= day:
+        return "repealed"
+    if since is None:
+        return "unknown"
+    if since > day:
+        return "not_yet_in_force"
+    is_sure = is_stated or (day - since).days >= UNSTATED_DAYS
+    return "in_force" if is_sure else "unknown"
+
+
+def _same_wordings(wordings: Sequence[Wording]) -> list[list[int]]:
+    """Return the places of the files that hold one wording, the newest wording first."""
+    newest_first = sorted(range(len(wordings)), key=lambda i: _age(wordings[i]), reverse=True)
+    found: list[list[int]] = []
+    for place in newest_first:
+        wording = wordings[place]
+        for same in found:
+            if any(_is_same(wordings[other], wording) for other in same):
+                same.append(place)
+                break
+        else:
+            found.append([place])
+    return found
+
+
+def _is_same(one: Wording, other: Wording) -> bool:
+    pairs = (
+        (one.version_date, other.version_date),
+        (one.effective_on, other.effective_on),
+    )
+    return any(first is not None and first == second for first, second in pairs)
 
 
 def _age(wording: Wording) -> date:

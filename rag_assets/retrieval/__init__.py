@@ -6,7 +6,7 @@ from rag_assets.lazily import lazy_names
 from rag_assets.retrieval.explaining import explain_hit
 from rag_assets.retrieval.filters import NOT_EVIDENCE, WORDLESS_KINDS, SearchFilters, parse_filter
 from rag_assets.retrieval.fusion import Candidates, Fused, fuse_rrf, fuse_weighted
-from rag_assets.retrieval.hits import Hit, ParentHit, ParentPassage
+from rag_assets.retrieval.hits import FoundLaw, Hit, ParentHit, ParentPassage
 from rag_assets.retrieval.laws import AskedDay, HeldLaw, HeldLaws, find_articles
 from rag_assets.retrieval.opened import (
     Asked,
@@ -38,6 +38,7 @@ __all__ = [
     "AskedDay",
     "AskedQuery",
     "Candidates",
+    "FoundLaw",
     "Fused",
     "HeldLaw",
     "HeldLaws",

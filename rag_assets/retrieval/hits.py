@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, fields
 from datetime import date
 from typing import Any
 
+from typing_extensions import TypedDict
+
 from rag_assets.law.citing import write_citation
 from rag_assets.law.versions import Standing
 from rag_assets.model import Article
@@ -37,6 +39,21 @@ class LawMark:
             return None
         day = str(self.version_date) if self.is_one_of_several else ""
         return write_citation(self.title, path, article.shown, version=day)
+
+
+class FoundLaw(TypedDict):
+    """The wording of a law that a passage is of, and how it stands on the day that was asked for.
+
+    `standing` is in_force, not_yet_in_force, superseded, repealed or unknown; `is_stated` whether a
+    text says since when it holds.
+    """
+
+    title: str
+    citation: str | None
+    standing: Standing
+    version_date: str | None
+    holds_from: str | None
+    is_stated: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +125,22 @@ class Hit:
         if self.law is None or not self.articles:
             return None
         return self.law.cite(self.section_path, self.articles[0])
+
+    @property
+    def law_values(self) -> FoundLaw | None:
+        """What it says of its law, as values that JSON knows; None where that is nothing."""
+        if self.law is None:
+            return None
+        days = (self.law.version_date, self.law.holds_from)
+        version, since = (day.isoformat() if day is not None else None for day in days)
+        return {
+            "title": self.law.title,
+            "citation": self.citation,
+            "standing": self.law.standing,
+            "version_date": version,
+            "holds_from": since,
+            "is_stated": self.law.is_stated,
+        }
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> "Hit":

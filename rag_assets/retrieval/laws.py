@@ -10,7 +10,7 @@ from itertools import combinations
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from rag_assets.law import LawNames, plain_name
+from rag_assets.law import LawNames, own_name
 from rag_assets.law.versions import LAWS_KEY, Judged, Standing, Wording, judge_wordings
 from rag_assets.model import Article
 from rag_assets.retrieval.hits import LAW_COLUMNS, Hit, LawMark, articles_of
@@ -93,11 +93,11 @@ class PublishedLaws:
 
     @property
     def titles(self) -> AbstractSet[str]:
-        """The titles of all laws, as `plain_name` has them."""
+        """The titles of all laws, as `own_name` has them."""
         return self._by_title.keys()
 
     def called(self, title: str) -> Sequence[str]:
-        """Return the keys of the laws with a title, as `plain_name` has it."""
+        """Return the keys of the laws with a title, as `own_name` has it."""
         return self._by_title.get(title, ())
 
 
@@ -124,8 +124,8 @@ def _titles(law: HeldLaw) -> set[str]:
     """Return what tells that two documents hold wordings of one law, nothing of what is none."""
     if law.wording is None or not law.wording.is_statute:
         return set()
-    own = {law.law_title or ""} if law.key.count("::") > 1 else {law.title, law.law_title or ""}
-    return {plain for title in own if (plain := plain_name(title))}
+    titles = {law.law_title or ""} if law.key.count("::") > 1 else {law.title, law.law_title or ""}
+    return {name for title in titles if (name := own_name(title))}
 
 
 class HeldLaws:

@@ -9,9 +9,8 @@ from typing_extensions import TypedDict
 
 from rag_assets.evidence import Question, chat_model_of, make_pack, pack_to_json
 from rag_assets.evidence.locating import locate
-from rag_assets.law.versions import Standing
 from rag_assets.model import UsageError
-from rag_assets.retrieval import Hit, OpenedLibrary, Retriever, SearchFilters, explain_hit
+from rag_assets.retrieval import FoundLaw, Hit, OpenedLibrary, Retriever, SearchFilters, explain_hit
 
 _Namespaces = Annotated[
     Sequence[str], Field(description="Names of namespaces; empty for all that are published.")
@@ -28,19 +27,6 @@ _AsOf = Annotated[
 _AllVersions = Annotated[
     bool, Field(description="Of laws also wordings in whose place another is in force.")
 ]
-
-
-class FoundLaw(TypedDict):
-    """The wording of a law that a passage is of, and how it stands on the day that was asked for.
-
-    `standing` is in_force, not_yet_in_force, superseded, repealed or unknown.
-    """
-
-    title: str
-    citation: str | None
-    standing: Standing
-    version_date: str | None
-    holds_from: str | None
 
 
 class FoundPassage(TypedDict):
@@ -185,19 +171,5 @@ def _passage(rank: int, hit: Hit) -> FoundPassage:
         "score": round(hit.score, 6),
         "why": explain_hit(hit),
         "text": hit.text,
-        "law": _law(hit),
-    }
-
-
-def _law(hit: Hit) -> FoundLaw | None:
-    if hit.law is None:
-        return None
-    days = (hit.law.version_date, hit.law.holds_from)
-    version, since = (day.isoformat() if day is not None else None for day in days)
-    return {
-        "title": hit.law.title,
-        "citation": hit.citation,
-        "standing": hit.law.standing,
-        "version_date": version,
-        "holds_from": since,
+        "law": hit.law_values,
     }

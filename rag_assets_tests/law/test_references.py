@@ -126,3 +126,23 @@ def test_this_law_is_the_law_of_the_text_and_no_unknown_one() -> None:
     assert [one.law for one in find_references("请问高等教育法第三条", LIBRARY)] == [
         "请问高等教育法"
     ]
+
+
+def test_amendments_with_a_year_are_laws_of_their_own() -> None:
+    laws = LawNames({year: [f"中华人民共和国宪法修正案（{year}年）"] for year in ("1988", "1993")})
+    assert laws.find("宪法修正案（1988年）") == (["1988"], True)
+    assert sorted(laws.find("宪法修正案")[0]) == ["1988", "1993"]
+
+
+def test_libraries_are_joined_as_if_they_were_one() -> None:
+    parts = [
+        LawNames({"a": ["海上交通安全法(2001-01-01)"], "b": ["Harbour Lights Act"]}),
+        LawNames({"c": ["海上交通安全法(2020-01-01)"], "d": ["Ferry Act"]}),
+    ]
+    joined = LawNames.joined(parts)
+    assert joined.find("海上交通安全法") == (["c", "a"], True)
+    assert joined.english.find("the Ferry Act") == (["d"], True)
+    assert joined.english.find("Harbour Lights Act") == (["b"], True)
+    assert LawNames.joined(parts[:1]) is parts[0]
+    # Joining changes none of them.
+    assert parts[0].find("海上交通安全法") == (["a"], True)
