@@ -8,10 +8,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rag_assets.cli.curating import curate, sample
-from rag_assets.cli.options import as_of_option, json_option, open_workspace, print_json
+from rag_assets.cli.options import (
+    as_of_option,
+    json_option,
+    open_workspace,
+    print_json,
+    read_models_ahead,
+)
 
 if TYPE_CHECKING:
-    from rag_assets.statutes import FoundArticle, LawShelf, LawVersion
+    from rag_assets.statutes import FoundArticle, FoundStatute, LawShelf, LawVersion
 
 
 @click.group(help="Articles and wordings of statutes, by name and day.")
@@ -21,6 +27,67 @@ def law() -> None:
 
 law.add_command(curate)
 law.add_command(sample)
+
+
+@law.command(
+    help="Find articles that answer QUESTION, in the wording in force: each whole, below its law "
+    "and path, with the citation that leads back to it. With --answer they are grouped by the "
+    "rank of their law and the day of its wording; no word is anybody's but the law's."
+)
+@click.argument("question")
+@as_of_option
+@click.option(
+    "--all-versions",
+    is_flag=True,
+    help="Also wordings in whose place another one is in force.",
+)
+@click.option("--namespace", "-n", "names", multiple=True, metavar="NAME",
+              help="Search only this namespace; may be repeated.")  # fmt: skip
+@click.option("--top-k", type=click.IntRange(1, 100), help="Passages; else retrieve.top_k.")
+@click.option("--answer", "answers", is_flag=True, help="Group by rank and day.")
+@json_option
+def search(
+    question: str,
+    as_of: datetime | None,
+    all_versions: bool,
+    names: tuple[str, ...],
+    top_k: int | None,
+    answers: bool,
+    as_json: bool,
+) -> None:
+    """Search statutes."""
+    workspace = open_workspace()
+    read_models_ahead(workspace)
+    from rag_assets.retrieval import OpenedLibrary
+    from rag_assets.statutes import group_by_rank, search_statutes
+    from rag_assets.tools import describe_search
+
+    day = _day(as_of)
+    with OpenedLibrary(workspace) as library:
+        found = search_statutes(
+            library, question, day, namespaces=names, top_k=top_k, all_versions=all_versions
+        )
+    if as_json:
+        print_json(describe_search(found))
+        return
+    for warning in found.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    if not found.found:
+        click.echo("no passage of a statute was found")
+        return
+    if not answers:
+        for one in found.found:
+            click.echo(f"{one.rank}. {one.source}")
+            _show_found(one)
+        return
+    click.echo(
+        f"Articles on the question, as printed, in force on {day} where nothing else is said. No "
+        "language model was asked.\n"
+    )
+    for level, members in group_by_rank(found.found):
+        click.echo(f"== {(level or 'rank not known').replace('_', ' ')}\n")
+        for one in members:
+            _show_found(one)
 
 
 @law.command(
@@ -77,10 +144,30 @@ def _shelf(as_of: datetime | None) -> "Iterator[LawShelf]":
     from rag_assets.retrieval import OpenedLibrary
     from rag_assets.statutes import LawShelf
 
-    # The one place that knows what day it is.
-    day = as_of.date() if as_of is not None else date.today()
     with OpenedLibrary(open_workspace()) as library, library.hold() as held:
-        yield LawShelf(held, day)
+        yield LawShelf(held, _day(as_of))
+
+
+def _day(as_of: datetime | None) -> date:
+    """Return the day that is asked for: the one place here that knows what day it is."""
+    return as_of.date() if as_of is not None else date.today()
+
+
+def _show_found(found: "FoundStatute") -> None:
+    for article in found.articles:
+        click.echo(f"{article.text}\n{article.citation}\n{_standing(article.version)}\n")
+    if not found.articles:
+        mark = found.hit.law
+        click.echo(f"{found.text}\n{{#{found.hit.doc_uid}}}, {mark.standing if mark else ''}\n")
+    for reason in found.unresolved:
+        click.echo(f"not cited: {reason}\n")
+
+
+def _standing(version: "LawVersion") -> str:
+    since = "" if version.is_stated else "; the text does not say since when it holds"
+    shown = version.standing.replace("_", " ")
+    marked = shown if version.standing == "in_force" else shown.upper()
+    return f"{marked}, wording of {version.version_date or 'a day that is not known'}{since}"
 
 
 def _with_marks(article: str) -> str:
@@ -105,10 +192,7 @@ def _show(found: "FoundArticle", as_json: bool) -> None:
             }
         )
         return
-    click.echo(found.text)
-    version = found.version
-    since = "" if version.is_stated else "; the text does not say since when it holds"
-    click.echo(f"\n{found.citation}\n{version.standing}, wording of {version.version_date}{since}")
+    click.echo(f"{found.text}\n\n{found.citation}\n{_standing(found.version)}")
 
 
 def _version_json(version: "LawVersion") -> dict[str, Any]:

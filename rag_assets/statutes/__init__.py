@@ -4,6 +4,12 @@ from typing import TYPE_CHECKING
 
 from rag_assets.law.citing import StatuteCitation, read_citation, write_citation
 from rag_assets.lazily import lazy_names
+from rag_assets.statutes.searching import (
+    FoundStatute,
+    StatuteSearch,
+    group_by_rank,
+    search_statutes,
+)
 from rag_assets.statutes.shelf import FoundArticle, LawShelf, LawVersion, UnknownLawError
 
 if TYPE_CHECKING:
@@ -19,18 +25,22 @@ if TYPE_CHECKING:
 __all__ = [
     "Curation",
     "FoundArticle",
+    "FoundStatute",
     "LawShelf",
     "LawVersion",
     "StatuteCitation",
+    "StatuteSearch",
     "UnknownLawError",
     "broken_articles",
     "copy_sample",
     "curate_namespace",
     "draw_files",
     "draw_sample",
+    "group_by_rank",
     "lost_text",
     "place_of",
     "read_citation",
+    "search_statutes",
     "unresolved_citations",
     "write_citation",
     "write_curation_reports",

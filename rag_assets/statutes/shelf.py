@@ -15,6 +15,7 @@ from rag_assets.law import (
     write_number,
 )
 from rag_assets.law.citing import StatuteCitation, read_citation, write_citation
+from rag_assets.law.metadata import LawLevel
 from rag_assets.law.versions import Judged, Standing, Wording
 from rag_assets.model import Article, UsageError
 from rag_assets.parsing import read_parsed
@@ -117,6 +118,16 @@ class LawShelf:
                 for law in reader.laws.by_key.values()
             }
         )
+
+    @property
+    def holds_statutes(self) -> bool:
+        """Whether any of the publications holds a statute."""
+        return self._laws.holds_statutes
+
+    def level_of(self, hit: Hit) -> LawLevel | None:
+        """Return the rank of the law that a passage is of; None where it is not known."""
+        law = self._laws.of_passage(hit.namespace, hit.doc_uid, hit.law_title)
+        return law.wording.law_level if law is not None and law.wording is not None else None
 
     def versions(self, name: str) -> list[LawVersion]:
         """Return the wordings of a law, the newest first.

@@ -5,13 +5,17 @@ Each takes the library first. None writes anything.
 
 from rag_assets.tools.catalogue import TOOLS, LibraryTool
 from rag_assets.tools.reading import evidence_pack, fetch_parent, search
+from rag_assets.tools.statutes import describe_search, law_article, law_search
 from rag_assets.tools.tracing import trace, trace_citation, trace_name
 
 __all__ = [
     "TOOLS",
     "LibraryTool",
+    "describe_search",
     "evidence_pack",
     "fetch_parent",
+    "law_article",
+    "law_search",
     "search",
     "trace",
     "trace_citation",

@@ -12,6 +12,7 @@ from pydantic_core import ArgsKwargs
 from rag_assets.model import UsageError
 from rag_assets.retrieval import OpenedLibrary
 from rag_assets.tools.reading import evidence_pack, fetch_parent, search
+from rag_assets.tools.statutes import law_article, law_search
 from rag_assets.tools.tracing import trace
 
 
@@ -63,5 +64,12 @@ class LibraryTool:
 # A schema needs no library; binding something keeps the parameter out of it.
 _NOT_OPENED: Any = None
 
-_FUNCTIONS: tuple[Callable[..., Any], ...] = (search, fetch_parent, evidence_pack, trace)
+_FUNCTIONS: tuple[Callable[..., Any], ...] = (
+    search,
+    fetch_parent,
+    evidence_pack,
+    law_search,
+    law_article,
+    trace,
+)
 TOOLS = {tool.name: tool for tool in map(LibraryTool, _FUNCTIONS)}

@@ -12,19 +12,19 @@ from rag_assets.evidence.locating import locate
 from rag_assets.model import UsageError
 from rag_assets.retrieval import FoundLaw, Hit, OpenedLibrary, Retriever, SearchFilters, explain_hit
 
-_Namespaces = Annotated[
+Namespaces = Annotated[
     Sequence[str], Field(description="Names of namespaces; empty for all that are published.")
 ]
-_TopK = Annotated[int | None, Field(ge=1, le=100, description="Results at most.")]
+TopK = Annotated[int | None, Field(ge=1, le=100, description="Results at most.")]
 _Filters = Annotated[
     Sequence[str], Field(description="Conditions such as year>=2020, tag=roofs, language=zh.")
 ]
 
-_AsOf = Annotated[
+AsOf = Annotated[
     date | None,
     Field(description="The day, YYYY-MM-DD, on which wordings of laws have to hold; else today."),
 ]
-_AllVersions = Annotated[
+AllVersions = Annotated[
     bool, Field(description="Of laws also wordings in whose place another is in force.")
 ]
 
@@ -72,15 +72,15 @@ class ParentText(TypedDict):
 def search(
     library: OpenedLibrary,
     query: Annotated[str, Field(description="A question or words, English or Chinese.")],
-    namespaces: _Namespaces = (),
-    top_k: _TopK = None,
+    namespaces: Namespaces = (),
+    top_k: TopK = None,
     document_ids: Annotated[
         Sequence[str] | None, Field(description="Only these documents, by doc_uid.")
     ] = None,
     filters: _Filters = (),
     citable_only: Annotated[bool, Field(description="Only what may be cited as evidence.")] = False,
-    as_of: _AsOf = None,
-    all_versions: _AllVersions = False,
+    as_of: AsOf = None,
+    all_versions: AllVersions = False,
 ) -> Found:
     """Find passages by words and by meaning, best first, each with place and citation id.
 
@@ -136,11 +136,11 @@ def fetch_parent(
 def evidence_pack(
     library: OpenedLibrary,
     question: Annotated[str, Field(description="A question, English or Chinese.")],
-    namespaces: _Namespaces = (),
-    top_k: _TopK = None,
+    namespaces: Namespaces = (),
+    top_k: TopK = None,
     filters: _Filters = (),
-    as_of: _AsOf = None,
-    all_versions: _AllVersions = False,
+    as_of: AsOf = None,
+    all_versions: AllVersions = False,
 ) -> dict[str, Any]:
     """Return only what may be cited, with verbatim quotes, places and hashes; not stored."""
     asked = Question(

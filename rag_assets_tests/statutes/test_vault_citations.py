@@ -79,7 +79,7 @@ def articles_of(held: Publications, shelf: LawShelf) -> list[Cited]:
             (day,) = {
                 str(one.version_date)
                 for one in shelf.versions(title)
-                if one.doc_uid == row["doc_uid"]
+                if one.law.doc_uid == row["doc_uid"]
             }
             for unit, mark in marks:
                 end = unit.start + len(text[unit.start : unit.end].rstrip())
