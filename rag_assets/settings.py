@@ -285,10 +285,29 @@ class RetrieveSettings(_Section):
     inject: InjectSettings
 
 
+LlmKind = Literal["none", "local", "openai_compatible", "scripted"]
+# What models are asked for: a settings file names a role by one of these.
+LlmRole = Literal["agent", "route", "rewrite", "verify"]
+
+
+class RoleSettings(_Section):
+    """What one role has otherwise than `llm`; None: as there."""
+
+    kind: LlmKind | None = None
+    model: str | None = None
+    base_url: str | None = Field(default=None, pattern=r"^https?://")
+    api_key_variable: str | None = Field(default=None, pattern=r"^[A-Z][A-Z0-9_]*$")
+    script: str | None = None
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    max_tokens: Count | None = None
+    context_tokens: Annotated[int, Field(ge=512)] | None = None
+    timeout_seconds: float | None = Field(default=None, gt=0)
+
+
 class LlmSettings(_Section):
     """The language model that tasks may ask; none unless it is named here."""
 
-    kind: Literal["none", "local", "openai_compatible", "scripted"]
+    kind: LlmKind
     model: str
     base_url: str = Field(pattern=r"^https?://")
     api_key_variable: str = Field(pattern=r"^[A-Z][A-Z0-9_]*$")
@@ -301,6 +320,13 @@ class LlmSettings(_Section):
     attempts: Count
     backoff_seconds: float = Field(ge=0)
     record: bool
+    roles: dict[LlmRole, RoleSettings]
+
+    def for_role(self, role: LlmRole) -> "LlmSettings":
+        """Return what holds for one role: its own settings over these."""
+        own = self.roles.get(role)
+        changes = own.model_dump(exclude_none=True) if own is not None else {}
+        return self.model_copy(update={**changes, "roles": {}})
 
 
 ScorerName = Literal["auto", "facts", "similarity", "coverage", "nli", "llm"]

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from rag_assets.retrieval.explaining import explain
     from rag_assets.retrieval.weights import models_asked
 
+# Modules of this room that other rooms may import from, besides the names below.
+PUBLIC_MODULES = ("papers", "request_frames", "section_hints")
+
 __all__ = [
     "LEXICAL",
     "NOT_EVIDENCE",

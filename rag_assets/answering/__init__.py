@@ -1,0 +1,52 @@
+"""Questions about papers, answered by checked sentences, with the steps that led to them."""
+
+from typing import TYPE_CHECKING
+
+from rag_assets.lazily import lazy_names
+
+if TYPE_CHECKING:
+    from rag_assets.answering.asking import PaperQuestion, answer_papers, replay_answer
+    from rag_assets.answering.record import (
+        Answer,
+        AnswerReader,
+        AnswerSource,
+        answer_from_json,
+        answer_to_json,
+        write_answer,
+    )
+    from rag_assets.answering.rendering import render_answer
+    from rag_assets.answering.tools import PaperSearch, paper_tools
+
+__all__ = [
+    "Answer",
+    "AnswerReader",
+    "AnswerSource",
+    "PaperQuestion",
+    "PaperSearch",
+    "answer_from_json",
+    "answer_papers",
+    "answer_to_json",
+    "paper_tools",
+    "render_answer",
+    "replay_answer",
+    "write_answer",
+]
+
+# Imported on first use: who needs only the others must not wait for these.
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "Answer": "record",
+        "AnswerReader": "record",
+        "AnswerSource": "record",
+        "PaperQuestion": "asking",
+        "PaperSearch": "tools",
+        "answer_from_json": "record",
+        "answer_papers": "asking",
+        "answer_to_json": "record",
+        "paper_tools": "tools",
+        "render_answer": "rendering",
+        "replay_answer": "asking",
+        "write_answer": "record",
+    },
+)
