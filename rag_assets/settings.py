@@ -366,6 +366,18 @@ class AuditSettings(_Section):
     counterevidence_top_k: Count
 
 
+class AnswerSettings(_Section):
+    """Written answers, and how far an agent may go for one (spec 002)."""
+
+    agentic: bool
+    policy: Literal["auto", "rules", "model"]
+    max_iterations: Annotated[int, Field(ge=2)]
+    calls: Count
+    repairs: Annotated[int, Field(ge=0)]
+    tokens: Count | None
+    seconds: Annotated[float, Field(gt=0)] | None
+
+
 class DownloadSettings(_Section):
     """What the library may read over HTTP, where a source is an address."""
 
@@ -403,5 +415,6 @@ class Settings(_Section):
     llm: LlmSettings
     verify: VerifySettings
     audit: AuditSettings
+    answer: AnswerSettings
     download: DownloadSettings
     sensors: SensorSettings

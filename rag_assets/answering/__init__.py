@@ -15,10 +15,12 @@ if TYPE_CHECKING:
         write_answer,
     )
     from rag_assets.answering.rendering import render_answer
+    from rag_assets.answering.storing import AnswerOutcome, ask_papers, replay_stored, route_of
     from rag_assets.answering.tools import PaperSearch, paper_tools
 
 __all__ = [
     "Answer",
+    "AnswerOutcome",
     "AnswerReader",
     "AnswerSource",
     "PaperQuestion",
@@ -26,9 +28,12 @@ __all__ = [
     "answer_from_json",
     "answer_papers",
     "answer_to_json",
+    "ask_papers",
     "paper_tools",
     "render_answer",
     "replay_answer",
+    "replay_stored",
+    "route_of",
     "write_answer",
 ]
 
@@ -37,6 +42,7 @@ __getattr__ = lazy_names(
     __name__,
     {
         "Answer": "record",
+        "AnswerOutcome": "storing",
         "AnswerReader": "record",
         "AnswerSource": "record",
         "PaperQuestion": "asking",
@@ -44,9 +50,12 @@ __getattr__ = lazy_names(
         "answer_from_json": "record",
         "answer_papers": "asking",
         "answer_to_json": "record",
+        "ask_papers": "storing",
         "paper_tools": "tools",
         "render_answer": "rendering",
         "replay_answer": "asking",
+        "replay_stored": "storing",
+        "route_of": "storing",
         "write_answer": "record",
     },
 )

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rag_assets.evidence.pack import Mode
 
 # Modules of this room that other rooms may import from, besides the names below.
-PUBLIC_MODULES = ("answering", "bibliography", "locating", "matching", "wording")
+PUBLIC_MODULES = ("answering", "bibliography", "locating", "matching", "replaying", "wording")
 
 __all__ = [
     "AskOutcome",
