@@ -21,6 +21,7 @@ class Passage:
         page_start: from 1; None without pages. `page_end` likewise.
         char_start: where `text` stands in the document's clean text; half-open.
         score: of the search that found it; compares passages of one search. 0.0 where none did.
+        authors: of the document, as printed.
     """
 
     namespace: str
@@ -37,6 +38,8 @@ class Passage:
     char_end: int
     text: str
     score: float = 0.0
+    authors: tuple[str, ...] = ()
+    year: int | None = None
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 

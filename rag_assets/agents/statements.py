@@ -10,6 +10,7 @@ from typing import Literal, Protocol
 
 from pydantic import ConfigDict
 
+from rag_assets.agents.crediting import unknown_credits
 from rag_assets.agents.passages import Passage, drop_last_marks, drop_marks, find_marks
 from rag_assets.chunking import split_sentences
 from rag_assets.evidence.locating import locate
@@ -27,7 +28,9 @@ _BEHIND_STOP = re.compile(
 _LAYOUT = re.compile(r"^\s*(?:[-*+•]\s+|\d{1,2}[.)]\s+|#{1,6}\s+|>\s*)+", re.MULTILINE)
 _EMPHASIS = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1", re.DOTALL)
 
-StatementCode = Literal["no_citation", "unknown_alias", "states_nothing"] | ReasonCode
+StatementCode = (
+    Literal["no_citation", "unknown_alias", "wrong_credit", "states_nothing"] | ReasonCode
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,16 +123,20 @@ def check_statements(
     claims: list[Claim] = []
     for number, (text, cited) in enumerate(_divided(answer, by_line=by_line), start=1):
         unknown = [alias for alias in cited if alias not in passages]
+        found = tuple(passages[alias] for alias in cited if alias in passages)
         if not cited:
             reason = "It cites nothing, so that nobody can look it up."
             refused[number] = CheckedStatement(number, text, cited, "no_citation", reason)
         elif unknown:
             reason = f"It cites {', '.join(unknown)}, which is none of the passages found."
             refused[number] = CheckedStatement(number, text, cited, "unknown_alias", reason)
+        elif credited := () if by_line else unknown_credits(text, found):
+            reason = f"It credits {', '.join(credited)}, whom the passages cited do not name."
+            refused[number] = CheckedStatement(number, text, cited, "wrong_credit", reason)
         else:
-            claims.append(Claim(number, text, cited, tuple(passages[alias] for alias in cited)))
-    judged = {found.number: found for found in judge.judge(claims)}
-    return tuple(found for _, found in sorted({**refused, **judged}.items()))
+            claims.append(Claim(number, text, cited, found))
+    judged = {one.number: one for one in judge.judge(claims)}
+    return tuple(one for _, one in sorted({**refused, **judged}.items()))
 
 
 def _divided(answer: str, *, by_line: bool) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -1,5 +1,6 @@
 """The five tools of an agent that searches papers (spec 002 §5.2)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -31,7 +32,7 @@ def search_abstracts(search: PaperSearch, query: _Query, k: _Count = 5) -> Found
     """Find the most relevant papers by their abstracts."""
     found = searching.search_abstracts(search.retriever, query, k, search.filters)
     return _found(
-        found, lambda hit: f'[{hit.doc_uid}] "{hit.doc_title or hit.doc_uid}"{_year(hit)}'
+        search, found, lambda hit: f'[{hit.doc_uid}] "{hit.doc_title or hit.doc_uid}"{_year(hit)}'
     )
 
 
@@ -47,7 +48,8 @@ def search_by_section(
     """Find passages, in one kind of section or in all, of one paper or of all."""
     number = None if category is None else int(SectionCategory[category])
     return _found(
-        searching.search_by_section(search.retriever, query, doc_id, number, k, search.filters)
+        search,
+        searching.search_by_section(search.retriever, query, doc_id, number, k, search.filters),
     )
 
 
@@ -60,12 +62,12 @@ def get_context_window(
     window: Annotated[int, Field(ge=1, le=5, description="Passages on each side.")] = 1,
 ) -> Found:
     """Show what stands before and after a passage that is cut off."""
-    return _found(searching.window(search.retriever, doc_id, chunk_id, window))
+    return _found(search, searching.window(search.retriever, doc_id, chunk_id, window))
 
 
 def get_paper_introduction(search: PaperSearch, doc_id: _DocId) -> Found:
     """Show the introduction of a paper: its background."""
-    return _found(searching.introduction(search.retriever, doc_id))
+    return _found(search, searching.introduction(search.retriever, doc_id))
 
 
 def finish(
@@ -92,8 +94,8 @@ def paper_tools(*, only_finish: bool = False) -> Toolset[PaperSearch]:
     )
 
 
-def passage_of(hit: Hit) -> Passage:
-    """Return a hit as an agent keeps it."""
+def passage_of(hit: Hit, authors: tuple[str, ...] = ()) -> Passage:
+    """Return a hit as an agent keeps it, with the authors of its document."""
     return Passage(
         namespace=hit.namespace,
         doc_uid=hit.doc_uid,
@@ -109,6 +111,8 @@ def passage_of(hit: Hit) -> Passage:
         char_end=hit.char_end,
         text=hit.text,
         score=round(hit.score, 6),
+        authors=authors,
+        year=hit.year,
     )
 
 
@@ -121,5 +125,17 @@ def _chunk_label(hit: Hit) -> str:
     return f"[{hit.chunk_id}]" + (f" ({kind})" if kind else "")
 
 
-def _found(found: PaperHits, label: "Any" = _chunk_label) -> Found:
-    return Found(tuple(FoundLine(label(hit), passage_of(hit)) for hit in found.hits), found.told)
+def _found(
+    search: PaperSearch, found: PaperHits, label: Callable[[Hit], str] = _chunk_label
+) -> Found:
+    uids = {hit.doc_uid for hit in found.hits}
+    authors = {
+        (reader.namespace, row["doc_uid"]): tuple(row["authors"] or ())
+        for reader in (search.retriever.readers if uids else ())
+        for row in reader.fetch_documents(uids).select(["doc_uid", "authors"]).to_pylist()
+    }
+    lines = (
+        FoundLine(label(hit), passage_of(hit, authors.get((hit.namespace, hit.doc_uid), ())))
+        for hit in found.hits
+    )
+    return Found(tuple(lines), found.told)

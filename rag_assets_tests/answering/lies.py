@@ -9,7 +9,7 @@ from rag_assets.model import HAN
 
 LieKind = Literal[
     "number", "negation", "direction", "entity", "condition dropped", "wrong passage",
-    "unknown passage", "no citation", "framed", "two in one",
+    "unknown passage", "no citation", "framed", "two in one", "wrong credit",
 ]  # fmt: skip
 
 
@@ -89,6 +89,11 @@ FACTS = (
     ),
 )  # fmt: skip
 
+CREDITS = (
+    "Ferrante (2019) found that {}", "Lee and colleagues have shown that {}",
+    "As Osei et al. (2011) reported, {}", "According to a study by Whitcombe (1999), {}",
+)  # fmt: skip
+ZH_CREDITS = ("李明等（2019）发现，{}", "根据王伟（2008）的研究，{}")
 FRAMES = (
     "However, {}", "The authors found that {}", "It has been reported that {}",
     "According to the study, {}",
@@ -124,6 +129,8 @@ def lies_of(fact: Fact, alias: str, wrong: str) -> Iterator[tuple[LieKind, str]]
     yield "unknown passage", cite(said, "C99")
     yield "unknown passage", cite(said, f"{alias}, C98")
     yield "no citation", fact.text
+    for credit in ZH_CREDITS if is_chinese_fact(fact) else CREDITS:
+        yield "wrong credit", cite(credit.format(_lower(said)), alias)
     yield "two in one", cite(f"{said}, and {_lower(changed['direction'])}", alias)
 
 

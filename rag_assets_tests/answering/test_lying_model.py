@@ -28,6 +28,7 @@ QUESTION = "How cool are roofs, streets and car parks?"
 TOLD = {
     "no citation": {"no_citation"},
     "unknown passage": {"unknown_alias"},
+    "wrong credit": {"wrong_credit"},
 }
 
 
@@ -93,7 +94,7 @@ def test_no_lie_is_kept_and_every_lie_is_listed(ask: Any) -> None:
     answer = ask(write)
     kinds = Counter(kind for kind, _ in planted)
     assert len(planted) >= 50
-    assert len(kinds) == 10
+    assert len(kinds) == 11
     assert [one.text for one in answer.statements] == []
     assert len(answer.unsupported) == len(planted)
     page = render_answer(answer)
