@@ -11,18 +11,13 @@ Count = Annotated[int, Field(ge=1)]
 
 # What the shipped places are called (`places` in configs/rag.yaml).
 _PLACE_NAMES = (
-    "evidence",
-    "instruction",
-    "unsorted",
-    "guidance",
-    "feedback",
-    "slides",
-    "exemplars",
-)
+    "evidence", "instruction", "unsorted", "guidance", "feedback", "slides", "exemplars",
+)  # fmt: skip
 # From here, on rapidfuzz's scale to 100, a name is taken for a typo: evidenz for evidence is 80.
 _TYPO = 80
 
-_BYTES_PER_MEGABYTE = 1_000_000
+_Url = Annotated[str, Field(pattern=r"^https?://")]
+_Variable = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")]
 
 
 class _Section(BaseModel):
@@ -55,7 +50,7 @@ class PlaceSettings(_Section):
 class MineruSettings(_Section):
     """The cloud service MinerU: its limits, and how patient we are with it."""
 
-    url: str = Field(pattern=r"^https?://")
+    url: _Url
     model_version: str = Field(min_length=1)
     batch_files: int = Field(ge=1, le=200)
     max_pages: Count
@@ -84,16 +79,6 @@ class ParseSettings(_Section):
     ocr_seconds_per_page: float = Field(ge=0)
     mineru: MineruSettings
     parser_options: dict[str, dict[str, bool | int | float | str]]
-
-    def size_problem(self, size: int) -> str | None:
-        """Say why a file of `size` bytes is not read; None where it is. A megabyte is 10⁶ bytes."""
-        if size <= self.max_megabytes * _BYTES_PER_MEGABYTE:
-            return None
-        return (
-            f"The file has {size / _BYTES_PER_MEGABYTE:.1f} MB, parse.max_megabytes allows "
-            f"{self.max_megabytes}: raise the setting in config.yaml or split the document, then "
-            "build again."
-        )
 
 
 class GeneralChunkSettings(_Section):
@@ -144,13 +129,9 @@ class ModelSettings(_Section):
     """One embedding model and how it is asked. What is None the model itself decides."""
 
     kind: Literal[
-        "bundled",
-        "sentence_transformers",
-        "sparse_encoder",
-        "openai_compatible",
-        "vertex",
+        "bundled", "sentence_transformers", "sparse_encoder", "openai_compatible", "vertex",
         "hashing",
-    ]
+    ]  # fmt: skip
     model: str = Field(min_length=1)
     device: str = "auto"
     dtype: Literal["int8", "float32", "float16", "bfloat16"] = "float32"
@@ -160,8 +141,8 @@ class ModelSettings(_Section):
     dimension: Count | None = None
     max_tokens: Annotated[int, Field(ge=16)] | None = None
     tokenizer: str | None = None
-    base_url: str | None = Field(default=None, pattern=r"^https?://")
-    api_key_variable: str | None = Field(default=None, pattern=r"^[A-Z][A-Z0-9_]*$")
+    base_url: _Url | None = None
+    api_key_variable: _Variable | None = None
     project: str | None = None
     location: str | None = None
     batch_texts: Count = 64
@@ -178,14 +159,9 @@ class ModelSettings(_Section):
 
 # How fast and how patiently a model is asked; what it answers does not depend on them.
 _MODEL_RUN_FIELDS = {
-    "device",
-    "batch_tokens",
-    "batch_texts",
-    "concurrency",
-    "attempts",
-    "backoff_seconds",
+    "device", "batch_tokens", "batch_texts", "concurrency", "attempts", "backoff_seconds",
     "timeout_seconds",
-}
+}  # fmt: skip
 
 
 def deciding_fields(model: ModelSettings) -> dict[str, Any]:
@@ -295,8 +271,8 @@ class RoleSettings(_Section):
 
     kind: LlmKind | None = None
     model: str | None = None
-    base_url: str | None = Field(default=None, pattern=r"^https?://")
-    api_key_variable: str | None = Field(default=None, pattern=r"^[A-Z][A-Z0-9_]*$")
+    base_url: _Url | None = None
+    api_key_variable: _Variable | None = None
     script: str | None = None
     temperature: float | None = Field(default=None, ge=0, le=2)
     max_tokens: Count | None = None
@@ -309,8 +285,8 @@ class LlmSettings(_Section):
 
     kind: LlmKind
     model: str
-    base_url: str = Field(pattern=r"^https?://")
-    api_key_variable: str = Field(pattern=r"^[A-Z][A-Z0-9_]*$")
+    base_url: _Url
+    api_key_variable: _Variable
     script: str
     temperature: float = Field(ge=0, le=2)
     max_tokens: Count

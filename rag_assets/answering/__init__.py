@@ -15,7 +15,13 @@ if TYPE_CHECKING:
         write_answer,
     )
     from rag_assets.answering.rendering import render_answer
-    from rag_assets.answering.storing import AnswerOutcome, ask_papers, replay_stored, route_of
+    from rag_assets.answering.storing import (
+        AnswerOutcome,
+        PolicyChoice,
+        ask_papers,
+        replay_stored,
+        route_of,
+    )
     from rag_assets.answering.tools import PaperSearch, paper_tools
 
 __all__ = [
@@ -25,6 +31,7 @@ __all__ = [
     "AnswerSource",
     "PaperQuestion",
     "PaperSearch",
+    "PolicyChoice",
     "answer_from_json",
     "answer_papers",
     "answer_to_json",
@@ -47,6 +54,7 @@ __getattr__ = lazy_names(
         "AnswerSource": "record",
         "PaperQuestion": "asking",
         "PaperSearch": "tools",
+        "PolicyChoice": "storing",
         "answer_from_json": "record",
         "answer_papers": "asking",
         "answer_to_json": "record",

@@ -20,6 +20,7 @@ from rag_assets.agents import (
 )
 from rag_assets.agents.statements import CHECKING_VERSION, StatementJudge, VerbatimJudge
 from rag_assets.agents.trace import Limits
+from rag_assets.answering.naming import show_chunks
 from rag_assets.answering.notices import notices_of
 from rag_assets.answering.quotes import match_of
 from rag_assets.answering.record import LAYOUT_VERSION, Answer, AnswerReader, AnswerSource, Mode
@@ -235,6 +236,12 @@ def _sources(kept: Sequence[CheckedStatement], trace: Trace) -> tuple[AnswerSour
         passage = trace.passages[alias]
         aliases.setdefault((passage.namespace, passage.doc_uid), []).append(alias)
     return tuple(
-        AnswerSource(namespace, uid, trace.passages[own[0]].title, tuple(own))
+        AnswerSource(
+            namespace,
+            uid,
+            trace.passages[own[0]].title,
+            tuple(own),
+            show_chunks(uid, [trace.passages[alias].chunk_id for alias in own]),
+        )
         for (namespace, uid), own in aliases.items()
     )

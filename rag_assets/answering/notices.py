@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from rag_assets.agents import CheckedStatement, Trace
+from rag_assets.answering.naming import unknown_sources
 from rag_assets.answering.quotes import Match
 from rag_assets.answering.record import AnswerReader
 from rag_assets.model import is_chinese
@@ -46,6 +47,10 @@ _UNREAD = (
         "word are kept. `rag models add` brings a reader."
     ),
     "没有模型核对这些句子：只保留与原文逐字一致的句子。`rag models add` 可安装一个核对模型。",
+)
+_UNKNOWN_SOURCES = (
+    "The answer names sources that were not found: {names}.",
+    "回答列出了并未找到的来源：{names}。",
 )
 _SAME_MODEL = (
     "The sentences were checked by the model that wrote them; `llm.roles.verify` names another.",
@@ -95,6 +100,9 @@ def _notices(
     for why in trace.notes:
         yield _FELL_BACK, {"why": why}
     if not is_quoted:
+        unknown = unknown_sources(trace.result["sources"], trace.passages)
+        if unknown:
+            yield _UNKNOWN_SOURCES, {"names": ", ".join(unknown)}
         if not reader.reads:
             yield _UNREAD, {}
         elif reader.name == str(trace.policy["name"]):

@@ -23,12 +23,17 @@ Mode = Literal["agent", "single"]
 
 @dataclass(frozen=True, slots=True)
 class AnswerSource:
-    """A document that the answer cites, and by which aliases."""
+    """A document that the answer cites: by which aliases, and which of its passages.
+
+    Args:
+        chunks: as `doc_2: 41-43, 57` (spec 002 §5.4).
+    """
 
     namespace: str
     doc_uid: str
     title: str | None
     aliases: tuple[str, ...]
+    chunks: str
 
     __pydantic_config__ = _STRICT
 

@@ -119,7 +119,7 @@ def _foot(answer: Answer) -> Iterator[str]:
         yield f"- Publication: {code_span(f'{namespace}/{publication}')} (build {build})"
     for source in answer.sources:
         title = _line(source.title or source.doc_uid)
-        yield f"- Source: {title} {code_span(f'{{#{source.doc_uid}}}')}"
+        yield f"- Source: {title}, {code_span(source.chunks)}"
 
 
 def _shortened(text: str) -> str:

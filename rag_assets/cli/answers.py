@@ -9,7 +9,7 @@ from rag_assets.cli.options import json_option, open_workspace, print_json, read
 from rag_assets.cli.summaries import full_option, summarise_answer
 
 if TYPE_CHECKING:
-    from rag_assets.answering.storing import PolicyChoice
+    from rag_assets.answering import PolicyChoice
 
 
 @click.command(

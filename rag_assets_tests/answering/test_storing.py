@@ -18,7 +18,7 @@ from rag_assets_tests.libraries import HASHING
 
 TEXT = "How much cooler are green roofs than bitumen?"
 TRUE = "The response rate was 58%"
-SCRIPT = {
+SCRIPT: dict[str, Any] = {
     "model": "writer",
     "answers": [
         {"turn": 1, **act("search_by_section", query=TRUE, k=1)},
@@ -93,6 +93,54 @@ def test_a_scripted_model_of_the_settings_answers_and_a_lie_is_struck_out(
     assert made.answer.reader.name == "facts"
     assert len(list((workspace.meta / "llm").rglob("*.json"))) == 2
     assert replay_stored(made.json).is_same
+
+
+READ: dict[str, Any] = {
+    "model": "reader",
+    "answers": [
+        {"system": "check citations", "when": "STATEMENT: Nobody slept",
+         "data": {"parts": [{"verdict": "not_stated", "sentences": []}]}},
+    ],
+    "otherwise": json.dumps({"parts": [{"verdict": "supported", "sentences": [1]}]}),
+}  # fmt: skip
+SAID = {
+    "The rate of response was 58%": True,
+    "Nobody slept": False,
+    # The reader believes it; the program sees the number.
+    "The rate of response was 85%": False,
+}
+
+
+def test_a_model_of_its_own_reads_what_was_written(own: Workspace) -> None:
+    said = " ".join(f"{text} [C1]." for text in SAID)
+    written = [SCRIPT["answers"][0], {"turn": 2, **act("finish", answer=said, sources=["C9"])}]
+    roles = {
+        "agent": {"kind": "scripted", "script": "writer.yaml"},
+        "verify": {"kind": "scripted", "script": "reader.yaml"},
+    }
+    workspace = configured(own, llm={"roles": roles})
+    for name, script in (("writer", {**SCRIPT, "answers": written}), ("reader", READ)):
+        (workspace.root / f"{name}.yaml").write_text(yaml.safe_dump(script), encoding="utf-8")
+    made = ask_papers(workspace, question(), clock=lambda: 0.0)
+    kept = [one.text.rstrip(".") for one in made.answer.statements]
+    assert kept == [text for text, is_true in SAID.items() if is_true]
+    assert {one.reason_code for one in made.answer.unsupported} == {"not_found", "facts_differ"}
+    assert made.answer.reader.name == "scripted:reader"
+    assert made.answer.notices == ("The answer names sources that were not found: C9.",)
+    assert replay_stored(made.json).is_same
+    one_model = configured(own, llm={"kind": "scripted", "script": "both.yaml"})
+    both = {
+        "model": "both",
+        "answers": [*written, *READ["answers"]],
+        "otherwise": READ["otherwise"],
+    }
+    both["answers"] = [READ["answers"][0], *({**one, "system": "retrieval"} for one in written)]
+    (workspace.root / "both.yaml").write_text(yaml.safe_dump(both), encoding="utf-8")
+    alone = ask_papers(one_model, question(), clock=lambda: 0.0)
+    assert [one.text for one in alone.answer.statements] == [
+        one.text for one in made.answer.statements
+    ]
+    assert any("by the model that wrote them" in one for one in alone.answer.notices)
 
 
 def test_by_a_setting_one_search_is_all(own: Workspace) -> None:
