@@ -108,7 +108,8 @@ def find_repeated(
     """Return the passage and sentence that is the statement word for word, or None.
 
     Case, punctuation and white space do not count, but where they are part of a number do: 159 is
-    not 15.9. A part of a sentence is none: the rest may take it back.
+    not 15.9. Nor do references and frames of the source, which the statement has lost too. A part
+    of a sentence is none: the rest may take it back.
     """
     wanted = _letters(statement)
     han = count_han(wanted)
@@ -116,7 +117,8 @@ def find_repeated(
         return None
     for index, passage in enumerate(passages):
         for span in passage.sentences:
-            if _letters(passage.text[slice(*span)]) == wanted:
+            sentence = passage.text[slice(*span)]
+            if wanted in {_letters(sentence), _letters(state(sentence))}:
                 return index, span
     return None
 

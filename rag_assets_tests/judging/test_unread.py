@@ -39,6 +39,8 @@ def test_a_number_without_its_marks_is_another(claim: str, source: str) -> None:
         ("The effect was −0.1 degrees in streets.", "The effect was -0.1 degrees in streets."),
         ("After COVID 19 the streets were empty.", "After COVID-19, the streets were empty!"),
         ("The share of answers was 58 % of all.", "The share of answers was 58% of all."),
+        ("Rain changed nothing (Lee, 2019).", "Rain changed nothing (Lee, 2019)."),
+        ("Rain changed nothing at all.", "However, rain changed nothing at all [12]."),
         ("“Cool” roofs (all of them) helped in 2019.", "Cool roofs, all of them, helped in 2019."),
     ],
 )
