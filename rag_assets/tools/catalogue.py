@@ -5,12 +5,19 @@ from typing import Any
 
 from rag_assets.agents import ContextTool
 from rag_assets.retrieval import OpenedLibrary
+from rag_assets.tools.papers import PAPER_TOOLS
 from rag_assets.tools.reading import evidence_pack, fetch_parent, search
 from rag_assets.tools.tracing import trace
 
 LibraryTool = ContextTool[OpenedLibrary]
 
-_FUNCTIONS: tuple[Callable[..., Any], ...] = (search, fetch_parent, evidence_pack, trace)
+_FUNCTIONS: tuple[Callable[..., Any], ...] = (
+    search,
+    fetch_parent,
+    evidence_pack,
+    trace,
+    *PAPER_TOOLS,
+)
 TOOLS: dict[str, LibraryTool] = {
     function.__name__: ContextTool(function) for function in _FUNCTIONS
 }
