@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rag_assets.answering.storing import (
         AnswerOutcome,
         PolicyChoice,
+        answer,
         ask_papers,
         replay_stored,
         route_of,
@@ -32,6 +33,7 @@ __all__ = [
     "PaperQuestion",
     "PaperSearch",
     "PolicyChoice",
+    "answer",
     "answer_from_json",
     "answer_papers",
     "answer_to_json",
@@ -55,6 +57,7 @@ __getattr__ = lazy_names(
         "PaperQuestion": "asking",
         "PaperSearch": "tools",
         "PolicyChoice": "storing",
+        "answer": "storing",
         "answer_from_json": "record",
         "answer_papers": "asking",
         "answer_to_json": "record",

@@ -1,7 +1,8 @@
 """Ask a workspace's papers, store the answer under `outputs/`, and make a stored one again."""
 
 import json
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -81,6 +82,36 @@ def ask_papers(
         workspace.locks / "outputs.lock", f"answer to '{question.question}'", notify,
     )  # fmt: skip
     return AnswerOutcome(answer, written.files[".md"], written.files[".json"], is_new=True)
+
+
+def answer(
+    asked: Asked,
+    question: str,
+    *,
+    doc_id: str | None = None,
+    namespaces: Sequence[str] = (),
+    filters: Sequence[str] = (),
+    policy: PolicyChoice | None = None,
+    agentic: bool = True,
+) -> AnswerOutcome:
+    """Answer a question as `rag ask` does, and store the answer.
+
+    Args:
+        asked: a workspace, or a library that is open already.
+        doc_id: the one paper that is meant; None to find it.
+        namespaces: that are searched; all without.
+        filters: conditions as the command line writes them: `year>=2020`.
+        policy: who searches and writes; None for `answer.policy`.
+        agentic: False for one search, and an answer from it.
+
+    Raises:
+        UsageError, PublicationError, ConfigurationError: as `ask_papers`.
+    """
+    made = PaperQuestion(
+        question, route_of(question, doc_id), doc_id, tuple(namespaces), tuple(filters),
+        "agent" if agentic else "single",
+    )  # fmt: skip
+    return ask_papers(asked, made, clock=time.monotonic, policy=policy)
 
 
 def route_of(question: str, doc_id: str | None) -> Route:

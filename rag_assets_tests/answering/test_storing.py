@@ -154,6 +154,18 @@ def test_a_model_that_is_not_there_is_an_error_that_tells_what_to_do(own: Worksp
         ask_papers(own, question(), clock=lambda: 0.0, policy="model")
 
 
+def test_a_program_asks_as_the_command_does(own: Workspace) -> None:
+    import rag_assets
+
+    outcome = rag_assets.answer(own, TEXT, doc_id="green-roofs-2024", agentic=False)
+    assert outcome.answer.mode == "single"
+    assert {one.doc_uid for one in outcome.answer.trace.passages.values()} == {"green-roofs-2024"}
+    asked = run_rag(
+        "--workspace", own.root, "ask", TEXT, "--doc", "green-roofs-2024", "--no-agent", "--json"
+    )
+    assert json.loads(asked.stdout) == json.loads(outcome.json.read_text(encoding="utf-8"))
+
+
 def test_the_command_prints_quotes_and_replays_them(own: Workspace) -> None:
     at = ("--workspace", own.root)
     ran = run_rag(*at, "ask", TEXT)
