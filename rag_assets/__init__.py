@@ -17,6 +17,7 @@ With the names of a knowledge library (docs/library.md)::
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rag_assets.answering import answer
     from rag_assets.auditing import audit_citations
     from rag_assets.evidence import ask
     from rag_assets.knowledge import (
@@ -38,6 +39,7 @@ __all__ = [
     "KnowledgeSource",
     "Workspace",
     "__version__",
+    "answer",
     "ask",
     "audit_citations",
     "ingest",
@@ -51,6 +53,7 @@ _HOMES = {
     "KnowledgeScope": "rag_assets.knowledge",
     "KnowledgeSource": "rag_assets.knowledge",
     "Workspace": "rag_assets.workspace",
+    "answer": "rag_assets.answering",
     "ask": "rag_assets.evidence",
     "audit_citations": "rag_assets.auditing",
     "ingest": "rag_assets.running",

@@ -11,18 +11,13 @@ Count = Annotated[int, Field(ge=1)]
 
 # What the shipped places are called (`places` in configs/rag.yaml).
 _PLACE_NAMES = (
-    "evidence",
-    "instruction",
-    "unsorted",
-    "guidance",
-    "feedback",
-    "slides",
-    "exemplars",
-)
+    "evidence", "instruction", "unsorted", "guidance", "feedback", "slides", "exemplars",
+)  # fmt: skip
 # From here, on rapidfuzz's scale to 100, a name is taken for a typo: evidenz for evidence is 80.
 _TYPO = 80
 
-_BYTES_PER_MEGABYTE = 1_000_000
+_Url = Annotated[str, Field(pattern=r"^https?://")]
+_Variable = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")]
 
 
 class _Section(BaseModel):
@@ -55,7 +50,7 @@ class PlaceSettings(_Section):
 class MineruSettings(_Section):
     """The cloud service MinerU: its limits, and how patient we are with it."""
 
-    url: str = Field(pattern=r"^https?://")
+    url: _Url
     model_version: str = Field(min_length=1)
     batch_files: int = Field(ge=1, le=200)
     max_pages: Count
@@ -84,16 +79,6 @@ class ParseSettings(_Section):
     ocr_seconds_per_page: float = Field(ge=0)
     mineru: MineruSettings
     parser_options: dict[str, dict[str, bool | int | float | str]]
-
-    def size_problem(self, size: int) -> str | None:
-        """Say why a file of `size` bytes is not read; None where it is. A megabyte is 10⁶ bytes."""
-        if size <= self.max_megabytes * _BYTES_PER_MEGABYTE:
-            return None
-        return (
-            f"The file has {size / _BYTES_PER_MEGABYTE:.1f} MB, parse.max_megabytes allows "
-            f"{self.max_megabytes}: raise the setting in config.yaml or split the document, then "
-            "build again."
-        )
 
 
 class GeneralChunkSettings(_Section):
@@ -144,13 +129,9 @@ class ModelSettings(_Section):
     """One embedding model and how it is asked. What is None the model itself decides."""
 
     kind: Literal[
-        "bundled",
-        "sentence_transformers",
-        "sparse_encoder",
-        "openai_compatible",
-        "vertex",
+        "bundled", "sentence_transformers", "sparse_encoder", "openai_compatible", "vertex",
         "hashing",
-    ]
+    ]  # fmt: skip
     model: str = Field(min_length=1)
     device: str = "auto"
     dtype: Literal["int8", "float32", "float16", "bfloat16"] = "float32"
@@ -160,8 +141,8 @@ class ModelSettings(_Section):
     dimension: Count | None = None
     max_tokens: Annotated[int, Field(ge=16)] | None = None
     tokenizer: str | None = None
-    base_url: str | None = Field(default=None, pattern=r"^https?://")
-    api_key_variable: str | None = Field(default=None, pattern=r"^[A-Z][A-Z0-9_]*$")
+    base_url: _Url | None = None
+    api_key_variable: _Variable | None = None
     project: str | None = None
     location: str | None = None
     batch_texts: Count = 64
@@ -178,14 +159,9 @@ class ModelSettings(_Section):
 
 # How fast and how patiently a model is asked; what it answers does not depend on them.
 _MODEL_RUN_FIELDS = {
-    "device",
-    "batch_tokens",
-    "batch_texts",
-    "concurrency",
-    "attempts",
-    "backoff_seconds",
+    "device", "batch_tokens", "batch_texts", "concurrency", "attempts", "backoff_seconds",
     "timeout_seconds",
-}
+}  # fmt: skip
 
 
 def deciding_fields(model: ModelSettings) -> dict[str, Any]:
@@ -285,13 +261,32 @@ class RetrieveSettings(_Section):
     inject: InjectSettings
 
 
+LlmKind = Literal["none", "local", "openai_compatible", "scripted"]
+# What models are asked for: a settings file names a role by one of these.
+LlmRole = Literal["agent", "route", "rewrite", "verify"]
+
+
+class RoleSettings(_Section):
+    """What one role has otherwise than `llm`; None: as there."""
+
+    kind: LlmKind | None = None
+    model: str | None = None
+    base_url: _Url | None = None
+    api_key_variable: _Variable | None = None
+    script: str | None = None
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    max_tokens: Count | None = None
+    context_tokens: Annotated[int, Field(ge=512)] | None = None
+    timeout_seconds: float | None = Field(default=None, gt=0)
+
+
 class LlmSettings(_Section):
     """The language model that tasks may ask; none unless it is named here."""
 
-    kind: Literal["none", "local", "openai_compatible", "scripted"]
+    kind: LlmKind
     model: str
-    base_url: str = Field(pattern=r"^https?://")
-    api_key_variable: str = Field(pattern=r"^[A-Z][A-Z0-9_]*$")
+    base_url: _Url
+    api_key_variable: _Variable
     script: str
     temperature: float = Field(ge=0, le=2)
     max_tokens: Count
@@ -301,6 +296,13 @@ class LlmSettings(_Section):
     attempts: Count
     backoff_seconds: float = Field(ge=0)
     record: bool
+    roles: dict[LlmRole, RoleSettings]
+
+    def for_role(self, role: LlmRole) -> "LlmSettings":
+        """Return what holds for one role: its own settings over these."""
+        own = self.roles.get(role)
+        changes = own.model_dump(exclude_none=True) if own is not None else {}
+        return self.model_copy(update={**changes, "roles": {}})
 
 
 ScorerName = Literal["auto", "facts", "similarity", "coverage", "nli", "llm"]
@@ -340,6 +342,18 @@ class AuditSettings(_Section):
     counterevidence_top_k: Count
 
 
+class AnswerSettings(_Section):
+    """Written answers, and how far an agent may go for one (spec 002)."""
+
+    agentic: bool
+    policy: Literal["auto", "rules", "model"]
+    max_iterations: Annotated[int, Field(ge=2)]
+    calls: Count
+    repairs: Annotated[int, Field(ge=0)]
+    tokens: Count | None
+    seconds: Annotated[float, Field(gt=0)] | None
+
+
 class DownloadSettings(_Section):
     """What the library may read over HTTP, where a source is an address."""
 
@@ -377,5 +391,6 @@ class Settings(_Section):
     llm: LlmSettings
     verify: VerifySettings
     audit: AuditSettings
+    answer: AnswerSettings
     download: DownloadSettings
     sensors: SensorSettings

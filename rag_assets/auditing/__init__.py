@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rag_assets.auditing.staleness import stale_verdicts
 
 # Modules of this room that other rooms may import from, besides the names below.
-PUBLIC_MODULES = ("claims",)
+PUBLIC_MODULES = ("claims", "showing")
 
 __all__ = [
     "CITATIONS",

@@ -33,6 +33,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Ask": {
         "query": ("questions", "Answer a question with an evidence pack."),
         "route": ("routing", "Say what QUESTION asks for, and which papers it leads to."),
+        "ask": ("answers", "Answer a question with sentences that were checked."),
         "law": ("statutes", "Articles and wordings of statutes, by name and day."),
         "replay": ("replaying", "Make an evidence pack again and compare it byte for byte."),
         "export-used-sources": ("sources", "Write the references of what a pack or audit uses."),

@@ -13,6 +13,7 @@ import click
 from rag_assets.model import EAST_ASIAN_RANGES
 
 if TYPE_CHECKING:
+    from rag_assets.answering import Answer
     from rag_assets.auditing import CitationAudit, CitationVerdict
     from rag_assets.auditing.claims import ClaimAudit
     from rag_assets.evidence import EvidenceItem, EvidencePack
@@ -53,6 +54,24 @@ def _item(item: "EvidenceItem", as_of: str | None) -> Iterator[str]:
 
         cited = f"{item.law.citation}: " if item.law.citation else ""
         yield from _wrapped(f"{_INDENT}{cited}{describe_standing(item.law, as_of)}", _INDENT)
+
+
+def summarise_answer(answer: "Answer") -> str:
+    """Return what has to be known, what is said and where it stands, and what is not said."""
+    lines = [line for notice in answer.notices for line in (*_wrapped(notice, ""), "")]
+    for place, one in enumerate(answer.statements, start=1):
+        text = f"“{one.text}”" if answer.is_quoted else one.text
+        lines += _wrapped(f"{place}. {text}", _INDENT)
+        if one.quote is not None:
+            where = f"{one.quote.title or one.quote.doc_uid}, {one.quote.place}"
+            said = where if answer.is_quoted else f"“{one.quote.text}” {where}"
+            lines += _wrapped(f"{_INDENT}{said}", _INDENT)
+            lines += [f"{_INDENT}cite as {{#{one.quote.doc_uid}}}", ""]
+    if answer.unsupported:
+        lines.append("Not supported by what was found, and so not part of the answer:")
+        for one in answer.unsupported:
+            lines += [*_wrapped(f"- {one.text}", "  "), *_wrapped(f"  → {one.reason}", "    ")]
+    return "\n".join(lines).rstrip()
 
 
 def summarise_citations(audit: "CitationAudit", *, is_draft: bool = True) -> str:

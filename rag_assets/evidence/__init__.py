@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from rag_assets.evidence.pack import Mode
 
 # Modules of this room that other rooms may import from, besides the names below.
-PUBLIC_MODULES = ("bibliography", "laws", "locating", "wording")
+PUBLIC_MODULES = (
+    "answering", "bibliography", "laws", "locating", "matching", "replaying", "wording",
+)  # fmt: skip
 
 __all__ = [
     "AskOutcome",

@@ -7,7 +7,7 @@ parent is read whole.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from rag_assets.evidence.answer_weights import AnswerWeights, load_answer_weight
 from rag_assets.finding import (
     FEATURES,
     DocumentFeatures,
+    PassageLike,
     Sentence,
     is_question,
     measure_kinds,
@@ -29,8 +30,25 @@ if TYPE_CHECKING:
     from rag_assets.retrieval import Hit, Retrieved, Retriever, SearchFilters
 
 
+class ScoredPassage(PassageLike, Protocol):
+    """What is asked of a passage that may be quoted: `Hit` is one."""
+
+    @property
+    def chunk_id(self) -> str:
+        """Return its id in its namespace."""
+        ...
+
+    @property
+    def score(self) -> float:
+        """Return the fused score; compares passages of one search."""
+        ...
+
+
+_Passage = TypeVar("_Passage", bound=ScoredPassage)
+
+
 @dataclass(frozen=True, slots=True)
-class FoundParent:
+class FoundParent(Generic[_Passage]):
     """What was found of a question: a parent's passages in their order, and which was the best.
 
     Args:
@@ -38,12 +56,12 @@ class FoundParent:
     """
 
     title: str | None
-    passages: "tuple[Hit, ...]"
-    best: "Hit"
+    passages: tuple[_Passage, ...]
+    best: _Passage
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Generic[_Passage]):
     """The sentence of a parent that answers a question best.
 
     Args:
@@ -52,7 +70,7 @@ class Answer:
         score: by the fitted weights; compares sentences of one question only.
     """
 
-    hit: "Hit"
+    hit: _Passage
     start: int
     end: int
     score: float
@@ -75,7 +93,7 @@ class ReadParents:
 
 def fetch_passages(
     retriever: "Retriever", found: "Retrieved", filters: "SearchFilters"
-) -> list[FoundParent]:
+) -> "list[FoundParent[Hit]]":
     """Return what of the parents that were found may be quoted, the passages found among it.
 
     Args:
@@ -105,7 +123,7 @@ def fetch_passages(
     ]
 
 
-def read_parents(question: str, found: Sequence[FoundParent]) -> ReadParents:
+def read_parents(question: str, found: Sequence[FoundParent[_Passage]]) -> ReadParents:
     """Return the sentences of what was found, measured; none where nothing states anything."""
     sentences: list[Sentence] = []
     parents: list[int] = []
@@ -141,15 +159,17 @@ def score_sentences(read: ReadParents, weights: AnswerWeights) -> NDArray[np.flo
 
 
 def choose_answers(
-    found: Sequence[FoundParent], read: ReadParents, weights: AnswerWeights | None = None
-) -> list[Answer | None]:
+    found: Sequence[FoundParent[_Passage]],
+    read: ReadParents,
+    weights: AnswerWeights | None = None,
+) -> list[Answer[_Passage] | None]:
     """Return the best sentence of each parent; None where a parent states nothing.
 
     Of equals the first. A question answers none: where it is the best, what follows it is chosen,
     as of a pair of question and answer.
     """
     scores = score_sentences(read, weights or load_answer_weights()).tolist()
-    chosen: list[Answer | None] = []
+    chosen: list[Answer[_Passage] | None] = []
     for index, parent in enumerate(found):
         own = [number for number, of in enumerate(read.parents) if of == index]
         ranked = sorted(own, key=lambda number: (-scores[number], number))

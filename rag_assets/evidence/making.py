@@ -30,7 +30,7 @@ from rag_assets.workspace import Workspace
 
 if TYPE_CHECKING:
     from rag_assets.llm import ChatModel
-    from rag_assets.retrieval import Asked, ParentHit, Retrieved, Retriever, SearchFilters
+    from rag_assets.retrieval import Asked, Hit, ParentHit, Retrieved, Retriever, SearchFilters
     from rag_assets.settings import RetrieveSettings
 
 # Counts as code: raise it when the same publications answer otherwise.
@@ -173,11 +173,11 @@ def _filters(question: Question) -> "SearchFilters":
 
 def chat_model_of(workspace: Workspace) -> "ChatModel | None":
     """Return the language model that rewrites questions; None where the settings name none."""
-    if workspace.settings.llm.kind == "none":
+    if workspace.settings.llm.for_role("rewrite").kind == "none":
         return None  # and nothing of it is imported
     from rag_assets.llm import open_chat_model
 
-    return open_chat_model(workspace)
+    return open_chat_model(workspace, role="rewrite")
 
 
 def _require_citable(hit: "ParentHit", found: "Retrieved") -> None:
@@ -216,8 +216,8 @@ def _fetch_documents(retriever: "Retriever", found: "Retrieved") -> _Documents:
 
 
 def _ordered(
-    parents: Sequence["ParentHit"], answers: Sequence[Answer | None]
-) -> list[tuple["ParentHit", Answer | None]]:
+    parents: Sequence["ParentHit"], answers: "Sequence[Answer[Hit] | None]"
+) -> "list[tuple[ParentHit, Answer[Hit] | None]]":
     """Return parents with their answers: the best answer first, the others as they were found.
 
     Articles that the question names stay first. The search, not the words, compares passages of
@@ -248,7 +248,7 @@ def _cite_as(namespace: str, doc_uid: str, question: Question, documents: _Docum
 
 def _item(
     hit: "ParentHit",
-    answer: Answer | None,
+    answer: "Answer[Hit] | None",
     question: Question,
     documents: _Documents,
     quotes: QuoteFinder,

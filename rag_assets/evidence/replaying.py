@@ -162,10 +162,11 @@ def _differences(
         return
     shown = markdown.read_bytes().decode("utf-8", "replace")
     if shown != render_pack(pack):
-        yield f"{markdown.name} was edited by hand: {_first_line(shown, render_pack(pack))}"
+        yield f"{markdown.name} was edited by hand: {first_difference(shown, render_pack(pack))}"
 
 
-def _first_line(stored: str, made: str) -> str:
+def first_difference(stored: str, made: str) -> str:
+    """Say which line of two texts differs first, with both."""
     pairs = zip_longest(stored.splitlines(), made.splitlines(), fillvalue="")
     for number, (one, other) in enumerate(pairs, start=1):
         if one != other:

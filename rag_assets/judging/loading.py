@@ -64,7 +64,7 @@ def open_verifying_model(workspace: "Workspace") -> "ChatModel | None":
         return None
     from rag_assets.llm import open_chat_model, with_local_reader
 
-    chosen = settings.llm
+    chosen = settings.llm.for_role("verify")
     if settings.verify.scorer == "auto":
         chosen = with_local_reader(chosen)
     return open_chat_model(workspace, chosen, remember=True)

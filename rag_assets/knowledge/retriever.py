@@ -72,7 +72,7 @@ class KnowledgeRetriever:
         self._namespace = namespace
         self._workspace = namespace.workspace
         self._settings = retrieve_settings(namespace.settings.retrieve, config)
-        self._llm = open_chat_model(self._workspace, namespace.settings.llm)
+        self._llm = open_chat_model(self._workspace, namespace.settings.llm, role="rewrite")
         from rag_assets.retrieval import OpenedLibrary
 
         self._library = OpenedLibrary(self._workspace)

@@ -12,6 +12,7 @@ from rag_assets.llm.contract import (
     Tool,
     ToolCall,
     Usage,
+    request_key,
 )
 from rag_assets.llm.loading import (
     load_chat_model,
@@ -54,6 +55,7 @@ __all__ = [
     "open_chat_model",
     "open_local_model",
     "read_script",
+    "request_key",
     "rewrite_question",
     "serve_script",
     "with_local_reader",

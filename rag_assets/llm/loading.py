@@ -9,7 +9,7 @@ from pydantic import SecretStr
 from rag_assets.llm.contract import ChatModel
 from rag_assets.llm.recording import Recorder, RecordingModel, RememberingModel
 from rag_assets.model import ConfigurationError
-from rag_assets.settings import LlmSettings
+from rag_assets.settings import LlmRole, LlmSettings
 from rag_assets.workspace import Workspace, read_secret, shipped_settings
 
 
@@ -39,18 +39,25 @@ def load_chat_model(
 
 
 def open_chat_model(
-    workspace: Workspace, settings: LlmSettings | None = None, *, remember: bool = False
+    workspace: Workspace,
+    settings: LlmSettings | None = None,
+    *,
+    role: LlmRole | None = None,
+    remember: bool = False,
 ) -> ChatModel | None:
     """Return a workspace's model; its key may stand in `.env`, its calls below `meta/llm/`.
 
     Args:
         settings: instead of the workspace's.
+        role: what it is asked for (`llm.roles`); None for what `llm` itself says.
         remember: whether a recorded answer to an equal request is given instead of asking again.
 
     Raises:
         ConfigurationError: as `load_chat_model`.
     """
     chosen = settings or workspace.settings.llm
+    if role is not None:
+        chosen = chosen.for_role(role)
     key = read_secret(workspace, chosen.api_key_variable)
     return load_chat_model(
         chosen,

@@ -47,6 +47,7 @@ class ScriptedAnswer(_Part):
         when: a regular expression that is searched in the last message; None for every message.
         system: the same for the system message, which tells one task from another.
         role: of the last message: `tool` answers to a tool's result.
+        turn: of the model in this conversation, from 1; None for every turn.
         answer: text.
         data: values that are answered as JSON.
         finish_reason: None for what fits the answer.
@@ -57,6 +58,7 @@ class ScriptedAnswer(_Part):
     when: str | None = None
     system: str | None = None
     role: Role | None = None
+    turn: Annotated[int, Field(ge=1)] | None = None
     answer: str | None = None
     data: Any = None
     tool_calls: list[ScriptedCall] = []
@@ -118,9 +120,11 @@ def find_answer(script: Script, messages: tuple[Message, ...]) -> ScriptedAnswer
     """Return the first answer that fits the conversation; None where none does."""
     last = messages[-1] if messages else Message("user")
     system = "\n".join(message.content for message in messages if message.role == "system")
+    turn = 1 + sum(message.role == "assistant" for message in messages)
     for answer in script.answers:
         if (
-            (answer.role is None or answer.role == last.role)
+            answer.turn in (None, turn)
+            and (answer.role is None or answer.role == last.role)
             and (answer.when is None or re.search(answer.when, last.content))
             and (answer.system is None or re.search(answer.system, system))
         ):

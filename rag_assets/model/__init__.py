@@ -44,6 +44,7 @@ from rag_assets.model.errors import (
     WorkspaceError,
 )
 from rag_assets.model.figures import FIGURE, show_figures
+from rag_assets.model.file_size import size_problem
 from rag_assets.model.han import (
     CJK_RANGES,
     EAST_ASIAN_RANGES,
@@ -148,6 +149,7 @@ __all__ = [
     "normalise_text",
     "show_figures",
     "shown_value",
+    "size_problem",
     "spans",
     "table_cell",
     "usable_processors",

@@ -4,7 +4,7 @@ import dataclasses
 import re
 
 from rag_assets.law import find_statute_year
-from rag_assets.model import ParsedDocument, ParseFailure, hash_bytes
+from rag_assets.model import ParsedDocument, ParseFailure, hash_bytes, size_problem
 from rag_assets.parsing.contract import ParseHints, Parser
 from rag_assets.parsing.controls import without_controls
 from rag_assets.parsing.plain.markdown_syntax import plain_title
@@ -37,7 +37,7 @@ def check_size(size: int, settings: ParseSettings) -> None:
     Raises:
         ParseFailure: `size_limit`.
     """
-    problem = settings.size_problem(size)
+    problem = size_problem(size, settings.max_megabytes)
     if problem:
         raise ParseFailure("size_limit", problem)
 

@@ -1,4 +1,4 @@
-"""Other names of settings: those that specification 000 (§5) gives them in config.yaml."""
+"""Other names of settings: those that specifications 000 (§5) and 002 (§5.5) give them."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +13,8 @@ _PLAIN: Mapping[str, _Location] = {
     "verify_citations_k": ("verify", "k"),
     "verify_citations_threshold_T": ("verify", "threshold"),
     "counterevidence_mode": ("audit", "counterevidence"),
+    "enable_agentic_rag": ("answer", "agentic"),
+    "max_iterations": ("answer", "max_iterations"),
 }
 _RERANK: Mapping[str, _Location] = {
     "enabled": ("retrieve", "rerank", "mode"),

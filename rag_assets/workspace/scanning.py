@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from rag_assets.model import ConfigurationError, Progress, WorkspaceError, hash_text
+from rag_assets.model import ConfigurationError, Progress, WorkspaceError, hash_text, size_problem
 from rag_assets.settings import PlaceSettings
 from rag_assets.storage import describe_trouble, write_text
 from rag_assets.workspace.hash_cache import read_hash_cache
@@ -86,13 +86,14 @@ def scan_raw(
     sources, pending = list(walk.refused), list[str]()
     hashed_files = hashed_bytes = 0
     over_budget = False
+    max_megabytes = namespace.settings.parse.max_megabytes
     now = time.time()
     for done, (uri, path, status) in enumerate(walk.files):
         key = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
         known = cache.get(uri)
         place, sidecar = _place_of(uri, namespace), walk.sidecars.get(uri)
         unheard = withheld.get(uri, "")
-        too_large = namespace.settings.parse.size_problem(status.st_size)
+        too_large = size_problem(status.st_size, max_megabytes)
         if too_large:  # by its size, before a byte is read: a sparse file says any
             source = _describe(uri, path, place, sidecar, unheard)
             sources.append(_refused(source, "size_limit", too_large))

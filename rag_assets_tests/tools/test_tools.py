@@ -43,6 +43,22 @@ def test_what_a_tool_returns_is_json_and_leads_to_the_next_tool(library: OpenedL
     assert traced["passage"]["chunk_id"] == hit["chunk_id"]
 
 
+def test_papers_are_searched_step_by_step(library: OpenedLibrary) -> None:
+    found = TOOLS["search_abstracts"].call(library, {"query": "cool roofs"})
+    assert json.loads(json.dumps(found)) == found
+    (row,) = found["passages"]
+    assert row["doc_id"] == "roofs"
+    where = {"doc_id": row["doc_id"], "chunk_id": row["chunk_id"]}
+    around = TOOLS["get_context_window"].call(library, where)
+    assert row["text"] in [one["text"] for one in around["passages"]]
+    beginning = TOOLS["get_paper_introduction"].call(library, {"doc_id": "roofs"})
+    assert beginning["notes"] == ["roofs has no introduction: its first passages are shown."]
+    asked = {"query": "bitumen", "category": "METHOD", "k": 1}
+    assert len(TOOLS["search_by_section"].call(library, asked)["notes"]) == 1
+    with pytest.raises(UsageError, match="nowhere"):
+        TOOLS["get_context_window"].call(library, {"doc_id": "nowhere", "chunk_id": 1})
+
+
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [

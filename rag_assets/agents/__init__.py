@@ -1,0 +1,101 @@
+"""Agents: a policy that looks before it decides, within limits, traced and replayed.
+
+What an agent says is checked sentence by sentence against what it cites (`statements`). Built once
+for every task: tools and prompts are the task's own.
+"""
+
+from typing import TYPE_CHECKING
+
+from rag_assets.agents.passages import AliasRegistry, Passage, drop_marks, find_marks, show_marks
+from rag_assets.agents.tools import ContextTool, Found, FoundLine, Toolset
+from rag_assets.lazily import lazy_names
+
+if TYPE_CHECKING:
+    from rag_assets.agents.loop import AgentJob, replay_agent, run_agent
+    from rag_assets.agents.model_policy import ModelPolicy
+    from rag_assets.agents.policy import AgentState, Decision, Policy, RulesPolicy, World
+    from rag_assets.agents.statements import (
+        CheckedStatement,
+        CitedQuote,
+        RecordedJudge,
+        ScorerJudge,
+        check_statements,
+    )
+    from rag_assets.agents.trace import (
+        Limits,
+        Step,
+        Trace,
+        show_observation,
+        trace_from_json,
+        trace_to_json,
+        write_trace,
+    )
+    from rag_assets.agents.worlds import LiveWorld, RecordedWorld
+
+# Modules of this room that other rooms may import from, besides the names below.
+PUBLIC_MODULES = ("statements", "trace")
+
+__all__ = [
+    "AgentJob",
+    "AgentState",
+    "AliasRegistry",
+    "CheckedStatement",
+    "CitedQuote",
+    "ContextTool",
+    "Decision",
+    "Found",
+    "FoundLine",
+    "Limits",
+    "LiveWorld",
+    "ModelPolicy",
+    "Passage",
+    "Policy",
+    "RecordedJudge",
+    "RecordedWorld",
+    "RulesPolicy",
+    "ScorerJudge",
+    "Step",
+    "Toolset",
+    "Trace",
+    "World",
+    "check_statements",
+    "drop_marks",
+    "find_marks",
+    "replay_agent",
+    "run_agent",
+    "show_marks",
+    "show_observation",
+    "trace_from_json",
+    "trace_to_json",
+    "write_trace",
+]
+
+# Imported on first use: who only lists tools must not wait for what reads and judges.
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "AgentJob": "loop",
+        "AgentState": "policy",
+        "CheckedStatement": "statements",
+        "CitedQuote": "statements",
+        "Decision": "policy",
+        "Limits": "trace",
+        "LiveWorld": "worlds",
+        "ModelPolicy": "model_policy",
+        "Policy": "policy",
+        "RecordedJudge": "statements",
+        "RecordedWorld": "worlds",
+        "RulesPolicy": "policy",
+        "ScorerJudge": "statements",
+        "Step": "trace",
+        "Trace": "trace",
+        "World": "policy",
+        "check_statements": "statements",
+        "replay_agent": "loop",
+        "run_agent": "loop",
+        "show_observation": "trace",
+        "trace_from_json": "trace",
+        "trace_to_json": "trace",
+        "write_trace": "trace",
+    },
+)

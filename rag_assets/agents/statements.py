@@ -1,0 +1,316 @@
+"""Every sentence of an answer is held against the passages that it cites, and against no others.
+
+What they do not support is not said: it is listed apart, with the reason.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from pydantic import ConfigDict
+
+from rag_assets.agents.crediting import unknown_credits
+from rag_assets.agents.passages import Passage, drop_last_marks, drop_marks, find_marks
+from rag_assets.chunking import split_sentences
+from rag_assets.evidence.locating import locate
+from rag_assets.judging import Judgement, PassageText, ReasonCode, Scorer
+from rag_assets.model import RecordingError, hash_fields
+
+# Counts as code: raise it when the same answer over the same passages comes to another list.
+CHECKING_VERSION = 1
+_STRICT = ConfigDict(extra="forbid")
+# A citation behind the full stop belongs to the sentence that ends there.
+_BEHIND_STOP = re.compile(
+    r"(?P<stop>[.!?…。！？]+[\"'”’»」』）)]*)(?P<marks>(?:\s*[\[【]\s*C\d+[^\[\]【】]*[\]】])+)"
+)
+# What a line begins with that is layout: a list's mark, a heading's, a quotation's.
+_LAYOUT = re.compile(r"^\s*(?:[-*+•]\s+|\d{1,2}[.)]\s+|#{1,6}\s+|>\s*)+", re.MULTILINE)
+_EMPHASIS = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1", re.DOTALL)
+
+StatementCode = (
+    Literal["no_citation", "unknown_alias", "wrong_credit", "states_nothing"] | ReasonCode
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CitedQuote:
+    """The words of a cited passage that decide.
+
+    Args:
+        text: verbatim.
+        char_start: in the document's clean text; half-open.
+        place: as it is shown.
+        content_hash: SHA-256 of the whole passage.
+    """
+
+    alias: str
+    namespace: str
+    doc_uid: str
+    title: str | None
+    chunk_id: str
+    citation_id: str
+    content_hash: str
+    text: str
+    char_start: int
+    char_end: int
+    place: str
+
+    __pydantic_config__ = _STRICT
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedStatement:
+    """A sentence of an answer and what became of it.
+
+    Args:
+        number: in the answer, from 1.
+        text: as it was written, without its citations.
+        citations: aliases, as it cites them.
+        reason_code: `supported`, or why not.
+        score: of the reader; None where nothing was read.
+        quote: the words that support it, or that come nearest; None where nothing was read.
+        note: what could not be looked at as it should.
+    """
+
+    number: int
+    text: str
+    citations: tuple[str, ...]
+    reason_code: StatementCode
+    reason: str
+    score: float | None = None
+    quote: CitedQuote | None = None
+    note: str | None = None
+
+    __pydantic_config__ = _STRICT
+
+    @property
+    def is_supported(self) -> bool:
+        """Whether it may be said."""
+        return self.reason_code == "supported"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A sentence of an answer with the passages that it cites, all of them known."""
+
+    number: int
+    text: str
+    citations: tuple[str, ...]
+    passages: tuple[Passage, ...]
+
+
+class StatementJudge(Protocol):
+    """Decides about sentences that cite known passages."""
+
+    def judge(self, claims: Sequence[Claim]) -> list[CheckedStatement]:
+        """Return what becomes of each claim, in order."""
+        ...
+
+
+def check_statements(
+    answer: str, passages: Mapping[str, Passage], judge: StatementJudge, *, by_line: bool = False
+) -> tuple[CheckedStatement, ...]:
+    """Return the sentences of an answer with what became of each, in order.
+
+    Args:
+        answer: sentences that cite as `[C1]`.
+        passages: what was found, by alias.
+        judge: reads those that cite known passages.
+        by_line: a line is a statement as it stands: of answers that rules made of quotes.
+    """
+    refused: dict[int, CheckedStatement] = {}
+    claims: list[Claim] = []
+    for number, (text, cited) in enumerate(_divided(answer, by_line=by_line), start=1):
+        unknown = [alias for alias in cited if alias not in passages]
+        found = tuple(passages[alias] for alias in cited if alias in passages)
+        if not cited:
+            reason = "It cites nothing, so that nobody can look it up."
+            refused[number] = CheckedStatement(number, text, cited, "no_citation", reason)
+        elif unknown:
+            reason = f"It cites {', '.join(unknown)}, which is none of the passages found."
+            refused[number] = CheckedStatement(number, text, cited, "unknown_alias", reason)
+        elif credited := () if by_line else unknown_credits(text, found):
+            reason = f"It credits {', '.join(credited)}, whom the passages cited do not name."
+            refused[number] = CheckedStatement(number, text, cited, "wrong_credit", reason)
+        else:
+            claims.append(Claim(number, text, cited, found))
+    judged = {one.number: one for one in judge.judge(claims)}
+    return tuple(one for _, one in sorted({**refused, **judged}.items()))
+
+
+def _divided(answer: str, *, by_line: bool) -> Iterator[tuple[str, tuple[str, ...]]]:
+    if not by_line:
+        yield from read_statements(answer)
+        return
+    for line in filter(None, map(str.strip, answer.split("\n"))):
+        yield drop_last_marks(line)
+
+
+def read_statements(answer: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the sentences of an answer without layout, each with the aliases that it cites.
+
+    A mark behind a full stop belongs to the sentence before it. Lines are sentences of their own
+    where the answer lays them out so; what has no letter and no digit is none.
+    """
+    plain = _EMPHASIS.sub(r"\2", _LAYOUT.sub("", answer.replace("\r\n", "\n")))
+    moved = _BEHIND_STOP.sub(lambda found: f"{found['marks']}{found['stop']}", plain)
+    for line in moved.split("\n"):
+        for start, end in split_sentences(line):
+            sentence = line[start:end]
+            said = " ".join(drop_marks(sentence).split())
+            if any(map(str.isalnum, said)):
+                yield said, find_marks(sentence)
+
+
+class ScorerJudge:
+    """Asks a scorer of citations, as an audit of a draft does: few sentences that decide, read.
+
+    Args:
+        scorer: of `rag_assets.judging`.
+    """
+
+    def __init__(self, scorer: Scorer) -> None:
+        from rag_assets.finding import MOST_WINDOWS, EvidenceFinder
+
+        self._scorer = scorer
+        self._finder = EvidenceFinder()
+        self._most = MOST_WINDOWS
+
+    def judge(self, claims: Sequence[Claim]) -> list[CheckedStatement]:
+        """Return what becomes of each claim: OK is supported, anything less is not."""
+        shown = [self._show(claim) for claim in claims]
+        asked = [
+            (claim.text, [text for text, _ in own])
+            for claim, own in zip(claims, shown, strict=True)
+            if own
+        ]
+        judgements = iter(self._scorer.judge(asked))
+        return [
+            self._checked(claim, own, next(judgements)) if own else _silent(claim)
+            for claim, own in zip(claims, shown, strict=True)
+        ]
+
+    def _show(self, claim: Claim) -> "list[tuple[PassageText, _Place]]":
+        """Return the windows of the cited passages that likeliest decide, with their places."""
+        from rag_assets.auditing.showing import PassagePart, show
+
+        found: list[tuple[PassageText, _Place]] = []
+        documents = list(dict.fromkeys((p.namespace, p.doc_uid) for p in claim.passages))
+        most = max(1, self._most // len(documents))
+        for key in documents:
+            own = sorted(
+                (
+                    index
+                    for index, p in enumerate(claim.passages)
+                    if (p.namespace, p.doc_uid) == key
+                ),
+                key=lambda index: claim.passages[index].char_start,
+            )
+            parts = tuple(
+                PassagePart(p.text, p.char_start, p.char_end, p.section_path, index, 0)
+                for index, p in ((index, claim.passages[index]) for index in own)
+            )
+            title = claim.passages[own[0]].title
+            windows = self._finder.open(parts, title).find(claim.text, most)
+            found += [(each.as_passage(title), each) for each in show(windows, parts)]
+        return found
+
+    def _checked(
+        self,
+        claim: Claim,
+        shown: "Sequence[tuple[PassageText, _Place]]",
+        judgement: Judgement,
+    ) -> CheckedStatement:
+        index, start, end = shown[judgement.passage][1].place_of(judgement.span)
+        code = judgement.reason_code
+        if judgement.status != "OK" and code == "supported":
+            raise AssertionError(f"scorer {self._scorer.name} says supported and is not OK")
+        quote = _quote(claim.citations[index], claim.passages[index], start, end)
+        return CheckedStatement(
+            claim.number, claim.text, claim.citations, code, judgement.reason, judgement.score,
+            quote, judgement.note,
+        )  # fmt: skip
+
+
+class _Place(Protocol):
+    def place_of(self, span: tuple[int, int]) -> tuple[int, int, int]: ...
+
+
+class VerbatimJudge:
+    """Keeps what stands in the passage word for word; reads nothing."""
+
+    name = "word for word"
+    fingerprint = hash_fields("verbatim", CHECKING_VERSION)
+
+    def judge(self, claims: Sequence[Claim]) -> list[CheckedStatement]:
+        """Return what becomes of each claim."""
+        return [self._judge(claim) for claim in claims]
+
+    def _judge(self, claim: Claim) -> CheckedStatement:
+        words = re.compile(r"\s+".join(map(re.escape, claim.text.split())))
+        for alias, passage in zip(claim.citations, claim.passages, strict=True):
+            found = words.search(passage.text)
+            if found is not None:
+                return CheckedStatement(
+                    claim.number, claim.text, claim.citations, "supported",
+                    "It stands there word for word.", 1.0, _quote(alias, passage, *found.span()),
+                )  # fmt: skip
+        return CheckedStatement(
+            claim.number, claim.text, claim.citations, "not_found",
+            "It does not stand there word for word.", 0.0,
+        )  # fmt: skip
+
+
+class RecordedJudge:
+    """Says of each sentence what was said of it before; asks nobody.
+
+    Args:
+        checked: as `check_statements` returned them.
+    """
+
+    def __init__(self, checked: Sequence[CheckedStatement]) -> None:
+        self._checked = {(one.number, one.text, one.citations): one for one in checked}
+
+    def judge(self, claims: Sequence[Claim]) -> list[CheckedStatement]:
+        """Return the recorded statements.
+
+        Raises:
+            RecordingError: a sentence was not checked before.
+        """
+        missing = [one for one in claims if self._key(one) not in self._checked]
+        if missing:
+            raise RecordingError(
+                f"the record has no verdict on “{missing[0].text}”: another version of rag-assets "
+                "divided the answer otherwise. Ask the question again."
+            )
+        return [self._checked[self._key(one)] for one in claims]
+
+    @staticmethod
+    def _key(claim: Claim) -> tuple[int, str, tuple[str, ...]]:
+        return claim.number, claim.text, claim.citations
+
+
+def _silent(claim: Claim) -> CheckedStatement:
+    return CheckedStatement(
+        claim.number, claim.text, claim.citations, "states_nothing",
+        "The passages that it cites state nothing: headings or labels.",
+    )  # fmt: skip
+
+
+def _quote(alias: str, passage: Passage, start: int, end: int) -> CitedQuote:
+    first, last = passage.char_start + start, passage.char_start + end
+    place = locate(passage.page_start, passage.page_end, first, last, passage.section_path)
+    return CitedQuote(
+        alias=alias,
+        namespace=passage.namespace,
+        doc_uid=passage.doc_uid,
+        title=passage.title,
+        chunk_id=passage.chunk_id,
+        citation_id=passage.citation_id,
+        content_hash=passage.content_hash,
+        text=passage.text[start:end],
+        char_start=first,
+        char_end=last,
+        place=place.text if place else "",
+    )

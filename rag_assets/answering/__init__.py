@@ -1,0 +1,72 @@
+"""Questions about papers, answered by checked sentences, with the steps that led to them."""
+
+from typing import TYPE_CHECKING
+
+from rag_assets.lazily import lazy_names
+
+if TYPE_CHECKING:
+    from rag_assets.answering.asking import PaperQuestion, answer_papers, replay_answer
+    from rag_assets.answering.record import (
+        Answer,
+        AnswerReader,
+        AnswerSource,
+        answer_from_json,
+        answer_to_json,
+        write_answer,
+    )
+    from rag_assets.answering.rendering import render_answer
+    from rag_assets.answering.storing import (
+        AnswerOutcome,
+        PolicyChoice,
+        answer,
+        ask_papers,
+        replay_stored,
+        route_of,
+    )
+    from rag_assets.answering.tools import PaperSearch, paper_tools
+
+__all__ = [
+    "Answer",
+    "AnswerOutcome",
+    "AnswerReader",
+    "AnswerSource",
+    "PaperQuestion",
+    "PaperSearch",
+    "PolicyChoice",
+    "answer",
+    "answer_from_json",
+    "answer_papers",
+    "answer_to_json",
+    "ask_papers",
+    "paper_tools",
+    "render_answer",
+    "replay_answer",
+    "replay_stored",
+    "route_of",
+    "write_answer",
+]
+
+# Imported on first use: who needs only the others must not wait for these.
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "Answer": "record",
+        "AnswerOutcome": "storing",
+        "AnswerReader": "record",
+        "AnswerSource": "record",
+        "PaperQuestion": "asking",
+        "PaperSearch": "tools",
+        "PolicyChoice": "storing",
+        "answer": "storing",
+        "answer_from_json": "record",
+        "answer_papers": "asking",
+        "answer_to_json": "record",
+        "ask_papers": "storing",
+        "paper_tools": "tools",
+        "render_answer": "rendering",
+        "replay_answer": "asking",
+        "replay_stored": "storing",
+        "route_of": "storing",
+        "write_answer": "record",
+    },
+)

@@ -1,0 +1,247 @@
+"""Ask papers a question: search, look, search again, answer with sentences that were checked."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING
+
+from rag_assets.agents import (
+    AgentJob,
+    CheckedStatement,
+    Decision,
+    LiveWorld,
+    ModelPolicy,
+    RecordedJudge,
+    ScorerJudge,
+    Toolset,
+    Trace,
+    check_statements,
+    replay_agent,
+    run_agent,
+)
+from rag_assets.agents.statements import CHECKING_VERSION, StatementJudge, VerbatimJudge
+from rag_assets.agents.trace import Limits
+from rag_assets.answering.naming import show_chunks
+from rag_assets.answering.notices import notices_of
+from rag_assets.answering.quotes import match_of
+from rag_assets.answering.record import LAYOUT_VERSION, Answer, AnswerReader, AnswerSource, Mode
+from rag_assets.answering.rules import QUOTES_NAME, paper_rules, quote_answer
+from rag_assets.answering.tools import PaperSearch, paper_tools
+from rag_assets.llm import Budget, ChatModel, load_prompt
+from rag_assets.model import SectionCategory, UsageError, hash_fields
+from rag_assets.publishing import build_id_of
+from rag_assets.retrieval.papers import Route
+
+if TYPE_CHECKING:
+    from rag_assets.judging import Scorer
+    from rag_assets.retrieval import Retriever, SearchFilters
+
+# Counts as code: raise it when the same publications answer otherwise.
+ANSWERING_VERSION = 1
+PROMPT = "agentic_searcher"
+# They compare and do not read: what is near in words may say the contrary.
+_COMPARING = frozenset({"similarity", "coverage", "facts"})
+_SINGLE_STEPS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class PaperQuestion:
+    """What is asked, and how.
+
+    Args:
+        doc_id: the one paper that is meant, where it was located; None to find it.
+        filters: conditions as the command line writes them, beside "may be cited".
+        mode: `single` searches once and answers from that.
+    """
+
+    question: str
+    route: Route
+    doc_id: str | None = None
+    namespaces: tuple[str, ...] = ()
+    filters: tuple[str, ...] = ()
+    mode: Mode = "agent"
+
+
+def answer_papers(
+    retriever: "Retriever",
+    asked: PaperQuestion,
+    limits: Limits,
+    *,
+    model: ChatModel | None,
+    scorer: "Scorer",
+    clock: Callable[[], float],
+) -> Answer:
+    """Return the answer to a question, every sentence of it checked.
+
+    Args:
+        retriever: entered; what may not be cited is never searched.
+        limits: of the run; the steps of mode `single` are two.
+        model: writes the answer; None for rules, which quote.
+        scorer: holds each sentence that a model wrote against the passages that it cites.
+        clock: seconds from any beginning, for `limits.seconds`.
+
+    Raises:
+        UsageError: no text in the question, a wrong filter.
+    """
+    if not any(map(str.isalnum, asked.question)):
+        raise UsageError("the question has no text. Write a question with words in it.")
+    policy = None
+    if model is not None:
+        policy = ModelPolicy.of(model, load_prompt(PROMPT), _tools(asked))
+    job = _job(asked, limits, policy)
+    search = PaperSearch(retriever, _filters(asked.filters))
+    budget = Budget(limits.tokens, limits.seconds, clock=clock)
+    trace = run_agent(job, LiveWorld(paper_tools(), search, model, budget))
+    publications = {name: str(m["publication"]) for name, m in retriever.manifests.items()}
+    builds = {name: build_id_of(m) for name, m in retriever.manifests.items()}
+    reader = _reader(scorer, is_quoted=_is_quoted(trace))
+    judge = VerbatimJudge() if _is_quoted(trace) else ScorerJudge(scorer)
+    return _answer(asked, trace, judge, reader, publications, builds)
+
+
+def replay_answer(answer: Answer) -> Answer:
+    """Return the same answer, made again without a model, a search or a clock.
+
+    Raises:
+        RecordingError: this version goes another way than the one that made it.
+    """
+    asked = PaperQuestion(
+        answer.question, answer.route, answer.doc_id, answer.namespaces, answer.filters, answer.mode
+    )
+    described = dict(answer.trace.policy)
+    policy = None
+    name = str(described.pop("name"))
+    if name != QUOTES_NAME:
+        policy = ModelPolicy(name, described, load_prompt(PROMPT), _tools(asked))
+    trace = replay_agent(_job(asked, answer.trace.limits, policy), answer.trace)
+    judge: StatementJudge = (
+        VerbatimJudge()
+        if _is_quoted(trace)
+        else RecordedJudge((*answer.statements, *answer.unsupported))
+    )
+    return _answer(
+        asked, trace, judge, answer.reader, dict(answer.publications), dict(answer.build_ids)
+    )
+
+
+def _job(asked: PaperQuestion, limits: Limits, policy: ModelPolicy | None) -> AgentJob:
+    rules = paper_rules(asked.route, asked.doc_id)
+    opening: tuple[Decision, ...] = ()
+    if asked.mode == "single":
+        limits = replace(limits, steps=_SINGLE_STEPS)
+        opening = (_single_search(asked),)
+    return AgentJob(
+        question=asked.question,
+        brief=_brief(asked),
+        tools=_tools(asked),
+        policy=policy or rules,
+        limits=limits,
+        finisher=quote_answer,
+        finisher_name=QUOTES_NAME,
+        fallback=None if policy is None else rules,
+        opening=opening,
+    )
+
+
+def _tools(asked: PaperQuestion) -> Toolset[PaperSearch]:
+    return paper_tools(only_finish=asked.mode == "single")
+
+
+def _single_search(asked: PaperQuestion) -> Decision:
+    given = {"query": asked.question, "doc_id": asked.doc_id, "category": None}
+    arguments = {key: value for key, value in given.items() if value is not None}
+    return Decision("search_by_section", arguments, "One search, and no further one.")
+
+
+def _brief(asked: PaperQuestion) -> str:
+    """Return the route as the model is told it."""
+    route = asked.route
+    said = [f"Intent: {route.intent}."]
+    if route.target_paper_keywords:
+        said.append(f"The paper is called: {'; '.join(route.target_paper_keywords)}.")
+    if asked.doc_id is not None:
+        said.append(f"It is doc_id {asked.doc_id}.")
+    if route.target_section_category:
+        names = [SectionCategory(number).name for number in route.target_section_category]
+        said.append(f"Sections that may answer: {', '.join(names)}.")
+    return " ".join(said)
+
+
+def _filters(conditions: Sequence[str]) -> "SearchFilters":
+    from rag_assets.retrieval import SearchFilters
+
+    filters = SearchFilters(citable_only=True)
+    for condition in conditions:
+        filters = filters.with_filter(condition)
+    return filters
+
+
+def _is_quoted(trace: Trace) -> bool:
+    return trace.answered_by == QUOTES_NAME
+
+
+def _reader(scorer: "Scorer", *, is_quoted: bool) -> AnswerReader:
+    if is_quoted:
+        return AnswerReader(VerbatimJudge.name, VerbatimJudge.fingerprint, reads=False, ok=1.0)
+    name = getattr(getattr(scorer, "reader", None), "name", scorer.name)
+    reads = scorer.name not in _COMPARING
+    return AnswerReader(name, scorer.fingerprint, reads=reads, ok=scorer.thresholds.ok)
+
+
+def _answer(
+    asked: PaperQuestion,
+    trace: Trace,
+    judge: StatementJudge,
+    reader: AnswerReader,
+    publications: dict[str, str],
+    build_ids: dict[str, str],
+) -> Answer:
+    is_quoted = _is_quoted(trace)
+    checked = check_statements(
+        str(trace.result["answer"]), trace.passages, judge, by_line=is_quoted
+    )
+    kept = tuple(one for one in checked if one.is_supported)
+    match = match_of(asked.question, trace.passages)
+    return Answer(
+        answer_id=_answer_id(asked, trace, reader, publications),
+        layout=LAYOUT_VERSION,
+        question=asked.question,
+        mode=asked.mode,
+        route=asked.route,
+        doc_id=asked.doc_id,
+        is_quoted=is_quoted,
+        statements=kept,
+        unsupported=tuple(one for one in checked if not one.is_supported),
+        match=match,
+        notices=notices_of(asked.question, trace, kept, match, reader, is_quoted=is_quoted),
+        sources=_sources(kept, trace),
+        reader=reader,
+        namespaces=asked.namespaces,
+        filters=asked.filters,
+        publications=publications,
+        build_ids=build_ids,
+        trace=trace,
+    )
+
+
+def _answer_id(
+    asked: PaperQuestion, trace: Trace, reader: AnswerReader, publications: dict[str, str]
+) -> str:
+    decided = (asdict(asked), dict(trace.policy), asdict(trace.limits), reader.fingerprint)
+    return hash_fields(ANSWERING_VERSION, CHECKING_VERSION, decided, publications)[:16]
+
+
+def _sources(kept: Sequence[CheckedStatement], trace: Trace) -> tuple[AnswerSource, ...]:
+    aliases: dict[tuple[str, str], list[str]] = {}
+    for alias in dict.fromkeys(alias for one in kept for alias in one.citations):
+        passage = trace.passages[alias]
+        aliases.setdefault((passage.namespace, passage.doc_uid), []).append(alias)
+    return tuple(
+        AnswerSource(
+            namespace,
+            uid,
+            trace.passages[own[0]].title,
+            tuple(own),
+            show_chunks(uid, [trace.passages[alias].chunk_id for alias in own]),
+        )
+        for (namespace, uid), own in aliases.items()
+    )

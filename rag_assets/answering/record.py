@@ -1,0 +1,132 @@
+"""An answer as a value, and as JSON. It carries its passages and needs no index to be read."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import Any, Literal
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from rag_assets.agents import CheckedStatement, Trace
+from rag_assets.answering.quotes import Match
+from rag_assets.model import DamagedFileError
+from rag_assets.retrieval.papers import Route
+
+SCHEMA = "rag-assets/answer/1"
+# Of rendering.py: raise it when the same answer is laid out otherwise.
+LAYOUT_VERSION = 1
+_STRICT = ConfigDict(extra="forbid")
+
+Mode = Literal["agent", "single"]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSource:
+    """A document that the answer cites: by which aliases, and which of its passages.
+
+    Args:
+        chunks: as `doc_2: 41-43, 57` (spec 002 §5.4).
+    """
+
+    namespace: str
+    doc_uid: str
+    title: str | None
+    aliases: tuple[str, ...]
+    chunks: str
+
+    __pydantic_config__ = _STRICT
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerReader:
+    """What held the sentences against their passages: a scorer, or `word for word`.
+
+    Args:
+        reads: whether it reads; else only a sentence that stands there word for word is kept.
+        ok: score from which a sentence is kept.
+    """
+
+    name: str
+    fingerprint: str
+    reads: bool
+    ok: float
+
+    __pydantic_config__ = _STRICT
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to a question: what may be said, where it stands, how it was found.
+
+    Args:
+        answer_id: digest of all that decides it but the model's words; no clock in it.
+        mode: `single` searches once; `agent` looks at what it found and goes on.
+        route: what the question asks for, and who decided.
+        doc_id: the one paper that was meant, where it was located before.
+        is_quoted: the sentences are word for word those of the sources; no model wrote them.
+        statements: in their order; each supported by the passages that it cites.
+        unsupported: what the passages cited do not support, with the reason.
+        match: whether what was found seems to answer.
+        notices: what a reader has to know, in the question's language.
+        publications: namespace → publication that was asked.
+    """
+
+    answer_id: str
+    layout: int
+    question: str
+    mode: Mode
+    route: Route
+    doc_id: str | None
+    is_quoted: bool
+    statements: tuple[CheckedStatement, ...]
+    unsupported: tuple[CheckedStatement, ...]
+    match: Match
+    notices: tuple[str, ...]
+    sources: tuple[AnswerSource, ...]
+    reader: AnswerReader
+    namespaces: tuple[str, ...]
+    filters: tuple[str, ...]
+    publications: Mapping[str, str]
+    build_ids: Mapping[str, str]
+    trace: Trace
+
+    __pydantic_config__ = _STRICT
+
+
+def answer_to_json(answer: Answer) -> dict[str, Any]:
+    """Return an answer as values that JSON knows: `schema`, then its fields."""
+    return {"schema": SCHEMA, **asdict(answer)}
+
+
+def write_answer(answer: Answer) -> str:
+    """Return an answer as the text of its JSON file."""
+    return json.dumps(answer_to_json(answer), indent=1, ensure_ascii=False) + "\n"
+
+
+def answer_from_json(data: Mapping[str, Any]) -> Answer:
+    """Return the answer that `answer_to_json` wrote.
+
+    Raises:
+        DamagedFileError: another schema; a field is missing, unknown or of another type.
+    """
+    if data.get("schema") != SCHEMA:
+        raise DamagedFileError(
+            f"this is not an answer of schema {SCHEMA} but {data.get('schema')!r}: another version "
+            "of rag-assets made it. Ask the question again."
+        )
+    try:
+        return answer_type().validate_python({k: v for k, v in data.items() if k != "schema"})
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        raise DamagedFileError(
+            f"this answer was changed: '{field}': {first['msg'].lower()}. Delete the file and ask "
+            "the question again."
+        ) from error
+
+
+@cache
+def answer_type() -> TypeAdapter[Answer]:
+    """Return what checks and restores the values of an answer."""
+    return TypeAdapter(Answer)

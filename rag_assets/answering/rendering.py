@@ -1,0 +1,131 @@
+"""An answer as Markdown: what is said, where it stands, what was struck out, how it was found."""
+
+import json
+from collections.abc import Iterator
+
+from rag_assets.agents import CheckedStatement, Step, show_marks
+from rag_assets.answering.record import Answer
+from rag_assets.model import block_quote, code_span, escape_inline, escape_prose
+
+_SHOWN_CHARACTERS = 160
+
+
+def render_answer(answer: Answer) -> str:
+    """Return an answer as Markdown; a function of the answer alone."""
+    parts = [*_head(answer), *_said(answer), *_unsupported(answer), *_steps(answer), *_foot(answer)]
+    return "\n".join(parts) + "\n"
+
+
+def _head(answer: Answer) -> Iterator[str]:
+    yield f"# {'Quotes' if answer.is_quoted else 'Answer'}: {_line(answer.question)}"
+    yield ""
+    for notice in answer.notices:
+        yield f"**{escape_prose(notice)}**"
+        yield ""
+
+
+def _said(answer: Answer) -> Iterator[str]:
+    """Yield what is kept: quotes one by one; sentences as a text, then what each rests on."""
+    if not answer.statements:
+        return
+    if not answer.is_quoted:
+        yield " ".join(
+            f"{escape_prose(one.text)} {show_marks(one.citations)}" for one in answer.statements
+        )
+        yield ""
+        yield "## What each sentence rests on"
+        yield ""
+    for place, one in enumerate(answer.statements, start=1):
+        if answer.is_quoted:
+            yield from _quote(one)
+        else:
+            yield f"{place}. {_line(one.text)}"
+            yield ""
+            yield from _quote(one)
+
+
+def _quote(one: CheckedStatement) -> Iterator[str]:
+    quote = one.quote
+    if quote is None:
+        raise ValueError(f"statement {one.number} is kept and has no quote")
+    yield block_quote(" ".join(quote.text.split()))
+    yield ""
+    where = f"{quote.title or quote.doc_uid}, {quote.place}"
+    yield (
+        f"{show_marks([quote.alias])} {_line(where)}; cite as "
+        f"{code_span(f'{{#{quote.doc_uid}}}')}; {code_span(quote.citation_id)}"
+    )
+    yield ""
+
+
+def _unsupported(answer: Answer) -> Iterator[str]:
+    if not answer.unsupported:
+        return
+    yield "## Not supported by what was found"
+    yield ""
+    yield "These sentences were written and are not part of the answer."
+    yield ""
+    for one in answer.unsupported:
+        marks = f" {show_marks(one.citations)}" if one.citations else ""
+        yield f"- {_line(one.text)}{marks}: {escape_prose(one.reason)}"
+        if one.quote is not None:
+            nearest = _shortened(one.quote.text)
+            yield f"  Nearest: “{_line(nearest)}” ({_line(one.quote.place)})."
+    yield ""
+
+
+def _steps(answer: Answer) -> Iterator[str]:
+    yield "## How it was found"
+    yield ""
+    route = answer.route
+    shown = code_span(json.dumps(route.to_json(), ensure_ascii=False))
+    yield f"- Route: {shown} by {_line(route.origin)}"
+    for told in route.told:
+        yield f"- Route: {escape_prose(told)}"
+    for step in answer.trace.steps:
+        yield from _step(step)
+    yield ""
+
+
+def _step(step: Step) -> Iterator[str]:
+    if step.action is None:
+        why = escape_prose(step.note or "")
+        yield f"{step.number}. {_line(step.by)} came to no decision: {why}"
+        return
+    given = dict(step.arguments or {})
+    if step.observation is None:
+        given = {"sources": given.get("sources", [])}
+    arguments = ", ".join(f"{key}={json.dumps(v, ensure_ascii=False)}" for key, v in given.items())
+    thought = f"{_line(step.thought)} " if step.thought else ""
+    yield f"{step.number}. {thought}{code_span(f'{step.action}({arguments})')}"
+    if step.observation is None:
+        return
+    if step.observation.error is not None:
+        yield f"   - Error: {escape_prose(step.observation.error)}"
+    for line in step.observation.lines:
+        mark = f"{show_marks([line.alias])} " if line.alias else ""
+        yield f"   - {mark}{_line(line.label)}"
+    for note in step.observation.notes:
+        yield f"   - {escape_prose(note)}"
+
+
+def _foot(answer: Answer) -> Iterator[str]:
+    trace = answer.trace
+    yield f"- Answer: {code_span(answer.answer_id)}, by {_line(trace.answered_by)}"
+    yield f"- Sentences checked by: {_line(answer.reader.name)}"
+    yield f"- Model calls: {trace.calls}; tokens: {trace.tokens}; ended by: {trace.ended_by}"
+    for namespace, publication in answer.publications.items():
+        build = code_span(answer.build_ids[namespace])
+        yield f"- Publication: {code_span(f'{namespace}/{publication}')} (build {build})"
+    for source in answer.sources:
+        title = _line(source.title or source.doc_uid)
+        yield f"- Source: {title}, {code_span(source.chunks)}"
+
+
+def _shortened(text: str) -> str:
+    plain = " ".join(text.split())
+    return plain if len(plain) <= _SHOWN_CHARACTERS else f"{plain[:_SHOWN_CHARACTERS]}…"
+
+
+def _line(text: str) -> str:
+    return escape_inline(" ".join(text.split()))

@@ -1,0 +1,131 @@
+"""Rules decide: search, look whether it answers, search otherwise, quote; no model is asked."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rag_assets.agents import AgentState, Decision, RulesPolicy, show_marks
+from rag_assets.answering.quotes import choose_quotes, match_of
+from rag_assets.evidence.wording import suggest_query
+from rag_assets.model import SectionCategory
+from rag_assets.retrieval.papers import Route
+from rag_assets.retrieval.request_frames import strip_request
+from rag_assets.retrieval.section_hints import hinted_sections
+
+# Counts as code: raise it when the same question is searched or answered otherwise.
+RULES_NAME = "papers-1"
+QUOTES_NAME = f"rules:{RULES_NAME}"
+# Spec 002 §5.3: after so many searches of passages it is said that nothing was found.
+MOST_ATTEMPTS = 3
+_PAPERS = 5
+_MORE_PASSAGES = 10
+_NOT_A_LETTER = re.compile(r"[\W_]+")
+
+
+def paper_rules(route: Route, doc_id: str | None = None) -> RulesPolicy:
+    """Return the rules for a question about papers.
+
+    Args:
+        route: what the question asks for.
+        doc_id: the one paper that it is about, where it was located; else the first paper by
+            abstract whose title holds a name of the route.
+    """
+    return RulesPolicy(RULES_NAME, lambda state: _decide(state, route, doc_id))
+
+
+def quote_answer(state: AgentState) -> dict[str, Any]:
+    """Return the arguments of `finish`: the best sentences, one a line, word for word."""
+    quotes = choose_quotes(state.question, state.passages)
+    return {
+        "answer": "\n".join(f"{quote.text} {show_marks([quote.alias])}" for quote in quotes),
+        "sources": [quote.alias for quote in quotes],
+    }
+
+
+def count_attempts(state_or_steps: AgentState) -> int:
+    """Return how many searches of passages were made."""
+    return sum(step.action == "search_by_section" for step in state_or_steps.acted)
+
+
+def _decide(state: AgentState, route: Route, doc_id: str | None) -> Decision:
+    if not state.acted and doc_id is None:
+        return _look_at_abstracts(state, route)
+    paper = doc_id or _named_paper(state, route)
+    attempts = count_attempts(state)
+    is_good = attempts > 0 and match_of(state.question, state.passages).is_good
+    if is_good:
+        return Decision("finish", quote_answer(state), "What was found seems to answer.")
+    made = {_key(step.arguments or {}) for step in state.acted if step.action == _SEARCH}
+    waiting = [
+        (thought, arguments)
+        for thought, arguments in _searches(state.question, route, paper)
+        if _key(arguments) not in made
+    ]
+    if attempts >= MOST_ATTEMPTS or state.steps_left <= 1 or not waiting:
+        thought = f"Nothing that answers was found in {attempts} searches of passages."
+        return Decision("finish", quote_answer(state), thought)
+    thought, arguments = waiting[0]
+    return Decision(_SEARCH, arguments, thought)
+
+
+_SEARCH = "search_by_section"
+
+
+def _look_at_abstracts(state: AgentState, route: Route) -> Decision:
+    names = " ".join(route.target_paper_keywords)
+    is_paper = route.intent == "SPECIFIC_PAPER" and names
+    thought = "Which paper is meant?" if is_paper else "Which papers are about this?"
+    query = names if is_paper else state.question
+    return Decision("search_abstracts", {"query": query, "k": _PAPERS}, thought)
+
+
+def _named_paper(state: AgentState, route: Route) -> str | None:
+    """Return the first paper that was seen whose title or id holds a name of the route."""
+    if route.intent != "SPECIFIC_PAPER":
+        return None
+    for name in route.target_paper_keywords:
+        for passage in state.passages.values():
+            if _plain(name) in _plain(f"{passage.title or ''} {passage.doc_uid}"):
+                return passage.doc_uid
+    return None
+
+
+def _plain(text: str) -> str:
+    """Return a padded text in which a name is told from a part of a longer one."""
+    return f" {_NOT_A_LETTER.sub(' ', text.casefold()).strip()} "
+
+
+def _searches(
+    question: str, route: Route, paper: str | None
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the searches in their order: as asked, its words elsewhere, its words everywhere."""
+    words = suggest_query(strip_request(question)) or question
+    asked = tuple(SectionCategory(number) for number in route.target_section_category)
+    hinted = [one for one in hinted_sections(question) or () if one not in asked[:1]]
+    sections = [*asked[:1], *asked[1:], *hinted]
+    first = sections[0].name if sections else None
+    other = sections[1].name if len(sections) > 1 else None
+    where = f" of {paper}" if paper else ""
+    yield (
+        f"The question as it was asked, in {first or 'the whole text'}{where}.",
+        _arguments(question, paper, first),
+    )
+    yield (
+        f"Its content words alone, in {other or 'the whole text'}{where}.",
+        _arguments(words, paper, other),
+    )
+    yield f"Its content words, in the whole text{where}.", _arguments(words, paper, None)
+    yield "Its content words, in all papers.", _arguments(words, None, None)
+    yield (
+        "Its content words, in all papers, and more passages.",
+        {**_arguments(words, None, None), "k": _MORE_PASSAGES},
+    )
+
+
+def _arguments(query: str, paper: str | None, category: str | None) -> dict[str, Any]:
+    given = {"query": query, "doc_id": paper, "category": category}
+    return {key: value for key, value in given.items() if value is not None}
+
+
+def _key(arguments: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    return tuple(sorted(arguments.items()))

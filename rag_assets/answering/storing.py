@@ -1,0 +1,185 @@
+"""Ask a workspace's papers, store the answer under `outputs/`, and make a stored one again."""
+
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from rag_assets.agents.trace import Limits
+from rag_assets.answering.asking import PaperQuestion, answer_papers, replay_answer
+from rag_assets.answering.record import Answer, answer_from_json, write_answer
+from rag_assets.answering.rendering import render_answer
+from rag_assets.evidence.replaying import Replay, compare, first_difference
+from rag_assets.judging import load_scorer, open_verifying_model
+from rag_assets.model import ConfigurationError, SectionCategory, UsageError
+from rag_assets.retrieval import Asked, Retriever, workspace_of
+from rag_assets.retrieval.papers import Route
+from rag_assets.retrieval.section_hints import hinted_sections
+from rag_assets.settings import AnswerSettings
+from rag_assets.storage import find_versions, read_json, write_version
+from rag_assets.workspace import Workspace
+
+if TYPE_CHECKING:
+    from rag_assets.judging import Scorer
+    from rag_assets.llm import ChatModel
+
+PolicyChoice = Literal["auto", "rules", "model"]
+STEM = "answer"
+# They compare and do not read: nearness of topic would let a wrong number pass.
+_COMPARING = frozenset({"similarity", "coverage"})
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerOutcome:
+    """An answer and where it lies. `is_new` is False where the same one stood there already."""
+
+    answer: Answer = field(repr=False)
+    markdown: Path
+    json: Path
+    is_new: bool
+
+
+def ask_papers(
+    asked: Asked,
+    question: PaperQuestion,
+    *,
+    clock: Callable[[], float],
+    policy: PolicyChoice | None = None,
+    notify: Callable[[str], None] = lambda sentence: None,
+) -> AnswerOutcome:
+    """Answer a question about the papers of a workspace, and store the answer.
+
+    Args:
+        asked: a workspace, or a library that is open already.
+        clock: seconds from any beginning.
+        policy: who searches and writes; None for `answer.policy`.
+        notify: is told what a person should know while it works.
+
+    Raises:
+        UsageError: no text, an unknown namespace or document, a wrong filter.
+        PublicationError: none of the namespaces has a publication.
+        ConfigurationError: a model is wanted and none is named, or it cannot be opened.
+    """
+    workspace = workspace_of(asked)
+    settings = workspace.settings.answer
+    model = _model(workspace, policy or settings.policy)
+    if not settings.agentic:
+        question = replace(question, mode="single")
+    with Retriever(asked, question.namespaces) as retriever:
+        answer = answer_papers(
+            retriever, question, limits_of(settings), model=model, scorer=_scorer(workspace),
+            clock=clock,
+        )  # fmt: skip
+    texts = {".md": render_answer(answer), ".json": write_answer(answer)}
+    for _, stored in reversed(find_versions(workspace.outputs, STEM, ".json")):
+        page = stored.with_suffix(".md")
+        if page.is_file() and stored.read_text(encoding="utf-8") == texts[".json"]:
+            return AnswerOutcome(answer, page, stored, is_new=False)
+    written = write_version(
+        workspace.outputs, STEM, texts, workspace.meta / "version_log.jsonl",
+        workspace.locks / "outputs.lock", f"answer to '{question.question}'", notify,
+    )  # fmt: skip
+    return AnswerOutcome(answer, written.files[".md"], written.files[".json"], is_new=True)
+
+
+def answer(
+    asked: Asked,
+    question: str,
+    *,
+    doc_id: str | None = None,
+    namespaces: Sequence[str] = (),
+    filters: Sequence[str] = (),
+    policy: PolicyChoice | None = None,
+    agentic: bool = True,
+) -> AnswerOutcome:
+    """Answer a question as `rag ask` does, and store the answer.
+
+    Args:
+        asked: a workspace, or a library that is open already.
+        doc_id: the one paper that is meant; None to find it.
+        namespaces: that are searched; all without.
+        filters: conditions as the command line writes them: `year>=2020`.
+        policy: who searches and writes; None for `answer.policy`.
+        agentic: False for one search, and an answer from it.
+
+    Raises:
+        UsageError, PublicationError, ConfigurationError: as `ask_papers`.
+    """
+    made = PaperQuestion(
+        question, route_of(question, doc_id), doc_id, tuple(namespaces), tuple(filters),
+        "agent" if agentic else "single",
+    )  # fmt: skip
+    return ask_papers(asked, made, clock=time.monotonic, policy=policy)
+
+
+def route_of(question: str, doc_id: str | None) -> Route:
+    """Return a route by the words of a question alone: a paper where one is given, else a topic."""
+    hinted = tuple(int(one) for one in hinted_sections(question) or ())
+    sections = tuple(number for number in hinted if number != int(SectionCategory.OTHER))
+    intent: Literal["SPECIFIC_PAPER", "TOPIC_SURVEY"]
+    intent = "TOPIC_SURVEY" if doc_id is None else "SPECIFIC_PAPER"
+    return Route(intent, (), sections, "rules:section-words")
+
+
+def limits_of(settings: AnswerSettings) -> Limits:
+    """Return the limits that the settings name."""
+    return Limits(
+        settings.max_iterations, settings.calls, settings.repairs, settings.tokens, settings.seconds
+    )
+
+
+def replay_stored(path: Path) -> Replay:
+    """Make a stored answer again from its own record and compare it byte for byte.
+
+    Raises:
+        UsageError: no answer stands there.
+        DamagedFileError: it is not what was written.
+        RecordingError: this version goes another way than the one that made it.
+    """
+    data, page = path.with_suffix(".json"), path.with_suffix(".md")
+    if not data.is_file():
+        raise UsageError(
+            f"{path}: no answer stands there ({data.name} is missing). Name one of outputs/, for "
+            "instance outputs/answer_v001.md."
+        )
+    loaded = read_json(data, "answer")
+    stored = answer_from_json(loaded)
+    asked = tuple(f"{name}/{publication}" for name, publication in stored.publications.items())
+    made = replay_answer(stored)
+    return Replay(data.name, asked, tuple(_differences(data, page, loaded, made)))
+
+
+def _differences(data: Path, page: Path, loaded: Any, made: Answer) -> Iterator[str]:
+    text = write_answer(made)
+    fields = [f"{data.name}: {told}" for told in compare(loaded, json.loads(text))]
+    yield from fields
+    if not fields and data.read_text(encoding="utf-8") != text:
+        yield f"{data.name}: the values are the same, the file was written otherwise (white space)"
+    if not page.is_file():
+        yield f"{page.name} is missing"
+    elif (shown := page.read_text(encoding="utf-8")) != render_answer(made):
+        yield f"{page.name} differs: {first_difference(shown, render_answer(made))}"
+
+
+def _model(workspace: Workspace, policy: PolicyChoice) -> "ChatModel | None":
+    if policy == "rules":
+        return None
+    if workspace.settings.llm.for_role("agent").kind == "none":
+        if policy == "model":
+            raise ConfigurationError(
+                "an answer by a model was asked for, and 'llm' names none (config.yaml). Set "
+                "llm.kind and llm.model, or llm.roles.agent, or ask with --policy rules."
+            )
+        return None
+    from rag_assets.llm import open_chat_model
+
+    return open_chat_model(workspace, role="agent")
+
+
+def _scorer(workspace: Workspace) -> "Scorer":
+    settings = workspace.settings.verify
+    if settings.scorer in _COMPARING:
+        settings = settings.model_copy(update={"scorer": "facts"})
+    return load_scorer(settings, chat=open_verifying_model(workspace))

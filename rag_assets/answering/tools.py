@@ -1,0 +1,141 @@
+"""The five tools of an agent that searches papers (spec 002 §5.2)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from rag_assets.agents import ContextTool, Found, FoundLine, Passage, Toolset
+from rag_assets.answering import searching
+from rag_assets.answering.searching import PaperHits
+from rag_assets.model import SectionCategory
+from rag_assets.retrieval import Hit, Retriever, SearchFilters
+
+_Query = Annotated[str, Field(min_length=1, description="A question or words to search for.")]
+_DocId = Annotated[str, Field(description="A paper, as a search names it.")]
+_Count = Annotated[int, Field(ge=1, le=20, description="Results at most.")]
+Category = Literal[
+    "ABSTRACT", "INTRODUCTION", "METHOD", "EVALUATION", "CONCLUSION", "OTHER", "RELATED_WORK"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class PaperSearch:
+    """What the tools work on: open publications, and what of them may be found."""
+
+    retriever: Retriever
+    filters: SearchFilters
+
+
+def search_abstracts(search: PaperSearch, query: _Query, k: _Count = 5) -> Found:
+    """Find the most relevant papers by their abstracts."""
+    found = searching.search_abstracts(search.retriever, query, k, search.filters)
+    return _found(
+        search, found, lambda hit: f'[{hit.doc_uid}] "{hit.doc_title or hit.doc_uid}"{_year(hit)}'
+    )
+
+
+def search_by_section(
+    search: PaperSearch,
+    query: _Query,
+    doc_id: Annotated[str | None, Field(description="Only this paper; null for all.")] = None,
+    category: Annotated[
+        Category | None, Field(description="Only sections of this kind; null for the whole text.")
+    ] = None,
+    k: _Count = 5,
+) -> Found:
+    """Find passages, in one kind of section or in all, of one paper or of all."""
+    number = None if category is None else int(SectionCategory[category])
+    return _found(
+        search,
+        searching.search_by_section(search.retriever, query, doc_id, number, k, search.filters),
+    )
+
+
+def get_context_window(
+    search: PaperSearch,
+    doc_id: _DocId,
+    chunk_id: Annotated[
+        str | int, Field(description="The passage in the middle: paper:12, or 12 alone.")
+    ],
+    window: Annotated[int, Field(ge=1, le=5, description="Passages on each side.")] = 1,
+) -> Found:
+    """Show what stands before and after a passage that is cut off."""
+    return _found(search, searching.window(search.retriever, doc_id, chunk_id, window))
+
+
+def get_paper_introduction(search: PaperSearch, doc_id: _DocId) -> Found:
+    """Show the introduction of a paper: its background."""
+    return _found(search, searching.introduction(search.retriever, doc_id))
+
+
+def finish(
+    search: PaperSearch,  # noqa: ARG001 - as every tool has it
+    answer: Annotated[
+        str,
+        Field(
+            description="Sentences, each with the marks of the passages that it is from, such as "
+            "[C1] or [C2, C5]; empty where nothing was found."
+        ),
+    ],
+    sources: Annotated[list[str], Field(description="All marks that the answer cites: C1, C5.")],
+) -> dict[str, Any]:
+    """End the search with the answer. Sentences without a mark are not kept."""
+    return {"answer": answer, "sources": sources}
+
+
+def paper_tools(*, only_finish: bool = False) -> Toolset[PaperSearch]:
+    """Return the tools by name; `finish` alone where nothing more is to be searched."""
+    functions = (search_abstracts, search_by_section, get_context_window, get_paper_introduction)
+    offered = () if only_finish else functions
+    return Toolset(
+        {function.__name__: ContextTool(function) for function in offered}, ContextTool(finish)
+    )
+
+
+def passage_of(hit: Hit, authors: tuple[str, ...] = ()) -> Passage:
+    """Return a hit as an agent keeps it, with the authors of its document."""
+    return Passage(
+        namespace=hit.namespace,
+        doc_uid=hit.doc_uid,
+        chunk_id=hit.chunk_id,
+        citation_id=hit.citation_id,
+        content_hash=hit.content_hash,
+        title=hit.doc_title,
+        section_path=hit.section_path,
+        section_category=hit.section_category,
+        page_start=hit.page_start,
+        page_end=hit.page_end,
+        char_start=hit.char_start,
+        char_end=hit.char_end,
+        text=hit.text,
+        score=round(hit.score, 6),
+        authors=authors,
+        year=hit.year,
+    )
+
+
+def _year(hit: Hit) -> str:
+    return f" ({hit.year})" if hit.year else ""
+
+
+def _chunk_label(hit: Hit) -> str:
+    kind = None if hit.section_category is None else SectionCategory(hit.section_category).name
+    return f"[{hit.chunk_id}]" + (f" ({kind})" if kind else "")
+
+
+def _found(
+    search: PaperSearch, found: PaperHits, label: Callable[[Hit], str] = _chunk_label
+) -> Found:
+    uids = {hit.doc_uid for hit in found.hits}
+    authors = {
+        (reader.namespace, row["doc_uid"]): tuple(row["authors"] or ())
+        for reader in (search.retriever.readers if uids else ())
+        for row in reader.fetch_documents(uids).select(["doc_uid", "authors"]).to_pylist()
+    }
+    lines = (
+        FoundLine(label(hit), passage_of(hit, authors.get((hit.namespace, hit.doc_uid), ())))
+        for hit in found.hits
+    )
+    return Found(tuple(lines), found.told)
