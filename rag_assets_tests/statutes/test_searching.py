@@ -1,0 +1,160 @@
+"""Questions to statutes: whole articles with citations that lead back, ranked and dated."""
+
+import json
+from collections.abc import Iterator
+from datetime import date
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from rag_assets.cli.main import build_cli
+from rag_assets.model import UsageError
+from rag_assets.retrieval import OpenedLibrary
+from rag_assets.statutes import LawShelf, group_by_rank, search_statutes
+from rag_assets.tools import TOOLS
+from rag_assets_tests.libraries import HASHING, build, make_workspace
+
+OLD = """# 甲乙市养犬条例
+
+2015年3月1日 甲乙市第十五届人民代表大会常务委员会第三次会议通过
+
+第一条 为了管理养犬，制定本条例。
+
+第二条 遛犬不牵绳的，罚款一百元。
+
+第三条 本条例自2015年6月1日起施行。
+"""
+NEW = """# 甲乙市养犬条例
+
+2015年3月1日 甲乙市第十五届人民代表大会常务委员会第三次会议通过
+
+2020年5月1日 甲乙市第十六届人民代表大会常务委员会第九次会议修订
+
+## 第一章 总则
+
+第一条 为了规范养犬，制定本条例。
+
+第二条 遛犬不牵绳的，罚款二百元。
+
+第十二条 犬只咬伤他人的，依法赔偿。
+
+## 第二章 附则
+
+第三十条 本条例自2020年9月1日起施行。
+"""
+NATIONAL = f"""# 犬只管理法
+
+2018年3月1日 第十三届全国人民代表大会常务委员会第一次会议通过
+
+第一条 遛犬应当牵绳。{"饲养人应当妥善管理犬只。" * 150}
+
+第二条 本法自2018年6月1日起施行。
+"""
+DAY = date(2021, 1, 1)
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenedLibrary]:
+    files = {
+        "evidence/甲乙市养犬条例(2015-03-01).md": OLD,
+        "evidence/甲乙市养犬条例(2020-05-01).md": NEW,
+        "evidence/犬只管理法.md": NATIONAL,
+    }
+    workspace = make_workspace(
+        tmp_path_factory.mktemp("laws"), files, {**HASHING, "chunk": {"mode": "law"}}
+    )
+    build(workspace.namespace("thesis"))
+    with OpenedLibrary(workspace) as opened:
+        yield opened
+
+
+def rag(library: OpenedLibrary, *arguments: str) -> Result:
+    return CliRunner().invoke(
+        build_cli(), ["--workspace", str(library.workspace.root), "law", *arguments]
+    )
+
+
+def call(library: OpenedLibrary, tool: str, **arguments: Any) -> Any:
+    return TOOLS[tool].call(library, arguments)
+
+
+def test_articles_are_whole_and_their_citations_lead_back(library: OpenedLibrary) -> None:
+    found = search_statutes(library, "遛犬不牵绳", DAY).found
+    assert found
+    with library.hold() as held:
+        shelf = LawShelf(held, DAY)
+        for one in found:
+            assert not one.unresolved
+            for article in one.articles:
+                again = shelf.article(article.citation)
+                assert (again.text, again.start) == (article.text, article.start)
+                assert article.text in one.text
+    long = next(one for one in found if one.source.startswith("<<Source: 犬只管理法"))
+    # Found by a part of it, shown whole.
+    assert len(long.hit.text) < len(long.articles[0].text)
+
+
+def test_a_question_is_answered_by_the_wording_of_the_day(library: OpenedLibrary) -> None:
+    def fines(day: date, *, all_versions: bool = False) -> set[str]:
+        found = search_statutes(library, "遛犬不牵绳罚款", day, all_versions=all_versions).found
+        return {one.text[-5:-1] for one in found if "罚款" in one.text}
+
+    assert fines(date(2020, 8, 31)) == {"款一百元"}
+    assert fines(date(2020, 9, 1)) == {"款二百元"}
+    assert fines(DAY, all_versions=True) == {"款一百元", "款二百元"}
+
+
+def test_another_article_never_stands_for_the_one_that_is_named(library: OpenedLibrary) -> None:
+    first = search_statutes(library, "养犬条例第二条", DAY).found[0]
+    assert [article.shown for article in first.articles] == ["第二条"]
+    search = search_statutes(library, "养犬条例第三条", DAY)
+    assert all("named_article" not in one.hit.explanation for one in search.found)
+    assert any("第三条" in warning for warning in search.warnings)
+
+
+def test_what_was_found_is_grouped_by_rank_and_day(library: OpenedLibrary) -> None:
+    found = search_statutes(library, "遛犬 牵绳", DAY, all_versions=True).found
+    groups = group_by_rank(found)
+    assert [level for level, _ in groups] == ["law", "local_regulation"]
+    days = [one.hit.law.version_date for one in groups[1][1] if one.hit.law]
+    assert days == sorted(days, key=str, reverse=True) and len(set(days)) == 2
+    assert sorted(one.rank for _, members in groups for one in members) == [
+        one.rank for one in found
+    ]
+
+
+def test_a_library_without_statutes_says_so(tmp_path_factory: pytest.TempPathFactory) -> None:
+    workspace = make_workspace(
+        tmp_path_factory.mktemp("notes"), {"evidence/note.md": "Cool roofs."}, HASHING
+    )
+    build(workspace.namespace("thesis"))
+    with OpenedLibrary(workspace) as opened, pytest.raises(UsageError, match="chunk.mode: law"):
+        search_statutes(opened, "roofs", DAY)
+
+
+def test_tools_give_articles_with_source_and_standing(library: OpenedLibrary) -> None:
+    found = call(library, "law_search", query="遛犬不牵绳", as_of="2021-01-01")
+    assert found["as_of"] == "2021-01-01"
+    hit = next(one for one in found["hits"] if one["source"].endswith("第一章 总则>>"))
+    (article,) = hit["articles"]
+    assert article["citation"] == "[甲乙市养犬条例(2020-05-01) > 第一章 总则 > 第二条]"
+    assert (article["standing"], article["level"]) == ("in_force", "local_regulation")
+    assert article["text"] in hit["unit"]
+    one = call(library, "law_article", citation=article["citation"], as_of="2021-01-01")
+    assert one == article
+    with pytest.raises(UsageError, match="name the day"):
+        call(library, "law_article", citation=article["citation"])
+
+
+def test_the_command_prints_articles_grouped_or_as_found(library: OpenedLibrary) -> None:
+    asked = ("search", "遛犬不牵绳", "--as-of", "2021-01-01")
+    printed = rag(library, *asked).output
+    assert "1. <<Source: " in printed
+    assert "[甲乙市养犬条例(2020-05-01) > 第一章 总则 > 第二条]\nin force" in printed
+    answered = rag(library, *asked, "--answer", "--all-versions").output
+    assert "No language model was asked." in answered
+    assert answered.index("== law") < answered.index("== local regulation")
+    assert "SUPERSEDED, wording of 2015-03-01" in answered
+    data = json.loads(rag(library, *asked, "--json").output)
+    assert data["hits"][0]["rank"] == 1
