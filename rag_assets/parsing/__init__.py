@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         register_parser,
         unregister_parser,
     )
-    from rag_assets.parsing.rendering import render_json, render_markdown
+    from rag_assets.parsing.rendering import json_pieces, render_markdown
     from rag_assets.parsing.section_titles import named_thing
     from rag_assets.parsing.sections import make_sections
     from rag_assets.parsing.sheets.csv_records import CsvTable, read_csv_table
@@ -56,6 +56,7 @@ __all__ = [
     "draw_page",
     "draw_spans",
     "has_stale_parses",
+    "json_pieces",
     "load_pymupdf",
     "make_sections",
     "media_type_of",
@@ -76,7 +77,6 @@ __all__ = [
     "refresh_parse_reports",
     "register_parser",
     "render_attachment",
-    "render_json",
     "render_markdown",
     "request_fingerprint",
     "sniff_media_type",
@@ -106,6 +106,7 @@ __getattr__ = lazy_names(
         "draw_page": "pdf.drawing",
         "draw_spans": "pdf.drawing",
         "has_stale_parses": "stage",
+        "json_pieces": "rendering",
         "load_pymupdf": "pdf.library",
         "make_sections": "sections",
         "media_type_of": "document",
@@ -126,7 +127,6 @@ __getattr__ = lazy_names(
         "refresh_parse_reports": "stage",
         "register_parser": "registry",
         "render_attachment": "pdf.drawing",
-        "render_json": "rendering",
         "render_markdown": "rendering",
         "request_fingerprint": "fingerprints",
         "sniff_media_type": "sniffing",

@@ -2,15 +2,17 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from rag_assets.model import Block, ParsedDocument
-from rag_assets.parsing.stored import plain_document
+from rag_assets.parsing.stored import NESTED_FIELDS, plain_fields
 
 _DEEPEST_HEADING = 6
 _ATTACHMENT = re.compile(r"\]\(attachment:([^)\s]+)\)")
 # Kinds that follow each other without a blank line where they stand so in the text.
 _TIGHT = ("list", "row")
+_OBJECTS_AT_ONCE = 5000
 
 
 def render_markdown(document: ParsedDocument, files: Mapping[str, str] | None = None) -> str:
@@ -62,12 +64,31 @@ def _link(text: str, files: Mapping[str, str]) -> str:
     return _ATTACHMENT.sub(target, text)
 
 
-def render_json(document: ParsedDocument) -> str:
-    """Return a document as JSON: every field of ParsedDocument, lists of objects, UTF-8 text."""
-    fields = plain_document(document)
-    for name in ("pages", "blocks", "lines", "sections", "attachments"):
-        columns = fields[name]
-        fields[name] = [
-            dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
-        ]
-    return json.dumps(fields, ensure_ascii=False, indent=1) + "\n"
+def json_pieces(document: ParsedDocument) -> Iterator[str]:
+    """Yield the pieces of a document as JSON: every field of ParsedDocument, lists of objects.
+
+    Together they are UTF-8 text. In pieces, since the objects of a table's million rows would need
+    many times the memory of the document.
+    """
+    opening = "{\n"
+    for name, value in plain_fields(document):
+        yield opening
+        yield from _list_members(name, value) if name in NESTED_FIELDS else [_member(name, value)]
+        opening = ",\n"
+    yield "\n}\n"
+
+
+def _list_members(name: str, columns: Mapping[str, Sequence[Any]]) -> Iterator[str]:
+    """Yield a list of objects, given by field, as a member of the document's object."""
+    size = len(next(iter(columns.values())))
+    head, tail = f' "{name}": [\n', "\n ]"
+    for start in range(0, size, _OBJECTS_AT_ONCE):
+        rows = zip(*(c[start : start + _OBJECTS_AT_ONCE] for c in columns.values()), strict=True)
+        objects = [dict(zip(columns, row, strict=True)) for row in rows]
+        yield ",\n" if start else head
+        yield _member(name, objects).removeprefix(head).removesuffix(tail)
+    yield tail if size else _member(name, [])
+
+
+def _member(name: str, value: Any) -> str:
+    return json.dumps({name: value}, ensure_ascii=False, indent=1)[len("{\n") : -len("\n}")]

@@ -58,7 +58,7 @@ _PAGE_FIELDS, _BLOCK_FIELDS, _LINE_FIELDS, _SECTION_FIELDS = (
     _fields_of(model) for model in (PageSpan, Block, SourceLine, Section)
 )
 _ATTACHMENT_FIELDS = _fields_of(Attachment, "content")
-_NESTED = {
+NESTED_FIELDS = {
     "pages": _PAGE_FIELDS,
     "blocks": _BLOCK_FIELDS,
     "lines": _LINE_FIELDS,
@@ -70,7 +70,7 @@ _NESTED = {
 def parsed_digest(document: ParsedDocument) -> str:
     """Return the SHA-256 over the content of a document: all its fields, attachments by hash."""
     # Slice by slice: the JSON of a long document at once would be larger than the document.
-    return hash_fields(*((name, hash_long(value)) for name, value in _fields(document)))
+    return hash_fields(*((name, hash_long(value)) for name, value in plain_fields(document)))
 
 
 def write_parsed(path: Path, document: ParsedDocument, report: ParseReport) -> None:
@@ -90,14 +90,14 @@ def _stored_rows(document: ParsedDocument, schema: "pa.Schema") -> Iterator["pa.
     """Yield the document as tables of one row each."""
     import pyarrow as pa
 
-    fields = dict(_fields(document))
-    longest = max(len(getattr(document, name)) for name in _NESTED)
+    fields = dict(plain_fields(document))
+    longest = max(len(getattr(document, name)) for name in NESTED_FIELDS)
     rows = max(1, -(-len(document.text) // _TEXT_OF_ROW), -(-longest // _ITEMS_OF_ROW))
     for row in range(rows):
         items = slice(row * _ITEMS_OF_ROW, (row + 1) * _ITEMS_OF_ROW)
         held = dict.fromkeys(fields) if row else dict(fields)
         held["text"] = document.text[row * _TEXT_OF_ROW : (row + 1) * _TEXT_OF_ROW]
-        for name in _NESTED:
+        for name in NESTED_FIELDS:
             held[name] = {key: values[items] for key, values in fields[name].items()}
         arrays = [_stored_array(value, schema.field(name).type) for name, value in held.items()]
         yield pa.Table.from_arrays(arrays, schema=schema)
@@ -191,23 +191,16 @@ def read_print(path: Path) -> ParsedDocument:
         ) from error
 
 
-def plain_document(document: ParsedDocument) -> dict[str, Any]:
-    """Return the document as JSON-able values; of nested fields a list for each of their fields.
+def plain_fields(document: ParsedDocument) -> Iterator[tuple[str, Any]]:
+    """Yield name and JSON-able value of each field, in the order of the schema.
 
-    Written out, since `dataclasses.asdict` copies a paper's thousand lines five times slower.
+    Of nested fields a sequence for each of their own, of which slices are lists: written out, since
+    `dataclasses.asdict` copies a paper's thousand lines five times slower.
     """
-    return {
-        name: {key: values[:] for key, values in value.items()} if name in _NESTED else value
-        for name, value in _fields(document)
-    }
-
-
-def _fields(document: ParsedDocument) -> Iterator[tuple[str, Any]]:
-    """Yield name and value of each field, in the order of the schema; nested ones by their own."""
     for field in dataclasses.fields(ParsedDocument):
         name, value = field.name, getattr(document, field.name)
-        if name in _NESTED:
-            yield name, {key: _Values(value, key) for key in _NESTED[name]}
+        if name in NESTED_FIELDS:
+            yield name, {key: _Values(value, key) for key in NESTED_FIELDS[name]}
         else:
             yield name, value
 
@@ -260,7 +253,7 @@ def _restore_document(
         keys = table.schema.metadata or {}
         (row,) = table.to_pylist()
         texts.append(row.pop("text"))
-        found = {name: row.pop(name) for name in _NESTED if name in row}
+        found = {name: row.pop(name) for name in NESTED_FIELDS if name in row}
         if not nested:
             fields, nested = row, {name: [] for name in found}
             if not found["pages"]["start"] and len(found["blocks"]["start"]) >= _MANY_BLOCKS:
@@ -268,10 +261,10 @@ def _restore_document(
         for name, values in found.items():
             held = nested[name]
             if isinstance(held, Columns):
-                for item in _rows(values, _NESTED[name]):
+                for item in _rows(values, NESTED_FIELDS[name]):
                     held.add(*item)
             else:
-                held.extend(_ITEMS[name](_rows(values, _NESTED[name])))
+                held.extend(_ITEMS[name](_rows(values, NESTED_FIELDS[name])))
     for name in _TUPLES & fields.keys():
         fields[name] = None if fields[name] is None else tuple(fields[name])
     if "metadata" in fields:

@@ -21,10 +21,10 @@ from rag_assets.model import (
     hash_fields,
 )
 from rag_assets.parsing import (
+    json_pieces,
     password_of,
     read_parsed,
     render_attachment,
-    render_json,
     render_markdown,
 )
 from rag_assets.publishing.building import PUBLISHING_VERSION, collect
@@ -292,7 +292,11 @@ def _write_document(
     place = folder / uid
     files = dict(_write_attachments(namespace, fact, document, place, problems))
     write_text(place / f"{uid}.md", render_markdown(document, files))
-    write_text(place / f"{uid}.json", render_json(document))
+    with (
+        replace_file(place / f"{uid}.json") as temporary,
+        temporary.open("w", encoding="utf-8", newline="\n") as stream,
+    ):
+        stream.writelines(json_pieces(document))
     return [f"{uid}/{name}" for name in (f"{uid}.md", f"{uid}.json", *files.values())]
 
 

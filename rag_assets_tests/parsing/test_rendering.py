@@ -1,5 +1,9 @@
+import json
+
+import pytest
+
 from rag_assets.model import Attachment, Block, PageSpan, ParsedDocument
-from rag_assets.parsing.rendering import render_markdown
+from rag_assets.parsing.rendering import json_pieces, render_markdown
 
 TEXT = (
     "On roofs\n\nMethods\n\nWe built.\n\n- one\n- two\n\n![Figure 1](attachment:fig-001)\n\nx = 1"
@@ -37,3 +41,14 @@ def test_kinds_of_blocks_become_markdown() -> None:
 
 def test_a_figure_without_a_file_keeps_its_reference() -> None:
     assert "![Figure 1](attachment:fig-001)" in render_markdown(DOCUMENT)
+
+
+def test_a_document_is_the_same_json_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = "".join(json_pieces(DOCUMENT))
+    monkeypatch.setattr("rag_assets.parsing.rendering._OBJECTS_AT_ONCE", 2)
+    assert "".join(json_pieces(DOCUMENT)) == whole
+    loaded = json.loads(whole)
+    assert whole == json.dumps(loaded, ensure_ascii=False, indent=1) + "\n"
+    assert loaded["text"] == TEXT
+    assert [block["kind"] for block in loaded["blocks"]] == [b.kind for b in DOCUMENT.blocks]
+    assert (loaded["lines"], loaded["attachments"][0]["name"]) == ([], "Figure 1")
