@@ -103,13 +103,11 @@ def _look_up(
     meant = [laws[key] for key in reference.documents]
     for law in day.chosen(meant) if day is not None else meant:
         reader = by_name[law.namespace]
-        known = find_articles(reader, law)
-        if known is None:
+        held = find_articles(reader, law, reference.key.replace(".", "-"))
+        if held is None:
             ids = reader.find_pattern(pattern, filters, law.doc_uid)
         else:
-            key = reference.key.replace(".", "-")
-            held = [one for one, own in known if any(article.key == key for article in own)]
-            ids = reader.passing(held, filters)
+            ids = reader.passing([chunk_id for chunk_id, _ in held], filters)
         if ids:
             return _Found(reference, tuple(f"{law.namespace}::{one}" for one in ids))
     return _Found(reference, ())
