@@ -64,7 +64,8 @@ class LawFacts:
         articles: how many it has.
         dates: all that were read, in the order of the text.
         issuer: who passed or amended it last.
-        level: by its title or its issuer.
+        level: by its title, by the State Council's approval of what a ministry issues, or by its
+            issuer; `level_from` are the words that it was read from, None for the title.
         region: province or city of a local one, within `issuer`.
     """
 
@@ -74,6 +75,7 @@ class LawFacts:
     issuer: Written | None
     level: LawLevel | None
     region: Written | None
+    level_from: Written | None = None
 
     def to_record(self) -> dict[str, Any]:
         """Return it as values that JSON knows."""
@@ -84,6 +86,7 @@ class LawFacts:
             "issuer": _parts(self.issuer),
             "level": self.level,
             "region": _parts(self.region),
+            "level_from": _parts(self.level_from),
         }
 
     @classmethod
@@ -99,6 +102,7 @@ class LawFacts:
             Written(*record["issuer"]) if record["issuer"] else None,
             LawLevel(record["level"]) if record["level"] else None,
             Written(*record["region"]) if record["region"] else None,
+            Written(*record["level_from"]) if record.get("level_from") else None,
         )
 
 
@@ -107,7 +111,7 @@ def _parts(written: Written | None) -> list[str | int] | None:
 
 
 # Counts as code: raise it when the same text says otherwise.
-LAW_FACTS_VERSION = 2
+LAW_FACTS_VERSION = 3
 _NUMBER = r"[〇○零一二三四五六七八九十\d]{1,4}"
 _DATE = re.compile(
     rf"(?P<year>{_NUMBER})\s*年\s*(?P<month>{_NUMBER})\s*月\s*(?P<day>{_NUMBER})\s*日"
@@ -140,11 +144,13 @@ _BY_DECISION = re.compile(r"决定|修正案")
 # The last articles say since when the statute holds.
 _LAST = 3
 _ISSUERS = re.compile(
-    rf"全国人民代表大会(?:常务委员会)?|国务院|最高人民法院|最高人民检察院|中央军事委员会|"
+    rf"全国人民代表大会(?:常务委员会)?|国务院|政务院|最高人民法院|最高人民检察院|中央军事委员会|"
     rf"[{HAN_RANGES}]{{2,12}}?(?:省|自治区|市|自治州|自治县|县)(?:第[一二三四五六七八九十]+届)?"
     rf"人民代表大会(?:常务委员会)?|[{HAN_RANGES}]{{2,12}}?(?:省|自治区|市)人民政府|"
-    rf"[{HAN_RANGES}]{{2,14}}?(?:部|总局|委员会|银行|总署|管理局)"
+    rf"(?![经由])[{HAN_RANGES}]{{2,14}}?(?:部|总局|委员会|银行|总署|管理局)"
 )
+# What a ministry issues with the State Council's approval ranks as what that issues.
+_APPROVED = re.compile(r"[\s经由]*(?P<by>国务院|政务院)[^\n。《]{0,8}批准")
 _SESSION = re.compile(r"第[一二三四五六七八九十]+届")
 _REGION = re.compile(rf"^[{HAN_RANGES}]{{2,8}}?(?:省|自治区|市|自治州)")
 
@@ -158,14 +164,9 @@ def read_facts(text: str, law: LawText) -> LawFacts:
     """
     dates = tuple(_dates(text, law))
     issuer = _issuer(text, law, dates)
-    return LawFacts(
-        law.title,
-        sum(unit.article is not None for unit in law.units),
-        dates,
-        issuer,
-        _level(law.title or "", issuer.text if issuer else None),
-        _region(issuer),
-    )
+    level, level_from = _level(text, law, dates, issuer)
+    articles = sum(unit.article is not None for unit in law.units)
+    return LawFacts(law.title, articles, dates, issuer, level, _region(issuer), level_from)
 
 
 def _dates(text: str, law: LawText) -> Iterator[LawDate]:
@@ -254,21 +255,30 @@ _RANKS = (
 )
 _BY_ISSUER = (
     (LawLevel.LAW, re.compile(r"^全国人民代表大会")),
-    (LawLevel.ADMINISTRATIVE, re.compile(r"^国务院$")),
+    (LawLevel.ADMINISTRATIVE, re.compile(r"^(?:国务院|政务院)$")),
     (LawLevel.INTERPRETATION, re.compile(r"^最高人民(?:法院|检察院)")),
     (LawLevel.LOCAL, re.compile(r"人民代表大会(?:常务委员会)?$|人民政府$")),
     (LawLevel.DEPARTMENT, re.compile(r"(?:部|总局|委员会|银行|总署|管理局)$")),
 )
 
 
-def level_of_title(title: str) -> LawLevel | None:
-    """Return the rank that a title gives away, None where it does not."""
-    return next((level for level, pattern in _RANKS if pattern.search(title)), None)
-
-
-def _level(title: str, issuer: str | None) -> LawLevel | None:
-    by_issuer = (rank for rank, pattern in _BY_ISSUER if issuer and pattern.search(issuer))
-    return level_of_title(title) or next(by_issuer, None)
+def _level(
+    text: str, law: LawText, dates: Sequence[LawDate], issuer: Written | None
+) -> tuple[LawLevel | None, Written | None]:
+    """Return the rank of a law, and the words that it was read from, None for the title."""
+    title = law.title or ""
+    by_title = next((level for level, pattern in _RANKS if pattern.search(title)), None)
+    if by_title is not None:
+        return by_title, None
+    by_issuer = (rank for rank, pattern in _BY_ISSUER if issuer and pattern.search(issuer.text))
+    level = next(by_issuer, None)
+    if level in {None, LawLevel.DEPARTMENT}:
+        for one in dates:
+            approved = _APPROVED.match(text, one.end, law.end)
+            if approved is not None and one.kind is DateKind.PASSED:
+                found = Written(approved.group("by"), approved.start("by"), approved.end())
+                return LawLevel.ADMINISTRATIVE, found
+    return level, issuer if level is not None else None
 
 
 def _region(issuer: Written | None) -> Written | None:

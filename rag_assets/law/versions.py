@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import PurePosixPath
 from typing import Any, Literal, TypeVar
 
-from rag_assets.law.metadata import MADE, DateKind, LawDate, LawFacts, LawLevel, level_of_title
+from rag_assets.law.metadata import MADE, DateKind, LawDate, LawFacts, LawLevel
 
 Standing = Literal["in_force", "not_yet_in_force", "superseded", "repealed", "unknown"]
 """How a wording stands on a day; unknown where neither text nor file say since when it is one."""
@@ -144,12 +144,12 @@ def describe_wording(facts: LawFacts, paths: Sequence[str], *, is_alone: bool = 
         repealed = None
         del origins["repealed_on"]
     level: LawLevel | None = facts.level
-    if level_of_title(facts.title or "") is not None:
-        origins["law_level"] = _TITLE
-    elif level is not None and facts.issuer is not None:
-        origins["law_level"] = [facts.issuer.start, facts.issuer.end]
-    else:
+    if level is None:
         level = _by_folder(paths, _LEVEL_FOLDERS, origins, "law_level")
+    elif facts.level_from is None:
+        origins["law_level"] = _TITLE
+    else:
+        origins["law_level"] = [facts.level_from.start, facts.level_from.end]
     region = facts.region.text if facts.region is not None else None
     if facts.region is not None:
         origins["region"] = [facts.region.start, facts.region.end]

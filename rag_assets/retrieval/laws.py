@@ -233,19 +233,34 @@ class HeldLaws:
         return list(found.values())
 
 
-def find_articles(reader: "Reader", law: HeldLaw) -> list[tuple[str, tuple[Article, ...]]] | None:
+def find_articles(
+    reader: "Reader", law: HeldLaw, key: str | None = None
+) -> list[tuple[str, tuple[Article, ...]]] | None:
     """Return the id of each chunk of a law with the articles that it holds, in order.
 
-    None where the publication does not know the articles of the chunks.
+    None where the publication knows no articles of its chunks: it is older, or the document is no
+    Chinese statute.
+
+    Args:
+        key: of the article that a chunk has to hold, `133-1`; None for all chunks.
     """
-    if law.wording is None:
+    if law.wording is None or not law.wording.articles:
         return None
     if not reader.knows_articles:
         return None
     ids = [f"{law.doc_uid}:{index}" for index in range(law.chunks)]
-    rows = reader.fetch_rows(ids, ("chunk_id", *LAW_COLUMNS)).to_pylist()
+    table = reader.fetch_rows(ids, ("chunk_id", *LAW_COLUMNS))
+    if key is not None:
+        import pyarrow.compute as pc
+
+        # A law has up to a thousand chunks: only those of the article become Python's.
+        articles = table["articles"].combine_chunks()
+        keys = pc.struct_field(pc.list_flatten(articles), "key")
+        table = table.take(pc.unique(pc.list_parent_indices(articles).filter(pc.equal(keys, key))))
     return [
-        (row["chunk_id"], articles_of(row)) for row in rows if row["law_title"] == law.law_title
+        (row["chunk_id"], articles_of(row))
+        for row in table.to_pylist()
+        if row["law_title"] == law.law_title
     ]
 
 

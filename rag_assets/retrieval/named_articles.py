@@ -103,14 +103,13 @@ def _look_up(
     meant = [laws[key] for key in reference.documents]
     for law in day.chosen(meant) if day is not None else meant:
         reader = by_name[law.namespace]
-        known = find_articles(reader, law)
-        if known is None:
+        held = find_articles(reader, law, reference.key.replace(".", "-"))
+        if held is None:
             ids = reader.find_pattern(pattern, filters, law.doc_uid)
         else:
-            key = reference.key.replace(".", "-")
-            held = [one for one, own in known if any(article.key == key for article in own)]
-            passing = set(reader.fetch_columns(["chunk_id"], filters, held)["chunk_id"].to_pylist())
-            ids = [one for one in held if one in passing]
+            own = [chunk_id for chunk_id, _ in held]
+            passing = set(reader.fetch_columns(["chunk_id"], filters, own)["chunk_id"].to_pylist())
+            ids = [one for one in own if one in passing]
         if ids:
             return _Found(reference, tuple(f"{law.namespace}::{one}" for one in ids))
     return _Found(reference, ())

@@ -230,14 +230,16 @@ class LawShelf:
     def _reader(self, version: LawVersion) -> Reader:
         return self._held.readers[version.law.namespace]
 
-    def _articles(self, version: LawVersion) -> Sequence[tuple[str, tuple[Article, ...]]]:
-        """Return the id of each chunk with the articles that it holds."""
-        return find_articles(self._reader(version), version.law) or ()
+    def _articles(
+        self, version: LawVersion, key: str | None = None
+    ) -> Sequence[tuple[str, tuple[Article, ...]]]:
+        """Return the id of each chunk, or each that holds an article, with its articles."""
+        return find_articles(self._reader(version), version.law, key) or ()
 
     def _places(self, version: LawVersion, key: str) -> Iterator[tuple[Article, Hit]]:
         """Yield each article of a number with the chunk in which it begins."""
         chunks: dict[Article, str] = {}
-        for chunk_id, articles in self._articles(version):
+        for chunk_id, articles in self._articles(version, key):
             for article in articles:
                 if article.key == key:
                     chunks.setdefault(article, chunk_id)

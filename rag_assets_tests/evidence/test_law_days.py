@@ -92,6 +92,9 @@ FILES = {
     "evidence/养鸟规定.md": UNDATED,
     "evidence/汇编.md": BOOK,
 }
+FILES["evidence/Ferries Act.md"] = (
+    "# Ferries Act\n\n## Section 1 Scope\n\nFerries only.\n\n## Section 2 Fines\n\nNone.\n"
+)
 TODAY = date(2026, 1, 1)
 SETTINGS = {**HASHING, "chunk": {"mode": "law"}}
 
@@ -224,6 +227,13 @@ def test_of_a_file_of_two_laws_the_one_that_is_named_is_meant(opened: OpenedLibr
         assert "二十元" in shelf.article("[壬癸市养蜂条例 > 第八条]").text
         with pytest.raises(UsageError, match="holds several laws: 《庚辛市养鱼条例》"):
             shelf.versions("汇编")
+
+
+def test_articles_of_laws_in_other_languages_are_found_as_in_other_libraries(
+    opened: OpenedLibrary,
+) -> None:
+    first = pack_of(opened, "Section 2 of the Ferries Act").items[0]
+    assert (first.explanation["named_article"], first.law) == ("Section 2", None)
 
 
 def test_without_a_day_nothing_is_left_out_and_nothing_is_marked(opened: OpenedLibrary) -> None:

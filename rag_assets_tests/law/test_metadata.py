@@ -75,3 +75,29 @@ REVISED = f"{PASSED}\n\n2023年9月1日 第五次会议修订"
 )
 def test_since_when_a_wording_holds(head: str, last: str, day: date | None) -> None:
     assert effect(head, last) == day
+
+
+@pytest.mark.parametrize(
+    ("head", "issuer", "level", "words"),
+    [
+        ("1996年10月3日 交通部令第8号发布", "交通部", "department_rule", "交通部"),
+        (
+            "1996年9月19日 经国务院批准\n\n1996年10月3日 交通部令第8号发布",
+            "交通部", "administrative_regulation", "国务院批准",
+        ),
+        ("1949年12月23日 政务院发布", "政务院", "administrative_regulation", "政务院"),
+        ("2008年7月17日 经公安部第6次会议通过", "公安部", "department_rule", "公安部"),
+        (
+            "2015年3月1日 甲乙市第十五届人民代表大会常务委员会通过",
+            "甲乙市人民代表大会常务委员会", "local_regulation",
+            "甲乙市第十五届人民代表大会常务委员会",
+        ),
+    ],
+)  # fmt: skip
+def test_who_made_it_tells_its_rank(head: str, issuer: str, level: str, words: str) -> None:
+    facts = facts_of(head)
+    assert facts.issuer is not None
+    assert (facts.issuer.text, facts.level) == (issuer, level)
+    assert facts.level_from is not None
+    text = f"# 甲乙条例\n\n{head}"
+    assert text[facts.level_from.start : facts.level_from.end] == words
