@@ -286,7 +286,8 @@ class LawShelf:
                 if picked.item is not None and above is not None:
                     lead = begin + above.start, begin + above.end
             title = self._name_of(version, law)
-            day = str(version.version_date) if is_one_of_several else ""
+            is_named = is_one_of_several or version.standing != "in_force"
+            day = str(version.version_date) if is_named else ""
             citation = write_citation(title, unit.path, unit.article.shown, clause, day)
             return FoundArticle(
                 version, title, unit.path, unit.article.shown, clause, text[start:end],

@@ -100,8 +100,12 @@ def go_round(held: Publications) -> tuple[int, list[str]]:
     articles = articles_of(held, shelf)
     for one in articles:
         written = one.written()
-        found = shelf.article(written)
-        again = shelf.article(found.citation)
+        try:
+            found = shelf.article(written)
+            again = shelf.article(found.citation)
+        except UsageError as error:
+            elsewhere.append(f"{written}: {error}")
+            continue
         where = (found.version.namespace, found.version.doc_uid, (found.start, found.end))
         is_same = where == (namespace, one.document, one.span)
         if not is_same or found.text != one.text or found.shown != one.shown:
