@@ -261,7 +261,7 @@ def _read_pandoc(written: str, offset: int) -> tuple[Citation, ...]:
 def _read_statutes(written: str, offset: int) -> Iterator[Citation]:
     for match in re.finditer(r"[^;；]+", written[1:-1]):
         start = offset + 1 + match.start()
-        label = " ".join(match.group().split())
+        label = re.sub(r"\s*\n\s*", " ", match.group().strip())
         yield Citation(None, label, start, start + len(match.group()), "statute")
 
 
