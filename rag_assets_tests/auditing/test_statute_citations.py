@@ -55,6 +55,7 @@ def cited(text: str) -> list[tuple[str, str]]:
         ("二者［刑法 ＞ 第一条；民法典＞第二条］。", ["刑法 ＞ 第一条", "民法典＞第二条"]),
         ("【刑法 > 第三条第（二）项】规定如此。", ["刑法 > 第三条第（二）项"]),
         ("分行[刑法 >\n第一条]。", ["刑法 > 第一条"]),
+        ("如案例[甲诉乙案 > 【判决理由】 > 第六条]。", ["甲诉乙案 > 【判决理由】 > 第六条"]),
     ],
 )
 def test_a_bracket_that_ends_with_an_article_is_a_citation(text: str, labels: list[str]) -> None:

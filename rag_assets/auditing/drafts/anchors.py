@@ -71,8 +71,9 @@ PANDOC = (
 )
 # [law > chapter > article]: only what ends with an article, one or several in a bracket; an image,
 # a note and the words of a link are none.
+_LEVEL = rf"(?:[^{_OPEN}{_CLOSE}<>＞›;；|]{{1,120}}|\s*【[^{_OPEN}{_CLOSE}<>＞›;；|]{{1,60}}】\s*)"
 _ENTRY = (
-    rf"[^{_OPEN}{_CLOSE}{{}}｛｝<>＞›;；|^@＠]{{2,120}}(?:[>＞›][^{_OPEN}{_CLOSE}<>＞›;；|]{{1,120}}){{0,8}}"
+    rf"[^{_OPEN}{_CLOSE}{{}}｛｝<>＞›;；|^@＠]{{2,120}}(?:[>＞›]{_LEVEL}){{0,8}}"
     rf"[>＞›]\s*{re.sub(r'[?]P<[a-z]+>', '?:', ARTICLE_AND_CLAUSE)}\s*"
 )
 _ENTRIES = rf"[{_OPEN}]{_ENTRY}(?:[;；]{_ENTRY}){{0,20}}[{_CLOSE}]"
@@ -260,7 +261,7 @@ def _read_pandoc(written: str, offset: int) -> tuple[Citation, ...]:
 def _read_statutes(written: str, offset: int) -> Iterator[Citation]:
     for match in re.finditer(r"[^;；]+", written[1:-1]):
         start = offset + 1 + match.start()
-        label = " ".join(match.group().split())
+        label = re.sub(r"\s*\n\s*", " ", match.group().strip())
         yield Citation(None, label, start, start + len(match.group()), "statute")
 
 
