@@ -371,6 +371,20 @@ class Reader:
         return self._read("sources")
 
     @cached_property
+    def document_paths(self) -> Mapping[str, tuple[str, ...]]:
+        """The paths of each document's files, below their root and with its name."""
+        sources = self.sources()
+        # Publications had no column `file` once.
+        place = "file" if "file" in sources.column_names else "source_uri"
+        found: dict[str, list[str]] = {}
+        for row in sources.select(["doc_uid", "path", place]).to_pylist():
+            if row["doc_uid"] is not None:
+                found.setdefault(row["doc_uid"], []).extend(
+                    path for path in (row["path"], row[place]) if path
+                )
+        return {uid: tuple(paths) for uid, paths in found.items()}
+
+    @cached_property
     def _documents(self) -> "pa.Table":
         return self._read("documents")
 

@@ -69,7 +69,9 @@ def weigh_fields(
         settings.rrf_k,
     )
     asked = [_words(text) for text in query.texts.values()]
-    paths = _paths(readers) if "path" in factors else {}
+    paths = (
+        {reader.namespace: reader.document_paths for reader in readers} if "path" in factors else {}
+    )
     weighed = []
     for hit in hits:
         parts: dict[str, float] = {"fused": base[hit.chunk_key]}
@@ -131,10 +133,13 @@ def _overlap(asked: Iterable[frozenset[str]], text: str) -> float:
 
 
 def _factor(
-    name: str, values: Mapping[str, float], hit: Hit, paths: Mapping[tuple[str, str], Sequence[str]]
+    name: str,
+    values: Mapping[str, float],
+    hit: Hit,
+    paths: Mapping[str, Mapping[str, Sequence[str]]],
 ) -> float:
     if name == "path":
-        own = paths.get((hit.namespace, hit.doc_uid), ())
+        own = paths.get(hit.namespace, {}).get(hit.doc_uid, ())
         matching = [key for key in values if any(_is_below(path, key) for path in own)]
         return values[max(matching, key=len)] if matching else 1.0
     value = getattr(hit, name)
@@ -144,18 +149,3 @@ def _factor(
 def _is_below(path: str, folder: str) -> bool:
     plain = folder.strip("/")
     return path == plain or path.startswith(f"{plain}/")
-
-
-def _paths(readers: "Sequence[Reader]") -> dict[tuple[str, str], list[str]]:
-    """Return the paths of each document, with and without the name of their root."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for reader in readers:
-        sources = reader.sources()
-        # Publications had no column `file` once.
-        place = "file" if "file" in sources.column_names else "source_uri"
-        for row in sources.select(["doc_uid", "path", place]).to_pylist():
-            if row["doc_uid"] is not None:
-                found.setdefault((reader.namespace, row["doc_uid"]), []).extend(
-                    path for path in (row["path"], row[place]) if path
-                )
-    return found
