@@ -34,7 +34,15 @@ if TYPE_CHECKING:
     from rag_assets.evidence.pack import Mode
 
 # Modules of this room that other rooms may import from, besides the names below.
-PUBLIC_MODULES = ("answering", "bibliography", "locating", "matching", "replaying", "wording")
+PUBLIC_MODULES = (
+    "answering",
+    "bibliography",
+    "locating",
+    "matching",
+    "quoting",
+    "replaying",
+    "wording",
+)
 
 __all__ = [
     "AskOutcome",

@@ -20,6 +20,7 @@ from rag_assets.retrieval.usual_questions import stored_digest
 from rag_assets.retrieval.weights import LEXICAL, load_weights, searcher_names
 from rag_assets.retrieval.windows import Window, expand_windows
 from rag_assets.settings import RetrieveSettings
+from rag_assets.workspace import Workspace
 
 if TYPE_CHECKING:
     from rag_assets.llm import ChatModel
@@ -121,6 +122,11 @@ class Retriever:
         """Let go of the publications."""
         self._stack.close()
         self.readers = ()
+
+    @property
+    def workspace(self) -> Workspace:
+        """The workspace that is asked."""
+        return self._workspace
 
     @property
     def manifests(self) -> dict[str, dict[str, Any]]:
