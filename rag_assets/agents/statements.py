@@ -42,6 +42,8 @@ class CitedQuote:
         char_start: in the document's clean text; half-open.
         place: as it is shown.
         content_hash: SHA-256 of the whole passage.
+        check: what the words were compared with beside the passage: the printed lines, or the
+            clean text; None where nobody did.
     """
 
     alias: str
@@ -55,6 +57,7 @@ class CitedQuote:
     char_start: int
     char_end: int
     place: str
+    check: Literal["printed", "clean_text"] | None = None
 
     __pydantic_config__ = _STRICT
 
@@ -281,8 +284,8 @@ class RecordedJudge:
         missing = [one for one in claims if self._key(one) not in self._checked]
         if missing:
             raise RecordingError(
-                f"the record has no verdict on “{missing[0].text}”: another version of rag-assets "
-                "divided the answer otherwise. Ask the question again."
+                f"the record has no verdict on “{missing[0].text}”: it was edited, or another "
+                "version of rag-assets divided the answer otherwise. Ask the question again."
             )
         return [self._checked[self._key(one)] for one in claims]
 

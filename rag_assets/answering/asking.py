@@ -22,9 +22,11 @@ from rag_assets.agents.statements import CHECKING_VERSION, StatementJudge, Verba
 from rag_assets.agents.trace import Limits
 from rag_assets.answering.naming import show_chunks
 from rag_assets.answering.notices import notices_of
+from rag_assets.answering.placing import PlacingJudge
 from rag_assets.answering.quotes import match_of
 from rag_assets.answering.record import LAYOUT_VERSION, Answer, AnswerReader, AnswerSource, Mode
 from rag_assets.answering.rules import QUOTES_NAME, paper_rules, quote_answer
+from rag_assets.answering.sound import require_sound
 from rag_assets.answering.tools import PaperSearch, paper_tools
 from rag_assets.llm import Budget, ChatModel, load_prompt
 from rag_assets.model import SectionCategory, UsageError, hash_fields
@@ -81,6 +83,7 @@ def answer_papers(
 
     Raises:
         UsageError: no text in the question, a wrong filter.
+        DamagedFileError: a quote is not what stands in its source.
     """
     if not any(map(str.isalnum, asked.question)):
         raise UsageError("the question has no text. Write a question with words in it.")
@@ -95,7 +98,8 @@ def answer_papers(
     builds = {name: build_id_of(m) for name, m in retriever.manifests.items()}
     reader = _reader(scorer, is_quoted=_is_quoted(trace))
     judge = VerbatimJudge() if _is_quoted(trace) else ScorerJudge(scorer)
-    return _answer(asked, trace, judge, reader, publications, builds)
+    placing = PlacingJudge(judge, retriever)
+    return _answer(asked, trace, placing, reader, publications, builds)
 
 
 def replay_answer(answer: Answer) -> Answer:
@@ -103,7 +107,9 @@ def replay_answer(answer: Answer) -> Answer:
 
     Raises:
         RecordingError: this version goes another way than the one that made it.
+        DamagedFileError: its words do not stand in its own passages.
     """
+    require_sound(answer)
     asked = PaperQuestion(
         answer.question, answer.route, answer.doc_id, answer.namespaces, answer.filters, answer.mode
     )
@@ -113,11 +119,7 @@ def replay_answer(answer: Answer) -> Answer:
     if name != QUOTES_NAME:
         policy = ModelPolicy(name, described, load_prompt(PROMPT), _tools(asked))
     trace = replay_agent(_job(asked, answer.trace.limits, policy), answer.trace)
-    judge: StatementJudge = (
-        VerbatimJudge()
-        if _is_quoted(trace)
-        else RecordedJudge((*answer.statements, *answer.unsupported))
-    )
+    judge = RecordedJudge((*answer.statements, *answer.unsupported))
     return _answer(
         asked, trace, judge, answer.reader, dict(answer.publications), dict(answer.build_ids)
     )

@@ -51,9 +51,11 @@ def _quote(one: CheckedStatement) -> Iterator[str]:
     yield block_quote(" ".join(quote.text.split()))
     yield ""
     where = f"{quote.title or quote.doc_uid}, {quote.place}"
+    checked = {"printed": "as printed", "clean_text": "as in the text", None: "unchecked"}
+    cite = code_span(f"{{#{quote.doc_uid}}}")
     yield (
-        f"{show_marks([quote.alias])} {_line(where)}; cite as "
-        f"{code_span(f'{{#{quote.doc_uid}}}')}; {code_span(quote.citation_id)}"
+        f"{show_marks([quote.alias])} {_line(where)}; cite as {cite}; {checked[quote.check]}; "
+        f"{code_span(quote.citation_id)}"
     )
     yield ""
 

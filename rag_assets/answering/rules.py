@@ -18,6 +18,7 @@ QUOTES_NAME = f"rules:{RULES_NAME}"
 # Spec 002 §5.3: after so many searches of passages it is said that nothing was found.
 MOST_ATTEMPTS = 3
 _PAPERS = 5
+_SEARCH = "search_by_section"
 _MORE_PASSAGES = 10
 _NOT_A_LETTER = re.compile(r"[\W_]+")
 
@@ -42,16 +43,11 @@ def quote_answer(state: AgentState) -> dict[str, Any]:
     }
 
 
-def count_attempts(state_or_steps: AgentState) -> int:
-    """Return how many searches of passages were made."""
-    return sum(step.action == "search_by_section" for step in state_or_steps.acted)
-
-
 def _decide(state: AgentState, route: Route, doc_id: str | None) -> Decision:
     if not state.acted and doc_id is None:
         return _look_at_abstracts(state, route)
     paper = doc_id or _named_paper(state, route)
-    attempts = count_attempts(state)
+    attempts = sum(step.action == _SEARCH for step in state.acted)
     is_good = attempts > 0 and match_of(state.question, state.passages).is_good
     if is_good:
         return Decision("finish", quote_answer(state), "What was found seems to answer.")
@@ -66,9 +62,6 @@ def _decide(state: AgentState, route: Route, doc_id: str | None) -> Decision:
         return Decision("finish", quote_answer(state), thought)
     thought, arguments = waiting[0]
     return Decision(_SEARCH, arguments, thought)
-
-
-_SEARCH = "search_by_section"
 
 
 def _look_at_abstracts(state: AgentState, route: Route) -> Decision:

@@ -35,8 +35,15 @@ if TYPE_CHECKING:
 
 # Modules of this room that other rooms may import from, besides the names below.
 PUBLIC_MODULES = (
-    "answering", "bibliography", "laws", "locating", "matching", "replaying", "wording",
-)  # fmt: skip
+    "answering",
+    "bibliography",
+    "laws",
+    "locating",
+    "matching",
+    "quoting",
+    "replaying",
+    "wording",
+)
 
 __all__ = [
     "AskOutcome",

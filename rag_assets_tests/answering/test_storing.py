@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from rag_assets.answering import PaperQuestion, ask_papers, replay_stored, route_of
 from rag_assets.cli.main import build_cli
-from rag_assets.model import ConfigurationError, UsageError
+from rag_assets.model import ConfigurationError, DamagedFileError, RecordingError, UsageError
 from rag_assets.workspace import Workspace
 from rag_assets_tests.agents.toys import act
 from rag_assets_tests.libraries import HASHING
@@ -66,17 +66,41 @@ def test_the_same_answer_is_stored_once_and_made_again_without_the_workspace(
 def test_an_answer_that_was_edited_is_told_by_field_and_line(own: Workspace) -> None:
     made = ask_papers(own, question(), clock=lambda: 0.0)
     data = json.loads(made.json.read_text(encoding="utf-8"))
-    data["statements"][0]["text"] = "Green roofs are hot."
+    data["match"]["likelihood"] = 1.0
     made.json.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     page = made.markdown.read_text(encoding="utf-8").replace("16.7", "61.7", 1)
     made.markdown.write_text(page, encoding="utf-8")
     found = replay_stored(made.json)
-    assert any("statements[0].text" in one for one in found.differences)
+    assert any("match.likelihood" in one for one in found.differences)
     assert any("answer_v001.md differs: line" in one for one in found.differences)
     made.markdown.unlink()
     assert "answer_v001.md is missing" in replay_stored(made.json).differences
     with pytest.raises(UsageError, match="no answer stands there"):
         replay_stored(own.outputs / "answer_v009.md")
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "told"),
+    [
+        (("statements", 0, "text"), "Green roofs are hot.", "no verdict on"),
+        (("statements", 0, "quote", "text"), "Green roofs are hot.", "quote of statement 1"),
+        (("statements", 0, "reason_code"), "unread", "kept though it is not supported"),
+        (("trace", "passages", "C1", "text"), "Green roofs are hot.", "has not its hash"),
+        (("trace", "steps", 0, "arguments", "query"), "hot", "otherwise than it did"),
+    ],
+)
+def test_words_that_were_edited_are_told(
+    own: Workspace, part: tuple[Any, ...], value: str, told: str
+) -> None:
+    made = ask_papers(own, question(), clock=lambda: 0.0)
+    data = json.loads(made.json.read_text(encoding="utf-8"))
+    place = data
+    for key in part[:-1]:
+        place = place[key]
+    place[part[-1]] = value
+    made.json.write_text(json.dumps(data), encoding="utf-8")
+    with pytest.raises((DamagedFileError, RecordingError), match=told):
+        replay_stored(made.json)
 
 
 @pytest.mark.parametrize("scorer", ["auto", "similarity", "coverage"])

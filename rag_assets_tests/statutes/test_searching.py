@@ -129,7 +129,7 @@ def test_a_library_without_statutes_says_so(tmp_path_factory: pytest.TempPathFac
         tmp_path_factory.mktemp("notes"), {"evidence/note.md": "Cool roofs."}, HASHING
     )
     build(workspace.namespace("thesis"))
-    with OpenedLibrary(workspace) as opened, pytest.raises(UsageError, match="chunk.mode: law"):
+    with OpenedLibrary(workspace) as opened, pytest.raises(UsageError, match=r"chunk\.mode: law"):
         search_statutes(opened, "roofs", DAY)
 
 
