@@ -55,14 +55,14 @@ def state(folder: Path) -> dict[str, int]:
     }
 
 
-def test_tools_are_eight_and_say_that_they_only_read(workspace: Workspace) -> None:
+def test_tools_are_ten_and_say_that_they_only_read(workspace: Workspace) -> None:
     async def use(client: Client) -> Any:
         return (await client.list_tools()).tools
 
     tools = asked(build_server(OpenedLibrary(workspace)), use)
     assert [tool.name for tool in tools] == [
-        "search", "fetch_parent", "evidence_pack", "trace", "search_abstracts",
-        "search_by_section", "get_context_window", "get_paper_introduction",
+        "search", "fetch_parent", "evidence_pack", "law_search", "law_article", "trace",
+        "search_abstracts", "search_by_section", "get_context_window", "get_paper_introduction",
     ]  # fmt: skip
     assert all(tool.annotations.read_only_hint for tool in tools)
     assert all(tool.description for tool in tools)
