@@ -21,7 +21,6 @@ if TYPE_CHECKING:
         answer,
         ask_papers,
         replay_stored,
-        route_of,
     )
     from rag_assets.answering.tools import PaperSearch, paper_tools
 
@@ -42,7 +41,6 @@ __all__ = [
     "render_answer",
     "replay_answer",
     "replay_stored",
-    "route_of",
     "write_answer",
 ]
 
@@ -66,7 +64,6 @@ __getattr__ = lazy_names(
         "render_answer": "rendering",
         "replay_answer": "asking",
         "replay_stored": "storing",
-        "route_of": "storing",
         "write_answer": "record",
     },
 )

@@ -91,7 +91,7 @@ def answer_papers(
     if model is not None:
         policy = ModelPolicy.of(model, load_prompt(PROMPT), _tools(asked))
     job = _job(asked, limits, policy)
-    search = PaperSearch(retriever, _filters(asked.filters))
+    search = PaperSearch(retriever, citable_filters(asked.filters))
     budget = Budget(limits.tokens, limits.seconds, clock=clock)
     trace = run_agent(job, LiveWorld(paper_tools(), search, model, budget))
     publications = {name: str(m["publication"]) for name, m in retriever.manifests.items()}
@@ -168,7 +168,12 @@ def _brief(asked: PaperQuestion) -> str:
     return " ".join(said)
 
 
-def _filters(conditions: Sequence[str]) -> "SearchFilters":
+def citable_filters(conditions: Sequence[str]) -> "SearchFilters":
+    """Return what may be found for an answer: what may be cited and meets the conditions.
+
+    Raises:
+        UsageError: a condition is none.
+    """
     from rag_assets.retrieval import SearchFilters
 
     filters = SearchFilters(citable_only=True)
@@ -214,7 +219,10 @@ def _answer(
         statements=kept,
         unsupported=tuple(one for one in checked if not one.is_supported),
         match=match,
-        notices=notices_of(asked.question, trace, kept, match, reader, is_quoted=is_quoted),
+        notices=(
+            *notices_of(asked.question, trace, kept, match, reader, is_quoted=is_quoted),
+            *(f"{told[0].upper()}{told[1:]}." for told in asked.route.told),
+        ),
         sources=_sources(kept, trace),
         reader=reader,
         namespaces=asked.namespaces,

@@ -8,16 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from rag_assets.agents.trace import Limits
-from rag_assets.answering.asking import PaperQuestion, answer_papers, replay_answer
-from rag_assets.answering.record import Answer, answer_from_json, write_answer
+from rag_assets.answering.asking import (
+    PaperQuestion,
+    answer_papers,
+    citable_filters,
+    replay_answer,
+)
+from rag_assets.answering.record import Answer, Mode, answer_from_json, write_answer
 from rag_assets.answering.rendering import render_answer
 from rag_assets.evidence.replaying import Replay, compare, first_difference
 from rag_assets.judging import load_scorer, open_verifying_model
-from rag_assets.model import ConfigurationError, SectionCategory, UsageError
+from rag_assets.model import ConfigurationError, UsageError
 from rag_assets.retrieval import Asked, Retriever, workspace_of
-from rag_assets.retrieval.papers import Route
-from rag_assets.retrieval.section_hints import hinted_sections
-from rag_assets.settings import AnswerSettings
+from rag_assets.retrieval.papers import Route, route_papers, route_question
+from rag_assets.settings import AnswerSettings, LlmRole
 from rag_assets.storage import find_versions, read_json, write_version
 from rag_assets.workspace import Workspace
 
@@ -43,9 +47,13 @@ class AnswerOutcome:
 
 def ask_papers(
     asked: Asked,
-    question: PaperQuestion,
+    question: str,
     *,
     clock: Callable[[], float],
+    doc_id: str | None = None,
+    namespaces: Sequence[str] = (),
+    filters: Sequence[str] = (),
+    mode: Mode = "agent",
     policy: PolicyChoice | None = None,
     notify: Callable[[str], None] = lambda sentence: None,
 ) -> AnswerOutcome:
@@ -54,6 +62,10 @@ def ask_papers(
     Args:
         asked: a workspace, or a library that is open already.
         clock: seconds from any beginning.
+        doc_id: the one paper that is meant; None to find it.
+        namespaces: that are searched; all without.
+        filters: conditions as the command line writes them: `year>=2020`.
+        mode: `single` searches once; always so with `answer.agentic: false`.
         policy: who searches and writes; None for `answer.policy`.
         notify: is told what a person should know while it works.
 
@@ -65,11 +77,14 @@ def ask_papers(
     workspace = workspace_of(asked)
     settings = workspace.settings.answer
     model = _model(workspace, policy or settings.policy)
-    if not settings.agentic:
-        question = replace(question, mode="single")
-    with Retriever(asked, question.namespaces) as retriever:
+    with Retriever(asked, namespaces) as retriever:
+        route, paper = _lead(retriever, question, doc_id, filters, workspace, is_asked=bool(model))
+        made = PaperQuestion(
+            question, route, paper, tuple(namespaces), tuple(filters),
+            mode if settings.agentic else "single",
+        )  # fmt: skip
         answer = answer_papers(
-            retriever, question, limits_of(settings), model=model, scorer=_scorer(workspace),
+            retriever, made, limits_of(settings), model=model, scorer=_scorer(workspace),
             clock=clock,
         )  # fmt: skip
     texts = {".md": render_answer(answer), ".json": write_answer(answer)}
@@ -79,7 +94,7 @@ def ask_papers(
             return AnswerOutcome(answer, page, stored, is_new=False)
     written = write_version(
         workspace.outputs, STEM, texts, workspace.meta / "version_log.jsonl",
-        workspace.locks / "outputs.lock", f"answer to '{question.question}'", notify,
+        workspace.locks / "outputs.lock", f"answer to '{question}'", notify,
     )  # fmt: skip
     return AnswerOutcome(answer, written.files[".md"], written.files[".json"], is_new=True)
 
@@ -107,20 +122,32 @@ def answer(
     Raises:
         UsageError, PublicationError, ConfigurationError: as `ask_papers`.
     """
-    made = PaperQuestion(
-        question, route_of(question, doc_id), doc_id, tuple(namespaces), tuple(filters),
-        "agent" if agentic else "single",
+    return ask_papers(
+        asked, question, clock=time.monotonic, doc_id=doc_id, namespaces=namespaces,
+        filters=filters, mode="agent" if agentic else "single", policy=policy,
     )  # fmt: skip
-    return ask_papers(asked, made, clock=time.monotonic, policy=policy)
 
 
-def route_of(question: str, doc_id: str | None) -> Route:
-    """Return a route by the words of a question alone: a paper where one is given, else a topic."""
-    hinted = tuple(int(one) for one in hinted_sections(question) or ())
-    sections = tuple(number for number in hinted if number != int(SectionCategory.OTHER))
-    intent: Literal["SPECIFIC_PAPER", "TOPIC_SURVEY"]
-    intent = "TOPIC_SURVEY" if doc_id is None else "SPECIFIC_PAPER"
-    return Route(intent, (), sections, "rules:section-words")
+def _lead(
+    retriever: Retriever,
+    question: str,
+    doc_id: str | None,
+    filters: Sequence[str],
+    workspace: Workspace,
+    *,
+    is_asked: bool,
+) -> tuple[Route, str | None]:
+    """Return the route of a question, and the one paper that it means."""
+    if not any(map(str.isalnum, question)):
+        raise UsageError("the question has no text. Write a question with words in it.")
+    chosen = citable_filters(filters)
+    model = _model_of(workspace, "route") if is_asked else None
+    if doc_id is not None:
+        route = route_question(question, [doc_id], model)
+        return replace(route, intent="SPECIFIC_PAPER"), doc_id
+    routed = route_papers(retriever, question, llm=model, filters=chosen)
+    paper = routed.papers[0].doc_uid if routed.track == "paper" else None
+    return replace(routed.route, told=routed.told), paper
 
 
 def limits_of(settings: AnswerSettings) -> Limits:
@@ -164,6 +191,7 @@ def _differences(data: Path, page: Path, loaded: Any, made: Answer) -> Iterator[
 
 
 def _model(workspace: Workspace, policy: PolicyChoice) -> "ChatModel | None":
+    """Return the model that searches and writes; None for rules."""
     if policy == "rules":
         return None
     if workspace.settings.llm.for_role("agent").kind == "none":
@@ -173,9 +201,13 @@ def _model(workspace: Workspace, policy: PolicyChoice) -> "ChatModel | None":
                 "llm.kind and llm.model, or llm.roles.agent, or ask with --policy rules."
             )
         return None
+    return _model_of(workspace, "agent")
+
+
+def _model_of(workspace: Workspace, role: LlmRole) -> "ChatModel | None":
     from rag_assets.llm import open_chat_model
 
-    return open_chat_model(workspace, role="agent")
+    return open_chat_model(workspace, role=role)
 
 
 def _scorer(workspace: Workspace) -> "Scorer":

@@ -1,16 +1,14 @@
 """The five tools of an agent that searches papers (spec 002 §5.2)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from rag_assets.agents import ContextTool, Found, FoundLine, Passage, Toolset
-from rag_assets.answering import searching
-from rag_assets.answering.searching import PaperHits
 from rag_assets.model import SectionCategory
-from rag_assets.retrieval import Hit, Retriever, SearchFilters
+from rag_assets.retrieval import Hit, Retriever, SearchFilters, papers
 
 _Query = Annotated[str, Field(min_length=1, description="A question or words to search for.")]
 _DocId = Annotated[str, Field(description="A paper, as a search names it.")]
@@ -30,9 +28,11 @@ class PaperSearch:
 
 def search_abstracts(search: PaperSearch, query: _Query, k: _Count = 5) -> Found:
     """Find the most relevant papers by their abstracts."""
-    found = searching.search_abstracts(search.retriever, query, k, search.filters)
+    found = papers.search_abstracts(search.retriever, query, k, filters=search.filters)
     return _found(
-        search, found, lambda hit: f'[{hit.doc_uid}] "{hit.doc_title or hit.doc_uid}"{_year(hit)}'
+        search,
+        [one.passage for one in found.papers],
+        label=lambda hit: f'[{hit.doc_uid}] "{hit.doc_title or hit.doc_uid}"{_year(hit)}',
     )
 
 
@@ -46,11 +46,15 @@ def search_by_section(
     k: _Count = 5,
 ) -> Found:
     """Find passages, in one kind of section or in all, of one paper or of all."""
-    number = None if category is None else int(SectionCategory[category])
-    return _found(
-        search,
-        searching.search_by_section(search.retriever, query, doc_id, number, k, search.filters),
+    found = papers.search_by_section(
+        search.retriever,
+        query,
+        None if doc_id is None else [doc_id],
+        None if category is None else [int(SectionCategory[category])],
+        k,
+        filters=search.filters,
     )
+    return _found(search, found.hits, found.told)
 
 
 def get_context_window(
@@ -62,12 +66,15 @@ def get_context_window(
     window: Annotated[int, Field(ge=1, le=5, description="Passages on each side.")] = 1,
 ) -> Found:
     """Show what stands before and after a passage that is cut off."""
-    return _found(search, searching.window(search.retriever, doc_id, chunk_id, window))
+    return _found(search, papers.window(search.retriever, doc_id, chunk_id, window).chunks)
 
 
 def get_paper_introduction(search: PaperSearch, doc_id: _DocId) -> Found:
     """Show the introduction of a paper: its background."""
-    return _found(search, searching.introduction(search.retriever, doc_id))
+    found = papers.introduction(search.retriever, doc_id)
+    is_other = found.section != "introduction"
+    told = [f"{doc_id} has no introduction: its {found.section or 'text'} is shown"]
+    return _found(search, found.chunks, told if is_other else ())
 
 
 def finish(
@@ -126,9 +133,13 @@ def _chunk_label(hit: Hit) -> str:
 
 
 def _found(
-    search: PaperSearch, found: PaperHits, label: Callable[[Hit], str] = _chunk_label
+    search: PaperSearch,
+    hits: Sequence[Hit],
+    told: Sequence[str] = (),
+    *,
+    label: Callable[[Hit], str] = _chunk_label,
 ) -> Found:
-    uids = {hit.doc_uid for hit in found.hits}
+    uids = {hit.doc_uid for hit in hits}
     authors = {
         (reader.namespace, row["doc_uid"]): tuple(row["authors"] or ())
         for reader in (search.retriever.readers if uids else ())
@@ -136,6 +147,6 @@ def _found(
     }
     lines = (
         FoundLine(label(hit), passage_of(hit, authors.get((hit.namespace, hit.doc_uid), ())))
-        for hit in found.hits
+        for hit in hits
     )
-    return Found(tuple(lines), found.told)
+    return Found(tuple(lines), tuple(f"{one}." for one in told))

@@ -55,14 +55,11 @@ def ask(
     """Make the answer, store it and print it."""
     workspace = open_workspace()
     read_models_ahead(workspace)
-    from rag_assets.answering import PaperQuestion, answer_to_json, ask_papers, route_of
+    from rag_assets.answering import answer_to_json, ask_papers
 
-    asked = PaperQuestion(
-        question, route_of(question, doc_id), doc_id, names, filters,
-        "single" if is_single else "agent",
-    )  # fmt: skip
     outcome = ask_papers(
-        workspace, asked, clock=time.monotonic, policy=policy,
+        workspace, question, clock=time.monotonic, doc_id=doc_id, namespaces=names,
+        filters=filters, mode="single" if is_single else "agent", policy=policy,
         notify=lambda sentence: click.echo(sentence, err=True),
     )  # fmt: skip
     if as_json:

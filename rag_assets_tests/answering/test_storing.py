@@ -9,7 +9,7 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
-from rag_assets.answering import PaperQuestion, ask_papers, replay_stored, route_of
+from rag_assets.answering import ask_papers, replay_stored
 from rag_assets.cli.main import build_cli
 from rag_assets.model import ConfigurationError, DamagedFileError, RecordingError, UsageError
 from rag_assets.workspace import Workspace
@@ -47,16 +47,12 @@ def run_rag(*arguments: object) -> Result:
     return CliRunner().invoke(build_cli(), [str(argument) for argument in arguments])
 
 
-def question(text: str = TEXT) -> PaperQuestion:
-    return PaperQuestion(text, route_of(text, None))
-
-
 def test_the_same_answer_is_stored_once_and_made_again_without_the_workspace(
     own: Workspace,
 ) -> None:
-    first = ask_papers(own, question(), clock=lambda: 0.0)
+    first = ask_papers(own, TEXT, clock=lambda: 0.0)
     assert (first.is_new, first.json.name) == (True, "answer_v001.json")
-    again = ask_papers(own, question(), clock=lambda: 99.0)
+    again = ask_papers(own, TEXT, clock=lambda: 99.0)
     assert (again.is_new, again.json) == (False, first.json)
     shutil.rmtree(own.root / "index")
     shutil.rmtree(own.root / "data")
@@ -64,7 +60,7 @@ def test_the_same_answer_is_stored_once_and_made_again_without_the_workspace(
 
 
 def test_an_answer_that_was_edited_is_told_by_field_and_line(own: Workspace) -> None:
-    made = ask_papers(own, question(), clock=lambda: 0.0)
+    made = ask_papers(own, TEXT, clock=lambda: 0.0)
     data = json.loads(made.json.read_text(encoding="utf-8"))
     data["match"]["likelihood"] = 1.0
     made.json.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -92,7 +88,7 @@ def test_an_answer_that_was_edited_is_told_by_field_and_line(own: Workspace) -> 
 def test_words_that_were_edited_are_told(
     own: Workspace, part: tuple[Any, ...], value: str, told: str
 ) -> None:
-    made = ask_papers(own, question(), clock=lambda: 0.0)
+    made = ask_papers(own, TEXT, clock=lambda: 0.0)
     data = json.loads(made.json.read_text(encoding="utf-8"))
     place = data
     for key in part[:-1]:
@@ -110,7 +106,7 @@ def test_a_scripted_model_of_the_settings_answers_and_a_lie_is_struck_out(
     roles = {"agent": {"kind": "scripted", "script": "writer.yaml"}}
     workspace = configured(own, llm={"roles": roles}, verify={"scorer": scorer})
     (workspace.root / "writer.yaml").write_text(yaml.safe_dump(SCRIPT), encoding="utf-8")
-    made = ask_papers(workspace, question(), clock=lambda: 0.0)
+    made = ask_papers(workspace, TEXT, clock=lambda: 0.0)
     assert [one.text for one in made.answer.statements] == [f"{TRUE}."]
     assert [one.text for one in made.answer.unsupported] == ["Nobody slept."]
     assert made.answer.trace.policy["name"] == "scripted:writer"
@@ -145,7 +141,7 @@ def test_a_model_of_its_own_reads_what_was_written(own: Workspace) -> None:
     workspace = configured(own, llm={"roles": roles})
     for name, script in (("writer", {**SCRIPT, "answers": written}), ("reader", READ)):
         (workspace.root / f"{name}.yaml").write_text(yaml.safe_dump(script), encoding="utf-8")
-    made = ask_papers(workspace, question(), clock=lambda: 0.0)
+    made = ask_papers(workspace, TEXT, clock=lambda: 0.0)
     kept = [one.text.rstrip(".") for one in made.answer.statements]
     assert kept == [text for text, is_true in SAID.items() if is_true]
     assert {one.reason_code for one in made.answer.unsupported} == {"not_found", "facts_differ"}
@@ -160,7 +156,7 @@ def test_a_model_of_its_own_reads_what_was_written(own: Workspace) -> None:
     }
     both["answers"] = [READ["answers"][0], *({**one, "system": "retrieval"} for one in written)]
     (workspace.root / "both.yaml").write_text(yaml.safe_dump(both), encoding="utf-8")
-    alone = ask_papers(one_model, question(), clock=lambda: 0.0)
+    alone = ask_papers(one_model, TEXT, clock=lambda: 0.0)
     assert [one.text for one in alone.answer.statements] == [
         one.text for one in made.answer.statements
     ]
@@ -169,13 +165,13 @@ def test_a_model_of_its_own_reads_what_was_written(own: Workspace) -> None:
 
 def test_by_a_setting_one_search_is_all(own: Workspace) -> None:
     workspace = configured(own, enable_agentic_rag=False)
-    trace = ask_papers(workspace, question(), clock=lambda: 0.0).answer.trace
+    trace = ask_papers(workspace, TEXT, clock=lambda: 0.0).answer.trace
     assert [step.action for step in trace.steps] == ["search_by_section", "finish"]
 
 
 def test_a_model_that_is_not_there_is_an_error_that_tells_what_to_do(own: Workspace) -> None:
     with pytest.raises(ConfigurationError, match=r"llm\.roles\.agent"):
-        ask_papers(own, question(), clock=lambda: 0.0, policy="model")
+        ask_papers(own, TEXT, clock=lambda: 0.0, policy="model")
 
 
 def test_a_program_asks_as_the_command_does(own: Workspace) -> None:
