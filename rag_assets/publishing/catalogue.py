@@ -273,6 +273,8 @@ def read_table(
 ) -> pa.Table:
     """Return a published table from an open catalogue, in its own order and schema.
 
+    Columns that an older version did not publish are null.
+
     Args:
         connection: of `open_catalogue`.
         name: one of `PUBLISHED_SCHEMAS`.
@@ -286,7 +288,11 @@ def read_table(
         f"SELECT * FROM {name} {where} ORDER BY {order}",
         params={"values": list(values)} if column else None,
     )
-    return relation.to_arrow_table().cast(schema)
+    table = relation.to_arrow_table()
+    for field in schema:
+        if field.name not in table.column_names:
+            table = table.append_column(field, pa.nulls(table.num_rows, field.type))
+    return table.select(schema.names).cast(schema)
 
 
 def file_column(connection: "DuckDBPyConnection", catalogue: str | None = None) -> str:

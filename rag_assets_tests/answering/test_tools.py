@@ -71,8 +71,10 @@ def test_a_section_of_one_paper_is_searched_and_widening_is_told(search: PaperSe
     wide = call(search, "search_by_section", **asked, category="RELATED_WORK", k=3)
     assert len(wide.lines) == 3
     assert wide.notes == (
-        "0 of 3 passages stand in related work: related work, introduction, evaluation was "
-        "searched too.",
+        (
+            "0 of 3 passages stand in related work: related work, introduction, evaluation was "
+            "searched too."
+        ),
     )
 
 

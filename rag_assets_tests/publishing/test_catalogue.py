@@ -71,6 +71,20 @@ def test_every_column_says_what_it_holds(path: Path) -> None:
     assert all(comment.endswith(("[content]", "[provenance]")) for (comment,) in comments)
 
 
+def test_columns_that_an_older_version_did_not_publish_are_null(
+    path: Path, tmp_path: Path, tables: dict[str, pa.Table]
+) -> None:
+    older = tmp_path / "older.duckdb"
+    shutil.copyfile(path, older)
+    with duckdb.connect(str(older)) as connection:
+        connection.execute("ALTER TABLE documents DROP COLUMN issuer")
+    with open_catalogue(older) as connection:
+        found = read_table(connection, "documents")
+    assert found.schema == tables["documents"].schema
+    assert found["issuer"].null_count == found.num_rows > 0
+    assert found["doc_uid"].to_pylist() == sorted(tables["documents"]["doc_uid"].to_pylist())
+
+
 def test_views_show_evidence_and_problems(path: Path) -> None:
     with open_catalogue(path) as connection:
         evidence = connection.execute("SELECT DISTINCT doc_uid FROM evidence").fetchall()
