@@ -356,10 +356,7 @@ class Reader:
         """Return those of some chunks that pass the filters, in the order given."""
         if not chunk_ids or filters.excludes_everything:
             return []
-        ids = ", ".join(map(quote_text, chunk_ids))
-        condition = f"chunk_id IN ({ids}) AND {filters.condition()}"
-        passing = set(self._table.fetch(condition, ("chunk_id",))["chunk_id"].to_pylist())
-        return [one for one in chunk_ids if one in passing]
+        return self._table.passing(chunk_ids, filters.condition())
 
     def documents(self) -> "pa.Table":
         """Return the catalogue's `documents`, by uid."""
