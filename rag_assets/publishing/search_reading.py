@@ -304,6 +304,14 @@ class SearchTable:
             rows = list(self._memory.rows_of(chunk_ids).values())
             return self._memory.rows(rows, columns)
 
+    def passing(self, chunk_ids: Sequence[str], where: str) -> list[str]:
+        """Return those of some ids whose rows meet `where`, in the order given."""
+        with _damage_explained(self.path):
+            rows = self._memory.rows_of(chunk_ids)
+            passing = self._memory.passing(where)
+        are_passing = np.isin(np.array(list(rows.values()), np.int64), passing)
+        return [one for one, passes in zip(rows, are_passing, strict=True) if passes]
+
     def fetch(self, where: str | None = None, columns: Sequence[str] | None = None) -> pa.Table:
         """Return the rows that meet `where`, by document and place, vectors included.
 

@@ -31,6 +31,8 @@ class HeldLaw:
         chunks: how many the document has.
         title: of the document; its law's own is `wording.title`.
         wording: what is known of it; None where the document is not read as statutes.
+        own_titles: what tells that two documents hold wordings of one law, as `own_name` has it;
+            none of what is no statute.
     """
 
     key: str
@@ -41,6 +43,7 @@ class HeldLaw:
     chunks: int
     title: str
     wording: Wording | None
+    own_titles: frozenset[str] = frozenset()
 
     @property
     def shown_title(self) -> str:
@@ -74,10 +77,10 @@ class PublishedLaws:
         self._by_title: dict[str, list[str]] = {}
         names: dict[str, Sequence[str]] = {}
         for row in documents.select(columns).to_pylist():
-            for law, own in _laws_of(namespace, row):
+            for law, called in _laws_of(namespace, row):
                 self.by_key[law.key] = law
-                names[law.key] = own
-                for title in _titles(law):
+                names[law.key] = called
+                for title in law.own_titles:
                     self._by_title.setdefault(title, []).append(law.key)
         self.names = LawNames(names)
 
@@ -111,21 +114,21 @@ def _laws_of(namespace: str, row: Mapping[str, Any]) -> Iterable[tuple[HeldLaw, 
     place = (namespace, row["doc_uid"], row["content_hash"], file, row["chunks"], title)
     if len(wordings) == 1:
         (wording,) = wordings
-        yield HeldLaw(key, *place, wording), (title, stem, wording.title or "")
+        own = _own_titles(wording, title, wording.title)
+        yield HeldLaw(key, *place, wording, own), (title, stem, wording.title or "")
         return
     own_titles = [wording.title or "" for wording in wordings]
     # A file of several laws often has the first one's title.
     yield HeldLaw(key, *place, None), [one for one in (title, stem) if one not in own_titles]
     for number, wording in enumerate(wordings, start=1):
-        yield HeldLaw(f"{key}::{number}", *place, wording), (wording.title or "",)
+        own = _own_titles(wording, wording.title)
+        yield HeldLaw(f"{key}::{number}", *place, wording, own), (wording.title or "",)
 
 
-def _titles(law: HeldLaw) -> set[str]:
-    """Return what tells that two documents hold wordings of one law, nothing of what is none."""
-    if law.wording is None or not law.wording.is_statute:
-        return set()
-    titles = {law.law_title or ""} if law.key.count("::") > 1 else {law.title, law.law_title or ""}
-    return {name for title in titles if (name := own_name(title))}
+def _own_titles(wording: Wording, *titles: str | None) -> frozenset[str]:
+    if not wording.is_statute:
+        return frozenset()
+    return frozenset(name for title in titles if (name := own_name(title or "")))
 
 
 class HeldLaws:
@@ -224,7 +227,7 @@ class HeldLaws:
         found = {law.key: law}
         waiting = [law]
         while waiting:
-            for title in _titles(waiting.pop()):
+            for title in waiting.pop().own_titles:
                 for published in self._published:
                     for key in published.called(title):
                         if key not in found:

@@ -107,9 +107,7 @@ def _look_up(
         if held is None:
             ids = reader.find_pattern(pattern, filters, law.doc_uid)
         else:
-            own = [chunk_id for chunk_id, _ in held]
-            passing = set(reader.fetch_columns(["chunk_id"], filters, own)["chunk_id"].to_pylist())
-            ids = [one for one in own if one in passing]
+            ids = reader.passing([chunk_id for chunk_id, _ in held], filters)
         if ids:
             return _Found(reference, tuple(f"{law.namespace}::{one}" for one in ids))
     return _Found(reference, ())

@@ -316,12 +316,9 @@ class Reader:
         self,
         columns: Sequence[str],
         filters: SearchFilters = EVERYTHING,
-        of: Sequence[str] | None = None,
     ) -> "pa.Table":
-        """Return some columns of all chunks, or `of` some, that pass the filters, in no order."""
-        where = "false" if filters.excludes_everything or of == [] else filters.condition()
-        if of:
-            where = f"chunk_id IN ({', '.join(map(quote_text, of))}) AND {where}"
+        """Return some columns of all chunks that pass the filters, in no order."""
+        where = "false" if filters.excludes_everything else filters.condition()
         return self._table.fetch(where, columns)
 
     def fetch_children(
@@ -361,6 +358,12 @@ class Reader:
     def laws(self) -> PublishedLaws:
         """The laws of this publication, by name."""
         return PublishedLaws(self.namespace, self._documents)
+
+    def passing(self, chunk_ids: Sequence[str], filters: SearchFilters) -> list[str]:
+        """Return those of some chunks that pass the filters, in the order given."""
+        if not chunk_ids or filters.excludes_everything:
+            return []
+        return self._table.passing(chunk_ids, filters.condition())
 
     def documents(self) -> "pa.Table":
         """Return the catalogue's `documents`, by uid."""

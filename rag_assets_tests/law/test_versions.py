@@ -102,6 +102,11 @@ def made(version: str | None, effective: str | None = None, repealed: str | None
         ([made("2020-01-01", None, "2020-12-31"), made("2010-01-01")], ["repealed", "superseded"]),
         # Not yet repealed.
         ([made("2020-01-01", None, "2021-06-02")], ["in_force"]),
+        # Made within the year, and no text says since when: it may hold, and so may the one before.
+        ([made("2020-09-01"), made("2010-01-01")], ["unknown", "unknown"]),
+        ([made("2020-09-01", "2020-09-01"), made("2010-01-01")], ["in_force", "superseded"]),
+        # Two files state one day of effect: one was dated by its passing, one by its publication.
+        ([made("2020-02-15", "2020-03-15"), made("2020-03-01", "2020-03-15")], ["in_force"] * 2),
         # What is not known stays unknown, and takes nothing from the others.
         ([made(None), made("2010-01-01")], ["unknown", "in_force"]),
         # Files of one day are one wording: what one states holds for all.
