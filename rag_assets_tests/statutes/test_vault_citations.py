@@ -96,8 +96,9 @@ def go_round(held: Publications) -> tuple[int, int, list[str]]:
     """Write, read and resolve every article.
 
     Returns:
-        How many there are; how many are of a wording of which no day is known, beside others of
-        that law, so that no citation names them; and those that led elsewhere.
+        How many there are; how many are of a wording that no citation tells from another: no day of
+        it is known beside others of that law, or two files hold that day's; and those that led
+        elsewhere.
     """
     shelf = LawShelf(held, DAY)
     (namespace,) = held.readers
@@ -116,6 +117,10 @@ def go_round(held: Publications) -> tuple[int, int, list[str]]:
             continue
         where = (found.version.namespace, found.version.doc_uid, (found.start, found.end))
         is_same = where == (namespace, one.document, one.span)
+        is_twin = one.day and found.version.doc_uid != one.document
+        if is_twin and str(found.version.version_date) == one.day:
+            unnamed += 1
+            continue
         if not is_same or found.text != one.text or found.shown != one.shown:
             elsewhere.append(written)
         elif (again.version.doc_uid, again.start) != (found.version.doc_uid, found.start):
@@ -172,6 +177,8 @@ def test_the_whole_vault(tmp_path: Path) -> None:
         refused, found = resolve(held, 10_000)
     sys.stdout.write(f"{count} articles, {unnamed} without a day; refused: {refused}\n")
     assert count > 147_000
+    # Five laws of Shanghai without a day, and two files of one wording of 广告法.
+    assert unnamed <= 270
     # Laws whose text gives a number to two articles.
     assert len(elsewhere) <= 10, elsewhere
     assert found == []
