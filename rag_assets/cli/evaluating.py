@@ -147,8 +147,9 @@ def sets(names: tuple[str, ...]) -> None:
 
 def _chat_model(settings: "Settings") -> "ChatModel | None":
     """Return the model that rewrites questions, None where the settings name none."""
-    if settings.llm.kind == "none":
+    chosen = settings.llm.for_role("rewrite")
+    if chosen.kind == "none":
         return None
     from rag_assets.llm import load_chat_model
 
-    return load_chat_model(settings.llm)
+    return load_chat_model(chosen)

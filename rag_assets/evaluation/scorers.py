@@ -30,7 +30,10 @@ def open_scorer(settings: Settings) -> Scorer:
         from rag_assets.llm import load_chat_model, with_local_reader
 
         # `llm` too takes the reader of this machine where the settings name no model.
-        return load_scorer(settings.verify, chat=load_chat_model(with_local_reader(settings.llm)))
+        return load_scorer(
+            settings.verify,
+            chat=load_chat_model(with_local_reader(settings.llm.for_role("verify"))),
+        )
     return load_scorer(settings.verify)
 
 
