@@ -1,6 +1,8 @@
 """The second judgement of the fused candidates."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -108,6 +110,25 @@ def weighted(**params: Any) -> list[Hit]:
 )
 def test_fields_and_factors_decide(params: dict[str, Any], first: str) -> None:
     assert weighted(**params)[0].chunk_id == first
+
+
+@pytest.mark.parametrize(
+    ("params", "first", "score"),
+    [
+        ({"path": {"laws": 2.0, "laws/old": 0.5}}, "p:1", 122 / 62),
+        ({"path_bonus": {"laws": 0.3, "laws/old": 0.1}}, "p:1", 61 / 62 + 0.3),
+        ({"path_bonus": {"laws": 0.3}, "path": {"laws/old": 3}}, "p:0", 3.9),
+    ],
+)
+def test_folders_weigh_by_a_factor_or_a_bonus_the_longest_path_deciding(
+    params: dict[str, Any], first: str, score: float
+) -> None:
+    hits = [replace(hit("p:0"), doc_uid="p"), replace(hit("p:1"), doc_uid="q")]
+    folders = {"p": ("laws/old/p.md",), "q": ("laws/q.md",)}
+    readers: Any = [SimpleNamespace(namespace=hits[0].namespace, document_paths=folders)]
+    settings = configured(rerank={"mode": "weighted", "params": params})
+    best = rerank(hits, query(), settings, readers).hits[0]
+    assert (best.chunk_id, round(best.score, 6)) == (first, round(score, 6))
 
 
 def test_an_unknown_field_and_a_wrong_weight_are_refused() -> None:

@@ -6,6 +6,7 @@ params:
 title: 0.2                        # for a title that holds all words of the question
 headings: 0.3                     # the same for the section's path
 path: {evidence/key: 1.2}         # factor for documents below this folder
+path_bonus: {evidence/key: 0.2}   # the same, added to the fused part before the factors
 source_type: {evidence: 1.1}      # factors by what the chunk is
 source_subtype: {slides: 0.8}
 section_category: {"3": 1.1}
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from rag_assets.retrieval.reader import Reader
 
 _FIELDS = ("title", "headings")
+_PATH_BONUS = "path_bonus"
 _FACTORS = ("source_type", "source_subtype", "section_category", "section_subtype", "kind")
 _TOKEN = re.compile(rf"[{HAN_RANGES}]+|[^\W_{HAN_RANGES}]+")
 # "cooling" and "cooled" are one word by their beginnings.
@@ -48,7 +50,8 @@ def weigh_fields(
     score (`normalize`), or the fused score (`raw`). A field's bonus is its weight times the share
     of the question's words that stand in it, by beginnings and pairs of Chinese characters; of
     several wordings the best counts. A factor holds where its value is that of the hit, or its
-    path leads to the hit's document; of several paths the longest decides.
+    path leads to the hit's document; of several paths the longest decides. So with
+    a path's bonus.
 
     Args:
         hits: fused, best first.
@@ -59,7 +62,7 @@ def weigh_fields(
         UsageError: a weight that is unknown, or not a number from 0.
     """
     params = settings.rerank.params
-    bonuses, factors = _read(params)
+    bonuses, factors, by_path = _read(params)
     keys = [hit.chunk_key for hit in hits]
     base = normalized_parts(
         {hit.chunk_key: hit.score for hit in hits},
@@ -70,7 +73,9 @@ def weigh_fields(
     )
     asked = [_words(text) for text in query.texts.values()]
     paths = (
-        {reader.namespace: reader.document_paths for reader in readers} if "path" in factors else {}
+        {reader.namespace: reader.document_paths for reader in readers}
+        if by_path or "path" in factors
+        else {}
     )
     weighed = []
     for hit in hits:
@@ -78,6 +83,8 @@ def weigh_fields(
         texts = {"title": hit.doc_title or "", "headings": " ".join(hit.section_path)}
         for name, weight in bonuses.items():
             parts[name] = weight * _overlap(asked, texts[name])
+        if by_path:
+            parts[_PATH_BONUS] = _of_path(by_path, hit, paths, 0.0)
         applied = {name: _factor(name, values, hit, paths) for name, values in factors.items()}
         score = sum(parts.values())
         for factor in applied.values():
@@ -87,27 +94,31 @@ def weigh_fields(
     return sorted(weighed, key=lambda hit: -hit.score)
 
 
-def _read(params: Mapping[str, Any]) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
+def _read(
+    params: Mapping[str, Any],
+) -> tuple[dict[str, float], dict[str, dict[str, float]], dict[str, float]]:
+    """Return bonuses by field, factors by what they are of, and bonuses by path."""
     bonuses: dict[str, float] = {}
     factors: dict[str, dict[str, float]] = {}
     for name, value in params.items():
         if name in _FIELDS:
             bonuses[name] = _number(name, value)
-        elif name in (*_FACTORS, "path") and isinstance(value, Mapping):
+        elif name in (*_FACTORS, "path", _PATH_BONUS) and isinstance(value, Mapping):
             factors[name] = {
                 str(key): _number(f"{name}.{key}", number) for key, number in value.items()
             }
         else:
             raise UsageError(
                 f"'retrieve.rerank.params.{name}' is no weight of mode weighted. Known: "
-                f"{', '.join(_FIELDS)} (a number), path, {', '.join(_FACTORS)} (a number by value)."
+                f"{', '.join(_FIELDS)} (a number), path, {_PATH_BONUS}, {', '.join(_FACTORS)} (a "
+                "number by value)."
             )
     if not bonuses and not factors:
         raise UsageError(
             "'retrieve.rerank.params' names no weight, so that mode weighted would change nothing. "
-            f"Known: {', '.join((*_FIELDS, 'path', *_FACTORS))}."
+            f"Known: {', '.join((*_FIELDS, 'path', _PATH_BONUS, *_FACTORS))}."
         )
-    return bonuses, factors
+    return bonuses, factors, factors.pop(_PATH_BONUS, {})
 
 
 def _number(name: str, value: Any) -> float:
@@ -139,11 +150,21 @@ def _factor(
     paths: Mapping[str, Mapping[str, Sequence[str]]],
 ) -> float:
     if name == "path":
-        own = paths.get(hit.namespace, {}).get(hit.doc_uid, ())
-        matching = [key for key in values if any(_is_below(path, key) for path in own)]
-        return values[max(matching, key=len)] if matching else 1.0
+        return _of_path(values, hit, paths, 1.0)
     value = getattr(hit, name)
     return values.get(str(value), 1.0)
+
+
+def _of_path(
+    values: Mapping[str, float],
+    hit: Hit,
+    paths: Mapping[str, Mapping[str, Sequence[str]]],
+    otherwise: float,
+) -> float:
+    """Return the value of the longest path that leads to the hit's document."""
+    own = paths.get(hit.namespace, {}).get(hit.doc_uid, ())
+    matching = [key for key in values if any(_is_below(path, key) for path in own)]
+    return values[max(matching, key=len)] if matching else otherwise
 
 
 def _is_below(path: str, folder: str) -> bool:
