@@ -1,6 +1,5 @@
 """One whole publication, read by any number of questions."""
 
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from operator import itemgetter
@@ -9,12 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from rag_assets.model import PublicationError, UsageError
 from rag_assets.publishing import PublishedModel, Ranking, SearchTable, published_models, quote_text
-from rag_assets.publishing.catalogue import (
-    catalogue_errors_explained,
-    catalogue_name,
-    open_catalogue,
-    read_table,
-)
+from rag_assets.publishing.catalogue import catalogue_name
+from rag_assets.retrieval.catalogued import HeldCatalogue
 from rag_assets.retrieval.filters import EVERYTHING, SearchFilters
 from rag_assets.retrieval.hits import HIT_COLUMNS, LAW_COLUMNS, Hit, ParentPassage
 from rag_assets.retrieval.laws import PublishedLaws
@@ -25,7 +20,6 @@ from rag_assets.workspace import shipped_settings
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
-    from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 
     from rag_assets.publishing import Language
@@ -55,8 +49,7 @@ class Reader:
         self.namespace = namespace
         self.name = name
         self._table = SearchTable(folder)
-        self._reading = threading.Lock()  # a connection of DuckDB answers one thread at a time
-        self._connection: DuckDBPyConnection | None = None
+        self._catalogue = HeldCatalogue(folder / catalogue_name(name))
 
     def __enter__(self) -> Self:
         return self
@@ -66,10 +59,7 @@ class Reader:
 
     def close(self) -> None:
         """Close the catalogue."""
-        with self._reading:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
+        self._catalogue.close()
 
     @cached_property
     def _hit_columns(self) -> tuple[str, ...]:
@@ -342,7 +332,7 @@ class Reader:
 
     def fetch_parents(self, parent_ids: Iterable[str]) -> dict[str, ParentPassage]:
         """Return parents by id; ids that the publication does not hold are left out."""
-        rows = self._read("parents", "parent_id", sorted(set(parent_ids)))
+        rows = self._catalogue.read("parents", "parent_id", sorted(set(parent_ids)))
         return {
             row["parent_id"]: ParentPassage(
                 **{**row, "section_path": tuple(row["section_path"] or ())}
@@ -352,7 +342,7 @@ class Reader:
 
     def fetch_documents(self, doc_uids: Iterable[str]) -> "pa.Table":
         """Return the catalogue's rows of these documents, by uid; unknown ones are left out."""
-        return self._read("documents", "doc_uid", sorted(set(doc_uids)))
+        return self._catalogue.read("documents", "doc_uid", sorted(set(doc_uids)))
 
     @cached_property
     def laws(self) -> PublishedLaws:
@@ -371,32 +361,23 @@ class Reader:
 
     def sources(self) -> "pa.Table":
         """Return the catalogue's `sources`: every file, also those that are not published."""
-        return self._read("sources")
+        return self._catalogue.read("sources")
 
     @cached_property
     def document_paths(self) -> Mapping[str, tuple[str, ...]]:
         """The paths of each document's files, below their root and with its name."""
-        sources = self.sources()
-        # Publications had no column `file` once.
-        place = "file" if "file" in sources.column_names else "source_uri"
         found: dict[str, list[str]] = {}
-        for row in sources.select(["doc_uid", "path", place]).to_pylist():
+        columns = ["doc_uid", "path", "file", "source_uri"]
+        for row in self.sources().select(columns).to_pylist():
             if row["doc_uid"] is not None:
-                found.setdefault(row["doc_uid"], []).extend(
-                    path for path in (row["path"], row[place]) if path
-                )
+                # Publications had no column `file` once.
+                places = (row["path"], row["file"] or row["source_uri"])
+                found.setdefault(row["doc_uid"], []).extend(filter(None, places))
         return {uid: tuple(paths) for uid, paths in found.items()}
 
     @cached_property
     def _documents(self) -> "pa.Table":
-        return self._read("documents")
-
-    def _read(self, name: str, column: str | None = None, values: Sequence[str] = ()) -> "pa.Table":
-        path = self.folder / catalogue_name(self.name)
-        with self._reading, catalogue_errors_explained(path):
-            if self._connection is None:
-                self._connection = open_catalogue(path)
-            return read_table(self._connection, name, column, values)
+        return self._catalogue.read("documents")
 
     def _column(self, model_fingerprint: str) -> str:
         column = self._columns.get(model_fingerprint)
