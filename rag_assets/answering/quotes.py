@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from rag_assets.agents import Passage
 from rag_assets.evidence.answering import FoundParent, ReadParents, choose_answers, read_parents
 from rag_assets.evidence.matching import judge_match
+from rag_assets.evidence.wording import coverage
 from rag_assets.model import SectionCategory, is_chinese
 
 # Sentences that are quoted at most.
 MOST_QUOTES = 5
+# Of the question's content words; below it nothing that was found is taken for an answer.
+LEAST_SHARE = 0.4
 # Sentences of a section of this kind tell of others' work.
 _OTHERS_WORK = SectionCategory.RELATED_WORK
 
@@ -25,11 +28,18 @@ class AnswerQuote:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Whether what was found seems to answer: `likelihood` from 0 to 1 beside its threshold."""
+    """Whether what was found seems to answer: likely enough, and of the question's words.
+
+    Args:
+        likelihood: from 0 to 1, by the fitted weights of packs, beside its threshold.
+        share: of the question's content words that the passages in its language hold; None where
+            there are none in its language.
+    """
 
     is_good: bool
     likelihood: float
     threshold: float
+    share: float | None
 
 
 def read_passages(question: str, passages: Mapping[str, Passage]) -> ReadParents:
@@ -38,16 +48,28 @@ def read_passages(question: str, passages: Mapping[str, Passage]) -> ReadParents
 
 
 def match_of(question: str, passages: Mapping[str, Passage]) -> Match:
-    """Return whether passages seem to answer a question, by the fitted weights of packs."""
+    """Return whether passages seem to answer a question.
+
+    The weights were fitted on whole pages of one search: of few passages of several searches they
+    take too many for good, so that some of the question's words must be there as well.
+    """
     found = judge_match(question, read_passages(question, passages), is_named=False)
-    return Match(found.is_good, found.likelihood, found.threshold)
+    share = _share_of_words(question, passages)
+    is_good = found.is_good and (share is None or share >= LEAST_SHARE)
+    return Match(is_good, found.likelihood, found.threshold, share)
+
+
+def _share_of_words(question: str, passages: Mapping[str, Passage]) -> float | None:
+    chinese = is_chinese(question)
+    own = [one.text for one in passages.values() if is_chinese(one.text) == chinese]
+    return round(coverage(question, "\n".join(own)), 6) if own else None
 
 
 def choose_quotes(question: str, passages: Mapping[str, Passage]) -> list[AnswerQuote]:
     """Return the best sentence of each of the best passages, best first, each words once.
 
-    Scores compare sentences of one language: those in the language of the passage that the search
-    found best stand first. Sentences of a section on others' work stand last.
+    Scores compare sentences of one language: those in the language that the searches found more of
+    (by score) stand first. Sentences of a section on others' work stand last.
     """
     parents = _parents(passages)
     answers = choose_answers(parents, read_parents(question, parents))
@@ -58,8 +80,10 @@ def choose_quotes(question: str, passages: Mapping[str, Passage]) -> list[Answer
         for alias, answer in zip(passages, answers, strict=True)
         if answer is not None
     ]
-    best = max(passages.values(), key=lambda one: one.score, default=None)
-    chinese = best is not None and is_chinese(best.text)
+    by_language = {True: 0.0, False: 0.0}
+    for passage in passages.values():
+        by_language[is_chinese(passage.text)] += passage.score
+    chinese = by_language[True] > by_language[False]
 
     def place(quote: AnswerQuote) -> tuple[bool, bool, float]:
         is_of_others = passages[quote.alias].section_category == _OTHERS_WORK
