@@ -18,6 +18,8 @@ SCHEMA = "rag-assets/evidence-pack/6"
 SCHEMA_WITHOUT_DAY = "rag-assets/evidence-pack/5"
 # Read too: packs that do not say whether the library answers.
 _WITHOUT_MATCH = "rag-assets/evidence-pack/4"
+READABLE_SCHEMAS = frozenset({SCHEMA, SCHEMA_WITHOUT_DAY, _WITHOUT_MATCH})
+"""The schemas of packs that this version reads."""
 
 # Of rendering.py: raise it when the same pack is laid out otherwise, so that a replay can tell a
 # file of an older version from one that was edited.
@@ -277,7 +279,7 @@ def pack_from_json(data: Mapping[str, Any]) -> EvidencePack:
     Raises:
         DamagedFileError: another schema; a field is missing, unknown or of another type.
     """
-    if data.get("schema") not in {SCHEMA, SCHEMA_WITHOUT_DAY, _WITHOUT_MATCH}:
+    if data.get("schema") not in READABLE_SCHEMAS:
         raise DamagedFileError(
             f"this is not an evidence pack of schema {SCHEMA} but {data.get('schema')!r}: another "
             "version of rag-assets made it. Ask the question again."

@@ -118,6 +118,8 @@ def values(command: click.Command, name: str, target: str, given: Path) -> list[
                 line.append(str(given if file_okay else given.parent))
         elif each.name == name:
             line += [each.opts[0], target]
+        elif each.required and each.name == "queries":
+            line += [each.opts[0], str(given.parent)]
         elif each.required:
             raise AssertionError(f"{each.name}: say how it is given")
     return line

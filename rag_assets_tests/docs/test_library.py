@@ -81,4 +81,4 @@ def test_example_of_a_script_can_be_read(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "language-models.md").read_text(encoding="utf-8")
     script = next(s for s in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL) if "answers" in s)
     (tmp_path / "script.yaml").write_text(script, encoding="utf-8")
-    assert len(read_script(tmp_path / "script.yaml").answers) == 4
+    assert len(read_script(tmp_path / "script.yaml").answers) == 5

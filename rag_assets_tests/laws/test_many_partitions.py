@@ -58,7 +58,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
     for module, name in (
         (pyarrow.parquet, "read_metadata"), (pyarrow.parquet, "read_schema"),
-        (records, "read_parquet"),
+        (records, "read_groups"),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, counting(getattr(module, name)))
     return seen

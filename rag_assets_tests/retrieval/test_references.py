@@ -7,7 +7,8 @@ from rag_assets_tests.publishing.made_up_tables import chunk_row, chunk_table
 
 
 def found(folder: Path, filters: SearchFilters) -> list[str]:
-    with Reader(folder, "thesis", "made-up") as reader:
+    (folder / "manifest.json").write_text("{}", encoding="utf-8")
+    with Reader(folder, "thesis", folder.name) as reader:
         return sorted(hit.chunk_id for hit, _ in reader.search_text("roofs", 10, filters))
 
 

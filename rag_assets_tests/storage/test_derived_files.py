@@ -42,11 +42,15 @@ LIBRARIES = {"pymupdf"}
 # Whose files they are → "module" or "module:function".
 OWNERS = {
     "a person's outputs": {
+        "answering/storing.py:_differences",
+        "answering/storing.py:ask_papers",
+        "answering/storing.py:replay_stored",
         "assets/citation_audits.py",
         "assets/claim_audits.py",
         "assets/evidence_packs.py",
         "assets/retrieval_evaluations.py",
         "auditing/storing.py:keep_audit",
+        "cli/answers.py",
         "cli/drafts.py",
         "cli/evaluating.py",
         "cli/questions.py",
@@ -72,6 +76,10 @@ OWNERS = {
         "publishing/search_memory.py",
     },
     "a person's sources": {
+        "evaluation/law.py:_opened",
+        "evaluation/law_rows.py",
+        "statutes/curating.py:_read",
+        "statutes/sampling.py:copy_sample",
         "evidence/pictures.py",
         "knowledge/adding.py",
         "knowledge/fetching.py",
