@@ -212,8 +212,11 @@ def test_the_commands_name_what_they_mended(
 def test_what_was_parsed_before_a_kill_is_not_parsed_again(
     namespace: Namespace, undisturbed: dict[str, Any]
 ) -> None:
-    killed = start_build(namespace, "kill", "rename:data/*/parse_reports/*:1")
+    mark = uuid.uuid4().hex
+    killed = start_build(namespace, "kill", "rename:data/*/parse_reports/*:1", mark=mark)
     assert killed.wait(300) == -signal.SIGKILL
+    # A worker of it may still be writing; what a living process has begun is not removed.
+    psutil.wait_procs(marked_processes(mark))
     with observe_parses() as parses:
         build(namespace)
     done = [what for what, _ in parses]
