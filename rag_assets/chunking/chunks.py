@@ -3,6 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from rag_assets.chunking.boxes import BoxFinder
 from rag_assets.chunking.context import Told, tell
@@ -79,6 +80,59 @@ def make_chunks(
     return [
         describer.describe(order, passage, tokens, said)
         for order, (passage, tokens, said) in enumerate(zip(passages, counts, told, strict=True))
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenSpan:
+    """A span of a document that is to be a chunk, whatever a mode would make of it.
+
+    Args:
+        parent: that it is shown in; it need not hold the span whole.
+        start: offset in the document's clean text; half-open to `end`.
+        question: what is embedded in its place; None for the text.
+    """
+
+    parent: Parent
+    start: int
+    end: int
+    question: str | None = None
+
+
+def describe_spans(
+    document: ParsedDocument,
+    spans: Sequence[ChosenSpan],
+    settings: ChunkSettings,
+    tokenizer: Tokenizer,
+) -> list[Chunk]:
+    """Return chosen spans as the chunks that `make_chunks` would describe them as.
+
+    Args:
+        document: as parsed.
+        spans: numbered from 0 in this order.
+        settings: as for its other chunks.
+        tokenizer: the embedding model's own.
+    """
+    mode = mode_of(settings)
+    outline = mode.outline(document)
+    text = document.text
+    passages = [
+        Passage(
+            # A passage takes its text from its parent, which need not hold it whole.
+            replace(one.parent, char_start=0, char_end=len(text), text=text),
+            one.start,
+            one.end,
+            tokenizer.limit,
+            question=one.question,
+        )
+        for one in spans
+    ]
+    counts = tokenizer.count([passage.text for passage in passages])
+    told = tell(passages, counts, outline, settings, tokenizer, mode.context)
+    describer = _Describer(outline)
+    return [
+        describer.describe(order, *each)
+        for order, each in enumerate(zip(passages, counts, told, strict=True))
     ]
 
 

@@ -8,8 +8,6 @@ if TYPE_CHECKING:
     from rag_assets.publishing.building import (
         PUBLISHING_VERSION,
         PublishOutcome,
-        collect,
-        count_lacking,
         loses_vectors,
         publish,
     )
@@ -31,6 +29,7 @@ if TYPE_CHECKING:
         list_documents,
     )
     from rag_assets.publishing.plots import draw_histogram, plot_publication
+    from rag_assets.publishing.record_state import collect, count_lacking
     from rag_assets.publishing.removed import RemovedDocument, removed_documents
     from rag_assets.publishing.search_reading import Ranking, SearchTable, quote_text
     from rag_assets.publishing.text_index import TextIndex, describe_text_indexes
@@ -106,9 +105,9 @@ __getattr__ = lazy_names(
         "TextIndex": "text_index",
         "build_id_of": "naming",
         "citability_conflicts": "verifying",
-        "collect": "building",
+        "collect": "record_state",
         "collect_garbage": "collecting",
-        "count_lacking": "building",
+        "count_lacking": "record_state",
         "describe_namespace": "overview",
         "describe_settled": "overview",
         "describe_text_indexes": "text_index",

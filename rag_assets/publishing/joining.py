@@ -2,14 +2,15 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rag_assets.chunking import PATH_SEPARATOR, chunks_schema, locate_pages, parents_schema
+from rag_assets.chunking import PATH_SEPARATOR, locate_pages, parents_schema
+from rag_assets.editing import Passages, passages_schema
 from rag_assets.embedding import CHUNK_INPUTS, EmbeddingModel, chunk_input, embeddings_schema
 from rag_assets.model import RecordsMovedError, hash_text
 from rag_assets.publishing.facts import (
@@ -41,6 +42,7 @@ def join_tables(
     facts: Sequence[DocumentFacts],
     models: Sequence[EmbeddingModel],
     encoded: Mapping[str, Collection[str]],
+    passages: Passages,
 ) -> dict[str, pa.Table]:
     """Return the five tables by name; `chunks` with its vectors, rows in each table's order.
 
@@ -48,13 +50,14 @@ def join_tables(
         models: the configured ones; one vector column each, in this order.
         encoded: by content, which of them have looked at its chunks. Chunks have no vector of the
             others.
+        passages: reads the chunks.
 
     Raises:
         RecordsMovedError: chunks and vectors do not belong together.
     """
     published = {f.content_hash: f for f in facts if f.status == "published"}
     parents = _parents(namespace, published)
-    chunks = _chunks(namespace, published, models, encoded)
+    chunks = _chunks(namespace, published, models, encoded, passages)
     counts = Counter(chunks["doc_uid"].to_pylist())
     by_content = {f.content_hash: f for f in facts}
     same = _same_texts(published)
@@ -93,10 +96,10 @@ def join_tables(
 
 
 def join_passages(
-    namespace: Namespace, published: Mapping[str, DocumentFacts]
+    namespace: Namespace, published: Mapping[str, DocumentFacts], passages: Passages
 ) -> tuple[pa.Table, pa.Table]:
     """Return the tables `parents` and `chunks` of some contents, without vectors."""
-    chunks = _chunks(namespace, published, (), {})
+    chunks = _chunks(namespace, published, (), {}, passages)
     return _parents(namespace, published), chunks.select(CHUNKS.names)
 
 
@@ -127,11 +130,25 @@ def _record_rows(
     namespace: Namespace, stage: str, schema: pa.Schema, contents: Mapping[str, DocumentFacts]
 ) -> pa.Table:
     """Return the rows of published contents over all partitions, by content and order."""
+    return _gathered(
+        namespace,
+        schema,
+        contents,
+        lambda partition, wanted: read_rows(namespace.record(stage, partition), schema, wanted),
+    )
+
+
+def _gathered(
+    namespace: Namespace,
+    schema: pa.Schema,
+    contents: Mapping[str, DocumentFacts],
+    read: Callable[[str, list[str]], pa.Table],
+) -> pa.Table:
     tables = [schema.empty_table()]
     for partition in namespace.partition_keys:
         wanted = [c for c in contents if namespace.partition_of(c) == partition]
         if wanted:
-            tables.append(read_rows(namespace.record(stage, partition), schema, wanted))
+            tables.append(read(partition, wanted))
     joined = pa.concat_tables(tables)
     return joined.sort_by([("content_hash", "ascending"), ("order", "ascending")])
 
@@ -172,8 +189,9 @@ def _chunks(
     published: Mapping[str, DocumentFacts],
     models: Sequence[EmbeddingModel],
     encoded: Mapping[str, Collection[str]],
+    passages: Passages,
 ) -> pa.Table:
-    chunks = _record_rows(namespace, "chunks", chunks_schema(), published)
+    chunks = _gathered(namespace, passages_schema(), published, passages.rows)
     encoded_ones = published if models else {}
     embedded = _record_rows(namespace, "embeddings", embeddings_schema(), encoded_ones)
     by_model = [

@@ -7,8 +7,8 @@ from typing import Any
 
 from rag_assets.model import DamagedFileError, PublicationError, WorkspaceError, count_of
 from rag_assets.parsing import has_stale_parses
-from rag_assets.publishing.building import collect
 from rag_assets.publishing.facts import DocumentFacts
+from rag_assets.publishing.record_state import collect
 from rag_assets.publishing.removed import removed_documents
 from rag_assets.publishing.unpublished import unpublished_changes
 from rag_assets.storage import Pointer, is_complete, read_manifest, read_pointer

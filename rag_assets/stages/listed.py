@@ -32,8 +32,9 @@ STAGES = (
     Stage("parse_reports", "raw_files"),
     Stage("parents", "parse_reports"),
     Stage("chunks", "parents"),
-    Stage("first_index", "chunks", is_partitioned=False, has_records=False),
-    Stage("embeddings", "chunks"),
+    Stage("chunk_edits", "chunks"),
+    Stage("first_index", "chunk_edits", is_partitioned=False, has_records=False),
+    Stage("embeddings", "chunk_edits"),
     Stage("search_index", "embeddings", is_partitioned=False, has_records=False),
 )
 

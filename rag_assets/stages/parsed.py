@@ -1,5 +1,6 @@
 """What later stages want to know of the records before them."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from rag_assets.model import hash_fields
@@ -31,10 +32,17 @@ def parsed_contents(namespace: Namespace, inventory: Inventory, partition: str) 
 
 
 def upstream_fingerprints(
-    namespace: Namespace, inventory: Inventory, partition: str, upstream: str, rule: str
+    namespace: Namespace,
+    inventory: Inventory,
+    partition: str,
+    entries: Mapping[str, Entry],
+    rule: str,
 ) -> dict[str, str]:
-    """Return content → fingerprint: the rule of a stage over the digest of the stage before it."""
-    entries = read_entries(namespace.record(upstream, partition))
+    """Return content → fingerprint: the rule of a stage over the digest of the stage before it.
+
+    Args:
+        entries: of the stage before.
+    """
     return {
         content: hash_fields(rule, entries[content].digest)
         for content in parsed_contents(namespace, inventory, partition)
