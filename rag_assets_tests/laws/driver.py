@@ -13,6 +13,7 @@ import yaml
 
 from rag_assets.chunking.rows import chunks_schema, parents_schema
 from rag_assets.chunking.stage import refresh_chunks, refresh_parents
+from rag_assets.editing import passages_schema, refresh_chunk_edits
 from rag_assets.embedding import (
     HashingEmbedder,
     embedding_models,
@@ -43,7 +44,9 @@ from rag_assets.workspace import (
 )
 
 # In the order of the assets.
-STAGES = ("inventory", "parse_reports", "parents", "chunks", "embeddings", "search_index")
+STAGES = (
+    "inventory", "parse_reports", "parents", "chunks", "chunk_edits", "embeddings", "search_index",
+)  # fmt: skip
 # Small passages, so that a text of a few sentences has several.
 SMALL = {
     "embed": {"kind": "hashing", "model": "words"},
@@ -128,6 +131,10 @@ def build(
         done.stages["parents"] = refresh_parents(namespace, inventory, keys, tokenizer, silent)
     if "chunks" in stages:
         done.stages["chunks"] = refresh_chunks(namespace, inventory, keys, tokenizer, silent)
+    if "chunk_edits" in stages:
+        done.stages["chunk_edits"] = refresh_chunk_edits(
+            namespace, inventory, keys, tokenizer, silent
+        )
     if "embeddings" in stages:
         done.stages["embeddings"] = refresh_embeddings(
             namespace,
