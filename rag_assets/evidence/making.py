@@ -312,6 +312,7 @@ def _item(
         other_chunk_ids=tuple(
             key for key in (best.chunk_id, *hit.other_chunk_ids) if key != shown.chunk_id
         ),
+        edited=shown.edited,
     )
 
 

@@ -53,6 +53,8 @@ class EvidenceItem:
         citation_id: a citation that outlives edits.
         explanation: why it was found: `Hit.explanation` of the passage that the search found.
         other_chunk_ids: further chunks of the same parent that were found.
+        edited: what a person wrote in place of the snippet, by which it was found; the snippet is
+            what is printed. None where nobody did.
     """
 
     rank: int
@@ -88,6 +90,7 @@ class EvidenceItem:
     citation_id: str
     explanation: Mapping[str, Any]
     other_chunk_ids: tuple[str, ...] = ()
+    edited: str | None = None
 
     __pydantic_config__ = _STRICT
 
@@ -212,8 +215,15 @@ class EvidencePack:
 
 
 def pack_to_json(pack: EvidencePack) -> dict[str, Any]:
-    """Return a pack as values that JSON knows: `schema`, then the fields of EvidencePack."""
-    return {"schema": SCHEMA, **asdict(pack)}
+    """Return a pack as values that JSON knows: `schema`, then the fields of EvidencePack.
+
+    `edited` stands in the items that have it alone: others are as packs were before there was any.
+    """
+    values = asdict(pack)
+    for item in values["items"]:
+        if item["edited"] is None:
+            del item["edited"]
+    return {"schema": SCHEMA, **values}
 
 
 def write_pack(pack: EvidencePack) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rag_assets.editing import edits_digest
 from rag_assets.model import DamagedFileError, PublicationError, WorkspaceError, count_of
 from rag_assets.parsing import has_stale_parses
 from rag_assets.publishing.facts import DocumentFacts
@@ -151,6 +152,8 @@ def describe_namespace(namespace: Namespace, models: Sequence[str]) -> dict[str,
     is_overridden = pointer is not None and pointer.built_from.get("overrides") != overrides_digest(
         namespace
     )
+    if pointer is not None and pointer.built_from.get("edits", "") != edits_digest(namespace):
+        stale.append("edits of chunks (`rag draft`) were published since the last build")
     mend = "index" if is_overridden and not stale else "ingest"
     if is_overridden:
         stale.append(

@@ -15,6 +15,8 @@ class Hit:
         kind: what most of it is: text, table, list, code, reference, qa, …
         context: what the model is told before the text: headings, header row.
         content_hash: SHA-256 of `text`.
+        edited: what a person wrote in place of the text, which is what is printed; None where
+            nobody did.
         citation_id: `kb:<namespace>__chunk-<hash16>`, which outlives edits.
         ranks: position by searcher (`lexical`, `semantic`), from 1.
         scores: by searcher: BM25 from 0 without an upper bound; cosine in [-1, 1].
@@ -51,6 +53,7 @@ class Hit:
     language: str | None = None
     year: int | None = None
     context: str = ""
+    edited: str | None = None
     ranks: Mapping[str, int] = field(default_factory=dict)
     scores: Mapping[str, float] = field(default_factory=dict)
     score: float = 0.0
@@ -62,11 +65,16 @@ class Hit:
         """`namespace::chunk_id`, unique in the workspace."""
         return f"{self.namespace}::{self.chunk_id}"
 
+    @property
+    def shown(self) -> str:
+        """The text to be read: the edited one where there is one."""
+        return self.text if self.edited is None else self.edited
+
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> "Hit":
         """Return a hit without ranks from a row of the search table."""
         return cls(
-            **{name: row[name] for name in _PLAIN_FIELDS},
+            **{name: row[name] for name in _PLAIN_FIELDS if name in row},
             section_path=tuple(row["section_path"] or ()),
         )
 

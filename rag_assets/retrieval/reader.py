@@ -99,6 +99,11 @@ class Reader:
         return tuple(key for key, column in self._columns.items() if column in dense)
 
     @cached_property
+    def _hit_columns(self) -> list[str]:
+        """What hits are made of, as far as a publication of an older version has it."""
+        return [name for name in HIT_COLUMNS if name in self._table.columns]
+
+    @cached_property
     def _columns(self) -> dict[str, str]:
         """The vector column of each model's fingerprint, whether or not the model is there now."""
         return {one["fingerprint"]: one["column"] for one in self.manifest["embedders"]}
@@ -266,7 +271,7 @@ class Reader:
         Once for the candidates of all searchers costs less than once for each.
         """
         wanted = list(dict.fromkeys(chunk_ids))
-        rows = self._table.fetch_rows(wanted, HIT_COLUMNS).to_pylist() if wanted else []
+        rows = self._table.fetch_rows(wanted, self._hit_columns).to_pylist() if wanted else []
         return {row["chunk_id"]: Hit.from_row(row) for row in rows}
 
     def passage_languages(self, chunk_ids: Sequence[str]) -> "dict[str, Language]":
@@ -320,7 +325,9 @@ class Reader:
         if not wanted or filters.excludes_everything:
             return {}
         chosen = f"parent_id IN ({', '.join(map(quote_text, wanted))})"
-        rows = self._table.fetch(f"{chosen} AND ({filters.condition()})", HIT_COLUMNS).to_pylist()
+        rows = self._table.fetch(
+            f"{chosen} AND ({filters.condition()})", self._hit_columns
+        ).to_pylist()
         found: dict[str, list[Hit]] = {}
         for row in sorted(rows, key=lambda row: (row["doc_uid"], row["chunk_index"])):
             found.setdefault(row["parent_id"], []).append(Hit.from_row(row))

@@ -1,7 +1,7 @@
 """Find passages, and read what stands around them."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -21,7 +21,10 @@ _Filters = Annotated[
 
 
 class FoundPassage(TypedDict):
-    """A passage that `search` found; `score` compares passages of one answer only."""
+    """A passage that `search` found; `score` compares passages of one answer only.
+
+    `edited` is there only where a person wrote it in place of `text`, which is what is printed.
+    """
 
     rank: int
     citation_id: str
@@ -37,6 +40,7 @@ class FoundPassage(TypedDict):
     score: float
     why: str
     text: str
+    edited: NotRequired[str]
 
 
 class Found(TypedDict):
@@ -127,7 +131,7 @@ def evidence_pack(
 
 def _passage(rank: int, hit: Hit) -> FoundPassage:
     place = locate(hit.page_start, hit.page_end, hit.char_start, hit.char_end, hit.section_path)
-    return {
+    found: FoundPassage = {
         "rank": rank,
         "citation_id": hit.citation_id,
         "namespace": hit.namespace,
@@ -143,3 +147,6 @@ def _passage(rank: int, hit: Hit) -> FoundPassage:
         "why": explain_hit(hit),
         "text": hit.text,
     }
+    if hit.edited is not None:
+        found["edited"] = hit.edited
+    return found

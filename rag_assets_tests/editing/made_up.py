@@ -8,9 +8,10 @@ from rag_assets.editing.folding import Cut, Edited, Piece, fold
 from rag_assets.editing.operations import Kind, Numbered, Operation, ParentTarget, Target
 
 _WORDS = (
-    "roof light albedo street tree stomata leaf night heat island wall water rain white cheap "
-    "dark surface measure degree summer calm dry air contract duty party 屋顶 叶片 气孔 违约 责任"
-).split()
+    "roof", "light", "albedo", "street", "tree", "stomata", "leaf", "night", "heat", "island",
+    "wall", "water", "rain", "white", "cheap", "dark", "surface", "measure", "degree", "summer",
+    "calm", "dry", "air", "contract", "duty", "party", "屋顶", "叶片", "气孔", "违约", "责任",
+)  # fmt: skip
 # Occur many times in a document, as headings and cells do.
 REPEATED = ("Results", "Total", "See the notes below.", "Method and data")
 

@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -44,7 +45,7 @@ def test_an_edited_text_stands_beside_the_printed_one() -> None:
 
 def test_split_and_merge_keep_the_printed_slices() -> None:
     cut = TEXT.cut(1)
-    at = len("".join("Cool roofs reflect".split()))
+    at = len("".join(["Cool", "roofs", "reflect"]))
     split = Operation("split_at", target(cut, cut.chunks[0]), shown_at=at, printed_at=at)
     halves = done(cut, split)[:2]
     assert halves == ["Cool roofs reflect", SENTENCES[0][len("Cool roofs reflect ") :]]
@@ -184,7 +185,7 @@ def assert_right_places(
     covered = sorted(piece.span for piece in pieces)
     assert covered[0][0] == 0
     assert covered[-1][1] == len(cut.print.visible)
-    assert all(left[1] == right[0] for left, right in zip(covered, covered[1:], strict=False))
+    assert all(left[1] == right[0] for left, right in pairwise(covered))
     meant = set[tuple[str, str]]()
     for count in range(len(operations) + 1):
         meant |= pairs(earlier, fold(earlier, operations[:count]).pieces)

@@ -13,7 +13,7 @@ import yaml
 
 from rag_assets.chunking.rows import chunks_schema, parents_schema
 from rag_assets.chunking.stage import refresh_chunks, refresh_parents
-from rag_assets.editing import passages_schema, refresh_chunk_edits
+from rag_assets.editing import refresh_chunk_edits
 from rag_assets.embedding import (
     HashingEmbedder,
     embedding_models,
