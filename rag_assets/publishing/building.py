@@ -239,7 +239,13 @@ def _join(
 
     records = state.records
     return join_tables(
-        namespace, state.inventory, records.facts, models, records.encoded, records.passages
+        namespace,
+        state.inventory,
+        records.facts,
+        models,
+        records.encoded,
+        records.passages,
+        records.made,
     )
 
 
@@ -252,9 +258,10 @@ def _build(
     on_progress: Progress | None,
 ) -> None:
     from rag_assets.publishing.catalogue import catalogue_name, write_catalogue
-    from rag_assets.publishing.schemas import CHUNKS, digest_table
+    from rag_assets.publishing.schemas import CHUNKS
     from rag_assets.publishing.search_check import check_search_table
     from rag_assets.publishing.search_table import write_search_table
+    from rag_assets.publishing.table_digest import digest_table
 
     def say(step: int, what: str) -> None:
         if on_progress:

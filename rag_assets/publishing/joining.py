@@ -1,6 +1,5 @@
-"""Join living rows with identity: the five tables of a publication."""
+"""Join living rows with identity: the six tables of a publication."""
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
@@ -13,6 +12,8 @@ from rag_assets.chunking import PATH_SEPARATOR, locate_pages, parents_schema
 from rag_assets.editing import Passages, passages_schema
 from rag_assets.embedding import CHUNK_INPUTS, EmbeddingModel, chunk_input, embeddings_schema
 from rag_assets.model import RecordsMovedError, hash_text
+from rag_assets.publishing.citation_ids import citation_ids
+from rag_assets.publishing.edit_rows import edit_rows
 from rag_assets.publishing.facts import (
     DocumentFacts,
     document_row,
@@ -22,6 +23,7 @@ from rag_assets.publishing.facts import (
 )
 from rag_assets.publishing.languages import passage_language
 from rag_assets.publishing.schemas import (
+    CHUNK_EDITS,
     CHUNKS,
     DOCUMENTS,
     PARENTS,
@@ -32,7 +34,7 @@ from rag_assets.publishing.schemas import (
     vector_columns,
 )
 from rag_assets.publishing.sparse_columns import sparse_array
-from rag_assets.storage import read_rows
+from rag_assets.storage import Entry, read_rows
 from rag_assets.workspace import Inventory, Namespace
 
 
@@ -43,14 +45,16 @@ def join_tables(
     models: Sequence[EmbeddingModel],
     encoded: Mapping[str, Collection[str]],
     passages: Passages,
+    made: Mapping[str, Entry],
 ) -> dict[str, pa.Table]:
-    """Return the five tables by name; `chunks` with its vectors, rows in each table's order.
+    """Return the six tables by name; `chunks` with its vectors, rows in each table's order.
 
     Args:
         models: the configured ones; one vector column each, in this order.
         encoded: by content, which of them have looked at its chunks. Chunks have no vector of the
             others.
         passages: reads the chunks.
+        made: the entry of each content's passages.
 
     Raises:
         RecordsMovedError: chunks and vectors do not belong together.
@@ -92,6 +96,7 @@ def join_tables(
         ),
         "parents": parents,
         "chunks": chunks,
+        "chunk_edits": _table(list(edit_rows(namespace, published, passages, made)), CHUNK_EDITS),
     }
 
 
@@ -231,7 +236,10 @@ def _chunks(
             [hash_text(chunk_input(row)) for row in chunks.select(CHUNK_INPUTS).to_pylist()],
             strings,
         ),
-        "citation_id": pa.array(_citation_ids(namespace.name, uids, chunks["chunk_hash"]), strings),
+        "citation_id": pa.array(
+            citation_ids(namespace.name, uids.to_pylist(), chunks["chunk_hash"].to_pylist()),
+            strings,
+        ),
         "citable": spread([f.citable for f in facts], pa.bool_()),
         "source_type": spread([f.living.first.source_type for f in facts]),
         "source_subtype": pc.if_else(
@@ -339,15 +347,3 @@ def _same(value: str, size: int) -> pa.Array:
 
 def _join(left: Any, separator: str, right: Any) -> Any:
     return pc.binary_join_element_wise(left, right, separator)
-
-
-def _citation_ids(namespace: str, uids: pa.Array, hashes: pa.ChunkedArray) -> list[str]:
-    """Return ids that outlive edits: of uid, text hash and which of equal texts it is."""
-    seen: Counter[tuple[str, str]] = Counter()
-    ids = []
-    for uid, text_hash in zip(uids.to_pylist(), hashes.to_pylist(), strict=True):
-        nth = seen[uid, text_hash]
-        seen[uid, text_hash] += 1
-        digest = hashlib.sha256(f"{uid}\n{text_hash}\n{nth}".encode()).hexdigest()
-        ids.append(f"kb:{namespace}__chunk-{digest[:16]}")
-    return ids

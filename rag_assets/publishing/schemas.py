@@ -1,4 +1,4 @@
-"""Arrow schemas of the five published tables, and the digest over their content.
+"""Arrow schemas of the six published tables.
 
 Every field says in its metadata whether it is `content` (a function of files, configuration and
 identity journal; digests cover it) or `provenance` (times, seconds, counts of attempts, last bits
@@ -13,31 +13,27 @@ The tables hold at least the fields that spec 001 lists. Names that differ: `con
 table. Times are UTC without a zone.
 """
 
-import hashlib
 from collections.abc import Sequence
-from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from rag_assets.chunking import boxes_type
-from rag_assets.model import DamagedFileError
 
-_CONTENT = "content"
-_PROVENANCE = "provenance"
+CONTENT = "content"
+PROVENANCE = "provenance"
 _STRINGS = pa.list_(pa.string())
 _TIME = pa.timestamp("us")
 
 
-def _field(name: str, kind: pa.DataType, description: str, role: str = _CONTENT) -> pa.Field:
+def _field(name: str, kind: pa.DataType, description: str, role: str = CONTENT) -> pa.Field:
     return pa.field(name, kind, metadata={"role": role, "description": description})
 
 
-def _text(name: str, description: str, role: str = _CONTENT) -> pa.Field:
+def _text(name: str, description: str, role: str = CONTENT) -> pa.Field:
     return _field(name, pa.string(), description, role)
 
 
-def _count(name: str, description: str, role: str = _CONTENT) -> pa.Field:
+def _count(name: str, description: str, role: str = CONTENT) -> pa.Field:
     return _field(name, pa.int64(), description, role)
 
 
@@ -50,8 +46,8 @@ def _schema(
 
 _NAMESPACE = _text("namespace", "the namespace that published the row")
 _TIMES = (
-    _field("created_at", _TIME, "when the row's subject was first seen, UTC", _PROVENANCE),
-    _field("updated_at", _TIME, "when it last changed, UTC", _PROVENANCE),
+    _field("created_at", _TIME, "when the row's subject was first seen, UTC", PROVENANCE),
+    _field("updated_at", _TIME, "when it last changed, UTC", PROVENANCE),
 )
 _PLACE = (
     _count("char_start", "first code point in the document's clean text"),
@@ -101,7 +97,7 @@ DOCUMENTS = _schema(
         _text("source_id", "the source that names the document: the first in path order"),
         _text("source_uri", "where that was read from: a URI, else root name and path in raw/"),
         _text("title", "title"),
-        _count("version", "how many contents the uid has had", _PROVENANCE),
+        _count("version", "how many contents the uid has had", PROVENANCE),
         _text("status", "draft, published or archived"),
         _text("language", "language code; null when unknown"),
         _text("content_hash", "SHA-256 of the bytes"),
@@ -158,8 +154,8 @@ PARSE_REPORTS = _schema(
         _text("language", "language code"),
         _field("removed_templates", _STRINGS, "repeated heads and feet that were dropped"),
         _field("warnings", _STRINGS, "sentences a person can act on"),
-        _field("seconds", pa.float64(), "wall time of the parse", _PROVENANCE),
-        _count("attempts", "how often it was tried", _PROVENANCE),
+        _field("seconds", pa.float64(), "wall time of the parse", PROVENANCE),
+        _count("attempts", "how often it was tried", PROVENANCE),
     ],
 )
 
@@ -215,7 +211,7 @@ CHUNKS = _schema(
         _field("attachment_ids", _STRINGS, "figures and tables that it holds or captions"),
         _text("chunk_type", "child"),
         _text("status", "draft or published"),
-        _count("version", "version of the document", _PROVENANCE),
+        _count("version", "version of the document", PROVENANCE),
         _text("content_hash", "SHA-256 of the text (chunk_hash)"),
         _text("input_hash", "SHA-256 of the string given to the model"),
         _text("citation_id", "kb:<namespace>__chunk-<hash16>: outlives edits (spec 004)"),
@@ -232,12 +228,37 @@ CHUNKS = _schema(
     ],
 )
 
+CHUNK_EDITS = _schema(
+    "chunk_edits",
+    "edit_key",
+    ["doc_uid", "number"],
+    "One row for each published edit of a chunk that nothing has undone (`rag draft`).",
+    [
+        _text("edit_key", "namespace::doc_uid::number"),
+        _NAMESPACE,
+        _text("doc_uid", "document"),
+        _count("number", "of the operation in the journal of the document's edits"),
+        _text("kind", "edit_text, split_at, merge_with_next, move_before, move_after, reparent, "
+              "enable or disable"),
+        _text("status", "applied, or waiting where what was seen is not there now"),
+        _text("waits_because", "why it waits; null where it is applied"),
+        _text("seen", "the text that the person saw"),
+        _text("now", "what stands there, of one that waits"),
+        _field("citation_ids", _STRINGS, "passages that it made what they are"),
+        _field("disabled_ids", _STRINGS, "those of them that no search finds"),
+        _text("edited_by", "who", PROVENANCE),
+        _text("edited_at", "when (ISO 8601)", PROVENANCE),
+        _text("edited_because", "why, as the person said", PROVENANCE),
+    ],
+)  # fmt: skip
+
 PUBLISHED_SCHEMAS: dict[str, pa.Schema] = {
     "sources": SOURCES,
     "documents": DOCUMENTS,
     "parse_reports": PARSE_REPORTS,
     "parents": PARENTS,
     "chunks": CHUNKS,
+    "chunk_edits": CHUNK_EDITS,
 }
 
 
@@ -276,19 +297,19 @@ def search_schema(dimensions: Sequence[int], sparse: int = 0) -> pa.Schema:
     """
     columns = [
         _text("search_text", "what the text index holds: headings, then the text, preprocessed",
-              _PROVENANCE),
+              PROVENANCE),
         _text("search_heading", "what its index of headings holds: title, sections, context",
-              _PROVENANCE),
-        _field("tags", _STRINGS, "tags of the document", _PROVENANCE),
-        _text("passage_language", "zh, en or other, by the chunk's own script", _PROVENANCE),
+              PROVENANCE),
+        _field("tags", _STRINGS, "tags of the document", PROVENANCE),
+        _text("passage_language", "zh, en or other, by the chunk's own script", PROVENANCE),
         *(
             _field(vector_column(position), pa.list_(pa.float32(), dimension),
-                   "of the model's input", _PROVENANCE)
+                   "of the model's input", PROVENANCE)
             for position, dimension in enumerate(dimensions)
         ),
         *(
             _field(f"sparse_{vector_column(position)}", SPARSE_VECTOR,
-                   "weights of words, by a sparse encoder", _PROVENANCE)
+                   "weights of words, by a sparse encoder", PROVENANCE)
             for position in range(sparse)
         ),
     ]  # fmt: skip
@@ -306,89 +327,3 @@ def schema_entry(schema: pa.Schema, name: str) -> str:
 def row_order(schema: pa.Schema) -> list[str]:
     """Return the columns that a published table's rows are sorted by."""
     return schema_entry(schema, "order").split(",")
-
-
-def content_columns(schema: pa.Schema) -> list[str]:
-    """Return the names of the columns that digests cover, in the schema's order.
-
-    Raises:
-        ValueError: a field is marked neither content nor provenance.
-    """
-    names = []
-    for field in schema:
-        role = (field.metadata or {}).get(b"role", b"").decode()
-        if role not in {_CONTENT, _PROVENANCE}:
-            raise ValueError(
-                f"column '{field.name}' must be marked content or provenance in its metadata "
-                f"(b'role'), got {role!r}; build the table with a schema of this module."
-            )
-        if role == _CONTENT:
-            names.append(field.name)
-    return names
-
-
-def digest_table(table: pa.Table) -> str:
-    """Return the SHA-256 over the content columns of a published table's rows, sorted by key.
-
-    Neither the order of the rows nor how Arrow has cut them into pieces matters; null, empty text
-    and empty list differ.
-
-    Args:
-        table: with a schema of this module (field roles and the key stand in its metadata).
-
-    Raises:
-        DamagedFileError: a key appears twice, so that the order of rows is not determined.
-        ValueError: a field has no role.
-    """
-    names = content_columns(table.schema)
-    key = schema_entry(table.schema, "key")
-    keys = table.column(key)
-    if len(keys.unique()) != len(keys) or keys.null_count:
-        raise DamagedFileError(
-            f"table '{schema_entry(table.schema, 'table')}': '{key}' must be unique and never "
-            "null; the rows that were joined for publication are wrong. Please report it with "
-            "the output of `rag status`."
-        )
-    ordered = table.select(names).take(pc.sort_indices(keys))
-    total = hashlib.sha256()
-    for name in names:
-        column = ordered.column(name)
-        total.update(f"{name}\n{column.type}\n{len(column)}\n".encode())
-        _digest_column(total, pa.concat_arrays(column.chunks) if column.num_chunks else None)
-    return total.hexdigest()
-
-
-def _digest_column(total: Any, column: Any) -> None:
-    if column is None:
-        return
-    total.update(_numbers(pc.is_null(column)))
-    if pa.types.is_list(column.type):
-        total.update(_numbers(pc.fill_null(pc.list_value_length(column), 0)))
-        _digest_column(total, pc.list_flatten(column))
-    elif pa.types.is_struct(column.type):
-        for values in column.flatten():
-            _digest_column(total, values)
-    elif pa.types.is_string(column.type):
-        filled = pc.fill_null(column, "").cast(pa.large_binary())
-        lengths = pc.binary_length(filled)
-        total.update(_numbers(lengths))
-        total.update(_bytes_of(filled, pc.sum(lengths).as_py() or 0))
-    else:
-        filled = pc.fill_null(column, pa.scalar(0).cast(column.type))
-        total.update(_numbers(filled))
-
-
-def _bytes_of(column: Any, length: int) -> memoryview:
-    """Return the values of a large binary array one after another, without a copy."""
-    _, offsets, values = column.buffers()
-    if not length:
-        return memoryview(b"")
-    start = pa.Int64Array.from_buffers(pa.int64(), 1, [None, offsets], offset=column.offset)
-    first = start[0].as_py()
-    return memoryview(values)[first : first + length]
-
-
-def _numbers(column: Any) -> bytes:
-    """Return numbers or truth values as bytes that do not depend on the machine's byte order."""
-    kind = "<f8" if pa.types.is_floating(column.type) else "<i8"
-    return bytes(column.to_numpy(zero_copy_only=False).astype(kind).tobytes())

@@ -40,7 +40,8 @@ def open_sql(workspace: Workspace, names: Sequence[str] | None = None) -> "DuckD
     It is sealed: whatever is asked of it reads no other file and writes none. What runs left
     behind is loaded when it is opened, so it stays as it was.
 
-    Views `sources`, `documents`, `parse_reports`, `parents`, `chunks` over all namespaces;
+    Views `sources`, `documents`, `parse_reports`, `parents`, `chunks`, `chunk_edits` over all
+    namespaces;
     tables `runs`, `packs`, `verdicts` and `claims` of the stored outputs; `lineage` from each
     verdict and item to the bytes, with `stages`, `publications`, `bindings` and `versions` beside
     it.
