@@ -13,7 +13,7 @@ import yaml
 
 from rag_assets.chunking.rows import chunks_schema, parents_schema
 from rag_assets.chunking.stage import refresh_chunks, refresh_parents
-from rag_assets.editing import refresh_chunk_edits
+from rag_assets.editing import Passages, passages_schema, refresh_chunk_edits
 from rag_assets.embedding import (
     HashingEmbedder,
     embedding_models,
@@ -205,9 +205,11 @@ def _living_rows(namespace: Namespace) -> dict[str, str]:
         "parse_reports": reports_schema(),
         "parents": parents_schema(),
         "chunks": chunks_schema(),
+        "chunk_edits": passages_schema(),
         "embeddings": embeddings_schema(),
     }
     digests = {}
+    edited = Passages(namespace, inventory).edited
     for stage, schema in schemas.items():
         rows = []
         columns = [name for name in schema.names if name not in _PROVENANCE]
@@ -215,6 +217,8 @@ def _living_rows(namespace: Namespace) -> dict[str, str]:
             living = set(inventory.partition(namespace, partition))
             if stage != "parse_reports":
                 living &= parsed
+            if stage == "chunk_edits":
+                living &= edited.keys()
             table = read_rows(namespace.record(stage, partition), schema, living, columns)
             # Vectors of a model that is not configured any more are kept, but do not live.
             rows += [
