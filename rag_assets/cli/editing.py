@@ -16,10 +16,10 @@ from rag_assets.cli.options import (
 from rag_assets.cli.stages import run_stages
 from rag_assets.editing import ChunkDraft, Conflict, DraftChunk, DraftEditor, find_document
 from rag_assets.model import UsageError, count_of
+from rag_assets.stages import way_from
 
 # Of a chunk in a list, characters that are shown.
 _SHOWN = 72
-_STAGES = ("chunk_edits", "embeddings", "search_index")
 
 _file = click.argument("document", metavar="FILE")
 _by = click.option(
@@ -180,7 +180,7 @@ def publish(
     """Append that the draft is published, and build."""
     editor = _open(document, names, by, revision)
     editor.publish(reason)
-    run_stages((editor.namespace.name,), _STAGES, as_json)
+    run_stages((editor.namespace.name,), way_from("chunk_edits"), as_json)
 
 
 @draft.command(

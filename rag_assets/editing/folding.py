@@ -146,32 +146,37 @@ class _WaitError(Exception):
 
 def fold(cut: Cut, operations: Sequence[Numbered]) -> Edited:
     """Apply operations one after another to the chunks of a cut."""
-    state = _State(cut)
-    conflicts, applied = [], []
-    for each in operations:
-        operation, before = each.operation, list(state.pieces)
-        try:
-            state.apply(each.number, operation)
-            applied.append(each.number)
-        except _WaitError as wait:
-            state.pieces = before
-            conflicts.append(
-                Conflict(each.number, operation.kind, wait.reason, operation.seen, wait.now)
-            )
-    return Edited(tuple(state.pieces), tuple(conflicts), tuple(applied))
+    folder = Folder(cut)
+    conflicts = [conflict for each in operations if (conflict := folder.do(each)) is not None]
+    waiting = {conflict.number for conflict in conflicts}
+    applied = tuple(each.number for each in operations if each.number not in waiting)
+    return Edited(tuple(folder.pieces), tuple(conflicts), applied)
 
 
-class _State:
+class Folder:
+    """The chunks of a cut while operations are applied to them, one by one.
+
+    Args:
+        cut: what they begin as.
+    """
+
     def __init__(self, cut: Cut) -> None:
         self._cut, self._print = cut, cut.print
-        self.pieces = list(cut.chunks)
+        self.pieces: list[Piece] = list(cut.chunks)
 
-    def apply(self, number: int, operation: Operation) -> None:
-        index = self._locate(operation.target)
-        # Before anything else is looked for: nothing is cut out of what is spoken of.
-        piece = self.pieces[index]
-        self.pieces[index] = replace(piece, by=(*piece.by, number))
-        getattr(self, f"_{operation.kind}")(index, operation)
+    def do(self, each: Numbered) -> Conflict | None:
+        """Apply an operation; where it has to wait nothing is changed."""
+        operation, before = each.operation, list(self.pieces)
+        try:
+            index = self._locate(operation.target)
+            # Before anything else is looked for: nothing is cut out of what is spoken of.
+            piece = self.pieces[index]
+            self.pieces[index] = replace(piece, by=(*piece.by, each.number))
+            getattr(self, f"_{operation.kind}")(index, operation)
+        except _WaitError as wait:
+            self.pieces = before
+            return Conflict(each.number, operation.kind, wait.reason, operation.seen, wait.now)
+        return None
 
     def _edit_text(self, index: int, operation: Operation) -> None:
         piece = self.pieces[index]

@@ -28,7 +28,7 @@ from rag_assets.model import (
     hash_fields,
     hash_text,
 )
-from rag_assets.stages import DocumentStage, claim_lock, stage_lock, upstream_fingerprints
+from rag_assets.stages import DocumentStage, claim_lock, fingerprints_over, stage_lock
 from rag_assets.storage import (
     Computed,
     Entry,
@@ -129,7 +129,7 @@ def refresh_embeddings(
     @cache
     def wanted(partition: str) -> dict[str, str]:
         entries = passages.entries(partition)
-        return upstream_fingerprints(namespace, inventory, partition, entries, rule)
+        return fingerprints_over(namespace, inventory, partition, entries, rule)
 
     @cache
     def seen_stale(partition: str) -> list[str]:
@@ -187,7 +187,7 @@ def has_stale_vectors(
     rule, passages = _rule(sorted(fingerprints)), Passages(namespace, inventory)
     for partition in namespace.partition_keys:
         entries = passages.entries(partition)
-        wanted = upstream_fingerprints(namespace, inventory, partition, entries, rule)
+        wanted = fingerprints_over(namespace, inventory, partition, entries, rule)
         held = read_entries(namespace.record("embeddings", partition)) if wanted else {}
         if any(c not in held or held[c].fingerprint != f for c, f in wanted.items()):
             return True

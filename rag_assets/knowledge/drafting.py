@@ -3,10 +3,8 @@
 from rag_assets import editing
 from rag_assets.model import PublicationError
 from rag_assets.running import RunOutcome, materialize_stages
+from rag_assets.stages import way_from
 from rag_assets.workspace import Namespace
-
-# What an edit concerns, in the order in which data flows.
-_STAGES = ("chunk_edits", "embeddings", "search_index")
 
 
 class DraftEditor(editing.DraftEditor):
@@ -40,7 +38,7 @@ class DraftEditor(editing.DraftEditor):
                 builds it.
         """
         self.publish(reason)
-        run = materialize_stages(self.namespace, _STAGES)
+        run = materialize_stages(self.namespace, way_from("chunk_edits"))
         if not run.is_success:
             raise PublicationError(
                 f"the draft of '{self.doc_uid}' is published, but the run failed: "

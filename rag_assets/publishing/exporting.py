@@ -169,7 +169,9 @@ def export_chunks(namespace: Namespace, folder: Path) -> tuple[int, int]:
     who = [(f.doc_uid, f.content_hash, f.citable, sorted(f.fields.items())) for f in facts]
     made_from = hash_fields(
         PUBLISHING_VERSION,
-        *(records.digests[stage] for stage in ("parents", "chunks", "chunk_edits")),
+        records.digests["parents"],
+        records.digests["chunks"],
+        records.digests["chunk_edits"],
         who,
     )
     before = _read_manifest(folder, "chunks")

@@ -58,6 +58,12 @@ def way_to(name: str) -> tuple[str, ...]:
     return (*(way_to(stage.after) if stage.after else ()), name)
 
 
+def way_from(name: str) -> tuple[str, ...]:
+    """Return the stages that a publication is made through, from one of them on."""
+    way = way_to("search_index")
+    return way[way.index(name) :]
+
+
 def partitioned(names: Iterable[str]) -> tuple[str, ...]:
     """Return those of some stages that are partitioned by content hash."""
     return tuple(name for name in names if stage_named(name).is_partitioned)

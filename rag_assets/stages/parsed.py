@@ -32,17 +32,21 @@ def parsed_contents(namespace: Namespace, inventory: Inventory, partition: str) 
 
 
 def upstream_fingerprints(
+    namespace: Namespace, inventory: Inventory, partition: str, upstream: str, rule: str
+) -> dict[str, str]:
+    """Return content → fingerprint: the rule of a stage over the digest of the stage before it."""
+    entries = read_entries(namespace.record(upstream, partition))
+    return fingerprints_over(namespace, inventory, partition, entries, rule)
+
+
+def fingerprints_over(
     namespace: Namespace,
     inventory: Inventory,
     partition: str,
     entries: Mapping[str, Entry],
     rule: str,
 ) -> dict[str, str]:
-    """Return content → fingerprint: the rule of a stage over the digest of the stage before it.
-
-    Args:
-        entries: of the stage before.
-    """
+    """Return what `upstream_fingerprints` does, over entries that are known."""
     return {
         content: hash_fields(rule, entries[content].digest)
         for content in parsed_contents(namespace, inventory, partition)
