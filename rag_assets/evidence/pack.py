@@ -15,6 +15,8 @@ SCHEMA = "rag-assets/evidence-pack/5"
 # Read too: packs that do not say whether the library answers.
 _WITHOUT_MATCH = "rag-assets/evidence-pack/4"
 
+# Of an item, what its JSON leaves out where there is none.
+OPTIONAL = ("edited",)
 # Of rendering.py: raise it when the same pack is laid out otherwise, so that a replay can tell a
 # file of an older version from one that was edited.
 LAYOUT_VERSION = 3
@@ -221,8 +223,9 @@ def pack_to_json(pack: EvidencePack) -> dict[str, Any]:
     """
     values = asdict(pack)
     for item in values["items"]:
-        if item["edited"] is None:
-            del item["edited"]
+        for name in OPTIONAL:
+            if item[name] is None:
+                del item[name]
     return {"schema": SCHEMA, **values}
 
 

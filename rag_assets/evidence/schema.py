@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from rag_assets.evidence.pack import (
+    OPTIONAL,
     SCHEMA,
     EvidenceItem,
     EvidencePack,
@@ -33,8 +34,9 @@ def pack_schema() -> dict[str, Any]:
         described["description"] = (inspect.getdoc(kind) or "").split("\n\n")[0].replace("\n", " ")
         for name, text in _described_fields(kind).items():
             described["properties"][name]["description"] = text
-        # What has a default when a program makes it is always there in a file.
-        described["required"] = [field.name for field in dataclasses.fields(kind)]
+        # Most of what has a default when a program makes it is always there in a file.
+        names = [field.name for field in dataclasses.fields(kind)]
+        described["required"] = [name for name in names if name not in OPTIONAL]
         described["additionalProperties"] = False
     properties = {
         "schema": {"const": SCHEMA, "description": "which version of this schema a pack follows"},
