@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     )
     from rag_assets.publishing.facts import DocumentFacts
     from rag_assets.publishing.languages import KANA_HANGUL, Language
+    from rag_assets.publishing.lasting_ids import citation_ids
     from rag_assets.publishing.naming import build_id_of
     from rag_assets.publishing.overview import (
         DocumentLine,
@@ -59,6 +60,7 @@ __all__ = [
     "TextIndex",
     "build_id_of",
     "citability_conflicts",
+    "citation_ids",
     "collect",
     "collect_garbage",
     "count_lacking",
@@ -105,6 +107,7 @@ __getattr__ = lazy_names(
         "TextIndex": "text_index",
         "build_id_of": "naming",
         "citability_conflicts": "verifying",
+        "citation_ids": "lasting_ids",
         "collect": "record_state",
         "collect_garbage": "collecting",
         "count_lacking": "record_state",

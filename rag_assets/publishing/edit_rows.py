@@ -7,8 +7,8 @@ from typing import Any
 import pyarrow as pa
 
 from rag_assets.editing import Passages, read_histories
-from rag_assets.publishing.citation_ids import citation_ids
 from rag_assets.publishing.facts import DocumentFacts
+from rag_assets.publishing.lasting_ids import citation_ids
 from rag_assets.storage import Entry
 from rag_assets.workspace import Namespace
 

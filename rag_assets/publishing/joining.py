@@ -12,7 +12,6 @@ from rag_assets.chunking import PATH_SEPARATOR, locate_pages, parents_schema
 from rag_assets.editing import Passages, passages_schema
 from rag_assets.embedding import CHUNK_INPUTS, EmbeddingModel, chunk_input, embeddings_schema
 from rag_assets.model import RecordsMovedError, hash_text
-from rag_assets.publishing.citation_ids import citation_ids
 from rag_assets.publishing.edit_rows import edit_rows
 from rag_assets.publishing.facts import (
     DocumentFacts,
@@ -22,6 +21,7 @@ from rag_assets.publishing.facts import (
     tell_sources_apart,
 )
 from rag_assets.publishing.languages import passage_language
+from rag_assets.publishing.lasting_ids import citation_ids
 from rag_assets.publishing.schemas import (
     CHUNK_EDITS,
     CHUNKS,

@@ -9,7 +9,7 @@ from rag_assets.editing import edits_digest
 from rag_assets.model import DamagedFileError, PublicationError, WorkspaceError, count_of
 from rag_assets.parsing import has_stale_parses
 from rag_assets.publishing.facts import DocumentFacts
-from rag_assets.publishing.record_state import collect
+from rag_assets.publishing.record_state import RecordState, collect
 from rag_assets.publishing.removed import removed_documents
 from rag_assets.publishing.unpublished import unpublished_changes
 from rag_assets.storage import Pointer, is_complete, read_manifest, read_pointer
@@ -136,6 +136,7 @@ def describe_namespace(namespace: Namespace, models: Sequence[str]) -> dict[str,
     told = {change.doc_uid for change in changes}
     statuses: Counter[str] = Counter()
     lacking = waiting = 0
+    edits_waiting: list[str] = []
     if inventory is not None:
         records = collect(namespace, inventory, models)
         statuses.update(fact.status for fact in records.facts)
@@ -143,6 +144,7 @@ def describe_namespace(namespace: Namespace, models: Sequence[str]) -> dict[str,
             fact.status == "published" and len(records.encoded[fact.content_hash]) < len(models)
             for fact in records.facts
         )
+        edits_waiting = _edits_waiting(records)
         statuses["refused"] = sum(source.status != "ok" for source in inventory.sources)
         # Those that raw/ has changed since are told as that.
         waiting = sum(
@@ -170,7 +172,7 @@ def describe_namespace(namespace: Namespace, models: Sequence[str]) -> dict[str,
         "counts": _counts(namespace),
         "stale": stale,
         "mend": f"rag {mend} --namespace {namespace.name}" if stale else None,
-        "amiss": _amiss(namespace, statuses),
+        "amiss": [*_amiss(namespace, statuses), *edits_waiting],
     }
 
 
@@ -245,6 +247,19 @@ def _amiss(namespace: Namespace, statuses: Mapping[str, int]) -> list[str]:
         f"`rag documents --namespace {namespace.name} --status {status}` says which and why"
         for status, what in _UNUSED.items()
         if statuses[status]
+    ]
+
+
+def _edits_waiting(records: RecordState) -> list[str]:
+    waiting = {
+        str(entry.note["doc_uid"]): len(entry.note["waiting"])
+        for entry in records.made.values()
+        if entry.note.get("waiting")
+    }
+    return [
+        f"{count_of(count, 'edit')} of '{uid}' {'waits' if count == 1 else 'wait'}, since the text "
+        f"is another now: `rag draft show {uid}` shows both"
+        for uid, count in sorted(waiting.items())
     ]
 
 

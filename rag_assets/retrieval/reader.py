@@ -335,12 +335,19 @@ class Reader:
 
     def fetch_parents(self, parent_ids: Iterable[str]) -> dict[str, ParentPassage]:
         """Return parents by id; ids that the publication does not hold are left out."""
-        rows = self._read("parents", "parent_id", sorted(set(parent_ids)))
+        return self._parents("parent_id", sorted(set(parent_ids)))
+
+    def parents_of(self, doc_uid: str) -> list[ParentPassage]:
+        """Return all parents of a document in order; none for an unknown uid."""
+        return list(self._parents("doc_uid", [doc_uid]).values())
+
+    def _parents(self, column: str, values: Sequence[str]) -> dict[str, ParentPassage]:
+        rows = self._read("parents", column, values).to_pylist()
         return {
             row["parent_id"]: ParentPassage(
                 **{**row, "section_path": tuple(row["section_path"] or ())}
             )
-            for row in rows.to_pylist()
+            for row in rows
         }
 
     def fetch_documents(self, doc_uids: Iterable[str]) -> "pa.Table":

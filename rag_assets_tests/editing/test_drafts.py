@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from rag_assets.auditing.published import open_published
 from rag_assets.editing import has_stale_edits
 from rag_assets.editing.journal import journal_key, read_history
 from rag_assets.evidence.making import make_pack
@@ -244,3 +245,24 @@ def test_a_damaged_journal_is_named_with_its_line(namespace: Namespace) -> None:
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(DamagedFileError, match=r"roofs-\w+\.jsonl, line 3"):
         open_editor(namespace, "roofs")
+
+
+def test_verdicts_read_what_is_printed(namespace: Namespace) -> None:
+    editor = open_editor(namespace, "roofs")
+    editor.create()
+    first, second = editor.draft().chunks[:2]
+    editor.disable(0)
+    editor.edit_text(1, "Zebras keep cool.")
+    editor.publish()
+    build(namespace)
+    with open_published(namespace.workspace) as library:
+        (ref,) = library.find("roofs", None)
+        document = library.load(ref)
+    assert second.printed in [passage.text for passage in document.passages]
+    assert not any("Zebras" in passage.text for passage in document.passages)
+    # It supports nothing any more, but a quotation of it is one of the document.
+    assert first.printed not in [passage.text for passage in document.passages]
+    assert [passage.text for passage in document.unsaid] == [first.printed]
+    with open_sql(namespace.workspace) as connection:
+        query = "SELECT unnest(disabled_ids) FROM chunk_edits"
+        assert connection.execute(query).fetchall() == [(document.unsaid[0].citation_id,)]
