@@ -22,10 +22,8 @@ from rag_assets.editing.journal import (
 )
 from rag_assets.editing.operations import Kind, Numbered, Operation, ParentTarget, Target
 from rag_assets.editing.prints import visible
-from rag_assets.editing.stage import Made, read_made
+from rag_assets.editing.stage import Made, cut_contents, read_made
 from rag_assets.model import UsageError, drop_controls, hash_fields
-from rag_assets.stages import parsed_contents
-from rag_assets.storage import read_entries
 from rag_assets.workspace import Namespace, current_identities, require_inventory
 
 if TYPE_CHECKING:
@@ -390,9 +388,9 @@ def _read_made(namespace: Namespace, doc_uid: str) -> Made:
             f"no document '{doc_uid}' in namespace '{namespace.name}'; `rag documents` lists them."
         )
     partition = namespace.partition_of(content)
-    is_parsed = content in parsed_contents(namespace, inventory, partition)
-    if not is_parsed or content not in read_entries(namespace.record("chunks", partition)):
+    if content not in cut_contents(namespace, inventory, partition):
         raise UsageError(
-            f"'{doc_uid}' is not cut into chunks; `rag documents` says why, `rag ingest` cuts it."
+            f"'{doc_uid}' is not cut into chunks, or was parsed anew since; `rag documents` says "
+            "why, `rag ingest` cuts it."
         )
     return read_made(namespace, partition, content)

@@ -109,14 +109,25 @@ def _wanted(
     namespace: Namespace, inventory: Inventory, passages: Passages, partition: str
 ) -> dict[str, str]:
     own = [c for c in passages.edited if namespace.partition_of(c) == partition]
-    if not own:
-        return {}
-    own = [c for c in own if c in parsed_contents(namespace, inventory, partition)]
-    chunks = read_entries(namespace.record("chunks", partition))
+    chunks = cut_contents(namespace, inventory, partition) if own else {}
     return {
         content: _fingerprint(passages.edited[content][1], chunks[content])
         for content in own
         if content in chunks
+    }
+
+
+def cut_contents(namespace: Namespace, inventory: Inventory, partition: str) -> dict[str, Entry]:
+    """Return the entries of the chunks that are of the parse that their content has now."""
+    parses = parsed_contents(namespace, inventory, partition)
+    parents = read_entries(namespace.record("parents", partition))
+    return {
+        content: entry
+        for content, entry in read_entries(namespace.record("chunks", partition)).items()
+        if content in parses
+        and content in parents
+        and parents[content].note["of"] == parses[content].digest
+        and entry.note["of"] == parents[content].digest
     }
 
 
