@@ -96,9 +96,10 @@ class Print:
         """Return what finds a span again."""
         printed = self.slice(first, last)
         own = self._around(first, last)
-        all_sides = [self._around(*each) for each in self._occurrences(printed)]
+        spans = list(self._occurrences(printed))
+        all_sides = [self._around(*each) for each in spans]
         others = [sides for sides in all_sides if sides != own]
-        alike = [each for each in self._occurrences(printed) if self._around(*each) == own]
+        alike = [each for each, sides in zip(spans, all_sides, strict=True) if sides == own]
         told: list[Side] = []
         if len(alike) > 1:
             told.append("neither")

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rag_assets.editing import edits_digest
+from rag_assets.editing import History, edits_digest, read_histories
 from rag_assets.model import DamagedFileError, PublicationError, WorkspaceError, count_of
 from rag_assets.parsing import has_stale_parses
 from rag_assets.publishing.facts import DocumentFacts
@@ -74,11 +74,12 @@ def list_documents(namespace: Namespace, models: Sequence[str]) -> list[Document
     facts = collect(namespace, inventory, models).facts
     journal = read_journal(namespace.journal)
     identities = reconcile(journal.bindings, inventory.claims)
+    histories = read_histories(namespace)
     lines = [
         DocumentLine(
             namespace.name, f.doc_uid, f.status, f.citable,
             tuple(s.source_uri for s in f.living.sources), f.title, f.reason_code, f.message,
-            tuple(_notes(f, identities.notes.get(f.content_hash))),
+            tuple(_notes(f, identities.notes.get(f.content_hash), histories.get(f.doc_uid or ""))),
             tuple(f.report["warnings"]) if f.report else (),
         )
         for f in facts
@@ -93,15 +94,31 @@ def list_documents(namespace: Namespace, models: Sequence[str]) -> list[Document
     lines += [
         DocumentLine(
             namespace.name, uid, "removed", False, (gone.path,), gone.title or "", "removed",
-            str(gone),
+            str(gone), tuple(_kept_edits(histories.get(uid))),
         )
         for uid, gone in removed_documents(namespace).items()
     ]  # fmt: skip
     return lines
 
 
-def _notes(facts: DocumentFacts, note: str | None) -> list[str]:
+def _kept_edits(history: History | None) -> list[str]:
+    """Tell of edits whose document is gone, or is called otherwise now."""
+    if history is None or not history.published:
+        return []
+    return [
+        f"{count_of(len(history.published), 'edit')} of its chunks are kept, and hold again where "
+        f"a file has this uid (a sidecar can pin it: `doc_uid: {history.doc_uid}`)."
+    ]
+
+
+def _notes(facts: DocumentFacts, note: str | None, history: History | None) -> list[str]:
     notes = [note] if note else []
+    if history is not None and history.is_open:
+        begun = next(event for event in reversed(history.events) if event.event == "create")
+        notes.append(
+            f"a draft of its chunks is open, begun by {begun.by} at {begun.at}; `rag draft show "
+            f"{facts.doc_uid}` shows it."
+        )
     if facts.living.conflicting_places:
         citable, other = facts.living.conflicting_places
         notes.append(

@@ -9,11 +9,13 @@ import pytest
 from rag_assets.auditing.published import open_published
 from rag_assets.editing import has_stale_edits
 from rag_assets.editing.journal import journal_key, read_history
+from rag_assets.embedding import model_fingerprints
 from rag_assets.evidence.making import make_pack
 from rag_assets.evidence.pack import pack_from_json, pack_to_json
 from rag_assets.evidence.question import Question
 from rag_assets.evidence.rendering import render_pack
 from rag_assets.model import DamagedFileError, DraftMovedError, UsageError
+from rag_assets.publishing import list_documents
 from rag_assets.retrieval import Reader
 from rag_assets.storage import current_folder
 from rag_assets.tracing import trace
@@ -45,6 +47,11 @@ def waiting(namespace: Namespace) -> list[tuple[int, str, str]]:
         return connection.execute(query).fetchall()
 
 
+def notes(namespace: Namespace) -> list[str]:
+    lines = list_documents(namespace, model_fingerprints(namespace.settings.embed))
+    return [note for line in lines for note in line.notes]
+
+
 def publish_edit(namespace: Namespace, text: str = "Zebras keep cool.") -> str:
     """Edit the second chunk, publish it; returns what is printed there."""
     editor = open_editor(namespace, "roofs")
@@ -73,7 +80,10 @@ def test_a_draft_that_is_not_published_changes_nothing(namespace: Namespace) -> 
     editor.disable(0)
     build(namespace)
     assert current_folder(namespace.publications, "lib").name == before
+    (note,) = notes(namespace)
+    assert "a draft of its chunks is open, begun by ann at 2026-03-01T12:00:00+00:00" in note
     editor.discard()
+    assert notes(namespace) == []
     assert open_editor(namespace, "roofs").draft().chunks[0].is_enabled
 
 
@@ -266,3 +276,18 @@ def test_verdicts_read_what_is_printed(namespace: Namespace) -> None:
     with open_sql(namespace.workspace) as connection:
         query = "SELECT unnest(disabled_ids) FROM chunk_edits"
         assert connection.execute(query).fetchall() == [(document.unsaid[0].citation_id,)]
+
+
+def test_edits_of_a_document_that_is_gone_are_kept_and_told(namespace: Namespace) -> None:
+    publish_edit(namespace)
+    build(namespace)
+    path = namespace.workspace.root / "raw/evidence/roofs.md"
+    path.rename(path.with_name("other name.md"))
+    build(namespace)
+    assert "Zebras keep cool." in texts(namespace), "a renamed file keeps its uid and its edits"
+    path.with_name("other name.md").unlink()
+    build(namespace)
+    assert ["1 edit of its chunks are kept" in note for note in notes(namespace)] == [True]
+    put(namespace.workspace, "evidence/roofs.md", ROOFS)
+    build(namespace)
+    assert "Zebras keep cool." in texts(namespace)
