@@ -105,10 +105,13 @@ def _kept_edits(history: History | None) -> list[str]:
     """Tell of edits whose document is gone, or is called otherwise now."""
     if history is None or not history.published:
         return []
-    return [
-        f"{count_of(len(history.published), 'edit')} of its chunks are kept, and hold again where "
-        f"a file has this uid (a sidecar can pin it: `doc_uid: {history.doc_uid}`)."
-    ]
+    count = len(history.published)
+    verbs = ("is", "holds") if count == 1 else ("are", "hold")
+    told = (
+        f"{count_of(count, 'edit')} of its chunks {verbs[0]} kept, and {verbs[1]} again where a "
+        f"file has this uid (a sidecar can pin it: `doc_uid: {history.doc_uid}`)."
+    )
+    return [told]
 
 
 def _notes(facts: DocumentFacts, note: str | None, history: History | None) -> list[str]:

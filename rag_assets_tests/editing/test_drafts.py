@@ -52,6 +52,11 @@ def notes(namespace: Namespace) -> list[str]:
     return [note for line in lines for note in line.notes]
 
 
+def statuses(namespace: Namespace) -> list[tuple[str, str, int]]:
+    with open_sql(namespace.workspace) as connection:
+        return connection.execute("SELECT doc_uid, status, operations FROM drafts").fetchall()
+
+
 def publish_edit(namespace: Namespace, text: str = "Zebras keep cool.") -> str:
     """Edit the second chunk, publish it; returns what is printed there."""
     editor = open_editor(namespace, "roofs")
@@ -71,6 +76,7 @@ def test_a_published_edit_is_found_and_costs_its_own_vector_alone(namespace: Nam
     assert encoded == ["Zebras keep cool."]
     assert found(namespace, "zebras") == [printed], "what is printed stays the text"
     assert not has_stale_edits(namespace, require_inventory(namespace))
+    assert statuses(namespace) == [("roofs", "published", 1)]
 
 
 def test_a_draft_that_is_not_published_changes_nothing(namespace: Namespace) -> None:
@@ -82,8 +88,10 @@ def test_a_draft_that_is_not_published_changes_nothing(namespace: Namespace) -> 
     assert current_folder(namespace.publications, "lib").name == before
     (note,) = notes(namespace)
     assert "a draft of its chunks is open, begun by ann at 2026-03-01T12:00:00+00:00" in note
+    assert statuses(namespace) == [("roofs", "draft", 1)]
     editor.discard()
     assert notes(namespace) == []
+    assert statuses(namespace) == [("roofs", "archived", 0)]
     assert open_editor(namespace, "roofs").draft().chunks[0].is_enabled
 
 
@@ -287,7 +295,9 @@ def test_edits_of_a_document_that_is_gone_are_kept_and_told(namespace: Namespace
     assert "Zebras keep cool." in texts(namespace), "a renamed file keeps its uid and its edits"
     path.with_name("other name.md").unlink()
     build(namespace)
-    assert ["1 edit of its chunks are kept" in note for note in notes(namespace)] == [True]
+    assert [
+        "1 edit of its chunks is kept, and holds again" in note for note in notes(namespace)
+    ] == [True]
     put(namespace.workspace, "evidence/roofs.md", ROOFS)
     build(namespace)
     assert "Zebras keep cool." in texts(namespace)
