@@ -13,7 +13,7 @@ from rag_assets.evidence.bibliography.formats import (
 )
 from rag_assets.evidence.bibliography.keys import with_distinct_keys
 from rag_assets.evidence.bibliography.reference import Reference, make_reference
-from rag_assets.evidence.pack import SCHEMA, pack_from_json
+from rag_assets.evidence.pack import READABLE_SCHEMAS, pack_from_json
 from rag_assets.model import UsageError
 from rag_assets.publishing.catalogue import catalogue_name, open_catalogue, read_table
 from rag_assets.storage import (
@@ -177,7 +177,7 @@ def _used(
     """Return what the file itself knows of documents, and those that it uses with locators."""
     schema = str(loaded.get("schema"))
     known: dict[DocumentKey, Mapping[str, Any]] = {}
-    if schema == SCHEMA:
+    if schema in READABLE_SCHEMAS:
         pack = pack_from_json(loaded)
         known = {(one.namespace, one.doc_uid): asdict(one) for one in pack.sources}
         pairs = [((item.namespace, item.doc_uid), item.locator) for item in pack.items]
