@@ -61,7 +61,7 @@ def test_a_draft_from_its_begin_to_an_answer(namespace: Namespace, rag: Rag) -> 
 
     published = draft("publish", "roofs", "--by", "ann")
     assert published.exit_code == 0, published.output
-    assert "thesis/chunk_edits: 1 edits applied" in published.stdout
+    assert "thesis/chunk_edits: edits applied: 1" in published.stdout
     asked = rag("--workspace", root, "query", "Do zebras keep cool?", "--json")
     items = json.loads(asked.stdout)["items"]
     assert [item["edited"] for item in items if "edited" in item] == ["Zebras keep cool."]
