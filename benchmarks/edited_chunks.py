@@ -19,6 +19,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rag_assets.chunking import chunk_document
@@ -62,25 +63,24 @@ def random_operation(draw: random.Random, cut: Cut, pieces: Sequence[Piece]) -> 
     """Return an operation on one of the chunks, None where the kind drawn does not fit it."""
     index = draw.randrange(len(pieces))
     piece, kind = pieces[index], draw.choice(KINDS)
-    seen = target(cut, piece)
+    made = Operation(kind, target(cut, piece))
     match kind:
         case "edit_text":
-            return Operation(kind, seen, text=f"{shown(cut, piece)} [{draw.randrange(10**6)}]")
+            return replace(made, text=f"{shown(cut, piece)} [{draw.randrange(10**6)}]")
         case "split_at":
             # Of an edited text the same share as of the printed one.
             size, printed = len(visible(shown(cut, piece))), piece.last - piece.first
-            return Operation(kind, seen, shown_at=size // 2, printed_at=printed // 2)
+            return replace(made, shown_at=size // 2, printed_at=printed // 2)
         case "merge_with_next":
-            rest = pieces[index + 1 :]
-            return Operation(kind, seen, target(cut, rest[0])) if rest else None
+            following = [target(cut, other) for other in pieces[index + 1 : index + 2]]
+            return replace(made, other=following[0]) if following else None
         case "move_before" | "move_after":
-            return Operation(kind, seen, target(cut, draw.choice(pieces)))
+            return replace(made, other=target(cut, draw.choice(pieces)))
         case "reparent":
             parent = draw.choice(cut.parents)
             opening = cut.print.place(parent.first, min(parent.last, parent.first + _OPENING))
-            return Operation(kind, seen, parent=ParentTarget(parent.label, parent.hash, opening))
-        case _:
-            return Operation(kind, seen)
+            return replace(made, parent=ParentTarget(parent.label, parent.hash, opening))
+    return made
 
 
 def random_operations(seed: int, cut: Cut, count: int) -> list[Numbered]:

@@ -110,7 +110,12 @@ def show(
 @click.argument("chunk", required=False)
 @namespace_option
 @click.option("--text", help="The new text.")
-@click.option("--text-file", type=click.File(encoding="utf-8"), help="The new text; - reads it.")
+@click.option(
+    "--text-file",
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
+    metavar="PATH",
+    help="A file with the new text, in UTF-8; - reads standard input.",
+)
 @click.option("--offset", type=int, metavar="N", help="Characters before the cut.")
 @click.option("--other", metavar="CHUNK", help="The chunk beside which it is put.")
 @click.option("--parent", metavar="LABEL", help="The parent in which it is shown, as p003.")
@@ -124,7 +129,7 @@ def edit(
     chunk: str | None,
     names: tuple[str, ...],
     text: str | None,
-    text_file: Any,
+    text_file: str | None,
     offset: int | None,
     other: str | None,
     parent: str | None,
@@ -136,7 +141,8 @@ def edit(
     """Append one operation."""
     editor = _open(document, names, by, revision)
     if text_file is not None:
-        text = text_file.read()
+        with click.open_file(text_file, encoding="utf-8") as stream:
+            text = stream.read()
     needed: dict[str, tuple[str, Any]] = {
         "edit_text": ("--text", text),
         "split_at": ("--offset", offset),

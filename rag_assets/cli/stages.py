@@ -41,8 +41,8 @@ _WORDS = {
     "textless_pages": "{} pages without text",
     "seconds": "{} s",
     "publication": "published {}",
-    "chunk_edits": "{} edits applied",
-    "waiting": "{} edits wait",
+    "chunk_edits": "edits applied: {}",
+    "waiting": "edits that wait: {}",
 }
 # How the stage `embeddings` begins the names of what it counts by model.
 _ENCODED, _UNREADABLE = "encoded by ", "not readable by "

@@ -61,7 +61,7 @@ def test_a_draft_from_its_begin_to_an_answer(namespace: Namespace, rag: Rag) -> 
 
     published = draft("publish", "roofs", "--by", "ann")
     assert published.exit_code == 0, published.output
-    assert "thesis/chunk_edits: 1 edits applied" in published.stdout
+    assert "thesis/chunk_edits: edits applied: 1" in published.stdout
     asked = rag("--workspace", root, "query", "Do zebras keep cool?", "--json")
     items = json.loads(asked.stdout)["items"]
     assert [item["edited"] for item in items if "edited" in item] == ["Zebras keep cool."]
@@ -69,6 +69,13 @@ def test_a_draft_from_its_begin_to_an_answer(namespace: Namespace, rag: Rag) -> 
     assert status[0]["stale"] == []
 
     assert draft("create", "roofs").exit_code == 0
+    given = root / "new text.txt"
+    given.write_text("Zebras keep cooler.\n", encoding="utf-8")
+    read = draft("edit", "roofs", "edit_text", "0", "--text-file", str(given))
+    assert read.exit_code == 0, read.output
+    assert json.loads(draft("show", "roofs", "--json").stdout)["chunks"][0]["text"] == (
+        "Zebras keep cooler."
+    )
     assert draft("edit", "roofs", "undo").exit_code == 0
     assert draft("discard", "roofs").exit_code == 0
     assert "no draft; as published" in draft("show", "roofs").stdout

@@ -121,6 +121,16 @@ def test_a_passage_that_is_cut_otherwise_is_cut_out_again() -> None:
     assert [p.is_enabled for p in wide.pieces] == [False, True, True]
 
 
+def test_an_operation_that_waits_leaves_no_trace() -> None:
+    cut = TEXT.cut(1)
+    merge = Operation("merge_with_next", target(cut, cut.chunks[4]), target(cut, cut.chunks[5]))
+    # The first of the two would be cut out, the second is another one now.
+    changed = Text((*SENTENCES[:5], "Nothing flushes the warmth of the day out.")).cut(3)
+    edited = fold(changed, [Numbered(1, merge)])
+    assert [conflict.number for conflict in edited.conflicts] == [1]
+    assert edited.pieces == changed.chunks
+
+
 def test_white_space_is_no_part_of_what_is_printed() -> None:
     cut = TEXT.cut(1)
     edit = Operation("edit_text", target(cut, cut.chunks[2]), text="Calm nights are warm.")
