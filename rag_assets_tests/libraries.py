@@ -6,6 +6,7 @@ from pathlib import Path
 import yaml
 
 from rag_assets.chunking.stage import refresh_chunks, refresh_parents
+from rag_assets.editing import refresh_chunk_edits
 from rag_assets.embedding import embedding_models, joint_tokenizer
 from rag_assets.embedding.stage import refresh_embeddings
 from rag_assets.parsing.stage import refresh_parse_reports
@@ -50,6 +51,7 @@ def build(namespace: Namespace) -> PublishOutcome:
     tokenizer = joint_tokenizer(embed)
     refresh_parents(namespace, inventory, keys, tokenizer, said.append)
     refresh_chunks(namespace, inventory, keys, tokenizer, said.append)
+    refresh_chunk_edits(namespace, inventory, keys, tokenizer, said.append)
     models = embedding_models(embed)
     refresh_embeddings(namespace, inventory, keys, models, said.append)
     return publish(namespace, models, said.append, is_whole=True)

@@ -83,7 +83,8 @@ class CitedDocument:
     Args:
         passages: what can support a sentence.
         unsaid: passages that state nothing: entries of a bibliography, acknowledgements, labels
-            of a diagram. A quotation may stand in them, support may not come from them.
+            of a diagram, what a person has disabled. A quotation may stand in them, support may
+            not come from them.
         content_version: SHA-256 of the raw file; empty where it is not known.
     """
 

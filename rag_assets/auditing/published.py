@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rag_assets.auditing.disabled import disabled_passages
 from rag_assets.auditing.library import CitedDocument, CitedDocumentRef, Passage
 from rag_assets.auditing.statutes import cited_article
 from rag_assets.embedding import (
@@ -133,7 +134,10 @@ class PublishedLibrary:
             ref.title,
             ref.citable,
             tuple(p for p, is_said in zip(passages, said, strict=True) if is_said),
-            tuple(p for p, is_said in zip(passages, said, strict=True) if not is_said),
+            (
+                *(p for p, is_said in zip(passages, said, strict=True) if not is_said),
+                *disabled_passages(self._readers[ref.namespace], ref.doc_uid, rows),
+            ),
             facts["content_hash"],
         )
 

@@ -8,12 +8,20 @@ from rag_assets.lazily import lazy_names
 
 if TYPE_CHECKING:
     from rag_assets.chunking.boxes import BoxFinder
-    from rag_assets.chunking.chunks import CHUNKING_VERSION
+    from rag_assets.chunking.chunks import CHUNKING_VERSION, ChosenSpan, describe_spans
     from rag_assets.chunking.context import PATH_SEPARATOR, model_input
     from rag_assets.chunking.documents import chunk_document, make_chunks, make_parents
     from rag_assets.chunking.outline import sentence_breaks
     from rag_assets.chunking.parents import PARENTS_VERSION, locate_pages
-    from rag_assets.chunking.rows import articles_type, boxes_type, chunks_schema, parents_schema
+    from rag_assets.chunking.rows import (
+        articles_type,
+        boxes_type,
+        chunk_row,
+        chunks_schema,
+        digested_fields,
+        parents_schema,
+        restore_parent,
+    )
     from rag_assets.chunking.sentences import split_sentences
     from rag_assets.chunking.stage import has_stale_chunks, refresh_chunks, refresh_parents
     from rag_assets.chunking.tokenizer import TokenCounter, Tokenizer
@@ -25,12 +33,16 @@ __all__ = [
     "PATH_SEPARATOR",
     "PREPROCESS_VERSION",
     "BoxFinder",
+    "ChosenSpan",
     "TokenCounter",
     "Tokenizer",
     "articles_type",
     "boxes_type",
     "chunk_document",
+    "chunk_row",
     "chunks_schema",
+    "describe_spans",
+    "digested_fields",
     "has_stale_chunks",
     "locate_pages",
     "make_chunks",
@@ -41,6 +53,7 @@ __all__ = [
     "preprocess",
     "refresh_chunks",
     "refresh_parents",
+    "restore_parent",
     "sentence_breaks",
     "split_sentences",
     "uncovered_parents",
@@ -52,6 +65,7 @@ __getattr__ = lazy_names(
     {
         "BoxFinder": "boxes",
         "CHUNKING_VERSION": "chunks",
+        "ChosenSpan": "chunks",
         "PARENTS_VERSION": "parents",
         "PATH_SEPARATOR": "context",
         "TokenCounter": "tokenizer",
@@ -59,7 +73,10 @@ __getattr__ = lazy_names(
         "articles_type": "rows",
         "boxes_type": "rows",
         "chunk_document": "documents",
+        "chunk_row": "rows",
         "chunks_schema": "rows",
+        "describe_spans": "chunks",
+        "digested_fields": "rows",
         "has_stale_chunks": "stage",
         "locate_pages": "parents",
         "make_chunks": "documents",
@@ -69,6 +86,7 @@ __getattr__ = lazy_names(
         "parents_schema": "rows",
         "refresh_chunks": "stage",
         "refresh_parents": "stage",
+        "restore_parent": "rows",
         "sentence_breaks": "outline",
         "split_sentences": "sentences",
         "uncovered_parents": "verifying",

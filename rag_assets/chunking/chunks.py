@@ -4,6 +4,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from rag_assets.chunking.boxes import BoxFinder
 from rag_assets.chunking.context import Told, tell
@@ -14,7 +15,7 @@ from rag_assets.chunking.packing import batches
 from rag_assets.chunking.parents import locate_pages
 from rag_assets.chunking.statutes import ArticleFinder
 from rag_assets.chunking.tokenizer import Tokenizer
-from rag_assets.model import BlockKind, Chunk, ChunkKind, Parent
+from rag_assets.model import BlockKind, Chunk, ChunkKind, Parent, ParsedDocument
 from rag_assets.settings import ChunkSettings
 
 CHUNKING_VERSION = "5"
@@ -73,21 +74,73 @@ def each_chunk(
     """
     divider = mode_of(settings).divider(outline, settings, tokenizer)
     divided = (passage for parent in parents for passage in divider.divide(parent))
-    return _described(divided, outline, settings, tokenizer)
+    fitting = (list(_fit(some, tokenizer)) for some in batches(divided, _AT_ONCE))
+    return _described(fitting, outline, settings, tokenizer)
 
 
 def _described(
-    divided: Iterable[Passage], outline: Outline, settings: ChunkSettings, tokenizer: Tokenizer
+    counted: Iterable[Sequence[tuple[Passage, int]]],
+    outline: Outline,
+    settings: ChunkSettings,
+    tokenizer: Tokenizer,
 ) -> Iterator[Chunk]:
+    """Yield passages with their counts of tokens as chunks, so many at once as they come."""
     mode, describer, order = mode_of(settings), _Describer(outline), 0
-    for some in batches(divided, _AT_ONCE):
-        fitting = list(_fit(some, tokenizer))
-        passages = [passage for passage, _ in fitting]
-        counts = [tokens for _, tokens in fitting]
+    for some in counted:
+        passages = [passage for passage, _ in some]
+        counts = [tokens for _, tokens in some]
         told = tell(passages, counts, outline, settings, tokenizer, mode.context)
         for passage, tokens, said in zip(passages, counts, told, strict=True):
             yield describer.describe(order, passage, tokens, said)
             order += 1
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenSpan:
+    """A span of a document that is to be a chunk, whatever a mode would make of it.
+
+    Args:
+        parent: that it is shown in; it need not hold the span whole.
+        start: offset in the document's clean text; half-open to `end`.
+        question: what is embedded in its place; None for the text.
+    """
+
+    parent: Parent
+    start: int
+    end: int
+    question: str | None = None
+
+
+def describe_spans(
+    document: ParsedDocument,
+    spans: Sequence[ChosenSpan],
+    settings: ChunkSettings,
+    tokenizer: Tokenizer,
+) -> list[Chunk]:
+    """Return chosen spans as the chunks that `make_chunks` would describe them as.
+
+    Args:
+        document: as parsed.
+        spans: numbered from 0 in this order.
+        settings: as for its other chunks.
+        tokenizer: the embedding model's own.
+    """
+    text = document.text
+    passages = [
+        Passage(
+            # A passage takes its text from its parent, which need not hold it whole.
+            replace(one.parent, char_start=0, char_end=len(text), text=text),
+            one.start,
+            one.end,
+            tokenizer.limit,
+            question=one.question,
+        )
+        for one in spans
+    ]
+    counts = tokenizer.count([passage.text for passage in passages])
+    counted = [list(zip(passages, counts, strict=True))]
+    outline = mode_of(settings).outline(document)
+    return list(_described(counted, outline, settings, tokenizer))
 
 
 def _fit(passages: Sequence[Passage], tokenizer: Tokenizer) -> Iterator[tuple[Passage, int]]:

@@ -59,6 +59,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Keep": {
         "meta": ("setup", "Override metadata of documents."),
+        "draft": ("editing", "Edit the chunks of a document, and publish what was edited."),
         "decide": ("setup", "Note a decision about the settings, with its reason."),
         "gc": ("keeping", "Remove what nothing refers to."),
         "eval": ("evaluating", "Measure search and verdicts on known answers."),

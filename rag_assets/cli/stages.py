@@ -30,6 +30,7 @@ _TOLD = {
     "parse_reports": ("documents", "computed", "failed", "pages", "textless_pages", "seconds"),
     "parents": ("parents", "computed"),
     "chunks": ("chunks", "computed"),
+    "chunk_edits": ("chunk_edits", "waiting"),
     "first_index": ("publication", "chunks"),
     "search_index": ("publication", "documents", "chunks", "seconds"),
 }
@@ -40,6 +41,8 @@ _WORDS = {
     "textless_pages": "{} pages without text",
     "seconds": "{} s",
     "publication": "published {}",
+    "chunk_edits": "edits applied: {}",
+    "waiting": "edits that wait: {}",
 }
 # How the stage `embeddings` begins the names of what it counts by model.
 _ENCODED, _UNREADABLE = "encoded by ", "not readable by "
@@ -55,7 +58,7 @@ retry_option = click.option(
 )
 
 
-def _run(
+def run_stages(
     names: tuple[str, ...],
     stages: Sequence[str],
     as_json: bool,
@@ -237,7 +240,7 @@ def _summarise(
 @json_option
 def scan(names: tuple[str, ...], rehash: bool, as_json: bool) -> None:
     """Run `inventory`."""
-    _run(names, way_to("inventory"), as_json, rehash)
+    run_stages(names, way_to("inventory"), as_json, rehash)
 
 
 @click.group(
@@ -255,7 +258,7 @@ def parse(
 ) -> None:
     """Run up to `parse_reports`."""
     if ctx.invoked_subcommand is None:
-        _run(names, way_to("parse_reports"), as_json, rehash, retry, ["parsed"])
+        run_stages(names, way_to("parse_reports"), as_json, rehash, retry, ["parsed"])
 
 
 parse.add_command(show)
@@ -269,7 +272,7 @@ parse.add_command(show)
 @json_option
 def chunk(names: tuple[str, ...], as_json: bool) -> None:
     """Run up to `chunks`."""
-    _run(names, way_to("chunks"), as_json, leaves=["parsed", "chunks"])
+    run_stages(names, way_to("chunks"), as_json, leaves=["parsed", "chunks"])
 
 
 @click.command(
@@ -279,7 +282,7 @@ def chunk(names: tuple[str, ...], as_json: bool) -> None:
 @json_option
 def embed(names: tuple[str, ...], as_json: bool) -> None:
     """Run up to `embeddings`, then `search_index`: there need be no command before `query`."""
-    _run(names, [*way_to("embeddings"), "search_index"], as_json)
+    run_stages(names, [*way_to("embeddings"), "search_index"], as_json)
 
 
 @click.command(help="Publish what the records hold now; writes nothing where nothing changed.")
@@ -287,7 +290,7 @@ def embed(names: tuple[str, ...], as_json: bool) -> None:
 @json_option
 def index(names: tuple[str, ...], as_json: bool) -> None:
     """Run `search_index`."""
-    _run(names, ("search_index",), as_json)
+    run_stages(names, ("search_index",), as_json)
 
 
 @click.command(help="Everything from raw/ to a publication; what did not change costs nothing.")
@@ -297,4 +300,4 @@ def index(names: tuple[str, ...], as_json: bool) -> None:
 @json_option
 def ingest(names: tuple[str, ...], rehash: bool, retry: bool, as_json: bool) -> None:
     """Run all stages."""
-    _run(names, _ALL, as_json, rehash, retry)
+    run_stages(names, _ALL, as_json, rehash, retry)

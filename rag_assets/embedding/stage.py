@@ -12,7 +12,8 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from rag_assets.chunking import chunks_schema, model_input
+from rag_assets.chunking import model_input
+from rag_assets.editing import Passages
 from rag_assets.embedding.gathering import GatheredVectors, Tally, Work
 from rag_assets.embedding.known import KnownVectors
 from rag_assets.embedding.models import EmbeddingModel
@@ -27,7 +28,7 @@ from rag_assets.model import (
     hash_fields,
     hash_text,
 )
-from rag_assets.stages import DocumentStage, claim_lock, stage_lock, upstream_fingerprints
+from rag_assets.stages import DocumentStage, claim_lock, fingerprints_over, stage_lock
 from rag_assets.storage import (
     Computed,
     Entry,
@@ -90,6 +91,7 @@ def refresh_embeddings(
     """
     configured = sorted(model.fingerprint for model in models)
     rule = _rule(configured)
+    passages = Passages(namespace, inventory)
 
     @contextmanager
     def prepared(partition: str) -> Iterator[None]:
@@ -100,22 +102,22 @@ def refresh_embeddings(
                 lock = claim_lock(namespace, "embeddings", partition)
                 stack.enter_context(hold_lock(lock, f"embeddings {partition}", notify))
                 stale = _stale(namespace, partition, wanted(partition))
-                given = [text for _, _, text in _inputs(namespace, partition, stale)]
+                given = [text for _, _, text in _inputs(passages, partition, stale)]
                 gathered.gather(partition, {hash_text(text): text for text in given}, len(given))
             yield
 
     def compute(partition: str, stale: Sequence[str]) -> Iterable[Computed]:
         # Read again under the lock: what was prepared counts where it is still wanted.
-        upstream = read_entries(namespace.record("chunks", partition))
+        upstream = passages.entries(partition)
         inputs: dict[str, str] = {}
-        passages: dict[str, list[tuple[int, str]]] = {content: [] for content in stale}
-        for content, order, given in _inputs(namespace, partition, stale):
+        keys: dict[str, list[tuple[int, str]]] = {content: [] for content in stale}
+        for content, order, given in _inputs(passages, partition, stale):
             key = hash_text(given)
             inputs[key] = given
-            passages[content].append((order, key))
-        vectors = gathered.gather(partition, inputs, sum(map(len, passages.values())))
+            keys[content].append((order, key))
+        vectors = gathered.gather(partition, inputs, sum(map(len, keys.values())))
         spare = _spare_vectors(namespace.record("embeddings", partition), stale, configured)
-        for content, ordered in passages.items():
+        for content, ordered in keys.items():
             of = upstream[content].digest
             rows, note = record_rows(content, ordered, vectors, spare.get(content, {}))
             digest = combine_digests(
@@ -127,7 +129,8 @@ def refresh_embeddings(
 
     @cache
     def wanted(partition: str) -> dict[str, str]:
-        return upstream_fingerprints(namespace, inventory, partition, "chunks", rule)
+        entries = passages.entries(partition)
+        return fingerprints_over(namespace, inventory, partition, entries, rule)
 
     @cache
     def seen_stale(partition: str) -> list[str]:
@@ -138,7 +141,7 @@ def refresh_embeddings(
         return {
             hash_text(given)
             for partition in partitions
-            for _, _, given in _inputs(namespace, partition, seen_stale(partition))
+            for _, _, given in _inputs(passages, partition, seen_stale(partition))
         }
 
     known = KnownVectors(namespace, configured, needed, notify)
@@ -153,7 +156,7 @@ def refresh_embeddings(
         prepared,
     )
     if on_progress:
-        work.total = sum(_count_chunks(namespace, key, seen_stale(key)) for key in partitions)
+        work.total = sum(_count_chunks(passages, key, seen_stale(key)) for key in partitions)
     outcomes = stage.refresh(namespace, inventory, partitions, notify, None)
     return {
         partition: replace(
@@ -182,9 +185,10 @@ def has_stale_vectors(
     Raises:
         DamagedFileError: a record is not what was written.
     """
-    rule = _rule(sorted(fingerprints))
+    rule, passages = _rule(sorted(fingerprints)), Passages(namespace, inventory)
     for partition in namespace.partition_keys:
-        wanted = upstream_fingerprints(namespace, inventory, partition, "chunks", rule)
+        entries = passages.entries(partition)
+        wanted = fingerprints_over(namespace, inventory, partition, entries, rule)
         held = read_entries(namespace.record("embeddings", partition)) if wanted else {}
         if any(c not in held or held[c].fingerprint != f for c, f in wanted.items()):
             return True
@@ -216,8 +220,8 @@ def _unreadable(namespace: Namespace, partition: str, living: Collection[str]) -
     return counts
 
 
-def _count_chunks(namespace: Namespace, partition: str, contents: Collection[str]) -> int:
-    chunks = read_entries(namespace.record("chunks", partition)) if contents else {}
+def _count_chunks(passages: Passages, partition: str, contents: Collection[str]) -> int:
+    chunks = passages.entries(partition) if contents else {}
     return sum(chunks[content].rows for content in contents)
 
 
@@ -238,13 +242,12 @@ def _stale(namespace: Namespace, partition: str, wanted: Mapping[str, str]) -> l
 
 
 def _inputs(
-    namespace: Namespace, partition: str, contents: Collection[str]
+    passages: Passages, partition: str, contents: Collection[str]
 ) -> Iterator[tuple[str, int, str]]:
     """Yield content, order and what a model is given of every chunk of some contents."""
     if contents:
         columns = ["content_hash", "order", *CHUNK_INPUTS]
-        path = namespace.record("chunks", partition)
-        for row in rows_of(read_rows(path, chunks_schema(), contents, columns)):
+        for row in rows_of(passages.rows(partition, contents, columns)):
             yield row["content_hash"], row["order"], chunk_input(row)
 
 

@@ -321,6 +321,7 @@ def _item(
             key for key in (best.chunk_id, *hit.other_chunk_ids) if key != shown.chunk_id
         ),
         law=item_law(best, shown, quote.char_start),
+        edited=shown.edited,
     )
 
 

@@ -12,15 +12,14 @@ from rag_assets.evidence.locating import LocatorQuality
 from rag_assets.law.versions import Standing
 from rag_assets.model import DamagedFileError, PageBox
 
-SCHEMA = "rag-assets/evidence-pack/6"
-# Of packs from libraries without statutes, which are asked for no day: written as they were before
-# there was a day.
-SCHEMA_WITHOUT_DAY = "rag-assets/evidence-pack/5"
-# Read too: packs that do not say whether the library answers.
-_WITHOUT_MATCH = "rag-assets/evidence-pack/4"
-READABLE_SCHEMAS = frozenset({SCHEMA, SCHEMA_WITHOUT_DAY, _WITHOUT_MATCH})
-"""The schemas of packs that this version reads."""
-
+SCHEMA = "rag-assets/evidence-pack/7"
+# Of packs that were asked for no day and hold nothing that a person has edited: written as they
+# were before there was either.
+PLAIN_SCHEMA = "rag-assets/evidence-pack/5"
+# Besides these, packs that do not say whether the library answers, and those before edits.
+READABLE_SCHEMAS = frozenset(
+    {SCHEMA, PLAIN_SCHEMA, "rag-assets/evidence-pack/4", "rag-assets/evidence-pack/6"}
+)
 # Of rendering.py: raise it when the same pack is laid out otherwise, so that a replay can tell a
 # file of an older version from one that was edited.
 LAYOUT_VERSION = 3
@@ -85,6 +84,8 @@ class EvidenceItem:
         explanation: why it was found: `Hit.explanation` of the passage that the search found.
         other_chunk_ids: further chunks of the same parent that were found.
         law: of a statute's passage, in packs with `as_of`; null of another one.
+        edited: what a person wrote in place of the snippet, by which it was found; the snippet is
+            what is printed. None where nobody did.
     """
 
     rank: int
@@ -121,6 +122,7 @@ class EvidenceItem:
     explanation: Mapping[str, Any]
     other_chunk_ids: tuple[str, ...] = ()
     law: ItemLaw | None = None
+    edited: str | None = None
 
     __pydantic_config__ = _STRICT
 
@@ -250,22 +252,27 @@ class EvidencePack:
 
 
 LAW_FIELDS = ("as_of", "all_versions")
-"""The fields of a pack that only one with a day has; of its items `law`."""
+"""The fields of a pack that only one with a day has; of its items `law`. No item needs `edited`."""
 
 
 def pack_to_json(pack: EvidencePack) -> dict[str, Any]:
     """Return a pack as values that JSON knows: `schema`, then the fields of EvidencePack.
 
-    What is about laws is left out of a pack that was asked for no day.
+    What is about laws is left out of a pack that was asked for no day, `edited` of items that
+    nobody edited: a pack of neither is as packs were before there was any.
     """
     values = asdict(pack)
-    if pack.as_of is not None:
-        return {"schema": SCHEMA, **values}
-    for name in LAW_FIELDS:
-        values.pop(name)
+    has_day = pack.as_of is not None
+    if not has_day:
+        for name in LAW_FIELDS:
+            del values[name]
     for item in values["items"]:
-        item.pop("law")
-    return {"schema": SCHEMA_WITHOUT_DAY, **values}
+        if not has_day:
+            del item["law"]
+        if item["edited"] is None:
+            del item["edited"]
+    is_plain = not has_day and not any("edited" in item for item in values["items"])
+    return {"schema": PLAIN_SCHEMA if is_plain else SCHEMA, **values}
 
 
 def write_pack(pack: EvidencePack) -> str:
@@ -274,7 +281,7 @@ def write_pack(pack: EvidencePack) -> str:
 
 
 def pack_from_json(data: Mapping[str, Any]) -> EvidencePack:
-    """Return the pack that `pack_to_json` wrote, of this version or the two before.
+    """Return the pack that `pack_to_json` wrote, of this version or one of `READABLE_SCHEMAS`.
 
     Raises:
         DamagedFileError: another schema; a field is missing, unknown or of another type.

@@ -10,6 +10,7 @@ from rag_assets.evidence.laws import describe_standing
 from rag_assets.evidence.pack import EvidenceItem, EvidencePack, PackSource
 from rag_assets.evidence.pictures import PagePictures, Picture
 from rag_assets.evidence.rendering import (
+    EDITED,
     describe_search,
     describe_source,
     shown_authors,
@@ -152,6 +153,8 @@ def _article(
         yield f"<p class=where>{escape(why)}</p>"
     passage = f"<div class=text>{_marked(item.snippet, item.exact_quote)}</div>"
     yield f"<details><summary>The passage</summary>{passage}</details>" if shown else passage
+    if item.edited is not None:
+        yield f"<p class=where>{EDITED}:</p><div class=text>{escape(item.edited)}</div>"
     around = _marked(item.parent_text, item.exact_quote)
     yield f"<details><summary>What stands around it</summary><div class=text>{around}</div>"
     yield f"</details><details><summary>How it was found and checked</summary>{_facts(item)}"

@@ -8,6 +8,7 @@ from rag_assets.evidence.pack import EvidenceItem, EvidencePack, PackSource
 from rag_assets.model import block_quote, code_span, escape_inline, escape_prose, show_figures
 
 _SHOWN_AUTHORS = 3
+EDITED = "This passage was edited. The quote above is what is printed; searches read"
 # A heading inside a passage must not be one of the pack.
 _HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(?=\S)", re.MULTILINE)
 
@@ -106,6 +107,11 @@ def _item(item: EvidenceItem, as_of: str | None) -> Iterator[str]:
         yield f"Law: {cited}{_line(describe_standing(item.law, as_of))}"
         yield ""
     yield from _passage(item)
+    if item.edited is not None:
+        yield f"{EDITED}:"
+        yield ""
+        yield block_quote(shown_text(item.edited), "")
+        yield ""
     place = code_span(item.parent_id)
     if item.locator_quality != "char_anchor":  # whose locator names both
         place += f", characters {item.char_start}–{item.char_end}"

@@ -7,8 +7,8 @@ from typing import Any
 
 from rag_assets.evidence.pack import (
     LAW_FIELDS,
+    PLAIN_SCHEMA,
     SCHEMA,
-    SCHEMA_WITHOUT_DAY,
     EvidenceItem,
     EvidencePack,
     ItemLaw,
@@ -20,7 +20,7 @@ from rag_assets.evidence.pack import (
 from rag_assets.model import PageBox
 
 _TYPES = (EvidencePack, EvidenceItem, PackSource, PackRequest, PackMatch, ItemLaw, PageBox)
-_WITH_DAY = {*LAW_FIELDS, "law"}
+_OPTIONAL = {*LAW_FIELDS, "law", "edited"}
 _ENTRY = re.compile(r"^ {4}(\w+(?:, \w+)*): ", re.MULTILINE)
 
 
@@ -37,16 +37,16 @@ def pack_schema() -> dict[str, Any]:
         described["description"] = (inspect.getdoc(kind) or "").split("\n\n")[0].replace("\n", " ")
         for name, text in _described_fields(kind).items():
             described["properties"][name]["description"] = text
-        # What has a default when a program makes it is always there in a file.
-        described["required"] = [
-            field.name for field in dataclasses.fields(kind) if field.name not in _WITH_DAY
-        ]
+        # Most of what has a default when a program makes it is always there in a file.
+        names = [field.name for field in dataclasses.fields(kind)]
+        described["required"] = [name for name in names if name not in _OPTIONAL]
         described["additionalProperties"] = False
     properties = {
         "schema": {
-            "enum": [SCHEMA, SCHEMA_WITHOUT_DAY],
+            "enum": [SCHEMA, PLAIN_SCHEMA],
             "description": "which version of this schema a pack follows: the second where no "
-            "statute was asked, and so none of the fields about laws is there",
+            "statute was asked and no passage was edited, and so none of the fields about either "
+            "is there",
         },
         **made.pop("properties"),
     }

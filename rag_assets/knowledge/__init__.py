@@ -1,5 +1,6 @@
 """The library's face (spec 001): sources in, found passages and contexts out."""
 
+from rag_assets.editing import ChunkDraft, DraftChunk
 from rag_assets.knowledge.config import (
     BaseConfig,
     ChunkConfig,
@@ -15,6 +16,7 @@ from rag_assets.knowledge.config import (
     VectorStoreConfig,
 )
 from rag_assets.knowledge.context import ContextBuilder, ContextPassage, KnowledgeContext
+from rag_assets.knowledge.drafting import DraftEditor
 from rag_assets.knowledge.passages import ChunkPreview, KnowledgeChunk, SourceSpan
 from rag_assets.knowledge.retriever import KnowledgeResult, KnowledgeRetriever, KnowledgeScope
 from rag_assets.knowledge.source import IngestOutcome, KnowledgeSource
@@ -23,9 +25,12 @@ from rag_assets.parsing import ParserRegistry
 __all__ = [
     "BaseConfig",
     "ChunkConfig",
+    "ChunkDraft",
     "ChunkPreview",
     "ContextBuilder",
     "ContextPassage",
+    "DraftChunk",
+    "DraftEditor",
     "EmbeddingConfig",
     "IngestOutcome",
     "InjectConfig",

@@ -40,7 +40,8 @@ class KnowledgeChunk:
             `chunk_id`, since nothing of it can be cited.
         metadata: title, section path, languages and what else the index knows of the passage; of
             its document `source_uri`, `source_id`, `url`, `doi`, `authors`, `tags`, and below
-            `document` what its sidecar keeps, `source_info` among it (spec 001).
+            `document` what its sidecar keeps, `source_info` among it (spec 001); `printed` the
+            printed original of a passage whose content a person has edited.
         hit: with rank and score in each searcher and the explanation; None in a preview.
         parent: the page or section around it.
         window: the chunk with its neighbours; None where the settings ask for none.
@@ -149,13 +150,15 @@ def describe_chunk(
     if hit.law is not None:
         metadata["law"] = hit.law_values
     metadata["document"] = json.loads(document["metadata"])
+    if hit.edited is not None:
+        metadata["printed"] = hit.text
     return KnowledgeChunk(
         hit.namespace,
         hit.chunk_id,
         hit.doc_uid,
         hit.parent_id,
         hit.chunk_index,
-        hit.text,
+        hit.shown,
         hit.citation_id,
         (SourceSpan(hit.page_start, hit.char_start, hit.char_end),),
         {**metadata, "section_path": list(hit.section_path), "doc_id": hit.doc_id},

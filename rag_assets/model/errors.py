@@ -4,7 +4,8 @@
 
     RagError
     ├── UsageError (ValueError)              a question, draft or argument cannot be used as given
-    │   └── CitationError                    a cited uid is unknown, ambiguous or not citable
+    │   ├── CitationError                    a cited uid is unknown, ambiguous or not citable
+    │   └── DraftMovedError                  somebody else has changed the draft meanwhile
     ├── ConfigurationError (ValueError)      a YAML file has a wrong key or value
     ├── WorkspaceError (FileNotFoundError)   no workspace, no namespace, no raw folder
     ├── StorageError (OSError)               a file cannot be read or written now
@@ -37,6 +38,10 @@ class UsageError(RagError, ValueError):
 
 class CitationError(UsageError):
     """A draft cites a uid that is unknown, ambiguous or not citable."""
+
+
+class DraftMovedError(UsageError):
+    """Somebody has changed the draft of a document since it was looked at; nothing was written."""
 
 
 class ConfigurationError(RagError, ValueError):

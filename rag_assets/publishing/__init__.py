@@ -8,8 +8,6 @@ if TYPE_CHECKING:
     from rag_assets.publishing.building import (
         PUBLISHING_VERSION,
         PublishOutcome,
-        collect,
-        count_lacking,
         loses_vectors,
         publish,
     )
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
     )
     from rag_assets.publishing.facts import DocumentFacts
     from rag_assets.publishing.languages import KANA_HANGUL, Language
+    from rag_assets.publishing.lasting_ids import citation_ids
     from rag_assets.publishing.naming import build_id_of
     from rag_assets.publishing.overview import (
         DocumentLine,
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
         list_documents,
     )
     from rag_assets.publishing.plots import draw_histogram, plot_publication
+    from rag_assets.publishing.record_state import collect, count_lacking
     from rag_assets.publishing.removed import RemovedDocument, removed_documents
     from rag_assets.publishing.search_reading import Ranking, SearchTable, quote_text
     from rag_assets.publishing.text_index import TextIndex, describe_text_indexes
@@ -60,6 +60,7 @@ __all__ = [
     "TextIndex",
     "build_id_of",
     "citability_conflicts",
+    "citation_ids",
     "collect",
     "collect_garbage",
     "count_lacking",
@@ -106,9 +107,10 @@ __getattr__ = lazy_names(
         "TextIndex": "text_index",
         "build_id_of": "naming",
         "citability_conflicts": "verifying",
-        "collect": "building",
+        "citation_ids": "lasting_ids",
+        "collect": "record_state",
         "collect_garbage": "collecting",
-        "count_lacking": "building",
+        "count_lacking": "record_state",
         "describe_namespace": "overview",
         "describe_settled": "overview",
         "describe_text_indexes": "text_index",

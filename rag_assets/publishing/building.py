@@ -2,34 +2,29 @@
 
 import time
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from itertools import pairwise
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rag_assets import __version__
+from rag_assets.editing import edits_digest, has_stale_edits
 from rag_assets.embedding import EmbeddingModel
-from rag_assets.law.versions import LAWS_KEY
 from rag_assets.model import Progress, RecordsMovedError, StorageError, combine_digests, hash_fields
-from rag_assets.parsing import read_reports
 from rag_assets.publishing.embedders import describe_embedders
-from rag_assets.publishing.facts import DocumentFacts, gather_facts
+from rag_assets.publishing.facts import DocumentFacts
+from rag_assets.publishing.record_state import RecordState, collect
 from rag_assets.publishing.replaced import replaced_texts
 from rag_assets.publishing.search_table import SEARCH_TABLE_VERSION
 from rag_assets.publishing.settled import is_settled
 from rag_assets.settings import deciding_fields
-from rag_assets.stages import PARSES, published_stages, recorded, way_to
 from rag_assets.storage import (
-    Entry,
     Notify,
     build_folder,
     hold_lock,
     is_complete,
-    live_digest,
     mend_pointer,
     point_at,
-    read_entries,
     read_manifest,
     read_pointer,
     retire_publications,
@@ -41,10 +36,7 @@ from rag_assets.workspace import (
     Namespace,
     code_digest,
     configuration_digest,
-    current_identities,
-    current_overrides,
     overrides_digest,
-    read_journal,
     require_inventory,
     settings_digest,
 )
@@ -55,7 +47,7 @@ if TYPE_CHECKING:
 # How often a build that another run overtakes is begun again.
 _TRIES = 5
 # Counts as code: raise it when the same inputs give another publication.
-PUBLISHING_VERSION = 7
+PUBLISHING_VERSION = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +110,8 @@ def publish(
         before = read_pointer(folder)
         state = _publish_settled(namespace, models, on_progress)
         built_from = {"inventory": state.inventory.digest, "overrides": state.overrides}
+        if not has_stale_edits(namespace, state.inventory):
+            built_from["edits"] = state.edits
         if is_whole or is_settled(namespace, state.inventory, models, before):
             built_from["configuration"] = settings_digest(namespace)
             built_from["code"] = code_digest()
@@ -141,28 +135,13 @@ def publish(
 
 
 @dataclass(frozen=True, slots=True)
-class RecordState:
-    """What the records of a namespace hold of its living contents.
-
-    Args:
-        facts: every living content with its status.
-        digests: of each stage, over what a publication takes from it.
-        encoded: for each content whose chunks are up to date, the configured models that have
-            looked at all of them. The vectors of others are still to come.
-    """
-
-    facts: list[DocumentFacts]
-    digests: dict[str, str]
-    encoded: Mapping[str, frozenset[str]]
-
-
-@dataclass(frozen=True, slots=True)
 class _State:
     """All that a publication is a function of, read at one moment."""
 
     name: str
     inventory: Inventory
     overrides: str
+    edits: str
     records: RecordState
 
 
@@ -199,76 +178,10 @@ def _publish_settled(
 def _read_state(namespace: Namespace, models: Sequence[EmbeddingModel]) -> _State:
     inventory = require_inventory(namespace)
     # Before they are read: one that is set meanwhile must look unpublished rather than published.
-    overrides = overrides_digest(namespace)
+    overrides, edits = overrides_digest(namespace), edits_digest(namespace)
     records = collect(namespace, inventory, [model.fingerprint for model in models])
     name = _name(namespace, inventory, records, models)
-    return _State(name, inventory, overrides, records)
-
-
-def collect(namespace: Namespace, inventory: Inventory, models: Collection[str]) -> RecordState:
-    """Return every living content with its status, and what each stage has of it.
-
-    A content is published as soon as its chunks are up to date, with the vectors that are there.
-
-    Args:
-        models: fingerprints of the configured models; their order does not matter.
-    """
-    entries: dict[str, dict[str, Entry]] = {stage: {} for stage in published_stages()}
-    reports: dict[str, dict[str, Any]] = {}
-    for partition in namespace.partition_keys:
-        living = inventory.partition(namespace, partition)
-        if not living:
-            continue
-        for stage, held in entries.items():
-            found = read_entries(namespace.record(stage, partition))
-            held.update((c, e) for c, e in found.items() if c in living)
-        for row in read_reports(namespace, partition, living):
-            reports[row["content_hash"]] = row
-    encoded = {
-        content: _models_of(entries, content) & frozenset(models)
-        for content in entries["chunks"]
-        if _is_chain(entries, content)
-    }
-    entries["embeddings"] = {
-        content: _only(entries["embeddings"][content], chosen, models)
-        for content, chosen in encoded.items()
-        if chosen
-    }
-    facts = gather_facts(
-        inventory,
-        current_identities(namespace, inventory),
-        read_journal(namespace.journal),
-        current_overrides(namespace),
-        reports,
-        encoded.keys(),
-        {content: entries["chunks"][content].note.get(LAWS_KEY, ()) for content in encoded},
-    )
-    parsed = {c for c, row in reports.items() if row["status"] == "ok"}
-    digests = {
-        stage: live_digest(found, inventory.contents if stage == PARSES else parsed)
-        for stage, found in entries.items()
-    }
-    return RecordState(facts, digests, encoded)
-
-
-def count_lacking(namespace: Namespace, models: Collection[str]) -> int:
-    """Return how many vectors of passages that can be published are still to be made.
-
-    Args:
-        models: fingerprints of the configured models.
-    """
-    records = collect(namespace, require_inventory(namespace), models)
-    lacking = {
-        fact.content_hash: len(models) - len(records.encoded[fact.content_hash])
-        for fact in records.facts
-        if fact.status == "published"
-    }
-    return sum(
-        entry.rows * lacking[content]
-        for partition in namespace.partition_keys
-        for content, entry in read_entries(namespace.record("chunks", partition)).items()
-        if lacking.get(content)
-    )
+    return _State(name, inventory, overrides, edits, records)
 
 
 def loses_vectors(namespace: Namespace) -> bool:
@@ -318,37 +231,21 @@ def _name(
     return f"p-{digest[:16]}"
 
 
-def _is_chain(entries: dict[str, dict[str, Entry]], content: str) -> bool:
-    """Say whether the chunks of a content were made from the parse that it has now."""
-    chain = [entries[stage].get(content) for stage in recorded(way_to("chunks"))]
-    return all(
-        before is not None and after is not None and after.note["of"] == before.digest
-        for before, after in pairwise(chain)
-    )
-
-
-def _models_of(entries: dict[str, dict[str, Entry]], content: str) -> frozenset[str]:
-    """Return the models that have looked at the chunks that a content has now."""
-    entry = entries["embeddings"].get(content)
-    is_current = entry is not None and entry.note["of"] == entries["chunks"][content].digest
-    return frozenset(entry.note["models"]) if entry is not None and is_current else frozenset()
-
-
-def _only(entry: Entry, chosen: Collection[str], models: Collection[str]) -> Entry:
-    """Return an entry with the digest of what is published of it: some of its models or all."""
-    if len(chosen) == len(models) == len(entry.note["models"]):
-        return entry
-    return replace(entry, digest=hash_fields("of some models", entry.digest, sorted(chosen)))
-
-
 def _join(
     namespace: Namespace, state: _State, models: Sequence[EmbeddingModel]
 ) -> "dict[str, pa.Table]":
     # Arrow's compute functions are loaded only when there is something to publish.
     from rag_assets.publishing.joining import join_tables
 
+    records = state.records
     return join_tables(
-        namespace, state.inventory, state.records.facts, models, state.records.encoded
+        namespace,
+        state.inventory,
+        records.facts,
+        models,
+        records.encoded,
+        records.passages,
+        records.made,
     )
 
 

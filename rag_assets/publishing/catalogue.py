@@ -115,12 +115,12 @@ def catalogue_errors_explained(
 
 
 def write_catalogue(path: Path, tables: Mapping[str, pa.Table]) -> None:
-    """Write the catalogue of a publication: five tables, comments and views, closed at the end.
+    """Write the catalogue of a publication: six tables, comments and views, closed at the end.
 
     Args:
         path: of a file that does not exist, named by `catalogue_name`.
-        tables: `sources`, `documents`, `parse_reports`, `parents`, `chunks`, each with its
-            schema of `PUBLISHED_SCHEMAS`; rows in any order.
+        tables: `sources`, `documents`, `parse_reports`, `parents`, `chunks`, `chunk_edits`,
+            each with its schema of `PUBLISHED_SCHEMAS`; rows in any order.
 
     Raises:
         ValueError: a table is missing, unknown or has another schema; the file exists.
@@ -223,9 +223,14 @@ def attach_catalogues(catalogues: Mapping[str, Path]) -> "DuckDBPyConnection":
             with catalogue_errors_explained(path):
                 connection.execute(f"ATTACH {file} AS {alias} (READ_ONLY)")
         for name in [*PUBLISHED_SCHEMAS, *_VIEWS]:
-            parts = [_select_all(connection, namespace, name) for namespace in catalogues]
+            # A publication of an older version has neither every table nor every column.
+            parts = [
+                _select_all(connection, namespace, name)
+                for namespace in catalogues
+                if _has_table(connection, namespace, name)
+            ]
             parts = parts or [_select_nothing(connection, name)]
-            connection.execute(f"CREATE VIEW {name} AS {' UNION ALL '.join(parts)}")
+            connection.execute(f"CREATE VIEW {name} AS {' UNION ALL BY NAME '.join(parts)}")
     except BaseException:
         connection.close()
         raise
@@ -251,6 +256,11 @@ def _select_all(connection: "DuckDBPyConnection", namespace: str, name: str) -> 
     columns = [row[0] for row in connection.execute(f"DESCRIBE {table}").fetchall()]
     others = ", ".join(quote_identifier(column) for column in columns if column != "namespace")
     return f"SELECT {quote_literal(namespace)} AS namespace, {others} FROM {table}"
+
+
+def _has_table(connection: "DuckDBPyConnection", namespace: str, name: str) -> bool:
+    query = "SELECT 1 FROM information_schema.tables WHERE table_catalog = $1 AND table_name = $2"
+    return bool(connection.execute(query, [_alias(namespace), name]).fetchall())
 
 
 def _select_nothing(connection: "DuckDBPyConnection", name: str) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal  # Any: JSON of manifests
 
+from rag_assets.editing import count_passages
 from rag_assets.model import (
     Attachment,
     DamagedFileError,
@@ -27,9 +28,10 @@ from rag_assets.parsing import (
     render_attachment,
     render_markdown,
 )
-from rag_assets.publishing.building import PUBLISHING_VERSION, collect
+from rag_assets.publishing.building import PUBLISHING_VERSION
 from rag_assets.publishing.facts import DocumentFacts
-from rag_assets.storage import read_entries, replace_file, write_bytes, write_text
+from rag_assets.publishing.record_state import RecordState, collect
+from rag_assets.storage import replace_file, write_bytes, write_text
 from rag_assets.workspace import LivingContent, Namespace, require_free_place, require_inventory
 
 if TYPE_CHECKING:
@@ -166,13 +168,17 @@ def export_chunks(namespace: Namespace, folder: Path) -> tuple[int, int]:
     )
     who = [(f.doc_uid, f.content_hash, f.citable, sorted(f.fields.items())) for f in facts]
     made_from = hash_fields(
-        PUBLISHING_VERSION, records.digests["parents"], records.digests["chunks"], who
+        PUBLISHING_VERSION,
+        records.digests["parents"],
+        records.digests["chunks"],
+        records.digests["chunk_edits"],
+        who,
     )
     before = _read_manifest(folder, "chunks")
     names = ["parents.jsonl", "chunks.jsonl"]
     if before.get("made_from") != made_from or not all((folder / n).is_file() for n in names):
-        tables = _write_passages(namespace, facts, folder)
-        documents = _describe_chunked(namespace, facts)
+        tables = _write_passages(namespace, facts, records, folder)
+        documents = _describe_chunked(facts, records)
         _write_manifest(
             folder, "chunks", namespace, documents, names, (),
             made_from=made_from, chunk_config=namespace.settings.chunk.model_dump(mode="json"),
@@ -183,7 +189,7 @@ def export_chunks(namespace: Namespace, folder: Path) -> tuple[int, int]:
 
 
 def _write_passages(
-    namespace: Namespace, facts: Sequence[DocumentFacts], folder: Path
+    namespace: Namespace, facts: Sequence[DocumentFacts], records: RecordState, folder: Path
 ) -> dict[str, dict[str, Any]]:
     """Write both files, a partition at a time; returns the rows and SHA-256 of each."""
     from rag_assets.publishing.joining import join_passages
@@ -200,7 +206,7 @@ def _write_passages(
         digests = {"parents": hashlib.sha256(), "chunks": hashlib.sha256()}
         rows = {"parents": 0, "chunks": 0}
         for _, contents in sorted(by_partition.items()):
-            parents, chunks = join_passages(namespace, contents)
+            parents, chunks = join_passages(namespace, contents, records.passages)
             for name, table, stream in (
                 ("parents", parents, parents_stream),
                 ("chunks", chunks, chunks_stream),
@@ -222,19 +228,17 @@ def _json_lines(table: "pa.Table") -> Iterator[bytes]:
             yield f"{json.dumps(row, ensure_ascii=False, default=str)}\n".encode()
 
 
-def _describe_chunked(namespace: Namespace, facts: Sequence[DocumentFacts]) -> dict[str, Any]:
+def _describe_chunked(facts: Sequence[DocumentFacts], records: RecordState) -> dict[str, Any]:
     """Return of each document what its chunks were made from: equal fingerprint, equal chunks."""
-    found = {}
-    for partition in sorted({namespace.partition_of(fact.content_hash) for fact in facts}):
-        found.update(read_entries(namespace.record("chunks", partition)))
     return {
         str(fact.doc_uid): {
             "content_hash": fact.content_hash,
-            "chunks": found[fact.content_hash].rows,
-            "fingerprint": found[fact.content_hash].fingerprint,
-            "digest": found[fact.content_hash].digest,
+            "chunks": count_passages(made),
+            "fingerprint": made.fingerprint,
+            "digest": made.digest,
         }
         for fact in facts
+        for made in [records.made[fact.content_hash]]
     }
 
 

@@ -1,19 +1,20 @@
-"""Join living rows with identity: the five tables of a publication."""
+"""Join living rows with identity: the six tables of a publication."""
 
-import hashlib
 import json
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rag_assets.chunking import PATH_SEPARATOR, chunks_schema, locate_pages, parents_schema
+from rag_assets.chunking import PATH_SEPARATOR, locate_pages, parents_schema
+from rag_assets.editing import Passages, passages_schema
 from rag_assets.embedding import CHUNK_INPUTS, EmbeddingModel, chunk_input, embeddings_schema
 from rag_assets.law.structure import PATH_SEPARATOR as LEVEL_SEPARATOR
 from rag_assets.model import RecordsMovedError, hash_text
+from rag_assets.publishing.edit_rows import edit_rows
 from rag_assets.publishing.facts import (
     DocumentFacts,
     document_row,
@@ -22,7 +23,9 @@ from rag_assets.publishing.facts import (
     tell_sources_apart,
 )
 from rag_assets.publishing.languages import passage_language
+from rag_assets.publishing.lasting_ids import citation_ids
 from rag_assets.publishing.schemas import (
+    CHUNK_EDITS,
     CHUNKS,
     DOCUMENTS,
     PARENTS,
@@ -33,7 +36,7 @@ from rag_assets.publishing.schemas import (
     vector_columns,
 )
 from rag_assets.publishing.sparse_columns import sparse_array
-from rag_assets.storage import read_rows, rows_of
+from rag_assets.storage import Entry, read_rows, rows_of
 from rag_assets.workspace import Inventory, Namespace
 
 
@@ -43,20 +46,24 @@ def join_tables(
     facts: Sequence[DocumentFacts],
     models: Sequence[EmbeddingModel],
     encoded: Mapping[str, Collection[str]],
+    passages: Passages,
+    made: Mapping[str, Entry],
 ) -> dict[str, pa.Table]:
-    """Return the five tables by name; `chunks` with its vectors, rows in each table's order.
+    """Return the six tables by name; `chunks` with its vectors, rows in each table's order.
 
     Args:
         models: the configured ones; one vector column each, in this order.
         encoded: by content, which of them have looked at its chunks. Chunks have no vector of the
             others.
+        passages: reads the chunks.
+        made: the entry of each content's passages.
 
     Raises:
         RecordsMovedError: chunks and vectors do not belong together.
     """
     published = {f.content_hash: f for f in facts if f.status == "published"}
     parents = _parents(namespace, published)
-    chunks = _chunks(namespace, published, models, encoded)
+    chunks = _chunks(namespace, published, models, encoded, passages)
     counts = Counter(chunks["doc_uid"].to_pylist())
     by_content = {f.content_hash: f for f in facts}
     same = _same_texts(published)
@@ -91,14 +98,15 @@ def join_tables(
         ),
         "parents": parents,
         "chunks": chunks,
+        "chunk_edits": _table(list(edit_rows(namespace, published, passages, made)), CHUNK_EDITS),
     }
 
 
 def join_passages(
-    namespace: Namespace, published: Mapping[str, DocumentFacts]
+    namespace: Namespace, published: Mapping[str, DocumentFacts], passages: Passages
 ) -> tuple[pa.Table, pa.Table]:
     """Return the tables `parents` and `chunks` of some contents, without vectors."""
-    chunks = _chunks(namespace, published, (), {})
+    chunks = _chunks(namespace, published, (), {}, passages)
     return _parents(namespace, published), chunks.select(CHUNKS.names)
 
 
@@ -129,11 +137,25 @@ def _record_rows(
     namespace: Namespace, stage: str, schema: pa.Schema, contents: Mapping[str, DocumentFacts]
 ) -> pa.Table:
     """Return the rows of published contents over all partitions, by content and order."""
+    return _gathered(
+        namespace,
+        schema,
+        contents,
+        lambda partition, wanted: read_rows(namespace.record(stage, partition), schema, wanted),
+    )
+
+
+def _gathered(
+    namespace: Namespace,
+    schema: pa.Schema,
+    contents: Mapping[str, DocumentFacts],
+    read: Callable[[str, list[str]], pa.Table],
+) -> pa.Table:
     tables = [schema.empty_table()]
     for partition in namespace.partition_keys:
         wanted = [c for c in contents if namespace.partition_of(c) == partition]
         if wanted:
-            tables.append(read_rows(namespace.record(stage, partition), schema, wanted))
+            tables.append(read(partition, wanted))
     joined = pa.concat_tables(tables)
     return joined.sort_by([("content_hash", "ascending"), ("order", "ascending")])
 
@@ -181,8 +203,9 @@ def _chunks(
     published: Mapping[str, DocumentFacts],
     models: Sequence[EmbeddingModel],
     encoded: Mapping[str, Collection[str]],
+    passages: Passages,
 ) -> pa.Table:
-    chunks = _record_rows(namespace, "chunks", chunks_schema(), published)
+    chunks = _gathered(namespace, passages_schema(), published, passages.rows)
     encoded_ones = published if models else {}
     embedded = _record_rows(namespace, "embeddings", embeddings_schema(), encoded_ones)
     by_model = [
@@ -222,7 +245,10 @@ def _chunks(
             [hash_text(chunk_input(row)) for row in rows_of(chunks.select(CHUNK_INPUTS))],
             strings,
         ),
-        "citation_id": pa.array(_citation_ids(namespace.name, uids, chunks["chunk_hash"]), strings),
+        "citation_id": pa.array(
+            citation_ids(namespace.name, uids.to_pylist(), chunks["chunk_hash"].to_pylist()),
+            strings,
+        ),
         "citable": spread([f.citable for f in facts], pa.bool_()),
         "source_type": spread([f.living.first.source_type for f in facts]),
         "source_subtype": pc.if_else(
@@ -342,15 +368,3 @@ def _same(value: str, size: int) -> pa.Array:
 
 def _join(left: Any, separator: str, right: Any) -> Any:
     return pc.binary_join_element_wise(left, right, separator)
-
-
-def _citation_ids(namespace: str, uids: pa.Array, hashes: pa.ChunkedArray) -> list[str]:
-    """Return ids that outlive edits: of uid, text hash and which of equal texts it is."""
-    seen: Counter[tuple[str, str]] = Counter()
-    ids = []
-    for uid, text_hash in zip(uids.to_pylist(), hashes.to_pylist(), strict=True):
-        nth = seen[uid, text_hash]
-        seen[uid, text_hash] += 1
-        digest = hashlib.sha256(f"{uid}\n{text_hash}\n{nth}".encode()).hexdigest()
-        ids.append(f"kb:{namespace}__chunk-{digest[:16]}")
-    return ids

@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rag_assets.editing import History, edits_digest, read_histories
 from rag_assets.model import DamagedFileError, PublicationError, WorkspaceError, count_of
 from rag_assets.parsing import has_stale_parses
-from rag_assets.publishing.building import collect
 from rag_assets.publishing.facts import DocumentFacts
+from rag_assets.publishing.record_state import RecordState, collect
 from rag_assets.publishing.removed import removed_documents
 from rag_assets.publishing.unpublished import unpublished_changes
 from rag_assets.storage import Pointer, is_complete, read_manifest, read_pointer
@@ -73,11 +74,12 @@ def list_documents(namespace: Namespace, models: Sequence[str]) -> list[Document
     facts = collect(namespace, inventory, models).facts
     journal = read_journal(namespace.journal)
     identities = reconcile(journal.bindings, inventory.claims)
+    histories = read_histories(namespace)
     lines = [
         DocumentLine(
             namespace.name, f.doc_uid, f.status, f.citable,
             tuple(s.source_uri for s in f.living.sources), f.title, f.reason_code, f.message,
-            tuple(_notes(f, identities.notes.get(f.content_hash))),
+            tuple(_notes(f, identities.notes.get(f.content_hash), histories.get(f.doc_uid or ""))),
             tuple(f.report["warnings"]) if f.report else (),
         )
         for f in facts
@@ -92,15 +94,34 @@ def list_documents(namespace: Namespace, models: Sequence[str]) -> list[Document
     lines += [
         DocumentLine(
             namespace.name, uid, "removed", False, (gone.path,), gone.title or "", "removed",
-            str(gone),
+            str(gone), tuple(_kept_edits(histories.get(uid))),
         )
         for uid, gone in removed_documents(namespace).items()
     ]  # fmt: skip
     return lines
 
 
-def _notes(facts: DocumentFacts, note: str | None) -> list[str]:
+def _kept_edits(history: History | None) -> list[str]:
+    """Tell of edits whose document is gone, or is called otherwise now."""
+    if history is None or not history.published:
+        return []
+    count = len(history.published)
+    verbs = ("is", "holds") if count == 1 else ("are", "hold")
+    told = (
+        f"{count_of(count, 'edit')} of its chunks {verbs[0]} kept, and {verbs[1]} again where a "
+        f"file has this uid (a sidecar can pin it: `doc_uid: {history.doc_uid}`)."
+    )
+    return [told]
+
+
+def _notes(facts: DocumentFacts, note: str | None, history: History | None) -> list[str]:
     notes = [note] if note else []
+    if history is not None and history.is_open:
+        begun = next(event for event in reversed(history.events) if event.event == "create")
+        notes.append(
+            f"a draft of its chunks is open, begun by {begun.by} at {begun.at}; `rag draft show "
+            f"{facts.doc_uid}` shows it."
+        )
     if facts.living.conflicting_places:
         citable, other = facts.living.conflicting_places
         notes.append(
@@ -135,6 +156,7 @@ def describe_namespace(namespace: Namespace, models: Sequence[str]) -> dict[str,
     told = {change.doc_uid for change in changes}
     statuses: Counter[str] = Counter()
     lacking = waiting = 0
+    edits_waiting: list[str] = []
     if inventory is not None:
         records = collect(namespace, inventory, models)
         statuses.update(fact.status for fact in records.facts)
@@ -142,6 +164,7 @@ def describe_namespace(namespace: Namespace, models: Sequence[str]) -> dict[str,
             fact.status == "published" and len(records.encoded[fact.content_hash]) < len(models)
             for fact in records.facts
         )
+        edits_waiting = _edits_waiting(records)
         statuses["refused"] = sum(source.status != "ok" for source in inventory.sources)
         # Those that raw/ has changed since are told as that.
         waiting = sum(
@@ -151,6 +174,8 @@ def describe_namespace(namespace: Namespace, models: Sequence[str]) -> dict[str,
     is_overridden = pointer is not None and pointer.built_from.get("overrides") != overrides_digest(
         namespace
     )
+    if pointer is not None and pointer.built_from.get("edits", "") != edits_digest(namespace):
+        stale.append("edits of chunks (`rag draft`) were published since the last build")
     mend = "index" if is_overridden and not stale else "ingest"
     if is_overridden:
         stale.append(
@@ -167,7 +192,7 @@ def describe_namespace(namespace: Namespace, models: Sequence[str]) -> dict[str,
         "counts": _counts(namespace),
         "stale": stale,
         "mend": f"rag {mend} --namespace {namespace.name}" if stale else None,
-        "amiss": _amiss(namespace, statuses),
+        "amiss": [*_amiss(namespace, statuses), *edits_waiting],
     }
 
 
@@ -242,6 +267,19 @@ def _amiss(namespace: Namespace, statuses: Mapping[str, int]) -> list[str]:
         f"`rag documents --namespace {namespace.name} --status {status}` says which and why"
         for status, what in _UNUSED.items()
         if statuses[status]
+    ]
+
+
+def _edits_waiting(records: RecordState) -> list[str]:
+    waiting = {
+        str(entry.note["doc_uid"]): len(entry.note["waiting"])
+        for entry in records.made.values()
+        if entry.note.get("waiting")
+    }
+    return [
+        f"{count_of(count, 'edit')} of '{uid}' {'waits' if count == 1 else 'wait'}, since the text "
+        f"is another now: `rag draft show {uid}` shows both"
+        for uid, count in sorted(waiting.items())
     ]
 
 

@@ -1,4 +1,4 @@
-"""Arrow schemas of the five published tables, and the digest over their content.
+"""Arrow schemas of the six published tables.
 
 Every field says in its metadata whether it is `content` (a function of files, configuration and
 identity journal; digests cover it) or `provenance` (times, seconds, counts of attempts, last bits
@@ -19,22 +19,22 @@ import pyarrow as pa
 
 from rag_assets.chunking import articles_type, boxes_type
 
-_CONTENT = "content"
-_PROVENANCE = "provenance"
+CONTENT = "content"
+PROVENANCE = "provenance"
 _STRINGS = pa.list_(pa.string())
 _TIME = pa.timestamp("us")
 _DAY = pa.date32()
 
 
-def _field(name: str, kind: pa.DataType, description: str, role: str = _CONTENT) -> pa.Field:
+def _field(name: str, kind: pa.DataType, description: str, role: str = CONTENT) -> pa.Field:
     return pa.field(name, kind, metadata={"role": role, "description": description})
 
 
-def _text(name: str, description: str, role: str = _CONTENT) -> pa.Field:
+def _text(name: str, description: str, role: str = CONTENT) -> pa.Field:
     return _field(name, pa.string(), description, role)
 
 
-def _count(name: str, description: str, role: str = _CONTENT) -> pa.Field:
+def _count(name: str, description: str, role: str = CONTENT) -> pa.Field:
     return _field(name, pa.int64(), description, role)
 
 
@@ -47,8 +47,8 @@ def _schema(
 
 _NAMESPACE = _text("namespace", "the namespace that published the row")
 _TIMES = (
-    _field("created_at", _TIME, "when the row's subject was first seen, UTC", _PROVENANCE),
-    _field("updated_at", _TIME, "when it last changed, UTC", _PROVENANCE),
+    _field("created_at", _TIME, "when the row's subject was first seen, UTC", PROVENANCE),
+    _field("updated_at", _TIME, "when it last changed, UTC", PROVENANCE),
 )
 _PLACE = (
     _count("char_start", "first code point in the document's clean text"),
@@ -98,7 +98,7 @@ DOCUMENTS = _schema(
         _text("source_id", "the source that names the document: the first in path order"),
         _text("source_uri", "where that was read from: a URI, else root name and path in raw/"),
         _text("title", "title"),
-        _count("version", "how many contents the uid has had", _PROVENANCE),
+        _count("version", "how many contents the uid has had", PROVENANCE),
         _text("status", "draft, published or archived"),
         _text("language", "language code; null when unknown"),
         _text("content_hash", "SHA-256 of the bytes"),
@@ -167,8 +167,8 @@ PARSE_REPORTS = _schema(
         _text("language", "language code"),
         _field("removed_templates", _STRINGS, "repeated heads and feet that were dropped"),
         _field("warnings", _STRINGS, "sentences a person can act on"),
-        _field("seconds", pa.float64(), "wall time of the parse", _PROVENANCE),
-        _count("attempts", "how often it was tried", _PROVENANCE),
+        _field("seconds", pa.float64(), "wall time of the parse", PROVENANCE),
+        _count("attempts", "how often it was tried", PROVENANCE),
     ],
 )
 
@@ -214,7 +214,8 @@ CHUNKS = _schema(
         ),
         _text("section_subtype", "references, appendix or acknowledgements; null for body text"),
         _text("kind", "what most of it is: text, table, list, code, reference, qa, …"),
-        _text("text", "that slice of the clean text"),
+        _text("text", "that slice of the clean text: what is printed, also of an edited chunk"),
+        _text("edited", "what a person wrote in its place (`rag draft`); null where nobody did"),
         _text("context", "what the model is told before the text: headings, header row"),
         _text("question", "what is embedded in place of the text; null but for pairs"),
         _count("token_count", "of the text by the namespace's model, without special tokens"),
@@ -223,7 +224,7 @@ CHUNKS = _schema(
         _field("attachment_ids", _STRINGS, "figures and tables that it holds or captions"),
         _text("chunk_type", "child"),
         _text("status", "draft or published"),
-        _count("version", "version of the document", _PROVENANCE),
+        _count("version", "version of the document", PROVENANCE),
         _text("content_hash", "SHA-256 of the text (chunk_hash)"),
         _text("input_hash", "SHA-256 of the string given to the model"),
         _text("citation_id", "kb:<namespace>__chunk-<hash16>: outlives edits (spec 004)"),
@@ -246,12 +247,37 @@ CHUNKS = _schema(
     ],
 )
 
+CHUNK_EDITS = _schema(
+    "chunk_edits",
+    "edit_key",
+    ["doc_uid", "number"],
+    "One row for each published edit of a chunk that nothing has undone (`rag draft`).",
+    [
+        _text("edit_key", "namespace::doc_uid::number"),
+        _NAMESPACE,
+        _text("doc_uid", "document"),
+        _count("number", "of the operation in the journal of the document's edits"),
+        _text("kind", "edit_text, split_at, merge_with_next, move_before, move_after, reparent, "
+              "enable or disable"),
+        _text("status", "applied, or waiting where what was seen is not there now"),
+        _text("waits_because", "why it waits; null where it is applied"),
+        _text("seen", "the text that the person saw"),
+        _text("now", "what stands there, of one that waits"),
+        _field("citation_ids", _STRINGS, "passages that it made what they are"),
+        _field("disabled_ids", _STRINGS, "those of them that no search finds"),
+        _text("edited_by", "who", PROVENANCE),
+        _text("edited_at", "when (ISO 8601)", PROVENANCE),
+        _text("edited_because", "why, as the person said", PROVENANCE),
+    ],
+)  # fmt: skip
+
 PUBLISHED_SCHEMAS: dict[str, pa.Schema] = {
     "sources": SOURCES,
     "documents": DOCUMENTS,
     "parse_reports": PARSE_REPORTS,
     "parents": PARENTS,
     "chunks": CHUNKS,
+    "chunk_edits": CHUNK_EDITS,
 }
 
 
@@ -290,19 +316,19 @@ def search_schema(dimensions: Sequence[int], sparse: int = 0) -> pa.Schema:
     """
     columns = [
         _text("search_text", "what the text index holds: headings, then the text, preprocessed",
-              _PROVENANCE),
+              PROVENANCE),
         _text("search_heading", "what its index of headings holds: title, sections, context",
-              _PROVENANCE),
-        _field("tags", _STRINGS, "tags of the document", _PROVENANCE),
-        _text("passage_language", "zh, en or other, by the chunk's own script", _PROVENANCE),
+              PROVENANCE),
+        _field("tags", _STRINGS, "tags of the document", PROVENANCE),
+        _text("passage_language", "zh, en or other, by the chunk's own script", PROVENANCE),
         *(
             _field(vector_column(position), pa.list_(pa.float32(), dimension),
-                   "of the model's input", _PROVENANCE)
+                   "of the model's input", PROVENANCE)
             for position, dimension in enumerate(dimensions)
         ),
         *(
             _field(f"sparse_{vector_column(position)}", SPARSE_VECTOR,
-                   "weights of words, by a sparse encoder", _PROVENANCE)
+                   "weights of words, by a sparse encoder", PROVENANCE)
             for position in range(sparse)
         ),
     ]  # fmt: skip
@@ -320,22 +346,3 @@ def schema_entry(schema: pa.Schema, name: str) -> str:
 def row_order(schema: pa.Schema) -> list[str]:
     """Return the columns that a published table's rows are sorted by."""
     return schema_entry(schema, "order").split(",")
-
-
-def content_columns(schema: pa.Schema) -> list[str]:
-    """Return the names of the columns that digests cover, in the schema's order.
-
-    Raises:
-        ValueError: a field is marked neither content nor provenance.
-    """
-    names = []
-    for field in schema:
-        role = (field.metadata or {}).get(b"role", b"").decode()
-        if role not in {_CONTENT, _PROVENANCE}:
-            raise ValueError(
-                f"column '{field.name}' must be marked content or provenance in its metadata "
-                f"(b'role'), got {role!r}; build the table with a schema of this module."
-            )
-        if role == _CONTENT:
-            names.append(field.name)
-    return names

@@ -39,7 +39,7 @@ _FEW = 0.05
 
 # Columns of passages, which are most of a table beside its vectors: always read for a few rows.
 # The others take some 400 bytes a row together.
-_LONG_COLUMNS = frozenset({"text", "search_text", "search_heading"})
+_LONG_COLUMNS = frozenset({"text", "edited", "search_text", "search_heading"})
 
 Matrix = NDArray[np.float32]
 

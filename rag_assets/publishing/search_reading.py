@@ -100,6 +100,7 @@ class SearchTable:
         with _damage_explained(self.path):
             self._dataset = lance.dataset(str(self.path), session=session)
             self.rows: int = self._dataset.count_rows()
+            self.columns = frozenset(self._dataset.schema.names)
             self.dimensions: dict[str, int] = {
                 field.name: field.type.list_size
                 for field in self._dataset.schema

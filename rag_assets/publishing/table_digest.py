@@ -1,4 +1,4 @@
-"""The digest over the content columns of a published table."""
+"""The digest over the content of a published table."""
 
 import hashlib
 from typing import Any
@@ -7,7 +7,26 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rag_assets.model import DamagedFileError
-from rag_assets.publishing.schemas import content_columns, schema_entry
+from rag_assets.publishing.schemas import CONTENT, PROVENANCE, schema_entry
+
+
+def content_columns(schema: pa.Schema) -> list[str]:
+    """Return the names of the columns that digests cover, in the schema's order.
+
+    Raises:
+        ValueError: a field is marked neither content nor provenance.
+    """
+    names = []
+    for field in schema:
+        role = (field.metadata or {}).get(b"role", b"").decode()
+        if role not in {CONTENT, PROVENANCE}:
+            raise ValueError(
+                f"column '{field.name}' must be marked content or provenance in its metadata "
+                f"(b'role'), got {role!r}; build the table with a schema of this module."
+            )
+        if role == CONTENT:
+            names.append(field.name)
+    return names
 
 
 def digest_table(table: pa.Table) -> str:

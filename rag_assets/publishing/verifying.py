@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
-from rag_assets.publishing.building import collect
+from rag_assets.editing import count_passages
 from rag_assets.publishing.facts import is_citable
-from rag_assets.storage import current_folder, read_entries, read_manifest
+from rag_assets.publishing.record_state import collect
+from rag_assets.storage import current_folder, read_manifest
 from rag_assets.workspace import (
     Inventory,
     Namespace,
@@ -60,9 +61,7 @@ def index_differences(namespace: Namespace, models: Sequence[str]) -> Iterator[s
     expected = {}
     for fact in records.facts:
         if fact.status == "published":
-            partition = namespace.partition_of(fact.content_hash)
-            entry = read_entries(namespace.record("chunks", partition))[fact.content_hash]
-            expected[fact.doc_uid] = entry.rows
+            expected[fact.doc_uid] = count_passages(records.made[fact.content_hash])
     with open_catalogue(folder / catalogue_name(folder.name)) as connection:
         rows = connection.execute("SELECT doc_uid, chunks FROM documents").fetchall()
         held = connection.execute(

@@ -66,6 +66,8 @@ class Hit:
         kind: what most of it is: text, table, list, code, reference, qa, …
         context: what the model is told before the text: headings, header row.
         content_hash: SHA-256 of `text`.
+        edited: what a person wrote in place of the text, which is what is printed; None where
+            nobody did.
         citation_id: `kb:<namespace>__chunk-<hash16>`, which outlives edits.
         law_title: of a statute's passage the title of its law within the file; None otherwise.
         articles: of a law, that the passage holds or is a part of.
@@ -108,6 +110,7 @@ class Hit:
     law_title: str | None = None
     articles: tuple[Article, ...] = ()
     law: LawMark | None = None
+    edited: str | None = None
     ranks: Mapping[str, int] = field(default_factory=dict)
     scores: Mapping[str, float] = field(default_factory=dict)
     score: float = 0.0
@@ -118,6 +121,11 @@ class Hit:
     def chunk_key(self) -> str:
         """`namespace::chunk_id`, unique in the workspace."""
         return f"{self.namespace}::{self.chunk_id}"
+
+    @property
+    def shown(self) -> str:
+        """The text to be read: the edited one where there is one."""
+        return self.text if self.edited is None else self.edited
 
     @property
     def citation(self) -> str | None:
@@ -146,10 +154,10 @@ class Hit:
     def from_row(cls, row: Mapping[str, Any]) -> "Hit":
         """Return a hit without ranks from a row of the search table.
 
-        A table of before there were `LAW_COLUMNS` has none of these.
+        A table of before there were `LAW_COLUMNS` or edits has none of these.
         """
         return cls(
-            **{name: row[name] for name in _PLAIN_FIELDS},
+            **{name: row[name] for name in _PLAIN_FIELDS if name in row},
             section_path=tuple(row["section_path"] or ()),
             law_title=row.get("law_title"),
             articles=articles_of(row),
@@ -169,7 +177,7 @@ _PLAIN_FIELDS = tuple(
     for item in fields(Hit)
     if item.name not in {"section_path", *LAW_COLUMNS, *_MADE_LATER}
 )
-HIT_COLUMNS = (*_PLAIN_FIELDS, "section_path")
+HIT_COLUMNS = (*_PLAIN_FIELDS, "section_path", *LAW_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +196,11 @@ class ParentPassage:
     section_path: tuple[str, ...]
     text: str
     hash: str
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> "ParentPassage":
+        """Return a parent from a row of the catalogue."""
+        return cls(**{**row, "section_path": tuple(row["section_path"] or ())})
 
 
 @dataclass(frozen=True, slots=True)

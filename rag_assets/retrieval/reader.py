@@ -61,10 +61,6 @@ class Reader:
         """Close the catalogue."""
         self._catalogue.close()
 
-    @cached_property
-    def _hit_columns(self) -> tuple[str, ...]:
-        return (*HIT_COLUMNS, *(LAW_COLUMNS if self.knows_articles else ()))
-
     @property
     def knows_articles(self) -> bool:
         """Whether chunks say which articles they hold; publications of before do not."""
@@ -97,6 +93,11 @@ class Reader:
         """
         dense = self._table.dimensions
         return tuple(key for key, column in self._columns.items() if column in dense)
+
+    @cached_property
+    def _hit_columns(self) -> list[str]:
+        """What hits are made of, as far as a publication of an older version has it."""
+        return [name for name in HIT_COLUMNS if name in self._table.columns]
 
     @cached_property
     def _columns(self) -> dict[str, str]:
@@ -292,8 +293,7 @@ class Reader:
 
         Args:
             doc_uid: none is found for an unknown one.
-            first: may lie before the document's first chunk.
-            last: may lie after its last.
+            first: may lie before the document's first chunk, `last` after its last.
         """
         ids = [f"{doc_uid}:{index}" for index in range(max(first, 0), last + 1)]
         return list(self.fetch_hits(ids).values())
@@ -332,13 +332,13 @@ class Reader:
 
     def fetch_parents(self, parent_ids: Iterable[str]) -> dict[str, ParentPassage]:
         """Return parents by id; ids that the publication does not hold are left out."""
-        rows = self._catalogue.read("parents", "parent_id", sorted(set(parent_ids)))
-        return {
-            row["parent_id"]: ParentPassage(
-                **{**row, "section_path": tuple(row["section_path"] or ())}
-            )
-            for row in rows.to_pylist()
-        }
+        rows = self._catalogue.read("parents", "parent_id", sorted(set(parent_ids))).to_pylist()
+        return {row["parent_id"]: ParentPassage.from_row(row) for row in rows}
+
+    def parents_of(self, doc_uid: str) -> list[ParentPassage]:
+        """Return all parents of a document in order; none for an unknown uid."""
+        rows = self._catalogue.read("parents", "doc_uid", [doc_uid]).to_pylist()
+        return [ParentPassage.from_row(row) for row in rows]
 
     def fetch_documents(self, doc_uids: Iterable[str]) -> "pa.Table":
         """Return the catalogue's rows of these documents, by uid; unknown ones are left out."""

@@ -28,15 +28,21 @@ class Window:
 
     @property
     def text(self) -> str:
-        """The chunks' text in order; what two neighbours repeat stands once."""
+        """The chunks' text in order, edited where it was; what two neighbours repeat stands once.
+
+        A person may have moved a chunk, so that one follows that is printed before.
+        """
         parts: list[str] = []
-        reached: int | None = None
+        before: Hit | None = None
         for chunk in self.chunks:
-            repeated = 0 if reached is None else max(0, reached - chunk.char_start)
-            if reached is not None and not repeated and chunk.char_start > reached:
-                parts.append("\n")
-            parts.append(chunk.text[repeated:])
-            reached = max(chunk.char_end, reached or 0)
+            repeated = 0
+            if before is not None:
+                if before.char_start <= chunk.char_start <= before.char_end and not chunk.edited:
+                    repeated = before.char_end - chunk.char_start
+                if not repeated and chunk.char_start != before.char_end:
+                    parts.append("\n")
+            parts.append(chunk.shown[repeated:])
+            before = chunk
         return "".join(parts)
 
 

@@ -1,4 +1,4 @@
-"""Sensors of a namespace: raw files, and configuration with overrides."""
+"""Sensors of a namespace: raw files, configuration with overrides, and edits of chunks."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,8 @@ import dagster as dg
 
 from rag_assets.assets import REASON_TAG, STATE_TAG
 from rag_assets.checks import record_stale
-from rag_assets.model import RagError, count_of
+from rag_assets.editing import Passages, edits_digest
+from rag_assets.model import RagError, count_of, hash_fields
 from rag_assets.sensors.attempts import attempts_of, is_busy
 from rag_assets.storage import read_pointer
 from rag_assets.workspace import (
@@ -15,6 +16,7 @@ from rag_assets.workspace import (
     configuration_digest,
     look_at_raw,
     overrides_digest,
+    read_inventory,
     settings_digest,
 )
 
@@ -58,7 +60,21 @@ def build_namespace_sensors(declared: Namespace, job_name: str) -> Sequence[dg.S
         except RagError as error:
             return dg.SkipReason(str(error))
 
-    return [raw_files, configuration]
+    @dg.sensor(
+        name=f"{declared.name}_chunk_edits",
+        job_name=job_name,
+        minimum_interval_seconds=interval,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        description="Builds the documents whose edited chunks were published (`rag draft publish`) "
+        "by a process that did not build them itself.",
+    )
+    def chunk_edits(context: dg.SensorEvaluationContext) -> Answer:
+        try:
+            return _compare_edits(reopen(), context.instance, job_name)
+        except RagError as error:
+            return dg.SkipReason(str(error))
+
+    return [raw_files, configuration, chunk_edits]
 
 
 def _look(namespace: Namespace, instance: dg.DagsterInstance, job_name: str) -> Answer:
@@ -97,6 +113,26 @@ def _compare_configuration(
         configuration_digest(namespace),
         namespace.partition_keys,
         "metadata was overridden" if is_built else "the configuration changed",
+    )
+
+
+def _compare_edits(namespace: Namespace, instance: dg.DagsterInstance, job_name: str) -> Answer:
+    pointer, inventory = read_pointer(namespace.publications), read_inventory(namespace)
+    if pointer is None or inventory is None:
+        return dg.SkipReason("nothing is published yet")
+    digest = edits_digest(namespace)
+    if pointer.built_from.get("edits", "") == digest:
+        return dg.SkipReason("no edits were published since")
+    if is_busy(instance, job_name=job_name):
+        return dg.SkipReason(f"a run of {job_name} is under way")
+    edited = Passages(namespace, inventory).edited
+    partitions = sorted({namespace.partition_of(content) for content in edited})
+    return _request(
+        namespace,
+        instance,
+        hash_fields(inventory.digest, digest),
+        partitions or namespace.partition_keys[:1],
+        "edits of chunks were published",
     )
 
 

@@ -9,11 +9,13 @@ from rag_assets.stages.listed import (
     recorded,
     stage_named,
     stage_names,
+    way_from,
     way_to,
 )
 from rag_assets.stages.parsed import (
     PARSES,
     claim_lock,
+    fingerprints_over,
     parsed_contents,
     stage_lock,
     upstream_fingerprints,
@@ -28,6 +30,7 @@ __all__ = [
     "claim_lock",
     "describe_partition",
     "describe_raw_files",
+    "fingerprints_over",
     "parsed_contents",
     "partitioned",
     "published_stages",
@@ -36,5 +39,6 @@ __all__ = [
     "stage_named",
     "stage_names",
     "upstream_fingerprints",
+    "way_from",
     "way_to",
 ]

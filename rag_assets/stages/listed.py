@@ -32,8 +32,9 @@ STAGES = (
     Stage("parse_reports", "raw_files"),
     Stage("parents", "parse_reports"),
     Stage("chunks", "parents"),
-    Stage("first_index", "chunks", is_partitioned=False, has_records=False),
-    Stage("embeddings", "chunks"),
+    Stage("chunk_edits", "chunks"),
+    Stage("first_index", "chunk_edits", is_partitioned=False, has_records=False),
+    Stage("embeddings", "chunk_edits"),
     Stage("search_index", "embeddings", is_partitioned=False, has_records=False),
 )
 
@@ -55,6 +56,12 @@ def way_to(name: str) -> tuple[str, ...]:
     """Return the stages that one is made through, from the inventory to itself."""
     stage = stage_named(name)
     return (*(way_to(stage.after) if stage.after else ()), name)
+
+
+def way_from(name: str) -> tuple[str, ...]:
+    """Return the stages that a publication is made through, from one of them on."""
+    way = way_to("search_index")
+    return way[way.index(name) :]
 
 
 def partitioned(names: Iterable[str]) -> tuple[str, ...]:

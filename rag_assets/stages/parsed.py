@@ -1,5 +1,6 @@
 """What later stages want to know of the records before them."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from rag_assets.model import hash_fields
@@ -35,6 +36,17 @@ def upstream_fingerprints(
 ) -> dict[str, str]:
     """Return content → fingerprint: the rule of a stage over the digest of the stage before it."""
     entries = read_entries(namespace.record(upstream, partition))
+    return fingerprints_over(namespace, inventory, partition, entries, rule)
+
+
+def fingerprints_over(
+    namespace: Namespace,
+    inventory: Inventory,
+    partition: str,
+    entries: Mapping[str, Entry],
+    rule: str,
+) -> dict[str, str]:
+    """Return what `upstream_fingerprints` does, over entries that are known."""
     return {
         content: hash_fields(rule, entries[content].digest)
         for content in parsed_contents(namespace, inventory, partition)

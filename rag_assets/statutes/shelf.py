@@ -276,8 +276,8 @@ class LawShelf:
         return None
 
     def _text_of(self, version: LawVersion, article: Article, hit: Hit) -> str:
-        """Return the text of an article; one that several chunks hold is cut out of the parse."""
-        if article.char_end <= hit.char_end:
+        """Return the text of an article; one that no chunk holds whole is cut out of the parse."""
+        if hit.char_start <= article.char_start and article.char_end <= hit.char_end:
             return hit.text[article.char_start - hit.char_start : article.char_end - hit.char_start]
         (row,) = self._reader(version).fetch_documents([version.law.doc_uid]).to_pylist()
         document, _ = read_parsed(self._held.workspace.root / "data" / row["content_ref"])

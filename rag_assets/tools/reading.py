@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import date
-from typing import Annotated, Any
+from typing import Annotated, Any, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -30,7 +30,10 @@ AllVersions = Annotated[
 
 
 class FoundPassage(TypedDict):
-    """A passage that `search` found; `score` compares passages of one answer only."""
+    """A passage that `search` found; `score` compares passages of one answer only.
+
+    `edited` is there only where a person wrote it in place of `text`, which is what is printed.
+    """
 
     rank: int
     citation_id: str
@@ -47,6 +50,7 @@ class FoundPassage(TypedDict):
     why: str
     text: str
     law: FoundLaw | None
+    edited: NotRequired[str]
 
 
 class Found(TypedDict):
@@ -156,7 +160,7 @@ def evidence_pack(
 
 def _passage(rank: int, hit: Hit) -> FoundPassage:
     place = locate(hit.page_start, hit.page_end, hit.char_start, hit.char_end, hit.section_path)
-    return {
+    found: FoundPassage = {
         "rank": rank,
         "citation_id": hit.citation_id,
         "namespace": hit.namespace,
@@ -173,3 +177,6 @@ def _passage(rank: int, hit: Hit) -> FoundPassage:
         "text": hit.text,
         "law": hit.law_values,
     }
+    if hit.edited is not None:
+        found["edited"] = hit.edited
+    return found

@@ -114,8 +114,11 @@ class Bytes:
         return self._namespaces[namespace].raw_file(source_uri)
 
 
-def make_chain(row: Row, read: Bytes) -> Chain:
+def make_chain(row: Row, read: Bytes, edits: Mapping[str, str]) -> Chain:
     """Return the chain of one row of `lineage`.
+
+    Args:
+        edits: by citation id, what people did to passages.
 
     Raises:
         WorkspaceError: the row has no name; the view and this module do not fit.
@@ -123,7 +126,7 @@ def make_chain(row: Row, read: Bytes) -> Chain:
     name = row["name"] or row["citation_id"]
     if not name:
         raise WorkspaceError("a row of lineage has no name; please report it.")
-    steps = [*_ends(row), *_below(row, read)]
+    steps = [*_ends(row), *_below(row, read, edits)]
     changed = read.changed_output(row["output"]) if row["output"] else None
     if changed:
         finding = f"{changed} was changed by hand since it was written"
@@ -155,7 +158,7 @@ def _ends(row: Row) -> Iterator[Step]:
         yield Step("item", f"{row['output']}#{row['number']}", facts, made)
 
 
-def _below(row: Row, read: Bytes) -> Iterator[Step]:
+def _below(row: Row, read: Bytes, edits: Mapping[str, str]) -> Iterator[Step]:
     if row["doc_uid"] is None or row["raw_sha256"] is None:
         return
     made = {each["stage"]: _maker(each) for each in row["stages"]}
@@ -167,7 +170,9 @@ def _below(row: Row, read: Bytes) -> Iterator[Step]:
         maker = _given({key: row[f"publication_{key}"] for key in keys})
         yield Step("publication", f"{row['namespace']}/{row['publication']}", facts, maker)
     if row["citation_id"]:
-        yield _passage(row, read, made.get("chunks", {}))
+        passage = _passage(row, read, made.get("chunks", {}))
+        told = edits.get(row["citation_id"])
+        yield replace(passage, finding=f"{passage.finding}; {told}") if told else passage
     if row["parent_hash"]:
         pages = _pages(row["parent_page_start"], row["parent_page_end"])
         facts = {"pages": pages, "hash": row["parent_hash"]}

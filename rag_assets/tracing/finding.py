@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rag_assets.model import UsageError
 from rag_assets.tracing.chain import Bytes, Chain, make_chain
+from rag_assets.tracing.edited import tell_edits
 from rag_assets.tracing.querying import open_sql
 from rag_assets.tracing.stored import read_named_rows
 from rag_assets.workspace import Workspace
@@ -37,10 +38,11 @@ def trace(workspace: Workspace, name: str) -> list[Chain]:
             f"SELECT * FROM lineage WHERE {condition} ORDER BY kind, output, number, chunk_id",
             values,
         )
+        edits = tell_edits(connection)
     if not rows:
         raise UsageError(f"'{name}' has no such row; `rag trace {_without_row(name)}` lists them.")
     read = Bytes(workspace)
-    return [make_chain(row, read) for row in rows]
+    return [make_chain(row, read, edits) for row in rows]
 
 
 def _condition(
@@ -83,6 +85,8 @@ def _condition(
 def _require(connection: "DuckDBPyConnection", column: str, value: str) -> None:
     query = f"SELECT 1 FROM standing_chunks WHERE is_current AND {column} = $value LIMIT 1"
     if not read_named_rows(connection, query, {"value": value}):
+        if told := tell_edits(connection).get(value):
+            raise UsageError(f"'{value}' was edited: {told}.")
         raise UsageError(
             f"no current publication holds '{value}': the passage was edited or its document "
             "removed since. Trace the verdict or item that cites it: it keeps its text and hash."

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from rag_assets.editing import read_histories
 from rag_assets.model import PublicationError
 from rag_assets.publishing.catalogue import attach_catalogues, catalogue_name, seal
 from rag_assets.storage import current_folder, match_keys, read_pointer
@@ -40,8 +41,10 @@ def open_sql(workspace: Workspace, names: Sequence[str] | None = None) -> "DuckD
     It is sealed: whatever is asked of it reads no other file and writes none. What runs left
     behind is loaded when it is opened, so it stays as it was.
 
-    Views `sources`, `documents`, `parse_reports`, `parents`, `chunks` over all namespaces;
-    tables `runs`, `packs`, `verdicts` and `claims` of the stored outputs; `lineage` from each
+    Views `sources`, `documents`, `parse_reports`, `parents`, `chunks`, `chunk_edits` over all
+    namespaces;
+    tables `runs`, `packs`, `verdicts` and `claims` of the stored outputs; `drafts` of chunks, with
+    the status draft, published or archived (discarded, and never published); `lineage` from each
     verdict and item to the bytes, with `stages`, `publications`, `bindings` and `versions` beside
     it.
 
@@ -63,6 +66,7 @@ def open_sql(workspace: Workspace, names: Sequence[str] | None = None) -> "DuckD
     connection = attach_catalogues(catalogues)
     try:
         _load_outputs(connection, workspace)
+        _load_drafts(connection, workspace, chosen)
         create_stored_tables(connection, workspace, chosen)
         create_lineage(connection, workspace)
         seal(connection)
@@ -80,3 +84,23 @@ def _load_outputs(connection: "DuckDBPyConnection", workspace: Workspace) -> Non
             load_table(connection, table, columns, query.format(files=files))
         else:
             connection.execute(f"CREATE TABLE {table} ({columns})")
+
+
+def _load_drafts(
+    connection: "DuckDBPyConnection", workspace: Workspace, names: Sequence[str]
+) -> None:
+    connection.execute(
+        "CREATE TABLE drafts (namespace VARCHAR, doc_uid VARCHAR, status VARCHAR, "
+        "revision BIGINT, operations BIGINT, changed_by VARCHAR, changed_at VARCHAR)"
+    )
+    rows = []
+    for name in names:
+        for uid, history in read_histories(workspace.namespace(name)).items():
+            ended = "published" if history.is_published else "archived"
+            last = history.events[-1]
+            rows.append(
+                (name, uid, "draft" if history.is_open else ended, history.revision,
+                 len(history.drafted), last.by, last.at)
+            )  # fmt: skip
+    if rows:
+        connection.executemany("INSERT INTO drafts VALUES (?, ?, ?, ?, ?, ?, ?)", rows)

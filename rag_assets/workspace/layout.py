@@ -118,6 +118,11 @@ class Namespace:
         return self.workspace.meta / "journal" / f"{self.name}.jsonl"
 
     @property
+    def edits(self) -> Path:
+        """The folder of the journals of edited chunks, beside the identity journals."""
+        return self.workspace.meta / "journal" / "edits" / self.name
+
+    @property
     def inventory(self) -> Path:
         """The last inventory of the raw folders."""
         return self.workspace.meta / "inventory" / f"{self.name}.parquet"

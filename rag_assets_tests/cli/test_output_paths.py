@@ -23,6 +23,10 @@ READ = {
     ("rag namespace add", "raw"),
     ("rag replay", "pack"),
     ("rag export-used-sources", "file"),
+    *(
+        (f"rag draft {each}", "document")
+        for each in ("create", "show", "edit", "publish", "discard")
+    ),
 }
 # Makes a workspace: its place is checked by `create_workspace` itself.
 MADE = {("rag init", "folder")}

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from rag_assets.chunking.stage import refresh_chunks, refresh_parents
+from rag_assets.editing import refresh_chunk_edits
 from rag_assets.embedding import embedding_models, joint_tokenizer
 from rag_assets.embedding.stage import refresh_embeddings
 from rag_assets.parsing.process import WorkerProcess
@@ -36,6 +37,8 @@ def build_from_one_inventory(namespace: Namespace, reach: Callable[[str], None])
     refresh_parents(namespace, inventory, keys, tokenizer, say.append)
     reach("before:chunks")
     refresh_chunks(namespace, inventory, keys, tokenizer, say.append)
+    reach("before:chunk_edits")
+    refresh_chunk_edits(namespace, inventory, keys, tokenizer, say.append)
     reach("before:embeddings")
     refresh_embeddings(namespace, inventory, keys, models, say.append)
     reach("before:publish")

@@ -245,7 +245,7 @@ def test_without_a_day_nothing_is_left_out_and_nothing_is_marked(opened: OpenedL
 
 def test_a_pack_with_a_day_follows_its_schema_and_comes_back(opened: OpenedLibrary) -> None:
     values = pack_to_json(pack_of(opened, "养犬"))
-    assert values["schema"] == "rag-assets/evidence-pack/6"
+    assert values["schema"] == "rag-assets/evidence-pack/7"
     loaded = json.loads(json.dumps(values))
     Draft202012Validator(pack_schema()).validate(loaded)
     assert pack_from_json(loaded) == pack_of(opened, "养犬")

@@ -13,6 +13,7 @@ import yaml
 
 from rag_assets.chunking.rows import chunks_schema, parents_schema
 from rag_assets.chunking.stage import refresh_chunks, refresh_parents
+from rag_assets.editing import Passages, passages_schema, refresh_chunk_edits
 from rag_assets.embedding import (
     HashingEmbedder,
     embedding_models,
@@ -44,7 +45,9 @@ from rag_assets.workspace import (
 )
 
 # In the order of the assets.
-STAGES = ("inventory", "parse_reports", "parents", "chunks", "embeddings", "search_index")
+STAGES = (
+    "inventory", "parse_reports", "parents", "chunks", "chunk_edits", "embeddings", "search_index",
+)  # fmt: skip
 # Small passages, so that a text of a few sentences has several.
 SMALL = {
     "embed": {"kind": "hashing", "model": "words"},
@@ -129,6 +132,10 @@ def build(
         done.stages["parents"] = refresh_parents(namespace, inventory, keys, tokenizer, silent)
     if "chunks" in stages:
         done.stages["chunks"] = refresh_chunks(namespace, inventory, keys, tokenizer, silent)
+    if "chunk_edits" in stages:
+        done.stages["chunk_edits"] = refresh_chunk_edits(
+            namespace, inventory, keys, tokenizer, silent
+        )
     if "embeddings" in stages:
         done.stages["embeddings"] = refresh_embeddings(
             namespace,
@@ -198,9 +205,11 @@ def _living_rows(namespace: Namespace) -> dict[str, str]:
         "parse_reports": reports_schema(),
         "parents": parents_schema(),
         "chunks": chunks_schema(),
+        "chunk_edits": passages_schema(),
         "embeddings": embeddings_schema(),
     }
     digests = {}
+    edited = Passages(namespace, inventory).edited
     for stage, schema in schemas.items():
         rows = []
         columns = [name for name in schema.names if name not in _PROVENANCE]
@@ -208,6 +217,8 @@ def _living_rows(namespace: Namespace) -> dict[str, str]:
             living = set(inventory.partition(namespace, partition))
             if stage != "parse_reports":
                 living &= parsed
+            if stage == "chunk_edits":
+                living &= edited.keys()
             table = read_rows(namespace.record(stage, partition), schema, living, columns)
             # Vectors of a model that is not configured any more are kept, but do not live.
             rows += [

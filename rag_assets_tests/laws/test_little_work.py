@@ -93,7 +93,13 @@ def test_edited_markdown_file_reembeds_only_its_changed_chunk(
     put(library, "evidence/roofs.md", text_of(edited))
     work = Work(namespace)
     assert len(work.parses) == 1
-    assert work.built.computed == {"parse_reports": 1, "parents": 1, "chunks": 1, "embeddings": 1}
+    assert work.built.computed == {
+        "parse_reports": 1,
+        "parents": 1,
+        "chunks": 1,
+        "chunk_edits": 0,
+        "embeddings": 1,
+    }
     (encoded,) = work.encoded
     assert "after rain" in encoded
 

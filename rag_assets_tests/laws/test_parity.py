@@ -25,7 +25,9 @@ from rag_assets.publishing import collect_garbage
 from rag_assets.retrieval import Reader
 from rag_assets.storage import current_folder
 from rag_assets.workspace import Namespace, read_journal, require_inventory, take_inventory
+from rag_assets_tests.editing.drafting import edit_at_random
 from rag_assets_tests.laws.driver import (
+    SMALL,
     STAGES,
     build,
     clean_build,
@@ -37,6 +39,11 @@ from rag_assets_tests.laws.driver import (
 )
 from rag_assets_tests.laws.strategies import paths, sidecars, texts
 
+# What may be changed in the settings, with edits of chunks that must outlive it.
+CUTS = (
+    SMALL["chunk"],
+    {"target_tokens": 24, "min_tokens": 10, "max_tokens": 40, "parent_tokens": 80},
+)
 # Measured on two cores: a history of twelve steps with its clean build takes 2 to 4 s.
 _QUICK_EXAMPLES = 5
 _LONG_EXAMPLES = int(os.environ.get("RAG_PARITY_EXAMPLES", "60"))
@@ -142,6 +149,16 @@ class Histories(RuleBasedStateMachine):
     @rule(path=files)
     def remove_sidecar(self, path: str) -> None:
         (self.raw / f"{path}.meta.yaml").unlink(missing_ok=True)
+
+    @rule(seed=st.integers(0, 2**20))
+    def edit_chunks(self, seed: int) -> None:
+        edit_at_random(self.namespace, seed)
+
+    @rule(sizes=st.sampled_from(CUTS))
+    def cut_otherwise(self, sizes: dict[str, int]) -> None:
+        text = yaml.safe_dump({**SMALL, "chunk": sizes}, allow_unicode=True)
+        self.workspace.namespace_file("lib").write_text(text, encoding="utf-8")
+        self.namespace = self.workspace.namespace("lib")
 
     @rule()
     def build_everything(self) -> None:

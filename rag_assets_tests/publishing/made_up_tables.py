@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from rag_assets.publishing.languages import passage_language
 from rag_assets.publishing.schemas import (
+    CHUNK_EDITS,
     CHUNKS,
     DOCUMENTS,
     PARENTS,
@@ -169,4 +170,5 @@ def published_tables(
         "parse_reports": pa.Table.from_pylist(reports, schema=PARSE_REPORTS),
         "parents": pa.Table.from_pylist(list(parents.values()), schema=PARENTS),
         "chunks": pa.Table.from_pylist(list(rows), schema=CHUNKS),
+        "chunk_edits": CHUNK_EDITS.empty_table(),
     }

@@ -10,12 +10,11 @@ from rag_assets.publishing.schemas import (
     CHUNKS,
     PARENTS,
     PUBLISHED_SCHEMAS,
-    content_columns,
     row_order,
     schema_entry,
     search_schema,
 )
-from rag_assets.publishing.table_digest import digest_table
+from rag_assets.publishing.table_digest import content_columns, digest_table
 from rag_assets_tests.publishing.made_up_tables import chunk_rows, chunk_table
 
 # Spec 001, table knowledge_chunks, by the names that it has here.

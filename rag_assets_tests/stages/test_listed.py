@@ -16,6 +16,7 @@ from rag_assets.stages import (
     recorded,
     stage_named,
     stage_names,
+    way_from,
     way_to,
 )
 from rag_assets_tests.e2e.workspaces import outside_environment
@@ -36,11 +37,14 @@ def test_a_stage_reads_one_that_stands_before_it() -> None:
 def test_the_way_to_a_stage_is_what_it_is_made_through() -> None:
     assert way_to("inventory") == ("inventory",)
     assert way_to("embeddings") == (
-        "inventory", "raw_files", "parse_reports", "parents", "chunks", "embeddings",
+        "inventory", "raw_files", "parse_reports", "parents", "chunks", "chunk_edits", "embeddings",
     )  # fmt: skip
     assert partitioned(way_to("parents")) == ("raw_files", "parse_reports", "parents")
     assert recorded(way_to("parents")) == ("parse_reports", "parents")
-    assert published_stages() == ("parse_reports", "parents", "chunks", "embeddings")
+    assert published_stages() == (
+        "parse_reports", "parents", "chunks", "chunk_edits", "embeddings",
+    )  # fmt: skip
+    assert way_from("chunk_edits") == ("chunk_edits", "embeddings", "search_index")
     with pytest.raises(KeyError):
         way_to("chunk")
 

@@ -97,8 +97,8 @@ def _judge(
     hits: Sequence[Hit], question: str, reranker: Reranker, settings: RetrieveSettings
 ) -> tuple[list[Hit], int]:
     """Return the hits in the reranker's order, and how many it could not read."""
-    readable = [place for place, hit in enumerate(hits) if reranker.can_read(hit.text)]
-    scores = reranker.score(question, [hits[place].text for place in readable])
+    readable = [place for place, hit in enumerate(hits) if reranker.can_read(hit.shown)]
+    scores = reranker.score(question, [hits[place].shown for place in readable])
     if len(scores) != len(readable):
         raise UsageError(
             f"the reranker {reranker.name} gave {len(scores)} scores for {len(readable)} passages. "

@@ -1,0 +1,67 @@
+"""What people do to chunks: operations that say by content what they are about, and survive."""
+
+from typing import TYPE_CHECKING
+
+from rag_assets.lazily import lazy_names
+
+if TYPE_CHECKING:
+    from rag_assets.editing.documents import find_document
+    from rag_assets.editing.editor import ChunkDraft, DraftChunk, DraftEditor
+    from rag_assets.editing.folding import Conflict, Cut, Edited, Piece, fold
+    from rag_assets.editing.journal import Event, History, edits_digest, read_histories
+    from rag_assets.editing.operations import Numbered, Operation
+    from rag_assets.editing.passages import Passages, count_passages
+    from rag_assets.editing.rows import passages_schema
+    from rag_assets.editing.stage import EDITING_VERSION, has_stale_edits, refresh_chunk_edits
+
+__all__ = [
+    "EDITING_VERSION",
+    "ChunkDraft",
+    "Conflict",
+    "Cut",
+    "DraftChunk",
+    "DraftEditor",
+    "Edited",
+    "Event",
+    "History",
+    "Numbered",
+    "Operation",
+    "Passages",
+    "Piece",
+    "count_passages",
+    "edits_digest",
+    "find_document",
+    "fold",
+    "has_stale_edits",
+    "passages_schema",
+    "read_histories",
+    "refresh_chunk_edits",
+]
+
+# Imported on first use: who needs only the others must not wait for these.
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "ChunkDraft": "editor",
+        "Conflict": "folding",
+        "Cut": "folding",
+        "DraftChunk": "editor",
+        "DraftEditor": "editor",
+        "EDITING_VERSION": "stage",
+        "Edited": "folding",
+        "Event": "journal",
+        "History": "journal",
+        "Numbered": "operations",
+        "Operation": "operations",
+        "Passages": "passages",
+        "Piece": "folding",
+        "count_passages": "passages",
+        "edits_digest": "journal",
+        "find_document": "documents",
+        "fold": "folding",
+        "has_stale_edits": "stage",
+        "passages_schema": "rows",
+        "read_histories": "journal",
+        "refresh_chunk_edits": "stage",
+    },
+)

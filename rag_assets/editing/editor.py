@@ -1,0 +1,396 @@
+"""A person's draft of the chunks of one document (spec 001, DraftEditor and ChunkDraft).
+
+An editor sees a document as it was at one moment: its chunks as they are cut now, with the
+operations of its journal applied. Whatever it does is appended to the journal at once, where
+nobody else has appended since; a draft is kept in nothing else.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING
+
+from rag_assets.editing.folding import Conflict, Edited, Piece, fold
+from rag_assets.editing.journal import (
+    Event,
+    EventKind,
+    History,
+    append_event,
+    effective,
+    read_history,
+)
+from rag_assets.editing.operations import Kind, Numbered, Operation, ParentTarget, Target
+from rag_assets.editing.prints import visible
+from rag_assets.editing.stage import Made, cut_contents, read_made
+from rag_assets.model import UsageError, drop_controls, hash_fields
+from rag_assets.workspace import Namespace, current_identities, require_inventory
+
+if TYPE_CHECKING:
+    from rag_assets.model import Attachment
+
+# Of a parent, what tells where it begins.
+_OPENING = 120
+_KEY = 8
+
+
+@dataclass(frozen=True, slots=True)
+class DraftChunk:
+    """A chunk of a draft.
+
+    Args:
+        order: its position now, from 0; other operations change it.
+        key: names it by what it says and where that is printed, as long as neither is changed.
+        text: as it would be read; `printed` what the document prints there.
+        start: offset of `printed` in the document's clean text; half-open to `end`.
+        by: numbers of the operations that made it what it is; empty as it was cut.
+    """
+
+    order: int
+    key: str
+    text: str
+    printed: str
+    start: int
+    end: int
+    parent_label: str
+    is_enabled: bool
+    by: tuple[int, ...] = ()
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether another text stands in place of the printed one."""
+        return self.text != self.printed
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkDraft:
+    """A document's chunks as a draft has them (spec 001).
+
+    Args:
+        document_id: its uid.
+        revision: of the journal: how much had happened when it was read.
+        is_open: whether there is a draft; else this is what is published.
+        conflicts: operations that wait, with what was seen and what is there now.
+        attachments: figures and tables of the document.
+    """
+
+    document_id: str
+    revision: int
+    is_open: bool
+    chunks: tuple[DraftChunk, ...]
+    conflicts: tuple[Conflict, ...] = ()
+    attachments: "tuple[Attachment, ...]" = field(default=(), repr=False)
+
+
+class DraftEditor:
+    """Edits the chunks of one document.
+
+    Chunks are named by their key or by their order in `draft()`.
+
+    Args:
+        namespace: that the document is in.
+        doc_uid: of the document.
+        by: who edits; stands in the journal.
+        revision: what the person has seen; the newest where None.
+        now: a clock; for the journal's readers alone.
+
+    Raises:
+        UsageError: no such document, or it is not cut into chunks yet.
+        DraftMovedError: the journal is at another revision than the person has seen.
+        DamagedFileError: the journal, or what was made of the document, is not what was written.
+    """
+
+    def __init__(
+        self,
+        namespace: Namespace,
+        doc_uid: str,
+        *,
+        by: str,
+        revision: int | None = None,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        if not by.strip():
+            raise UsageError("say who edits: the journal names the author of every operation.")
+        self.namespace, self.doc_uid = namespace, doc_uid
+        self._by, self._now = _storable(by.strip(), "the author's name"), now
+        self.history: History = read_history(namespace, doc_uid)
+        self._made = _read_made(namespace, doc_uid)
+        self._fold()
+        if revision is not None and revision != self.history.revision:
+            from rag_assets.editing.journal import moved
+            from rag_assets.model import DraftMovedError
+
+            raise DraftMovedError(moved(self.history, doc_uid, revision))
+
+    def _fold(self) -> None:
+        self._edited: Edited = fold(self._made.cut, self.history.drafted)
+
+    def draft(self) -> ChunkDraft:
+        """Return the chunks as they are now, in order, with what waits."""
+        chunks = tuple(self._shown(n, piece) for n, piece in enumerate(self._edited.pieces))
+        return ChunkDraft(
+            self.doc_uid,
+            self.history.revision,
+            self.history.is_open,
+            chunks,
+            self._edited.conflicts,
+            self._made.document.attachments,
+        )
+
+    def _shown(self, order: int, piece: Piece) -> DraftChunk:
+        printed = self._made.cut.print.slice(*piece.span)
+        text = printed if piece.edited is None else piece.edited
+        place = self._made.cut.print.place(*piece.span)
+        key = hash_fields(place.before, printed, place.after, place.nth, text)[:_KEY]
+        start, end = self._made.cut.print.offsets(*piece.span)
+        return DraftChunk(
+            order, key, text, printed, start, end, piece.parent, piece.is_enabled, piece.by
+        )
+
+    def create(self, reason: str = "") -> None:
+        """Begin a draft from what is published.
+
+        Raises:
+            UsageError: there is one already.
+        """
+        if self.history.is_open:
+            begun = next(e for e in reversed(self.history.events) if e.event == "create")
+            raise UsageError(
+                f"'{self.doc_uid}' has a draft already, begun by {begun.by} at {begun.at}. Go on "
+                f"with it, or `rag draft discard {self.doc_uid}`."
+            )
+        self._append("create", reason)
+
+    def edit_text(self, chunk: int | str, text: str, reason: str = "") -> None:
+        """Put another text in the place of a chunk's; what is printed is kept beside it.
+
+        Raises:
+            UsageError: nothing is visible in it, or it is what stands there already.
+            DraftMovedError: somebody else has changed the draft meanwhile; so of all operations.
+        """
+        piece = self._piece(chunk)
+        given = _storable(drop_controls(text).strip(), "the text")
+        if not visible(given):
+            raise UsageError("the text is empty; `disable` takes a chunk out of every search.")
+        if given == self._text(piece):
+            raise UsageError("the chunk has this text already; nothing was changed.")
+        self._do("edit_text", piece, reason, text=given)
+
+    def split_at(self, chunk: int | str, offset: int, reason: str = "") -> None:
+        """Make two chunks of one.
+
+        Args:
+            offset: characters of the chunk's text that come before the cut.
+
+        Raises:
+            UsageError: there is no text on one side.
+        """
+        piece = self._piece(chunk)
+        text = self._text(piece)
+        if not 0 < offset < len(text):
+            raise UsageError(
+                f"'offset' must be inside the chunk's {len(text)} characters, got {offset}."
+            )
+        shown = len(visible(text[:offset]))
+        printed = visible(self._made.cut.print.slice(*piece.span))
+        at = shown if piece.edited is None else _printed_place(visible(text), printed, shown)
+        self._do("split_at", piece, reason, shown_at=shown, printed_at=at)
+
+    def merge_with_next(self, chunk: int | str, reason: str = "") -> None:
+        """Make one chunk of it and the one after it.
+
+        Raises:
+            UsageError: none follows, or the two do not follow one another in print.
+        """
+        piece = self._piece(chunk)
+        index = self._edited.pieces.index(piece) + 1
+        if index == len(self._edited.pieces):
+            raise UsageError("it is the last chunk; there is none to merge it with.")
+        self._do("merge_with_next", piece, reason, other=self._edited.pieces[index])
+
+    def move_before(self, chunk: int | str, other: int | str, reason: str = "") -> None:
+        """Put a chunk before another one of the document."""
+        self._do("move_before", self._piece(chunk), reason, other=self._piece(other))
+
+    def move_after(self, chunk: int | str, other: int | str, reason: str = "") -> None:
+        """Put a chunk behind another one of the document."""
+        self._do("move_after", self._piece(chunk), reason, other=self._piece(other))
+
+    def reparent(self, chunk: int | str, parent_label: str, reason: str = "") -> None:
+        """Show a chunk in another parent; that parent's text stays what the splitter made.
+
+        Raises:
+            UsageError: the document has no such parent.
+        """
+        piece = self._piece(chunk)
+        labels = [parent.label for parent in self._made.cut.parents]
+        if parent_label not in labels or parent_label == piece.parent:
+            raise UsageError(
+                f"the chunk can be shown in another parent of its document, got '{parent_label}' "
+                f"(it is in {piece.parent}; parents: {', '.join(labels)})."
+            )
+        parent = self._made.cut.parents[labels.index(parent_label)]
+        opening = (parent.first, min(parent.last, parent.first + _OPENING))
+        place = self._made.cut.print.place(*opening)
+        self._do("reparent", piece, reason, parent=ParentTarget(parent_label, parent.hash, place))
+
+    def enable(self, chunk: int | str, reason: str = "") -> None:
+        """Let searches find a chunk again."""
+        self._switch("enable", chunk, reason)
+
+    def disable(self, chunk: int | str, reason: str = "") -> None:
+        """Take a chunk out of every search."""
+        self._switch("disable", chunk, reason)
+
+    def _switch(self, kind: Kind, chunk: int | str, reason: str) -> None:
+        piece = self._piece(chunk)
+        if piece.is_enabled == (kind == "enable"):
+            raise UsageError(f"the chunk is {kind}d already; nothing was changed.")
+        self._do(kind, piece, reason)
+
+    def undo(self, number: int | None = None, reason: str = "") -> None:
+        """Take an operation back, or an undoing; the last operation where none is named.
+
+        Raises:
+            UsageError: there is no such operation, or others build on it.
+        """
+        held = self.history.drafted
+        if number is None:
+            if not held:
+                raise UsageError("there is no operation to undo.")
+            number = held[-1].number
+        listed = self.history.listed
+        if number not in {event.number for event in listed}:
+            known = ", ".join(str(each.number) for each in held) or "none"
+            raise UsageError(f"no operation {number} to undo (operations: {known}).")
+        event = self._event("undo", reason, undoes=number)
+        after = fold(self._made.cut, effective([*listed, event]))
+        waits = {conflict.number for conflict in self._edited.conflicts}
+        broken = [str(c.number) for c in after.conflicts if c.number not in waits]
+        if broken:
+            raise UsageError(
+                f"operations {', '.join(broken)} build on operation {number}: undo them first."
+            )
+        self._keep(event)
+
+    def publish(self, reason: str = "") -> None:
+        """Enter in the journal that the draft is published; the next build publishes it.
+
+        Raises:
+            UsageError: there is no draft, or nothing in it.
+        """
+        self._require_draft()
+        if self.history.drafted == self.history.published:
+            raise UsageError(
+                f"the draft of '{self.doc_uid}' changes nothing; `rag draft discard` ends it."
+            )
+        self._append("publish", reason)
+
+    def discard(self, reason: str = "") -> None:
+        """End the draft; what is published stays, the history keeps what was drafted."""
+        self._require_draft()
+        self._append("discard", reason)
+
+    def _require_draft(self) -> None:
+        if not self.history.is_open:
+            raise UsageError(
+                f"'{self.doc_uid}' has no draft; `rag draft create {self.doc_uid}` begins one."
+            )
+
+    def _do(
+        self,
+        kind: Kind,
+        piece: Piece,
+        reason: str,
+        *,
+        other: Piece | None = None,
+        text: str | None = None,
+        shown_at: int | None = None,
+        printed_at: int | None = None,
+        parent: ParentTarget | None = None,
+    ) -> None:
+        self._require_draft()
+        operation = Operation(
+            kind,
+            self._target(piece),
+            None if other is None else self._target(other),
+            text,
+            shown_at,
+            printed_at,
+            parent,
+        )
+        event = self._event("operation", reason, operation=operation)
+        numbered = Numbered(event.number, operation)
+        after = fold(self._made.cut, [*self.history.drafted, numbered])
+        refused = next((c for c in after.conflicts if c.number == event.number), None)
+        if refused is not None:
+            raise UsageError(f"'{kind}' cannot be done: {refused.reason}. Nothing was changed.")
+        self._keep(event)
+
+    def _target(self, piece: Piece) -> Target:
+        return Target(self._made.cut.print.place(*piece.span), piece.edited)
+
+    def _text(self, piece: Piece) -> str:
+        return self._made.cut.print.slice(*piece.span) if piece.edited is None else piece.edited
+
+    def _piece(self, chunk: int | str) -> Piece:
+        chunks = self.draft().chunks
+        for shown, piece in zip(chunks, self._edited.pieces, strict=True):
+            if chunk in {shown.order, shown.key}:
+                return piece
+        raise UsageError(
+            f"the draft of '{self.doc_uid}' has no chunk {chunk!r}: name one by its key or by its "
+            f"order from 0 to {len(chunks) - 1} (`rag draft show {self.doc_uid}` lists them)."
+        )
+
+    def _append(self, kind: EventKind, reason: str) -> None:
+        self._keep(self._event(kind, reason))
+
+    def _event(
+        self,
+        kind: EventKind,
+        reason: str,
+        *,
+        operation: Operation | None = None,
+        undoes: int | None = None,
+    ) -> Event:
+        at = self._now().isoformat(timespec="seconds")
+        said = _storable(reason, "the reason")
+        return Event(self.history.revision + 1, kind, self._by, at, said, operation, undoes)
+
+    def _keep(self, event: Event) -> None:
+        self.history = append_event(self.namespace, self.history, event)
+        self._fold()
+
+
+def _storable(text: str, what: str) -> str:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise UsageError(f"{what} is not text in UTF-8 (character {error.start + 1}).") from error
+    return text
+
+
+def _printed_place(edited: str, printed: str, at: int) -> int:
+    """Return the place in a printed text that corresponds to one in its edited form."""
+    for _, i1, i2, j1, j2 in SequenceMatcher(None, edited, printed, autojunk=False).get_opcodes():
+        if i1 <= at <= i2 and i1 < i2:
+            return j1 + round((at - i1) / (i2 - i1) * (j2 - j1))
+    return min(at, len(printed))
+
+
+def _read_made(namespace: Namespace, doc_uid: str) -> Made:
+    inventory = require_inventory(namespace)
+    uids = current_identities(namespace, inventory).uids
+    content = next((content for content, uid in uids.items() if uid == doc_uid), None)
+    if content is None:
+        raise UsageError(
+            f"no document '{doc_uid}' in namespace '{namespace.name}'; `rag documents` lists them."
+        )
+    partition = namespace.partition_of(content)
+    if content not in cut_contents(namespace, inventory, partition):
+        raise UsageError(
+            f"'{doc_uid}' is not cut into chunks, or was parsed anew since; `rag documents` says "
+            "why, `rag ingest` cuts it."
+        )
+    return read_made(namespace, partition, content)

@@ -1,0 +1,371 @@
+"""From operations and the chunks that a splitter made to the chunks that a person wants.
+
+A pure function: the same chunks and the same operations give the same result, whatever happened
+in between. Each operation finds the place that it speaks of in print (`prints.py`), then the chunk
+that stands there, and is applied; or it waits as a conflict that says what the person saw and what
+is there now, and touches nothing.
+
+Where the text stands unchanged but is cut otherwise, the passage that the person saw is cut out of
+the chunks that nobody has touched: a person's cut outlives a splitter's. So an operation waits for
+no other reason than that the text itself was changed, that the same words can be told apart no
+more, or that it builds on one that waits.
+
+What is printed stays: every piece has the span of its printed original, an edited text stands
+beside it. So chunks are merged only where they follow one another in print: one that was pieced
+together from two pages apart would have no place that could be cited.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from rag_assets.editing.operations import Numbered, Operation, ParentTarget, Target
+from rag_assets.editing.prints import NotFoundError, Place, Print, cut_visible, visible
+from rag_assets.model import hash_text
+
+T = TypeVar("T")
+
+# Below it a chunk has nothing in common with what a person saw (rapidfuzz ratio).
+_SIMILAR = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A chunk of the result.
+
+    Args:
+        first: visible character of the print where it begins; half-open to `last`.
+        parent: label of its parent.
+        edited: what stands in place of the printed text; None for that itself.
+        is_enabled: whether any search may find it.
+        by: numbers of the operations that made it what it is; empty as the splitter made it.
+    """
+
+    first: int
+    last: int
+    parent: str
+    edited: str | None = None
+    is_enabled: bool = True
+    by: tuple[int, ...] = ()
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Where it is printed."""
+        return self.first, self.last
+
+
+@dataclass(frozen=True, slots=True)
+class ParentPiece:
+    """A parent as the splitter made it."""
+
+    label: str
+    first: int
+    last: int
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """An operation that waits.
+
+    Args:
+        number: of the operation.
+        reason: why it could not be applied.
+        seen: what the person saw; `now` what is there, "" where nothing is like it.
+    """
+
+    number: int
+    kind: str
+    reason: str
+    seen: str
+    now: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """What a document's chunks became.
+
+    Args:
+        pieces: in order, disabled ones too.
+        conflicts: operations that wait, by number.
+        applied: numbers of the others.
+    """
+
+    pieces: tuple[Piece, ...]
+    conflicts: tuple[Conflict, ...] = ()
+    applied: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A document as a splitter cut it.
+
+    Args:
+        print: what is printed.
+        chunks: in order, without operations.
+        parents: in order.
+    """
+
+    print: Print
+    chunks: tuple[Piece, ...]
+    parents: tuple[ParentPiece, ...] = field(repr=False)
+
+    @classmethod
+    def make(
+        cls,
+        text: str,
+        chunks: Sequence[tuple[int, int, str]],
+        parents: Sequence[tuple[str, int, int]],
+    ) -> "Cut":
+        """Return the cut of a document.
+
+        Args:
+            text: clean text.
+            chunks: (start, end, label of the parent), offsets into it.
+            parents: (label, start, end).
+        """
+        printed = Print(text)
+        pieces = [Piece(*printed.span(start, end), label) for start, end, label in chunks]
+        return cls(
+            printed,
+            tuple(piece for piece in pieces if piece.first < piece.last),
+            tuple(
+                ParentPiece(label, *printed.span(start, end), hash_text(text[start:end]))
+                for label, start, end in parents
+            ),
+        )
+
+
+class _WaitError(Exception):
+    """An operation cannot be applied; `now` is what is there."""
+
+    def __init__(self, reason: str, now: str = "") -> None:
+        super().__init__(reason)
+        self.reason, self.now = reason, now
+
+
+def fold(cut: Cut, operations: Sequence[Numbered]) -> Edited:
+    """Apply operations one after another to the chunks of a cut."""
+    folder = Folder(cut)
+    conflicts = [conflict for each in operations if (conflict := folder.do(each)) is not None]
+    waiting = {conflict.number for conflict in conflicts}
+    applied = tuple(each.number for each in operations if each.number not in waiting)
+    return Edited(tuple(folder.pieces), tuple(conflicts), applied)
+
+
+class Folder:
+    """The chunks of a cut while operations are applied to them, one by one.
+
+    Args:
+        cut: what they begin as.
+    """
+
+    def __init__(self, cut: Cut) -> None:
+        self._cut, self._print = cut, cut.print
+        self.pieces: list[Piece] = list(cut.chunks)
+
+    def do(self, each: Numbered) -> Conflict | None:
+        """Apply an operation; where it has to wait nothing is changed."""
+        operation, before = each.operation, list(self.pieces)
+        try:
+            index = self._locate(operation.target)
+            # Before anything else is looked for: nothing is cut out of what is spoken of.
+            piece = self.pieces[index]
+            self.pieces[index] = replace(piece, by=(*piece.by, each.number))
+            getattr(self, f"_{operation.kind}")(index, operation)
+        except _WaitError as wait:
+            self.pieces = before
+            return Conflict(each.number, operation.kind, wait.reason, operation.seen, wait.now)
+        return None
+
+    def _edit_text(self, index: int, operation: Operation) -> None:
+        piece = self.pieces[index]
+        text = _given(operation.text)
+        is_printed = text == self._print.slice(*piece.span)
+        self.pieces[index] = replace(piece, edited=None if is_printed else text)
+
+    def _split_at(self, index: int, operation: Operation) -> None:
+        piece = self.pieces[index]
+        shown, printed = _given(operation.shown_at), _given(operation.printed_at)
+        middle = piece.first + printed
+        size = len(visible(self._shown(piece)))
+        if not (piece.first < middle < piece.last and 0 < shown < size):
+            raise _WaitError("there is no text on one side of the cut", self._shown(piece))
+        left, right = replace(piece, last=middle), replace(piece, first=middle)
+        if piece.edited is not None:
+            texts = cut_visible(piece.edited, shown)
+            left, right = (
+                replace(half, edited=None if text == self._print.slice(*half.span) else text)
+                for half, text in zip((left, right), texts, strict=True)
+            )
+        self.pieces[index : index + 1] = [left, right]
+
+    def _merge_with_next(self, index: int, operation: Operation) -> None:
+        piece, following = self.pieces[index], self._locate(_given(operation.other))
+        index = self.pieces.index(piece)  # cutting out the other may have moved it
+        if following != index + 1:
+            now = self._shown(self.pieces[index + 1]) if index + 1 < len(self.pieces) else ""
+            raise _WaitError("another chunk follows it now", now)
+        other = self.pieces[following]
+        if not piece.first <= other.first <= piece.last < other.last:
+            raise _WaitError(
+                "the two do not follow one another in print, so together they would have no one "
+                "place that can be cited",
+                self._shown(other),
+            )
+        if piece.is_enabled != other.is_enabled:
+            raise _WaitError("one of the two is disabled", self._shown(other))
+        by = tuple(sorted({*piece.by, *other.by}))
+        merged = replace(piece, last=other.last, edited=self._joined(piece, other), by=by)
+        self.pieces[index : index + 2] = [merged]
+
+    def _joined(self, piece: Piece, other: Piece) -> str | None:
+        if piece.edited is None and other.edited is None:
+            return None
+        if other.first == piece.last:
+            return (
+                self._shown(piece)
+                + self._print.between(piece.last, other.first)
+                + self._shown(other)
+            )
+        # They overlap in print: what both repeat stands once where that can be known.
+        rest = self._shown(other) if other.edited is not None else self._print.slice(
+            piece.last, other.last
+        )  # fmt: skip
+        return f"{self._shown(piece)} {rest}"
+
+    def _move_before(self, index: int, operation: Operation) -> None:
+        self._move(index, operation, is_after=False)
+
+    def _move_after(self, index: int, operation: Operation) -> None:
+        self._move(index, operation, is_after=True)
+
+    def _move(self, index: int, operation: Operation, *, is_after: bool) -> None:
+        piece = self.pieces[index]
+        anchor = self.pieces[self._anchor(_given(operation.other), is_after=is_after)]
+        if anchor == piece:
+            raise _WaitError("a chunk cannot be moved beside itself", self._shown(piece))
+        self.pieces.remove(piece)
+        place = self.pieces.index(anchor) + is_after
+        self.pieces.insert(place, piece)
+
+    def _reparent(self, index: int, operation: Operation) -> None:
+        parent = self._find_parent(_given(operation.parent))
+        self.pieces[index] = replace(self.pieces[index], parent=parent.label)
+
+    def _enable(self, index: int, operation: Operation) -> None:
+        del operation
+        self.pieces[index] = replace(self.pieces[index], is_enabled=True)
+
+    def _disable(self, index: int, operation: Operation) -> None:
+        del operation
+        self.pieces[index] = replace(self.pieces[index], is_enabled=False)
+
+    def _shown(self, piece: Piece) -> str:
+        return self._print.slice(*piece.span) if piece.edited is None else piece.edited
+
+    def _span_of(self, place: Place) -> tuple[int, int]:
+        try:
+            return self._print.find(place)
+        except NotFoundError as error:
+            raise _WaitError(str(error), self._nearest(place)) from error
+
+    def _locate(self, target: Target) -> int:
+        """Return the index of a chunk, cut out of others where they are cut otherwise."""
+        span = self._span_of(target.place)
+        for index, piece in enumerate(self.pieces):
+            if piece.span == span:
+                if visible(self._shown(piece)) != visible(target.text):
+                    raise _WaitError("the chunk has another text now", self._shown(piece))
+                return index
+        return self._cut_out(span, target)
+
+    def _cut_out(self, span: tuple[int, int], target: Target) -> int:
+        first, last = span
+        touching = [p for p in self.pieces if p.first < last and first < p.last]
+        now = "\n⋯\n".join(map(self._shown, touching))
+        cover = _cover([piece for piece in touching if not piece.by], first, last)
+        if target.shown is not None or cover is None:
+            raise _WaitError(
+                "what is printed there is no chunk of its own: it was split, merged or edited by "
+                "other operations, or one that made it waits",
+                now,
+            )
+        place = self.pieces.index(cover[0])
+        parent = self._parent_at(first, cover[0].parent)
+        for piece in cover:
+            at = self.pieces.index(piece)
+            left = [replace(piece, last=first)] if piece.first < first else []
+            right = [replace(piece, first=last)] if last < piece.last else []
+            own = [Piece(first, last, parent)] if piece is cover[0] else []
+            self.pieces[at : at + 1] = [*left, *own, *right]
+            if own:
+                place = at + len(left)
+        return place
+
+    def _parent_at(self, first: int, usual: str) -> str:
+        for parent in self._cut.parents:
+            if parent.first <= first < parent.last:
+                return parent.label
+        return usual
+
+    def _anchor(self, target: Target, *, is_after: bool) -> int:
+        """Return the chunk beside which another is put: the one seen, or the one that ends, or
+        begins, with what was seen.
+        """
+        first, last = self._span_of(target.place)
+        for index, piece in enumerate(self.pieces):
+            if piece.span == (first, last):
+                return index
+        wanted = last - 1 if is_after else first
+        for index, piece in enumerate(self.pieces):
+            if piece.first <= wanted < piece.last:
+                return index
+        raise _WaitError("the chunk beside which it was put is in no chunk now")
+
+    def _find_parent(self, wanted: ParentTarget) -> ParentPiece:
+        same = [one for one in self._cut.parents if one.hash == wanted.parent_hash]
+        if len(same) == 1:
+            return same[0]
+        first, _ = self._span_of(wanted.opening)
+        holding = [one for one in self._cut.parents if one.first <= first < one.last]
+        if len(holding) != 1:
+            raise _WaitError("the parent is there no more", "")
+        return holding[0]
+
+    def _nearest(self, place: Place) -> str:
+        """Return the chunk that stands where a passage was, or the one that is most like it."""
+        whole = self._print.visible
+        at = -1
+        if place.before and whole.count(place.before) == 1:
+            at = whole.index(place.before) + len(place.before)
+        elif place.after and whole.count(place.after) == 1:
+            at = whole.index(place.after) - 1
+        for piece in self.pieces:
+            if piece.first <= at < piece.last:
+                return self._shown(piece)
+        from rapidfuzz import process
+
+        texts = [self._print.slice(*piece.span) for piece in self.pieces]
+        found = process.extractOne(place.printed, texts, score_cutoff=_SIMILAR)
+        return self._shown(self.pieces[found[2]]) if found else ""
+
+
+def _cover(pieces: Sequence[Piece], first: int, last: int) -> list[Piece] | None:
+    """Return the fewest pieces that hold a span between them, None where they do not."""
+    chosen: list[Piece] = []
+    reached = first
+    while reached < last:
+        fitting = [p for p in pieces if p.first <= reached < p.last]
+        if not fitting:
+            return None
+        best = max(fitting, key=lambda piece: (piece.last, -piece.first))
+        chosen.append(best)
+        reached = best.last
+    return chosen
+
+
+def _given(value: T | None) -> T:
+    if value is None:
+        raise _WaitError("the operation lacks what it needs; the journal was changed by hand")
+    return value

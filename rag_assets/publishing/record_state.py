@@ -1,0 +1,136 @@
+"""What the records of a namespace hold of its living contents, and what of it can be published."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any
+
+from rag_assets.editing import Passages, count_passages
+from rag_assets.law.versions import LAWS_KEY
+from rag_assets.model import hash_fields
+from rag_assets.parsing import read_reports
+from rag_assets.publishing.facts import DocumentFacts, gather_facts
+from rag_assets.stages import PARSES, published_stages, recorded, way_to
+from rag_assets.storage import Entry, live_digest, read_entries
+from rag_assets.workspace import (
+    Inventory,
+    Namespace,
+    current_identities,
+    current_overrides,
+    read_journal,
+    require_inventory,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordState:
+    """What the records of a namespace hold of its living contents.
+
+    Args:
+        facts: every living content with its status.
+        digests: of each stage, over what a publication takes from it.
+        encoded: for each content whose chunks are up to date, the configured models that have
+            looked at all of them. The vectors of others are still to come.
+        passages: reads the passages themselves.
+        made: the entry of each content's passages, as they were cut or edited.
+    """
+
+    facts: list[DocumentFacts]
+    digests: dict[str, str]
+    encoded: Mapping[str, frozenset[str]]
+    passages: Passages = field(repr=False)
+    made: Mapping[str, Entry] = field(repr=False)
+
+
+def collect(namespace: Namespace, inventory: Inventory, models: Collection[str]) -> RecordState:
+    """Return every living content with its status, and what each stage has of it.
+
+    A content is published as soon as its chunks are up to date, with the vectors that are there.
+
+    Args:
+        models: fingerprints of the configured models; their order does not matter.
+    """
+    entries: dict[str, dict[str, Entry]] = {stage: {} for stage in published_stages()}
+    reports: dict[str, dict[str, Any]] = {}
+    passages = Passages(namespace, inventory)
+    for partition in namespace.partition_keys:
+        living = inventory.partition(namespace, partition)
+        if not living:
+            continue
+        for stage, held in entries.items():
+            if stage == "chunk_edits":
+                found = passages.edit_entries(partition)
+            else:
+                found = read_entries(namespace.record(stage, partition))
+            held.update((c, e) for c, e in found.items() if c in living)
+        for row in read_reports(namespace, partition, living):
+            reports[row["content_hash"]] = row
+    edited = entries["chunk_edits"]
+    made = {
+        content: edited.get(content, entry)
+        for content, entry in entries["chunks"].items()
+        if content in edited or content not in passages.edited
+    }
+    encoded = {
+        content: _models_of(entries, made[content], content) & frozenset(models)
+        for content in made
+        if _is_chain(entries, content)
+    }
+    entries["embeddings"] = {
+        content: _only(entries["embeddings"][content], chosen, models)
+        for content, chosen in encoded.items()
+        if chosen
+    }
+    facts = gather_facts(
+        inventory,
+        current_identities(namespace, inventory),
+        read_journal(namespace.journal),
+        current_overrides(namespace),
+        reports,
+        encoded.keys(),
+        {content: entries["chunks"][content].note.get(LAWS_KEY, ()) for content in encoded},
+    )
+    parsed = {c for c, row in reports.items() if row["status"] == "ok"}
+    digests = {
+        stage: live_digest(found, inventory.contents if stage == PARSES else parsed)
+        for stage, found in entries.items()
+    }
+    return RecordState(facts, digests, encoded, passages, made)
+
+
+def count_lacking(namespace: Namespace, models: Collection[str]) -> int:
+    """Return how many vectors of passages that can be published are still to be made.
+
+    Args:
+        models: fingerprints of the configured models.
+    """
+    records = collect(namespace, require_inventory(namespace), models)
+    lacking = {
+        fact.content_hash: len(models) - len(records.encoded[fact.content_hash])
+        for fact in records.facts
+        if fact.status == "published"
+    }
+    return sum(count_passages(records.made[content]) * count for content, count in lacking.items())
+
+
+def _is_chain(entries: dict[str, dict[str, Entry]], content: str) -> bool:
+    """Say whether the chunks of a content were made from the parse that it has now."""
+    chain = [entries[stage].get(content) for stage in recorded(way_to("chunks"))]
+    return all(
+        before is not None and after is not None and after.note["of"] == before.digest
+        for before, after in pairwise(chain)
+    )
+
+
+def _models_of(entries: dict[str, dict[str, Entry]], made: Entry, content: str) -> frozenset[str]:
+    """Return the models that have looked at the passages that a content has now."""
+    entry = entries["embeddings"].get(content)
+    is_current = entry is not None and entry.note["of"] == made.digest
+    return frozenset(entry.note["models"]) if entry is not None and is_current else frozenset()
+
+
+def _only(entry: Entry, chosen: Collection[str], models: Collection[str]) -> Entry:
+    """Return an entry with the digest of what is published of it: some of its models or all."""
+    if len(chosen) == len(models) == len(entry.note["models"]):
+        return entry
+    return replace(entry, digest=hash_fields("of some models", entry.digest, sorted(chosen)))

@@ -1,0 +1,131 @@
+"""`rag draft` through its front door, and what a kill leaves of a draft."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from rag_assets.editing.journal import read_history
+from rag_assets.workspace import Namespace
+from rag_assets_tests.e2e.workspaces import (
+    NOTES,
+    SETTINGS,
+    open_namespace,
+    outside_environment,
+    published_state,
+    start_build,
+    whole_publication,
+)
+from rag_assets_tests.editing.drafting import open_editor
+from rag_assets_tests.libraries import build, make_workspace
+
+Rag = Callable[..., Result]
+
+
+@pytest.fixture
+def namespace(tmp_path: Path, parse_in_process: None) -> Namespace:
+    workspace = make_workspace(tmp_path / "library", NOTES, SETTINGS)
+    build(workspace.namespace("thesis"))
+    return workspace.namespace("thesis")
+
+
+def test_a_draft_from_its_begin_to_an_answer(namespace: Namespace, rag: Rag) -> None:
+    root = namespace.workspace.root
+
+    def draft(*arguments: str) -> Result:
+        return rag("--workspace", root, "draft", *arguments)
+
+    begun = draft("create", "evidence/roofs.md", "--by", "ann")
+    assert begun.exit_code == 0, begun.output
+    assert "a draft of 'roofs' begins; revision 1" in begun.stdout
+    shown = json.loads(draft("show", "roofs", "--json").stdout)
+    key = shown["chunks"][0]["key"]
+    edited = draft(
+        "edit", "roofs", "edit_text", key, "--text", "Zebras keep cool.", "--by", "ann",
+        "--revision", "1", "--reason", "a scan",
+    )  # fmt: skip
+    assert edited.exit_code == 0, edited.output
+    late = draft("edit", "roofs", "disable", "0", "--by", "bob", "--revision", "1")
+    assert late.exit_code == 3
+    assert "you have seen 1" in late.stderr
+    assert draft("edit", "roofs", "split_at", "0").exit_code == 3
+    assert draft("edit", "roofs", "undo", "first").exit_code == 3
+    listed = draft("show", "roofs", "--history", "--whole").stdout
+    assert "[edited]" in listed
+    assert "ann  edit_text (a scan)" in listed
+
+    published = draft("publish", "roofs", "--by", "ann")
+    assert published.exit_code == 0, published.output
+    assert "thesis/chunk_edits: edits applied: 1" in published.stdout
+    asked = rag("--workspace", root, "query", "Do zebras keep cool?", "--json")
+    items = json.loads(asked.stdout)["items"]
+    assert [item["edited"] for item in items if "edited" in item] == ["Zebras keep cool."]
+    status = json.loads(rag("--workspace", root, "status", "--json").stdout)
+    assert status[0]["stale"] == []
+
+    assert draft("create", "roofs").exit_code == 0
+    given = root / "new text.txt"
+    given.write_text("Zebras keep cooler.\n", encoding="utf-8")
+    read = draft("edit", "roofs", "edit_text", "0", "--text-file", str(given))
+    assert read.exit_code == 0, read.output
+    assert json.loads(draft("show", "roofs", "--json").stdout)["chunks"][0]["text"] == (
+        "Zebras keep cooler."
+    )
+    assert draft("edit", "roofs", "undo").exit_code == 0
+    assert draft("discard", "roofs").exit_code == 0
+    assert "no draft; as published" in draft("show", "roofs").stdout
+
+
+@pytest.mark.parametrize(
+    ("point", "revision"),
+    [
+        ("rename:meta/journal/edits/*/*:1", 1),
+        ("renamed:meta/journal/edits/*/*:1", 2),
+        ("rename:meta/journal/edits/*/*:2", 2),
+        ("renamed:meta/journal/edits/*/*:2", 3),
+    ],
+)
+def test_a_kill_leaves_an_operation_and_a_publish_whole_or_undone(
+    namespace: Namespace, point: str, revision: int
+) -> None:
+    open_editor(namespace, "roofs").create()
+    root = str(namespace.workspace.root)
+    ran = subprocess.run(
+        [sys.executable, "-m", "rag_assets_tests.e2e.drafting", root, "thesis", "roofs", point],
+        env=outside_environment(),
+        cwd=Path(__file__).parents[2],
+        check=False,
+    )
+    assert ran.returncode == -signal.SIGKILL, f"{point} was never reached"
+    history = read_history(namespace, "roofs")
+    assert history.revision == revision
+    assert history.is_open == (revision < 3)
+    editor = open_editor(namespace, "roofs", by="bob")
+    assert [chunk.text for chunk in editor.draft().chunks][:1] == (
+        ["Zebras keep cool."] if revision > 1 else [editor.draft().chunks[0].printed]
+    )
+
+
+@pytest.mark.parametrize(
+    "point", ["rename:data/*/chunk_edits/*:1", "rename:index/*/current.json:1"]
+)
+def test_a_kill_of_the_build_of_a_published_draft_is_mended_by_the_next(
+    namespace: Namespace, point: str
+) -> None:
+    editor = open_editor(namespace, "roofs")
+    editor.create()
+    editor.edit_text(0, "Zebras keep cool.")
+    editor.publish()
+    before = whole_publication(namespace)
+    process = start_build(namespace, "kill", point)
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL, f"{point} was never reached"
+    assert whole_publication(namespace) == before
+    build(namespace)
+    assert whole_publication(namespace) != before
+    assert published_state(open_namespace(namespace.workspace.root))["counts"]["chunk_edits"] == 1
