@@ -117,7 +117,7 @@ def go_round(held: Publications) -> tuple[int, int, list[str]]:
             continue
         where = (found.version.law.namespace, found.version.law.doc_uid, (found.start, found.end))
         is_same = where == (namespace, one.document, one.span)
-        is_twin = one.day and found.version.doc_uid != one.document
+        is_twin = one.day and found.version.law.doc_uid != one.document
         if is_twin and str(found.version.version_date) == one.day:
             unnamed += 1
             continue
