@@ -9,6 +9,7 @@ The neighbourhood is that of the print and not the neighbouring chunks of the mo
 cut otherwise by the next splitter and moved by other operations, the words around a passage stay.
 """
 
+from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -72,8 +73,9 @@ class Print:
         return visible(self.text)
 
     @cached_property
-    def _places(self) -> list[int]:
-        return [place for place, character in enumerate(self.text) if not character.isspace()]
+    def _places(self) -> "array[int]":
+        visible_ones = (at for at, character in enumerate(self.text) if not character.isspace())
+        return array("q", visible_ones)
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Return the visible characters between two offsets of the text."""
