@@ -56,7 +56,7 @@ def instance(root: Path) -> Iterator[dg.DagsterInstance]:
 def test_a_range_over_the_group_publishes(namespace: Namespace) -> None:
     pointer = read_pointer(namespace.publications)
     assert pointer is not None
-    assert set(pointer.built_from) == {"inventory", "configuration", "overrides", "code"}
+    assert set(pointer.built_from) == {"inventory", "configuration", "overrides", "code", "edits"}
 
 
 def test_one_partition_of_one_stage_is_materialized(

@@ -197,7 +197,7 @@ class TestInAProjectOfOnesOwn:
         assert {each["asset_key"] for each in found["assets"]} == {*stages, "mine"}
         assert [each["name"] for each in found["jobs"]] == ["thesis_ingest"]
         names = {each["name"] for each in found["sensors"]}
-        assert names == {"thesis_raw_files", "thesis_configuration"}
+        assert names == {"thesis_raw_files", "thesis_configuration", "thesis_chunk_edits"}
         environment = {"PYTHONPATH": str(project), "DAGSTER_HOME": str(root / "meta/dagster")}
         done("dg check defs", project, **environment)
         # The stages run in that project as they do in ours: on what was built nothing is done.

@@ -159,9 +159,11 @@ def test_all_assets_of_all_groups_can_be_materialized_at_once(page: Page, server
 
 def test_every_sensor_runs_and_has_an_off_switch(page: Page, server: Server) -> None:
     page.goto(f"{server.url}/automation")
-    for name in ("thesis_raw_files", "thesis_configuration", "questions", "drafts"):
+    for name in (
+        "thesis_raw_files", "thesis_configuration", "thesis_chunk_edits", "questions", "drafts",
+    ):  # fmt: skip
         expect(page.get_by_text(name, exact=True)).to_be_visible()
-    expect(page.locator("input[type=checkbox]:checked")).to_have_count(4)
+    expect(page.locator("input[type=checkbox]:checked")).to_have_count(5)
 
 
 @pytest.mark.slow

@@ -52,7 +52,7 @@ def test_papers_are_searched_step_by_step(library: OpenedLibrary) -> None:
     around = TOOLS["get_context_window"].call(library, where)
     assert row["text"] in [one["text"] for one in around["passages"]]
     beginning = TOOLS["get_paper_introduction"].call(library, {"doc_id": "roofs"})
-    assert beginning["notes"] == ["roofs has no introduction: its first passages are shown."]
+    assert beginning["notes"] == ["roofs has no introduction: its beginning is shown."]
     asked = {"query": "bitumen", "category": "METHOD", "k": 1}
     assert len(TOOLS["search_by_section"].call(library, asked)["notes"]) == 1
     with pytest.raises(UsageError, match="nowhere"):
