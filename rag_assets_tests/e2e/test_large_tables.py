@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from rag_assets_tests.libraries import make_workspace
 
 ROWS, MORE_ROWS = 10_000, 80_000
@@ -39,6 +41,7 @@ def most_memory(folder: Path, table: bytes) -> dict[str, int]:
     return told
 
 
+@pytest.mark.slow
 def test_memory_grows_by_few_bytes_for_each_byte_of_a_table(tmp_path: Path) -> None:
     small, large = table_of(ROWS), table_of(MORE_ROWS)
     before = most_memory(tmp_path / "small", small)

@@ -156,6 +156,7 @@ def some(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Publications]:
         yield held
 
 
+@pytest.mark.slow
 def test_some_articles_of_the_vault_are_found_by_their_citations(some: Publications) -> None:
     count, unnamed, elsewhere = go_round(some)
     assert count > 1000

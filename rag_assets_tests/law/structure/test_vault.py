@@ -79,6 +79,7 @@ def test_article_ids_of_questions_and_look_ups_exist() -> None:
     assert len(missing) <= 0.002 * len(asked), missing[:10]
 
 
+@pytest.mark.slow
 def test_laws_behind_one_another_are_read_as_each_alone() -> None:
     whole = []
     for text, laws in vault().values():
