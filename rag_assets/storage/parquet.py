@@ -64,11 +64,15 @@ def _grouped(schema: "pa.Schema", tables: Iterable["pa.Table"]) -> Iterator["pa.
     import pyarrow as pa
 
     waiting: list[pa.Table] = []
+    size = 0
     for table in tables:
         waiting.append(table.replace_schema_metadata(schema.metadata))
-        if sum(each.nbytes for each in waiting) >= _GROUP_BYTES:
+        # Counted once: the bytes of a table with nested columns take a while to add up.
+        size += table.nbytes
+        if size >= _GROUP_BYTES:
             yield pa.concat_tables(waiting)
             waiting.clear()
+            size = 0
     if waiting:
         yield pa.concat_tables(waiting)
 
