@@ -1,0 +1,1 @@
+"""What was learned: items that are searched, joined, edited and taken back."""

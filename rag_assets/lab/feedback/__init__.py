@@ -1,0 +1,1 @@
+"""What experiments gave: values, fractions, and how a run compares with others."""
