@@ -58,13 +58,12 @@ class Figures:
     """Mean, maximum or difference: of the score, and of each product where there is any.
 
     Args:
-        score: None where no entry counts.
-        count: of entries that count for the score.
+        score: of all entries that count; `count` is their number.
         products: by product in the order of the run, value and fraction; without a product that
             no entry has.
     """
 
-    score: float | None
+    score: float
     count: int
     products: tuple[Measured, ...]
 
@@ -176,7 +175,7 @@ def _figures(
 
 
 def _less(current: Entry, other: Figures | None) -> Figures | None:
-    if other is None or other.score is None:
+    if other is None:
         return None
     products = []
     for one in other.products:

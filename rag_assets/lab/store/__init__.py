@@ -1,6 +1,7 @@
 """The laboratory's memory: an append-only table of events, and what is folded out of it."""
 
 from rag_assets.lab.store.events import PROGRAM, Draft, EntityKind, Event, Rows
+from rag_assets.lab.store.exchange import export_events, import_events
 from rag_assets.lab.store.runs import (
     RUNS,
     Dropped,
@@ -30,6 +31,8 @@ __all__ = [
     "Run",
     "Store",
     "Writing",
+    "export_events",
+    "import_events",
     "list_runs",
     "new_id",
     "parse_run",
