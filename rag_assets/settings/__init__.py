@@ -9,6 +9,7 @@ from rapidfuzz import fuzz, process
 from rag_assets.settings.laboratory import ComparisonSettings as ComparisonSettings
 from rag_assets.settings.laboratory import ExperienceSettings as ExperienceSettings
 from rag_assets.settings.laboratory import LabSettings as LabSettings
+from rag_assets.settings.laboratory import RecipeRule as RecipeRule
 from rag_assets.settings.section import Count, Section, Share
 
 # What the shipped places are called (`places` in configs/rag.yaml).

@@ -1,8 +1,9 @@
 """Settings of a laboratory; most workspaces have none."""
 
+import re
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator, model_validator
 
 from rag_assets.settings.section import Count, Section, Share
 
@@ -38,8 +39,77 @@ class ExperienceSettings(Section):
     lessons: Count = 3
 
 
+class BasesSettings(Section):
+    """The two knowledge bases, by their namespaces: how it works, and how it is influenced."""
+
+    principles: str = "kb_principles"
+    modulation: str = "kb_modulation"
+
+
+RecipeField = Literal["M1", "M2", "atomic_ratio", "small_molecule_modifier"]
+
+
+class RecipeRule(Section):
+    """A further rule that recipes follow, beside those of the system itself.
+
+    Args:
+        field: which field is checked; None for a rule that is told and that nobody checks.
+        any_of: what it must be one of; `none_of` what it must not be. Case does not count.
+        matches: a regular expression that the whole of it must match.
+        tell: the rule in one sentence, as the model and the experimenter read it.
+    """
+
+    tell: Annotated[str, Field(min_length=1)]
+    field: RecipeField | None = None
+    any_of: tuple[str, ...] = ()
+    none_of: tuple[str, ...] = ()
+    matches: str | None = None
+
+    @field_validator("matches")
+    @classmethod
+    def _compiles(cls, value: str | None) -> str | None:
+        try:
+            re.compile(value or "")
+        except re.error as error:
+            raise ValueError(f"not a regular expression ({error})") from error
+        return value
+
+    @model_validator(mode="after")
+    def _checks_a_field(self) -> "RecipeRule":
+        checks = bool(self.any_of or self.none_of or self.matches)
+        if checks != (self.field is not None):
+            raise ValueError("a rule names a field and how it is checked, or neither of them")
+        return self
+
+
+class RecipeSettings(Section):
+    """How recipes are made (spec 004).
+
+    Args:
+        policy: `auto` asks the language model of `llm`, and collects by rules where there is none.
+        passages: of one search; `shown` how many of the last results a prompt holds.
+        depth: of tasks within tasks; `steps` actions and tasks in all; `calls` of the model;
+            `repairs` of one answer that cannot be used.
+        tokens: of all prompts and answers; None for no limit. `seconds` likewise.
+        rules: further ones.
+    """
+
+    policy: Literal["auto", "rules", "model"] = "auto"
+    passages: Annotated[int, Field(ge=1, le=20)] = 6
+    shown: Count = 3
+    depth: Count = 4
+    steps: Count = 40
+    calls: Count = 60
+    repairs: Annotated[int, Field(ge=0)] = 2
+    tokens: Count | None = 400_000
+    seconds: Annotated[float, Field(gt=0)] | None = 3600.0
+    rules: tuple[RecipeRule, ...] = ()
+
+
 class LabSettings(Section):
     """The laboratory (spec 004): there is one where a workspace has this section."""
 
+    bases: BasesSettings = BasesSettings()
+    recipes: RecipeSettings = RecipeSettings()
     comparison: ComparisonSettings = ComparisonSettings()
     experience: ExperienceSettings = ExperienceSettings()

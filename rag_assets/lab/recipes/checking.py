@@ -1,0 +1,191 @@
+"""A recipe as somebody proposes it, held against the rules of the system and the configured ones.
+
+One recipe is looked at alone: neither other recipes of its run nor other runs count, since a
+recipe that comes again is a sign of confidence (spec 004 §8.0).
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from rag_assets.lab.experience.words import lab_words
+from rag_assets.lab.recipes.carboxyl import Carboxyl
+from rag_assets.lab.recipes.chemistry import chemistry
+from rag_assets.lab.store import Ground, Modifier, Recipe
+from rag_assets.model import UsageError, shown_value
+from rag_assets.settings import RecipeRule
+
+FIELDS = ("M1", "M2", "atomic_ratio", "small_molecule_modifier")
+FIXED_RULES = (
+    "The system is M1M2–TiO2 / Zr-BTB: TiO2 doped with two metals M1 and M2, on a Zr-BTB MOF.",
+    "The linker is fixed: BTB.",
+    "The small-molecule modifier holds a carboxyl group –COOH.",
+    "atomic_ratio is M1:M2 as a formula counts atoms, for instance 1:1 or 2:1.",
+)
+_SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
+_NUMBER = r"\d+(?:\.\d+)?"
+_RATIO = re.compile(rf"({_NUMBER})\s*[:：∶]\s*({_NUMBER})")
+_FORMULA = re.compile(rf"([A-Z][a-z]?)({_NUMBER})?([A-Z][a-z]?)({_NUMBER})?")
+_NO_GROUND = "No ground was given for it."
+
+Text = Annotated[str, Field(min_length=1, max_length=600)]
+
+
+class ProposedModifier(BaseModel):
+    """The small molecule, by name, and by structure where it is known."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: Text
+    smiles: str | None = None
+
+
+class ProposedGround(BaseModel):
+    """Why a field, or the whole recipe, is as it is."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    statement: Text
+    basis: Literal["evidence", "experience", "reasoning", "default"]
+    field: Literal["M1", "M2", "atomic_ratio", "small_molecule_modifier"] | None = None
+    citations: list[str] = []
+
+
+class ProposedRecipe(BaseModel):
+    """A recipe before it was checked; its citations are resolved already."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    M1: Text
+    M2: Text
+    atomic_ratio: Text
+    small_molecule_modifier: ProposedModifier
+    linker: str = "BTB"
+    grounds: list[ProposedGround] = []
+
+
+def check_recipe(
+    proposed: ProposedRecipe,
+    rules: Sequence[RecipeRule],
+    judge: Callable[[str, str | None], Carboxyl],
+) -> Recipe:
+    """Return a recipe of rank 1 that follows all rules.
+
+    A field without a ground gets one that says so.
+
+    Args:
+        rules: of the settings.
+        judge: says of name and SMILES whether a molecule holds –COOH.
+
+    Raises:
+        UsageError: a rule is broken; the text says which, and what to do.
+    """
+    if proposed.linker.strip().upper() not in {"BTB", "ZR-BTB"}:
+        raise UsageError(f"linker: it is fixed to BTB, got {shown_value(proposed.linker)}.")
+    first, second = _metal("M1", proposed.M1), _metal("M2", proposed.M2)
+    if first.casefold() == second.casefold():
+        raise UsageError(f"M2: TiO2 is doped with two metals, and both are {first}.")
+    ratio = _ratio(proposed.atomic_ratio, first, second)
+    modifier = proposed.small_molecule_modifier
+    name, smiles = modifier.name.strip(), (modifier.smiles or "").strip() or None
+    _require_carboxyl(smiles, judge(name, smiles))
+    values = {
+        "M1": first, "M2": second, "atomic_ratio": ratio, "small_molecule_modifier": name,
+    }  # fmt: skip
+    for rule in rules:
+        _require_rule(rule, values)
+    return Recipe(
+        M1=first, M2=second, atomic_ratio=ratio, rank=1,
+        small_molecule_modifier=Modifier(name=name, smiles=smiles),
+        grounds=tuple(_grounds(proposed.grounds)),
+    )  # fmt: skip
+
+
+def show_rules(rules: Sequence[RecipeRule]) -> tuple[str, ...]:
+    """Return every rule as one sentence: the system's, then the configured ones."""
+    told = (f"{rule.tell}{'' if rule.field else ' (told, not checked)'}" for rule in rules)
+    return (*FIXED_RULES, *told)
+
+
+def _metal(field: str, given: str) -> str:
+    """Return an element by its symbol; a kind of metal as it was written."""
+    known = chemistry()
+    name = given.strip()
+    symbol = lab_words().elements.get(name.casefold(), name)
+    if symbol in known.other_elements:
+        raise UsageError(f"{field}: {symbol} is no metal.")
+    if symbol in known.host:
+        raise UsageError(f"{field}: {symbol} is a metal of the host; a dopant is another one.")
+    return symbol
+
+
+def _ratio(given: str, first: str, second: str) -> str:
+    plain = given.translate(_SUBSCRIPTS).strip()
+    found = _RATIO.fullmatch(plain)
+    if found is not None:
+        parts = (found[1], found[2])
+    else:
+        formula = _FORMULA.fullmatch(plain.replace(" ", ""))
+        if formula is None or {formula[1], formula[3]} != {first, second}:
+            raise UsageError(
+                f"atomic_ratio: write it as M1:M2, for instance 2:1, or as {first}2{second}; got "
+                f"{shown_value(given)}."
+            )
+        parts = (formula[2] or "1", formula[4] or "1")
+        if formula[1] == second:
+            parts = parts[::-1]
+    if not all(float(part) > 0 for part in parts):
+        raise UsageError(f"atomic_ratio: both numbers are above 0, got {shown_value(given)}.")
+    return ":".join(parts)
+
+
+def _require_carboxyl(smiles: str | None, found: Carboxyl) -> None:
+    if found.holds:
+        return
+    if found.holds is None:
+        what = "another SMILES" if smiles else "its SMILES"
+        raise UsageError(
+            f"small_molecule_modifier: whether it holds –COOH cannot be told: {found.why}. Give "
+            f"{what}, or another molecule."
+        )
+    raise UsageError(
+        f"small_molecule_modifier: it must hold a carboxyl group –COOH: {found.why}. Take another "
+        "molecule."
+    )
+
+
+def _require_rule(rule: RecipeRule, values: dict[str, str]) -> None:
+    if rule.field is None:
+        return
+    value = values[rule.field]
+    plain = value.casefold()
+    broken = (
+        (bool(rule.any_of) and plain not in {one.casefold() for one in rule.any_of})
+        or plain in {one.casefold() for one in rule.none_of}
+        or (rule.matches is not None and re.fullmatch(rule.matches, value) is None)
+    )
+    if broken:
+        raise UsageError(f"{rule.field}: {rule.tell} Got {shown_value(value)}.")
+
+
+def _grounds(proposed: Sequence[ProposedGround]) -> list[Ground]:
+    found = []
+    for each in proposed:
+        wanted = {"evidence": "kb:", "experience": "mem:"}.get(each.basis)
+        if wanted is not None and not any(one.startswith(wanted) for one in each.citations):
+            what = "a passage" if wanted == "kb:" else "an item of experience"
+            raise UsageError(
+                f"grounds: basis '{each.basis}' cites {what}, and \"{each.statement}\" does not. "
+                "Cite one that was shown, or call it reasoning or default."
+            )
+        found.append(
+            Ground(
+                statement=each.statement, basis=each.basis, field=each.field,
+                citations=tuple(dict.fromkeys(each.citations)),
+            )
+        )  # fmt: skip
+    told = {each.field for each in found}
+    missing = [field for field in FIELDS if field not in told]
+    return [*found, *(Ground(statement=_NO_GROUND, basis="default", field=f) for f in missing)]

@@ -1,0 +1,86 @@
+"""A recipe as Markdown: what to make, and why, with the words of each source."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from rag_assets.lab.recipes.checking import FIELDS
+from rag_assets.lab.store import Ground, Recipe
+from rag_assets.model.markdown import escape_inline
+
+# Raise it when the same recipes are laid out otherwise.
+LAYOUT_VERSION = 1
+_NAMES = {"M1": "M1", "M2": "M2", "atomic_ratio": "ratio", "small_molecule_modifier": "modifier"}
+_BASES = {
+    "evidence": "literature", "experience": "experience", "reasoning": "reasoning, not cited",
+    "default": "default, not cited",
+}  # fmt: skip
+_QUOTED_CHARACTERS = 240
+
+
+def formula(recipe: Recipe) -> str:
+    """Return what is doped with what: `CuMo-TiO2 / Zr-BTB, Cu:Mo = 1:1, glycine`."""
+    modifier = recipe.small_molecule_modifier
+    return (
+        f"{recipe.M1}{recipe.M2}-TiO2 / Zr-{recipe.linker}, "
+        f"{recipe.M1}:{recipe.M2} = {recipe.atomic_ratio}, {modifier.name}"
+    )
+
+
+def render_recipe(recipe: Recipe, quotes: Mapping[str, "Quoted"]) -> Iterator[str]:
+    """Yield the lines of a recipe.
+
+    Args:
+        quotes: by citation, what was read there.
+    """
+    modifier = recipe.small_molecule_modifier
+    yield f"### {recipe.rank}. {escape_inline(formula(recipe))}"
+    yield ""
+    if recipe.why_ranked:
+        yield f"Why here: {escape_inline(recipe.why_ranked)}"
+        yield ""
+    values = {
+        "M1": recipe.M1, "M2": recipe.M2, "atomic_ratio": recipe.atomic_ratio,
+        "small_molecule_modifier": f"{modifier.name} ({modifier.smiles})"
+        if modifier.smiles else modifier.name,
+    }  # fmt: skip
+    for field in FIELDS:
+        yield f"- **{_NAMES[field]}**: {escape_inline(values[field])}"
+        yield from _grounds(recipe.grounds, field, quotes)
+    yield f"- **linker**: {recipe.linker} (fixed)"
+    whole = list(_grounds(recipe.grounds, None, quotes))
+    if whole:
+        yield "- **the whole**"
+        yield from whole
+    yield ""
+
+
+class Quoted:
+    """What is shown of a source: where it stands and what was read there.
+
+    Args:
+        where: title, section and pages, or title and version of an item.
+        text: as it was read.
+        number: by which the page's list of sources calls it.
+    """
+
+    def __init__(self, number: int, where: str, text: str) -> None:
+        self.number = number
+        self.where = where
+        self.text = text
+
+    @property
+    def beginning(self) -> str:
+        """Return the text on one line, cut where it is long."""
+        flat = " ".join(self.text.split())
+        if len(flat) <= _QUOTED_CHARACTERS:
+            return flat
+        return f"{flat[:_QUOTED_CHARACTERS].rsplit(' ', 1)[0]} …"
+
+
+def _grounds(
+    grounds: Sequence[Ground], field: str | None, quotes: Mapping[str, Quoted]
+) -> Iterator[str]:
+    for ground in grounds:
+        if ground.field == field:
+            cited = "".join(f" [{quotes[one].number}]" for one in ground.citations if one in quotes)
+            statement = escape_inline(ground.statement)
+            yield f"    - {statement}{cited} *({_BASES[ground.basis]})*"
