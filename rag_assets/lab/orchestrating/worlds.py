@@ -1,0 +1,161 @@
+"""Where a run takes its answers from: models and tools that are there, or the trace of a run."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from functools import cache
+from typing import Any, Literal, Protocol
+
+from pydantic import TypeAdapter, ValidationError
+
+from rag_assets.agents import LiveWorld
+from rag_assets.agents.trace import ModelTurn
+from rag_assets.lab.orchestrating.sources import Observed
+from rag_assets.lab.orchestrating.tools import LabTools, tools_of
+from rag_assets.lab.recipes import Carboxyl, find_carboxyl
+from rag_assets.llm import Budget, ChatModel, ChatRequest, request_key
+from rag_assets.model import DamagedFileError, RecordingError, UsageError
+
+Stop = Literal["canceled", "seconds"]
+
+
+class LabWorld(Protocol):
+    """All that a run takes from outside. `seq` is the event that will tell of it."""
+
+    def ask(self, seq: int, role: str, request: ChatRequest) -> ModelTurn:
+        """Return what the model of a role answers, or why it does not."""
+        ...
+
+    def call(self, seq: int, name: str, arguments: Mapping[str, Any]) -> Observed:
+        """Return what a tool finds.
+
+        Raises:
+            RagError: the tool cannot be called so; the text says why.
+        """
+        ...
+
+    def judge(self, seq: int, name: str, smiles: str | None) -> Carboxyl:
+        """Say whether a molecule holds –COOH."""
+        ...
+
+    def stop(self, seq: int) -> Stop | None:
+        """Say whether the run was canceled or has no time left."""
+        ...
+
+
+class LiveLab:
+    """Asks the models, calls the tools, looks whether the run was canceled.
+
+    Args:
+        models: by role; none where rules decide.
+        budget: tokens and seconds of the whole run, with the clock that it was given.
+        is_canceled: looked at before every call.
+        beat: called after every call: a sign of life.
+    """
+
+    def __init__(
+        self, context: LabTools, models: Mapping[str, ChatModel], budget: Budget,
+        is_canceled: Callable[[], bool], beat: Callable[[], None] = lambda: None,
+    ) -> None:  # fmt: skip
+        tools = tools_of("orchestrator", is_root=True)
+        self._worlds = {
+            role: LiveWorld(tools, context, model, budget) for role, model in models.items()
+        }
+        self._tools = tools
+        self._context = context
+        self._clock = LiveWorld(tools, context, None, budget)
+        self._is_canceled = is_canceled
+        self._beat = beat
+
+    def ask(self, seq: int, role: str, request: ChatRequest) -> ModelTurn:  # noqa: ARG002 - of recorded worlds
+        """Return what the model of a role answers."""
+        turn = self._worlds[role].ask(request)
+        self._beat()
+        return turn
+
+    def call(self, seq: int, name: str, arguments: Mapping[str, Any]) -> Observed:  # noqa: ARG002
+        """Return what a tool finds."""
+        found: Observed = self._tools.get(name).call(self._context, arguments)
+        self._beat()
+        return found
+
+    def judge(self, seq: int, name: str, smiles: str | None) -> Carboxyl:  # noqa: ARG002
+        """Say it by structure where RDKit is there, else by name."""
+        return find_carboxyl(name, smiles)
+
+    def stop(self, seq: int) -> Stop | None:  # noqa: ARG002
+        """Look at the store and the clock."""
+        if self._is_canceled():
+            return "canceled"
+        return "seconds" if self._clock.is_time_over(0) else None
+
+
+class RecordedLab:
+    """Answers as a trace has it, event by event: no model, no search, no clock, no chemistry."""
+
+    def __init__(self, events: Sequence[Mapping[str, Any]]) -> None:
+        self._events = events
+        self._models = events[0]["job"]["models"] if events else {}
+
+    def ask(self, seq: int, role: str, request: ChatRequest) -> ModelTurn:
+        """Return the recorded answer to the same request."""
+        event = self._event(seq, "asked")
+        key = request_key(str(self._models[role]["name"]), request)
+        turn = _checked(ModelTurn, event["turn"])
+        if event["role"] != role or turn.request != key:
+            raise _other_way(seq, f"asks {role}'s model otherwise")
+        # What is wrong with an answer is found again.
+        return ModelTurn(key, turn.text, turn.usage, None, turn.error, turn.error_kind)
+
+    def call(self, seq: int, name: str, arguments: Mapping[str, Any]) -> Observed:
+        """Return what the recorded call of the same tool found."""
+        event = self._event(seq, "called")
+        if (event["tool"], event["arguments"]) != (name, dict(arguments)):
+            raise _other_way(seq, f"calls {name} otherwise")
+        if event["error"] is not None:
+            raise UsageError(event["error"])
+        return _checked(Observed, event["observed"])
+
+    def judge(self, seq: int, name: str, smiles: str | None) -> Carboxyl:
+        """Return what was found of the same molecule then."""
+        for each in self._event(seq).get("judged", ()):
+            if (each["name"], each["smiles"]) == (name, smiles):
+                return Carboxyl(each["holds"], each["by"], each["why"])
+        raise _other_way(seq, f"judges '{name}' otherwise")
+
+    def stop(self, seq: int) -> Stop | None:
+        """Say whether the recorded run was stopped here."""
+        event = self._events[seq - 1] if seq <= len(self._events) else None
+        if event is not None and event["kind"] == "stopped":
+            return "canceled" if event["why"] == "canceled" else "seconds"
+        return None
+
+    def _event(self, seq: int, kind: str | None = None) -> Mapping[str, Any]:
+        if seq > len(self._events) or (kind and self._events[seq - 1]["kind"] != kind):
+            raise _other_way(seq, "goes another way")
+        return self._events[seq - 1]
+
+
+def carboxyl_to_json(name: str, smiles: str | None, found: Carboxyl) -> dict[str, Any]:
+    """Return what `judge` said, as a trace keeps it."""
+    return {"name": name, "smiles": smiles, **asdict(found)}
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def _checked(kind: Any, values: Any) -> Any:
+    try:
+        return _adapter(kind).validate_python(values)
+    except ValidationError as error:
+        raise DamagedFileError(
+            f"this trace was changed: {error.errors()[0]['loc']}: {error.errors()[0]['msg']}."
+        ) from error
+
+
+def _other_way(seq: int, what: str) -> RecordingError:
+    return RecordingError(
+        f"at event {seq} the run {what} than it did: another version of rag-assets, or of a "
+        "prompt, made this trace. Run it again."
+    )
