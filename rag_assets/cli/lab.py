@@ -9,11 +9,11 @@ LAB_COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("lab_setup", "Give the workspace a laboratory."),
     "products": ("lab_setup", "List, add, rename and delete products."),
     "presets": ("lab_setup", "List, save and delete sets of products."),
-    "feedback": ("lab_feedback", "Say what an experiment on a run gave."),
-    "compare": ("lab_feedback", "Compare a run that has feedback with others."),
+    "feedback": ("lab_feedback", "Say what an experiment on RUN gave."),
+    "compare": ("lab_feedback", "Compare RUN, which has feedback, with others."),
     "experience": ("lab_experience", "Read, search, correct and delete what was learned."),
     "export": ("lab_setup", "Write everything that the laboratory remembers."),
-    "import": ("lab_setup", "Put an export into an empty laboratory."),
+    "import": ("lab_setup", "Put the events of FILE, an export, into this laboratory."),
 }
 
 

@@ -33,7 +33,12 @@ from rag_assets.lab import (
     withdraw_feedback,
 )
 from rag_assets.lab.store.migrating import HEAD
-from rag_assets.model import ChangedMeanwhileError, DamagedFileError, UsageError
+from rag_assets.model import (
+    ChangedMeanwhileError,
+    ConfigurationError,
+    DamagedFileError,
+    UsageError,
+)
 from rag_assets.workspace import Workspace
 from rag_assets_tests.lab.laboratories import (
     AT,
@@ -308,7 +313,7 @@ print([name for name in sys.modules if name.startswith("rag_assets.lab")])
 
 def test_a_workspace_without_the_section_loads_nothing_of_it(tmp_path: Path) -> None:
     workspace = make_workspace(tmp_path / "plain")
-    with pytest.raises(UsageError, match="`rag lab init` writes it"):
+    with pytest.raises(ConfigurationError, match="`rag lab init` writes it"):
         open_laboratory(workspace)
     ran = subprocess.run(
         [sys.executable, "-c", _LOADED, str(workspace.root)],
