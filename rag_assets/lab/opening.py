@@ -9,7 +9,7 @@ from rag_assets.lab.feedback import FEEDBACK, REPORTS
 from rag_assets.lab.products import PRESETS, PRODUCTS
 from rag_assets.lab.store import RUNS, EntityKind, Store
 from rag_assets.llm import ChatModel, open_chat_model
-from rag_assets.model import ConfigurationError, UsageError
+from rag_assets.model import ConfigurationError
 from rag_assets.settings import LabSettings
 from rag_assets.storage import write_bytes
 from rag_assets.workspace import WORKSPACE_MARKER, Workspace
@@ -57,12 +57,12 @@ def open_laboratory(workspace: Workspace) -> Laboratory:
     """Return the laboratory of a workspace; its store is made where it is missing.
 
     Raises:
-        UsageError: the workspace has none.
+        ConfigurationError: the workspace has none.
         DamagedFileError: its store cannot be read.
     """
     settings = workspace.settings
     if settings.lab is None:
-        raise UsageError(
+        raise ConfigurationError(
             f"{workspace.root} has no laboratory: its {WORKSPACE_MARKER} has no section 'lab'. "
             "`rag lab init` writes it."
         )

@@ -10,7 +10,9 @@ from rag_assets.settings.laboratory import ComparisonSettings as ComparisonSetti
 from rag_assets.settings.laboratory import ExperienceSettings as ExperienceSettings
 from rag_assets.settings.laboratory import LabSettings as LabSettings
 from rag_assets.settings.laboratory import RecipeRule as RecipeRule
-from rag_assets.settings.section import Count, Section, Share
+from rag_assets.settings.section import Count as Count
+from rag_assets.settings.section import Section
+from rag_assets.settings.section import Share as Share
 
 # What the shipped places are called (`places` in configs/rag.yaml).
 _PLACE_NAMES = (

@@ -229,7 +229,7 @@ def _exchanged(one: str, other: str) -> bool:
         sides.append(pairs)
     if sorted(sides[0]) == sorted(sides[1]):
         return False  # moved, not exchanged
-    matcher = SequenceMatcher(None, *sides, autojunk=False)
+    matcher = SequenceMatcher(None, sides[0], sides[1], autojunk=False)
     if matcher.ratio() < _MOSTLY_EQUAL:
         return False
     return any(tag != "equal" for tag, *_ in matcher.get_opcodes())

@@ -73,8 +73,11 @@ def project(item: Item, variants: Sequence[Lesson], template: Template) -> str:
     # Prompts are text and no markup: nothing is to be escaped.
     environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
     fields: dict[str, Any] = {
-        **asdict(item), "citation": f"{CITATION}{item.id}", "variants": list(variants),
-    }  # fmt: skip
+        **asdict(item),
+        "extra": _Further(item.extra),
+        "citation": f"{CITATION}{item.id}",
+        "variants": list(variants),
+    }
     try:
         return environment.from_string(template.text).render(fields).strip()
     except (TemplateError, TypeError) as error:
@@ -82,6 +85,13 @@ def project(item: Item, variants: Sequence[Lesson], template: Template) -> str:
         raise UsageError(
             f"the template of role '{template.role}' cannot be used: {error} (known: {known})."
         ) from error
+
+
+class _Further(dict[str, Any]):
+    """Further fields; one that an item has not is empty, for not every item has every field."""
+
+    def __missing__(self, key: str) -> str:
+        return ""
 
 
 def _sample(role: Role) -> Item:

@@ -187,7 +187,7 @@ class Store:
     def _prepare(self) -> None:
         wanted = f"{HEAD}:{projections_digest()}"
         with self._trouble(), self._engine.connect() as connection, connection.begin():
-            if current_revision(connection) is not None and _projected(connection) == wanted:
+            if current_revision(connection) == HEAD and _projected(connection) == wanted:
                 return
         with self.writing("", "") as writing:
             if (
