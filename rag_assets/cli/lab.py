@@ -9,6 +9,12 @@ LAB_COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("lab_setup", "Give the workspace a laboratory."),
     "products": ("lab_setup", "List, add, rename and delete products."),
     "presets": ("lab_setup", "List, save and delete sets of products."),
+    "request": ("lab_runs", "Ask for recipes."),
+    "run": ("lab_runs", "Work on the queue."),
+    "queue": ("lab_runs", "Show the runs that wait, work and ended."),
+    "cancel": ("lab_runs", "Cancel a run that waits or works."),
+    "show": ("lab_runs", "Show the recipes of RUN with their grounds."),
+    "replay": ("lab_runs", "Make RUN again from its trace and compare it byte for byte."),
     "feedback": ("lab_feedback", "Say what an experiment on RUN gave."),
     "compare": ("lab_feedback", "Compare RUN, which has feedback, with others."),
     "experience": ("lab_experience", "Read, search, correct and delete what was learned."),
@@ -43,5 +49,5 @@ class LazyLabGroup(click.Group):
 
 lab = LazyLabGroup(
     "lab",
-    help="Feedback on recipes that were tried, and what was learned of it.",
+    help="Recipes from literature and experience, feedback on them, and what was learned of it.",
 )

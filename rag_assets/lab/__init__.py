@@ -107,6 +107,9 @@ if TYPE_CHECKING:
         withdraw_feedback,
     )
 
+# Rooms of this one that other rooms may import from, besides the names below: how recipes are made.
+PUBLIC_MODULES = ("orchestrating", "queueing", "recipes")
+
 __all__ = [
     "CITATION",
     "DEFAULT_TEMPLATE",

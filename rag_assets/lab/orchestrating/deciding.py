@@ -1,4 +1,4 @@
-"""What a model answers at each turn, read and checked: a thought and a plan, its first step ready."""
+"""What a model answers at each turn, read and checked: a thought, a plan, its first step."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -154,7 +154,12 @@ class Reader:
                     "plan: tasks are as deep as they may be: do this one by actions, or end it."
                 )
             return Divide(step.task, step.role)
+        return self._action(step)
+
+    def _action(self, step: PlannedAction) -> First:
         arguments = self.tools.get(step.action).check(step.arguments)
+        if step.action in LOOKING:
+            return Look(step.action, self._looked(step.action, step.arguments, arguments))
         match step.action:
             case "note":
                 return Note(self._note(**arguments))
@@ -165,9 +170,7 @@ class Reader:
             case "end_task":
                 return End()
             case name:
-                if name not in LOOKING:
-                    raise ValueError(f"tool '{name}' is offered and nobody does it")
-                return Look(name, self._looked(name, step.arguments, arguments))
+                raise ValueError(f"tool '{name}' is offered and nobody does it")
 
     def _looked(
         self, name: str, given: Mapping[str, Any], arguments: dict[str, Any]

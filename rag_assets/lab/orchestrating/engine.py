@@ -295,14 +295,14 @@ class _Engine:
                 return found
             faults += 1
             if faults > self._job.limits.repairs:
-                self._give_up(task, faults, found)
+                self._give_up(faults, found)
             messages = (
                 *messages,
                 Message("assistant", answered.text),
                 Message("user", f"That cannot be used: {found} {FORM}"),
             )
 
-    def _give_up(self, task: _Task, faults: int, fault: str) -> None:
+    def _give_up(self, faults: int, fault: str) -> None:
         said = f"{faults} answers in a row could not be used, the last: {fault}"
         if len(self._path) == 1:
             raise _Ended("repairs", said)

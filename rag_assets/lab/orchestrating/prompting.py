@@ -155,9 +155,12 @@ def _shown(shown: Sequence[Shown], aliases: TurnAliases) -> str:
         lines += [f"- {line}" for line in each.observed.lines]
         lines += [f"Note: {one}" for one in each.observed.notes]
         parts.append(f"{each.label}\n" + ("\n".join(lines) or "Nothing was found."))
-    return "# Shown now (cite by these marks; they hold for this answer alone)\n" + (
-        "\n\n".join(parts)
-    ) if parts else ""
+    return (
+        "# Shown now (cite by these marks; they hold for this answer alone)\n"
+        + ("\n\n".join(parts))
+        if parts
+        else ""
+    )
 
 
 def _noted(note: RunNote, aliases: TurnAliases) -> Iterator[str]:

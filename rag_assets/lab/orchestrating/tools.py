@@ -96,7 +96,7 @@ def propose(
     ],
     linker: Literal["BTB"] = "BTB",
 ) -> dict[str, Any]:
-    """Propose one recipe. It is checked at once and kept as R1, R2, …"""
+    """Propose one recipe. It is checked at once and kept as R1, R2 and so on."""
     return {
         "M1": M1, "M2": M2, "atomic_ratio": atomic_ratio, "linker": linker,
         "small_molecule_modifier": small_molecule_modifier, "grounds": grounds,
@@ -123,7 +123,9 @@ class LeftOut(BaseModel):
 
 def finish(
     lab: None,  # noqa: ARG001 - as every tool has it
-    recipes: Annotated[list[Chosen], Field(description="Best first, with the reason of its place.")],
+    recipes: Annotated[
+        list[Chosen], Field(description="Best first, with the reason of its place.")
+    ],
     dropped: Annotated[
         list[LeftOut], Field(description="What was considered and left out, with the reason.")
     ] = [],  # noqa: B006 - pydantic copies it

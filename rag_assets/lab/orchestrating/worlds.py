@@ -113,7 +113,8 @@ class RecordedLab:
             raise _other_way(seq, f"calls {name} otherwise")
         if event["error"] is not None:
             raise UsageError(event["error"])
-        return _checked(Observed, event["observed"])
+        observed: Observed = _checked(Observed, event["observed"])
+        return observed
 
     def judge(self, seq: int, name: str, smiles: str | None) -> Carboxyl:
         """Return what was found of the same molecule then."""

@@ -66,7 +66,7 @@ def _by_structure(smiles: str) -> Carboxyl | None:
         return None
     from rdkit import Chem, RDLogger
 
-    RDLogger.DisableLog("rdApp.*")  # type: ignore[attr-defined]
+    RDLogger.DisableLog("rdApp.*")
     molecule = Chem.MolFromSmiles(smiles)
     if molecule is None:
         return Carboxyl(None, "structure", f"{_UNREAD} ({smiles!r})")

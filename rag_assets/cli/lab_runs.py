@@ -1,0 +1,230 @@
+"""`rag lab request|run|queue|cancel|show|replay`: recipes are asked for, made, and shown."""
+
+import dataclasses
+import time
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rag_assets.cli.failing import DONE, FAILED
+from rag_assets.cli.lab_options import by_option, now, opened_laboratory, who
+from rag_assets.cli.options import json_option, print_json, read_models_ahead
+from rag_assets.model import count_of
+
+if TYPE_CHECKING:
+    from rag_assets.lab import Laboratory, Run
+
+_RULES = (
+    "No language model: parts that stand in the sources are put together by rules, nothing is "
+    "concluded."
+)
+
+
+@click.command(
+    "request",
+    help="Ask for recipes. TEXT says what is wanted, in your words; it is put into the queue, and "
+    "`rag lab run` works on it. Runs of one request have the same input: they differ by what the "
+    "model samples alone.",
+)
+@click.argument("text")
+@click.option("-n", "--runs", "n", type=click.IntRange(1, 5), default=1, show_default=True,
+              help="How many runs.")  # fmt: skip
+@click.option("--recipes", "recipes_per_run", type=click.IntRange(1, 3), default=1,
+              show_default=True, help="How many recipes each run returns.")  # fmt: skip
+@click.option("--policy", type=click.Choice(["model", "rules"]),
+              help="Who makes them; without it lab.recipes.policy.")  # fmt: skip
+@click.option("--temperature", type=click.FloatRange(0, 2),
+              help="Of the models; without it that of `llm`.")  # fmt: skip
+@click.option("--run", "is_run_now", is_flag=True, help="Work on the queue at once.")
+@by_option
+@json_option
+def lab_request(
+    text: str,
+    n: int,
+    recipes_per_run: int,
+    policy: str | None,
+    temperature: float | None,
+    is_run_now: bool,
+    by: str | None,
+    as_json: bool,
+) -> None:
+    """Queue the runs of a request."""
+    from rag_assets.lab.queueing import parse_request, submit_request
+
+    values = {"text": text, "n": n, "recipes_per_run": recipes_per_run, "policy": policy,
+              "temperature": temperature}  # fmt: skip
+    with opened_laboratory() as lab:
+        runs = submit_request(lab, parse_request(values), at=now(), by=who(by))
+        for sentence in _told(lab, runs, temperature):
+            click.echo(f"note: {sentence}", err=True)
+        if is_run_now:
+            _work(lab, None)
+        if as_json:
+            print_json([run.model_dump(mode="json") for run in runs])
+            return
+        for run in runs:
+            click.echo(f"queued {run.id}")
+        if not is_run_now:
+            click.echo("next: rag lab run")
+
+
+def _told(lab: "Laboratory", runs: "list[Run]", temperature: float | None) -> list[str]:
+    """Return what one should know before the runs begin."""
+    if runs[0].kind == "rules":
+        same = f" All {len(runs)} runs will give the same." if len(runs) > 1 else ""
+        return [f"{_RULES}{same}"]
+    llm = lab.workspace.settings.llm
+    sampled = temperature if temperature is not None else llm.for_role("orchestrator").temperature
+    if len(runs) > 1 and sampled == 0:
+        return ["the model's temperature is 0: its runs will be nearly the same (--temperature)."]
+    return []
+
+
+@click.command(
+    "run",
+    help="Work on the queue, one run after the other, until it is empty; or on RUN alone. Exit "
+    "code 1: a run failed.",
+)
+@click.argument("run", required=False)
+@click.option("--again", is_flag=True, help="Begin RUN, which failed or was canceled, once more.")
+@by_option
+@json_option
+def lab_run(run: str | None, again: bool, by: str | None, as_json: bool) -> None:
+    """Work on the queue."""
+    from rag_assets.lab.queueing import queue_again
+
+    if again and run is None:
+        raise click.UsageError("--again names the run that is to be begun once more.")
+    with opened_laboratory() as lab:
+        read_models_ahead(lab.workspace)
+        if run is not None:
+            _require_run(lab, run)
+        if again and run is not None:
+            queue_again(lab, run, at=now(), by=who(by))
+        ended = _work(lab, run)
+    if as_json:
+        print_json([one.model_dump(mode="json") for one in ended])
+    elif not ended:
+        click.echo("nothing waits in the queue.")
+    for one in () if as_json else ended:
+        if one.recipes:
+            click.echo(f"next: rag lab show {one.id}")
+    is_failed = any(one.state == "failed" for one in ended)
+    click.get_current_context().exit(FAILED if is_failed else DONE)
+
+
+def _require_run(lab: "Laboratory", run: str) -> None:
+    from rag_assets.lab import read_run
+
+    with lab.store.reading() as reading:
+        read_run(reading, run)
+
+
+def _work(lab: "Laboratory", only: str | None) -> "list[Run]":
+    from rag_assets.lab.queueing import work
+
+    return work(
+        lab, now=now, clock=time.monotonic, only=only,
+        notify=lambda sentence: click.echo(sentence, err=True),
+    )  # fmt: skip
+
+
+@click.command("queue", help="Show the runs that wait, work and ended, oldest first.")
+@click.option("--waiting", is_flag=True, help="Only those that have not ended.")
+@json_option
+def lab_queue(waiting: bool, as_json: bool) -> None:
+    """List the runs."""
+    from rag_assets.lab import list_runs
+    from rag_assets.lab.queueing import read_beat
+
+    with opened_laboratory() as lab:
+        with lab.store.reading() as reading:
+            runs = [run for run, _ in list_runs(reading)]
+        beat = read_beat(lab.workspace)
+    if waiting:
+        runs = [run for run in runs if run.state in {"queued", "running"}]
+    if as_json:
+        print_json({"runs": [run.model_dump(mode="json") for run in runs], "worker": beat})
+        return
+    for run in runs:
+        click.echo(_line(run, beat))
+    if not runs:
+        click.echo("there are no runs. `rag lab request` asks for recipes.")
+
+
+def _line(run: "Run", beat: dict[str, Any] | None) -> str:
+    said = run.reason
+    if run.state == "running" and beat is not None and beat["run"] == run.id:
+        said = f"last sign of life {beat['at']}, process {beat['pid']}"
+    if run.state == "done":
+        said = count_of(len(run.recipes), "recipe")
+    return f"{run.state:<8}  {run.id}{f'  ({said})' if said else ''}"
+
+
+@click.command(
+    "cancel",
+    help="Cancel RUN: one that waits never begins, one that works stops before its next call of a "
+    "model or tool.",
+)
+@click.argument("run")
+@by_option
+def lab_cancel(run: str, by: str | None) -> None:
+    """Cancel a run."""
+    from rag_assets.lab.queueing import cancel_run
+
+    with opened_laboratory() as lab:
+        canceled = cancel_run(lab, run, at=now(), by=who(by))
+    click.echo(f"{canceled.id}: {canceled.reason}")
+
+
+@click.command(
+    "show",
+    help="Show the recipes of RUN with the ground of each field, what was considered and left out, "
+    "evidence, risks, questions, and the words of every source.",
+)
+@click.argument("run")
+@click.option("--trace", "is_trace", is_flag=True, help="Print the trace, one JSON object a line.")
+@json_option
+def lab_show(run: str, is_trace: bool, as_json: bool) -> None:
+    """Print a run."""
+    from rag_assets.lab import read_run
+    from rag_assets.lab.orchestrating import fold_note, read_trace
+    from rag_assets.lab.queueing import render_run, trace_file
+
+    with opened_laboratory() as lab:
+        with lab.store.reading() as reading:
+            found, version = read_run(reading, run)
+        path = trace_file(lab.workspace, found)
+        events = read_trace(path) if found.trace is not None else []
+    if is_trace:
+        click.echo(path.read_text(encoding="utf-8") if events else "", nl=False)
+    elif as_json:
+        note = fold_note(events).to_json()
+        print_json({**found.model_dump(mode="json"), "version": version, "note": note})
+    else:
+        click.echo(render_run(found, events), nl=False)
+
+
+@click.command(
+    "replay",
+    help="Make RUN again from its trace and compare it byte for byte: no model is asked, nothing "
+    "is searched. Exit code 0: the same; 1: it says where it differs; 3: it cannot be made again.",
+)
+@click.argument("run")
+@json_option
+def lab_replay(run: str, as_json: bool) -> None:
+    """Print whether the run is the same."""
+    from rag_assets.lab.queueing import replay_run
+
+    with opened_laboratory() as lab:
+        found = replay_run(lab, run)
+    if as_json:
+        print_json({**dataclasses.asdict(found), "same": found.is_same})
+    elif found.is_same:
+        asked = ", ".join(found.publications) or "no publication"
+        click.echo(f"{found.pack}: the same, byte for byte; made from {asked}.")
+    else:
+        click.echo(f"{found.pack}: not the same.")
+        for sentence in found.differences:
+            click.echo(f"  {sentence}")
+    click.get_current_context().exit(DONE if found.is_same else FAILED)

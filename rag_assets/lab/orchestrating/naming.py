@@ -1,0 +1,136 @@
+"""Which dopants, ratios and modifiers a text names: what the rules of `policy: rules` read.
+
+Heuristics; what each decides and misses stands in docs/laboratory.md.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rag_assets.chunking import split_sentences
+from rag_assets.lab.experience.words import SYMBOLS, WORDS_TOO, lab_words
+from rag_assets.lab.recipes import chemistry, find_carboxyl
+
+_FORMULA = re.compile(r"(?<![A-Za-z0-9])(?:[A-Z][a-z]?\d*(?:\.\d+)?)+(?![A-Za-z0-9])")
+_PART = re.compile(r"([A-Z][a-z]?)(\d*(?:\.\d+)?)")
+_BESIDE = re.compile(r"[-–—/@+]")
+# A sentence tells of a dopant, not of a support or a product.
+_DOPES = re.compile(
+    r"dop|loaded|decorat|deposit|bimetal|dual|single[- ]atom|co-?catal|modif|substitut|"
+    r"TiO2|titania|掺杂|负载|修饰|双金属|单原子",
+    re.IGNORECASE,
+)
+# A sentence tells of a molecule that is put into a MOF, not of a linker or a product.
+_MODIFIES = re.compile(
+    r"modif|modulat|graft|anchor|functionali|capp|microenvironment|ligand|coordinat|node|defect|"
+    r"修饰|调控|接枝|锚定|配体|微环境",
+    re.IGNORECASE,
+)
+_ACID = re.compile(
+    r"(?:\b(?:\d[\d,]*|[DLNOpmo]|para|meta|ortho|trans|cis)-)*"
+    r"\b(?:[a-z]+ )?[A-Za-z\-]*[a-z]ic acid\b"
+)
+# Before "-ic acid" a word that is no part of the name.
+_NO_PART = re.compile(
+    r"^(?:the|a|an|of|with|and|or|by|as|in|on|to|for|from|using|like|than|both|via|is|are|was|"
+    r"each|every|some|this|that|these|organic|carboxylic|small|free|anchored|grafted)\s+",
+    re.IGNORECASE,
+)
+_NUMBERS = re.compile(r"(?<![\d.:])(\d+(?:\.\d+)?)\s*[:∶]\s*(\d+(?:\.\d+)?)(?![\d.:])")
+_RATIO_WORD = re.compile(r"ratio|atomic|molar|比", re.IGNORECASE)
+# Acids that are no kind of molecule by themselves, and the linker's own.
+_UNSPECIFIC = frozenset({"ic acid", "organic acid", "carboxylic acid", "amino acid", "amic acid"})
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What one text names.
+
+    Args:
+        metals: symbols, in the order of naming.
+        modifiers: molecules with –COOH, in lower case.
+        ratios: of two metals, `(first, second)` to `2:1`.
+    """
+
+    metals: tuple[str, ...]
+    modifiers: tuple[str, ...]
+    ratios: dict[tuple[str, str], str]
+
+
+def name_parts(text: str, *, everything: bool = False) -> Named:
+    """Return the dopants, modifiers and ratios that a text names.
+
+    Args:
+        everything: each sentence counts, as in a lesson of a laboratory; else only those that
+            tell of doping or of modifying.
+    """
+    metals: list[str] = []
+    modifiers: list[str] = []
+    ratios: dict[tuple[str, str], str] = {}
+    folded = unicodedata.normalize("NFKC", text)
+    for start, end in split_sentences(folded):
+        sentence = folded[start:end]
+        if everything or _DOPES.search(sentence):
+            own = list(dict.fromkeys(_metals(sentence)))
+            metals += own
+            ratios |= _ratios(sentence, own)
+        if everything or _MODIFIES.search(sentence):
+            modifiers += _modifiers(sentence)
+    return Named(tuple(dict.fromkeys(metals)), tuple(dict.fromkeys(modifiers)), ratios)
+
+
+def _metals(sentence: str) -> Iterator[str]:
+    known = chemistry()
+    dopants = known.metals - known.host
+    found: list[tuple[int, str]] = []
+    for match in _FORMULA.finditer(sentence):
+        parts = _PART.findall(match.group())
+        symbols = [symbol for symbol, _ in parts]
+        # An oxide or a salt names a compound; UV and PL are no elements.
+        if set(symbols) <= dopants and _is_meant(match, symbols, sentence):
+            found += [(match.start(), symbol) for symbol in symbols]
+    lower = sentence.lower()
+    for name, symbol in lab_words().elements.items():
+        if symbol in dopants:
+            edge = r"\b" if name.isascii() else ""
+            found += [(m.start(), symbol) for m in re.finditer(rf"{edge}{name}{edge}", lower)]
+    for _, symbol in sorted(found, key=lambda each: each[0]):
+        yield symbol
+
+
+def _is_meant(match: re.Match[str], symbols: list[str], sentence: str) -> bool:
+    if any(len(symbol) == 2 for symbol in symbols) and not set(symbols) <= WORDS_TOO:
+        return set(symbols) <= SYMBOLS
+    beside = sentence[match.end() : match.end() + 1]
+    return bool(_BESIDE.match(beside)) and len(symbols) == 1
+
+
+def _ratios(sentence: str, metals: list[str]) -> dict[tuple[str, str], str]:
+    found: dict[tuple[str, str], str] = {}
+    for match in _FORMULA.finditer(sentence):
+        parts = _PART.findall(match.group())
+        if len(parts) == 2 and all(symbol in metals and count for symbol, count in parts):
+            (first, one), (second, other) = parts
+            found[first, second] = f"{one}:{other}"
+    if len(metals) == 2 and _RATIO_WORD.search(sentence):
+        written = {f"{a}:{b}" for a, b in _NUMBERS.findall(sentence)}
+        # Of several ratios in one sentence it is not told which is meant.
+        if len(written) == 1:
+            found.setdefault((metals[0], metals[1]), written.pop())
+    return found
+
+
+def _modifiers(sentence: str) -> Iterator[str]:
+    for match in _ACID.finditer(sentence):
+        name = match.group()
+        while (shorter := _NO_PART.sub("", name)) != name:
+            name = shorter
+        name = name.lower() if not re.match(r"[DLNO]-", name) else name
+        if name not in _UNSPECIFIC and find_carboxyl(name, None).holds:
+            yield name
+    words = set(re.findall(r"[^\W\d_]+", sentence.lower()))
+    for known in sorted(chemistry().carboxylic):
+        # Chinese has no blanks between words.
+        if known in words or (not known.isascii() and known in sentence):
+            yield known
