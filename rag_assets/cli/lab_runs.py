@@ -203,6 +203,8 @@ def lab_show(run: str, is_trace: bool, as_json: bool) -> None:
         print_json({**found.model_dump(mode="json"), "version": version, "note": note})
     else:
         click.echo(render_run(found, events), nl=False)
+        if found.state == "done":
+            click.echo(f"when one was made: rag lab feedback {found.id} --help", err=True)
 
 
 @click.command(

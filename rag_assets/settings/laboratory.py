@@ -61,8 +61,8 @@ class RecipeRule(Section):
 
     tell: Annotated[str, Field(min_length=1)]
     field: RecipeField | None = None
-    any_of: tuple[str, ...] = ()
-    none_of: tuple[str, ...] = ()
+    any_of: list[str] = Field(default_factory=list)
+    none_of: list[str] = Field(default_factory=list)
     matches: str | None = None
 
     @field_validator("matches")
@@ -103,7 +103,7 @@ class RecipeSettings(Section):
     repairs: Annotated[int, Field(ge=0)] = 2
     tokens: Count | None = 400_000
     seconds: Annotated[float, Field(gt=0)] | None = 3600.0
-    rules: tuple[RecipeRule, ...] = ()
+    rules: list[RecipeRule] = Field(default_factory=list)
 
 
 class LabSettings(Section):

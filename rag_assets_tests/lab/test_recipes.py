@@ -122,7 +122,7 @@ def test_a_kind_of_metal_may_stand_for_an_element() -> None:
 
 
 def test_configured_rules_are_held_and_told() -> None:
-    forbidden = RecipeRule(tell="No toxic metals.", field="M2", none_of=("Pb", "cd"))
+    forbidden = RecipeRule(tell="No toxic metals.", field="M2", none_of=["Pb", "cd"])
     small = RecipeRule(
         tell="Ratios are of small numbers.", field="atomic_ratio", matches="[1-4]:[1-4]"
     )
@@ -133,7 +133,7 @@ def test_configured_rules_are_held_and_told() -> None:
     with pytest.raises(UsageError, match="small numbers"):
         check(small, atomic_ratio="1:9")
     with pytest.raises(UsageError, match="must be"):
-        check(RecipeRule(tell="M1 must be Cu.", field="M1", any_of=("Cu",)), M1="W")
+        check(RecipeRule(tell="M1 must be Cu.", field="M1", any_of=["Cu"]), M1="W")
     assert show_rules([told])[-1] == "Solvents are water or ethanol. (told, not checked)"
     with pytest.raises(ValueError, match="names a field and how it is checked"):
         RecipeRule(tell="Nothing.", field="M1")

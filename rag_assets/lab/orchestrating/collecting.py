@@ -69,8 +69,8 @@ class _Combination:
     def describe(self) -> str:
         """Say by what it was ranked."""
         return (
-            f"{len(self.together)} source(s) name all three parts, {len(self.pair)} both metals; "
-            f"its parts are named {self.count} times in all."
+            f"sources that name all three parts: {len(self.together)}; both metals: "
+            f"{len(self.pair)}; its parts are named {self.count} times in all."
         )
 
 
@@ -102,7 +102,6 @@ def collect_recipes(state: RunState) -> list[Recipe]:
     if len(recipes) < state.job.wanted:
         return []
     recipes[0] = recipes[0].model_copy(update={"dropped": tuple(dropped[:_TOLD_DROPPED])})
-    state.revise(Revision("append", "risks", "r1", WHAT_IT_IS, (), RULES_NAME))
     return recipes
 
 
@@ -165,21 +164,25 @@ def _recipe(state: RunState, found: _Found, one: _Combination) -> Recipe:
     first, second = one.metals
     ratio, cited = _ratio(found, one)
     grounds = [
-        _ground(found, "M1", f"{first} is named", _best(found.metals[first], one)),
-        _ground(found, "M2", f"{second} is named", _best(found.metals[second], one)),
-        _ground(found, "atomic_ratio", f"{first}:{second} = {ratio} is written", cited)
+        _ground(found, "M1", first, _best(found.metals[first], one)),
+        _ground(found, "M2", second, _best(found.metals[second], one)),
+        _ground(found, "atomic_ratio", one.metals, cited)
         if cited
         else {
             "field": "atomic_ratio", "basis": "default",
-            "statement": f"No source that was found writes a ratio; {ratio} is assumed.",
+            "statement": f"No ratio of the two was recognised in what was found; {ratio} is "
+            "assumed.",
         },
         _ground(
-            found, "small_molecule_modifier", f"{one.modifier} is named",
+            found, "small_molecule_modifier", one.modifier,
             _best(found.modifiers[one.modifier], one),
         ),
         {"field": None, "basis": "default", "statement": _together(one)}
         if not one.together
-        else _ground(found, None, "All three parts are named together", one.together),
+        else {
+            "field": None, "basis": _basis(one.together), "citations": one.together[:_MOST_CITED],
+            "statement": "All three parts are named there; whether of one catalyst, nobody read.",
+        },
     ]  # fmt: skip
     proposed = ProposedRecipe.model_validate(
         {
@@ -198,15 +201,23 @@ def _best(citations: Sequence[str], one: _Combination) -> list[str]:
 
 
 def _ground(
-    found: _Found, named: str | None, what: str, citations: Sequence[str]
+    found: _Found, named: str, part: str | tuple[str, str], citations: Sequence[str]
 ) -> dict[str, object]:
+    """Return a ground that says what its first source says, word for word."""
     cited = list(citations)[:_MOST_CITED]
-    is_literature = any(citation.startswith("kb:") for citation in cited)
-    titles = "; ".join(dict.fromkeys(found.sources[c].title or c for c in cited))
+    sentences = found.named[cited[0]].sentences
+    said = sentences.get(part) or sentences.get(_reversed(part)) or found.sources[cited[0]].where
     return {
-        "field": named, "basis": "evidence" if is_literature else "experience",
-        "statement": f"{what} in {titles}."[:600], "citations": cited,
+        "field": named, "basis": _basis(cited), "statement": f'"{said}"'[:600], "citations": cited,
     }  # fmt: skip
+
+
+def _reversed(part: str | tuple[str, str]) -> str | tuple[str, str]:
+    return part if isinstance(part, str) else (part[1], part[0])
+
+
+def _basis(citations: Sequence[str]) -> str:
+    return "evidence" if any(one.startswith("kb:") for one in citations) else "experience"
 
 
 def _together(one: _Combination) -> str:

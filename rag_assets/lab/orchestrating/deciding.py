@@ -181,8 +181,10 @@ class Reader:
             return {**arguments, "role": self.role}
         return arguments
 
-    def _note(self, section: Any, text: str, op: Any, key: Any, citations: list[str]) -> Revision:
-        said, cited = self.aliases.take(text, citations)
+    def _note(
+        self, section: Any, text: str, op: Any, key: Any, citations: list[str] | None
+    ) -> Revision:
+        said, cited = self.aliases.take(text, citations or ())
         if section == "evidence" and not cited:
             raise UsageError("note: a line of 'evidence' cites what it is from.")
         if key is None and op != "append":

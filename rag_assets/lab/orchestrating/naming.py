@@ -15,7 +15,7 @@ from rag_assets.lab.recipes import chemistry, find_carboxyl
 _FORMULA = re.compile(r"(?<![A-Za-z0-9])(?:[A-Z][a-z]?\d*(?:\.\d+)?)+(?![A-Za-z0-9])")
 _PART = re.compile(r"([A-Z][a-z]?)(\d*(?:\.\d+)?)")
 _BESIDE = re.compile(r"[-–—/@+]")
-# A sentence tells of a dopant, not of a support or a product.
+# A passage tells of dopants, not of supports or products.
 _DOPES = re.compile(
     r"dop|loaded|decorat|deposit|bimetal|dual|single[- ]atom|co-?catal|modif|substitut|"
     r"TiO2|titania|掺杂|负载|修饰|双金属|单原子",
@@ -51,33 +51,49 @@ class Named:
         metals: symbols, in the order of naming.
         modifiers: molecules with –COOH, in lower case.
         ratios: of two metals, `(first, second)` to `2:1`.
+        sentences: by metal, modifier or pair of metals, the first sentence that names it.
     """
 
     metals: tuple[str, ...]
     modifiers: tuple[str, ...]
     ratios: dict[tuple[str, str], str]
+    sentences: dict[str | tuple[str, str], str]
 
 
 def name_parts(text: str, *, everything: bool = False) -> Named:
     """Return the dopants, modifiers and ratios that a text names.
 
     Args:
-        everything: each sentence counts, as in a lesson of a laboratory; else only those that
-            tell of doping or of modifying.
+        everything: all of it counts, as of a lesson of a laboratory; else metals where the text
+            tells of doping, and molecules in sentences that tell of modifying.
     """
     metals: list[str] = []
     modifiers: list[str] = []
     ratios: dict[tuple[str, str], str] = {}
+    sentences: dict[str | tuple[str, str], str] = {}
     folded = unicodedata.normalize("NFKC", text)
-    for start, end in split_sentences(folded):
+    dopes = everything or _DOPES.search(folded) is not None
+    for start, end in split_sentences(folded, _line_ends(folded)):
         sentence = folded[start:end]
-        if everything or _DOPES.search(sentence):
+        named: list[str | tuple[str, str]] = []
+        if dopes:
             own = list(dict.fromkeys(_metals(sentence)))
+            written = _ratios(sentence, own)
             metals += own
-            ratios |= _ratios(sentence, own)
+            ratios = written | ratios
+            named += [*own, *written]
         if everything or _MODIFIES.search(sentence):
-            modifiers += _modifiers(sentence)
-    return Named(tuple(dict.fromkeys(metals)), tuple(dict.fromkeys(modifiers)), ratios)
+            molecules = list(_modifiers(sentence))
+            modifiers += molecules
+            named += molecules
+        for one in named:
+            sentences.setdefault(one, " ".join(sentence.split()))
+    return Named(tuple(dict.fromkeys(metals)), tuple(dict.fromkeys(modifiers)), ratios, sentences)
+
+
+def _line_ends(text: str) -> list[int]:
+    """Return where headings and paragraphs end: a sentence does not go on behind them."""
+    return [match.end() for match in re.finditer(r"^#.*\n|\n\s*\n", text, re.MULTILINE)]
 
 
 def _metals(sentence: str) -> Iterator[str]:
@@ -129,8 +145,10 @@ def _modifiers(sentence: str) -> Iterator[str]:
         name = name.lower() if not re.match(r"[DLNO]-", name) else name
         if name not in _UNSPECIFIC and find_carboxyl(name, None).holds:
             yield name
-    words = set(re.findall(r"[^\W\d_]+", sentence.lower()))
     for known in sorted(chemistry().carboxylic):
         # Chinese has no blanks between words.
-        if known in words or (not known.isascii() and known in sentence):
-            yield known
+        edge = r"\b" if known.isascii() else ""
+        found = re.search(rf"{edge}(?:[DL]-)?{known}{edge}", sentence, re.IGNORECASE)
+        if found is not None:
+            name = found[0]
+            yield f"{name[:2].upper()}{name[2:].lower()}" if name[1] == "-" else name.lower()

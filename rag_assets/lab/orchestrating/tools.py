@@ -146,7 +146,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 def tools_of(role: Role, *, is_root: bool) -> Toolset[Any]:
     """Return what a role may do; only the task that is the request itself may finish."""
     names = [*_FUNCTIONS] if role == "orchestrator" else [*LOOKING, "note"]
-    tools = {name: ContextTool[Any](_FUNCTIONS[name]) for name in names}
+    tools: dict[str, ContextTool[Any]] = {name: ContextTool(_FUNCTIONS[name]) for name in names}
     # Who may not finish ends a task by an empty plan, and the tool is not listed.
     return Toolset(tools, ContextTool(finish if is_root else end_task))
 

@@ -138,7 +138,8 @@ def _of_hit(hit: Hit, name: str) -> Source:
     if hit.page_start is not None:
         last = hit.page_end or hit.page_start
         pages = f"p. {hit.page_start}" if last == hit.page_start else f"pp. {hit.page_start}-{last}"
-    where = ", ".join(part for part in (" > ".join(hit.section_path), pages) if part)
+    path = [part for part in hit.section_path if part != hit.doc_title]
+    where = ", ".join(part for part in (" > ".join(path), pages) if part)
     return Source(
         citation=hit.citation_id, text=hit.shown, content_hash=hash_text(hit.shown),
         title=hit.doc_title or hit.doc_uid, where=where, base=hit.namespace, document=hit.doc_uid,

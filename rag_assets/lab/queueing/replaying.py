@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from rag_assets.evidence.replaying import Replay, first_difference
 from rag_assets.lab.opening import Laboratory
 from rag_assets.lab.orchestrating import (
+    RULES_NAME,
     RecordedLab,
     RunOutcome,
     TraceWriter,
@@ -68,6 +69,12 @@ def replay_trace(stored: str, where: str) -> tuple[str, RunOutcome | None]:
         raise RecordingError(
             f"{where}: its prompts are not those of this version of rag-assets. Replay it with "
             "the version that made it."
+        )
+    decided = job.snapshot.get("decided_by")
+    if job.policy == "rules" and decided != RULES_NAME:
+        raise RecordingError(
+            f"{where}: it was collected by {decided}, and this version of rag-assets collects by "
+            f"{RULES_NAME}. Replay it with the version that made it."
         )
     lines: list[str] = []
     try:

@@ -95,7 +95,7 @@ def make_run(
     fails it too, and is raised.
     """
     outcome: RunOutcome | None = None
-    reason = "this program failed; the error was printed where it ran"
+    reason = "it ended without a word"
     snapshot: dict[str, Any] = {}
     try:
         with LabLibrary(lab, asked, run.id) as library:
@@ -107,6 +107,9 @@ def make_run(
         reason = hide_credentials(str(error))
     except KeyboardInterrupt:
         reason = "it was interrupted"
+        raise
+    except Exception as error:
+        reason = f"this program failed: {type(error).__name__}: {hide_credentials(str(error))}"
         raise
     finally:
         ended = _store(lab, run, outcome, reason, snapshot, now())
@@ -124,7 +127,7 @@ def _prepare(
     described = {role: {**model.describe(), "name": model.name} for role, model in models.items()}
     job = RecipeJob(
         run_id=run.id, text=request.text, wanted=request.recipes_per_run,
-        policy="model" if is_model else "rules", rules=settings.rules, depth=settings.depth,
+        policy="model" if is_model else "rules", rules=tuple(settings.rules), depth=settings.depth,
         limits=Limits(settings.steps, settings.calls, settings.repairs, settings.tokens,
                       settings.seconds),
         shown=settings.shown, models=described, temperature=request.temperature,

@@ -70,7 +70,11 @@ class Quoted:
     @property
     def beginning(self) -> str:
         """Return the text on one line, cut where it is long."""
-        flat = " ".join(self.text.split())
+        # A passage may begin with its heading, which stands beside it already.
+        lines = self.text.splitlines()
+        while len(lines) > 1 and (not lines[0].strip() or lines[0].startswith("#")):
+            lines = lines[1:]
+        flat = " ".join(" ".join(lines).split())
         if len(flat) <= _QUOTED_CHARACTERS:
             return flat
         return f"{flat[:_QUOTED_CHARACTERS].rsplit(' ', 1)[0]} …"
