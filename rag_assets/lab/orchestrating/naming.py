@@ -27,20 +27,15 @@ _MODIFIES = re.compile(
     r"修饰|调控|接枝|锚定|配体|微环境",
     re.IGNORECASE,
 )
-_ACID = re.compile(
-    r"(?:\b(?:\d[\d,]*|[DLNOpmo]|para|meta|ortho|trans|cis)-)*"
-    r"\b(?:[a-z]+ )?[A-Za-z\-]*[a-z]ic acid\b"
-)
-# Before "-ic acid" a word that is no part of the name.
-_NO_PART = re.compile(
-    r"^(?:the|a|an|of|with|and|or|by|as|in|on|to|for|from|using|like|than|both|via|is|are|was|"
-    r"each|every|some|this|that|these|organic|carboxylic|small|free|anchored|grafted)\s+",
-    re.IGNORECASE,
-)
+_ACID = re.compile(r"(?<![\w-])(?:[A-Za-z0-9,']+-)*[A-Za-z]*[a-z]ic acid\b")
 _NUMBERS = re.compile(r"(?<![\d.:])(\d+(?:\.\d+)?)\s*[:∶]\s*(\d+(?:\.\d+)?)(?![\d.:])")
+_EQUATION = re.compile(
+    r"([A-Z][a-z]?)\s*[:/∶]\s*([A-Z][a-z]?)\s*(?:=|of|is|was)?\s*(\d+(?:\.\d+)?)\s*[:∶]\s*"
+    r"(\d+(?:\.\d+)?)(?![\d.:])"
+)
 _RATIO_WORD = re.compile(r"ratio|atomic|molar|比", re.IGNORECASE)
 # Acids that are no kind of molecule by themselves, and the linker's own.
-_UNSPECIFIC = frozenset({"ic acid", "organic acid", "carboxylic acid", "amino acid", "amic acid"})
+_UNSPECIFIC = frozenset({"organic acid", "carboxylic acid", "dicarboxylic acid", "amic acid"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +124,10 @@ def _ratios(sentence: str, metals: list[str]) -> dict[tuple[str, str], str]:
         if len(parts) == 2 and all(symbol in metals and count for symbol, count in parts):
             (first, one), (second, other) = parts
             found[first, second] = f"{one}:{other}"
-    if len(metals) == 2 and _RATIO_WORD.search(sentence):
+    for first, second, one, other in _EQUATION.findall(sentence):
+        if first in metals and second in metals:
+            found.setdefault((first, second), f"{one}:{other}")
+    if len(metals) == 2 and not found and _RATIO_WORD.search(sentence):
         written = {f"{a}:{b}" for a, b in _NUMBERS.findall(sentence)}
         # Of several ratios in one sentence it is not told which is meant.
         if len(written) == 1:
@@ -140,8 +138,6 @@ def _ratios(sentence: str, metals: list[str]) -> dict[tuple[str, str], str]:
 def _modifiers(sentence: str) -> Iterator[str]:
     for match in _ACID.finditer(sentence):
         name = match.group()
-        while (shorter := _NO_PART.sub("", name)) != name:
-            name = shorter
         name = name.lower() if not re.match(r"[DLNO]-", name) else name
         if name not in _UNSPECIFIC and find_carboxyl(name, None).holds:
             yield name

@@ -1,0 +1,152 @@
+"""`policy: rules`: what stands in the sources is put together, and nothing is concluded."""
+
+import json
+
+import pytest
+
+from rag_assets.lab.orchestrating import Observed, RunNote, Source
+from rag_assets.lab.orchestrating.naming import name_parts
+from rag_assets.lab.queueing import replay_trace
+from rag_assets.model import hash_text
+from rag_assets.settings import RecipeRule
+from rag_assets_tests.lab.scripted_runs import LESSON, Made, Shelf, kb, lesson, run
+
+
+@pytest.mark.parametrize(
+    ("text", "metals"),
+    [
+        ("CuMo-TiO2 and Cu2W2-TiO2", ("Cu", "Mo", "W")),
+        ("copper- and platinum-doped TiO2", ("Cu", "Pt")),
+        ("W-doped TiO2", ("W",)),
+        ("铜钼双掺杂 TiO2", ("Cu", "Mo")),
+        # Compounds, products, methods and words are no dopants.
+        ("TiO2 beside ZnO, Al2O3 and BiVO4", ()),
+        ("CO2 became CO and CH4 on TiO2", ()),
+        ("In TiO2, UV light and XPS; As shown. I think. No. He said so.", ()),
+        ("Zr-BTB and doped TiO2", ()),
+        ("Copper pans are used in kitchens.", ()),
+    ],
+)
+def test_dopants_are_told_from_what_else_is_written(text: str, metals: tuple[str, ...]) -> None:
+    assert name_parts(text).metals == metals
+
+
+@pytest.mark.parametrize(
+    ("text", "modifiers"),
+    [
+        ("The nodes were modified with 4-aminobenzoic acid.", ("4-aminobenzoic acid",)),
+        ("It was grafted with the L-histidine of old.", ("L-histidine",)),
+        ("The modulator trifluoroacetic acid was removed.", ("trifluoroacetic acid",)),
+        ("用甘氨酸修饰的 MOF", ("甘氨酸",)),
+        ("Modified with benzenesulfonic acid and with phosphoric acid.", ()),
+        ("Formic acid was a product.", ()),
+        ("A carboxylic acid modified it.", ()),
+    ],
+)
+def test_modifiers_are_told_from_other_acids(text: str, modifiers: tuple[str, ...]) -> None:
+    assert name_parts(text).modifiers == modifiers
+
+
+@pytest.mark.parametrize(
+    ("text", "ratios"),
+    [
+        ("Cu2Mo1-TiO2", {("Cu", "Mo"): "2:1"}),
+        ("Doped TiO2. The Cu:Mo atomic ratio of 3:1 was best.", {("Cu", "Mo"): "3:1"}),
+        ("Doped TiO2. Cu to Mo ratios of 1:1 and 3:1 were tried.", {}),
+        ("Cu and Mo in TiO2 were tried at 10:30.", {}),
+        ("Doped TiO2 of Cu, Mo and W at a ratio of 1:2.", {}),
+    ],
+)
+def test_a_ratio_is_taken_where_it_is_clear_whose_it_is(
+    text: str, ratios: dict[tuple[str, str], str]
+) -> None:
+    assert name_parts(text).ratios == ratios
+
+
+def replayed(made: Made) -> Made:
+    again, outcome = replay_trace(made.text, "trace")
+    assert (again, outcome) == (made.text, made.outcome)
+    return made
+
+
+def test_parts_that_stand_together_come_first_each_with_its_words() -> None:
+    made = replayed(run(wanted=2))
+    first, second = made.outcome.recipes
+    assert (first.M1, first.M2, first.atomic_ratio) == ("Cu", "Mo", "2:1")
+    assert first.small_molecule_modifier.name == "4-aminobenzoic acid"
+    assert second.small_molecule_modifier.name == "glycine"
+    by_field = {ground.field: ground for ground in first.grounds}
+    assert by_field["atomic_ratio"].citations == (kb("coupling"),)
+    assert by_field["small_molecule_modifier"].citations == (kb("acids"),)
+    assert by_field[None].citations == (kb("acids"),)
+    assert "Zr nodes were modified with 4-aminobenzoic acid" in (
+        by_field["small_molecule_modifier"].statement
+    )
+    assert all(ground.citations for ground in first.grounds)
+    assert first.dropped
+    assert made.kinds("asked") == []
+
+
+def test_what_was_not_found_together_and_what_is_assumed_is_said() -> None:
+    class Apart(Shelf):
+        def search(self, base: str, query: str) -> Observed:
+            text = {"principles": "Cu-doped TiO2. Mo-doped TiO2.", "modulation": "Nodes were "
+                    "modified with glycine."}[base]  # fmt: skip
+            return Observed((Source(kb(base), text, hash_text(text), base, "", "kb_shelf"),))
+
+    (recipe,) = replayed(run(shelf=Apart())).outcome.recipes
+    by_field = {ground.field: ground for ground in recipe.grounds}
+    assert by_field[None].basis == "default"
+    assert "Not found together in one source" in by_field[None].statement
+    assert (recipe.atomic_ratio, by_field["atomic_ratio"].basis) == ("1:1", "default")
+    assert by_field["atomic_ratio"].citations == ()
+
+
+def test_lessons_of_success_count_and_are_cited_as_experience() -> None:
+    class OnlyLessons(Shelf):
+        def search(self, base: str, query: str) -> Observed:
+            return Observed()
+
+    (recipe,) = replayed(run(shelf=OnlyLessons([lesson()]))).outcome.recipes
+    assert recipe.small_molecule_modifier.name == "L-histidine"
+    # The recipe that was made stands beside the lesson.
+    assert recipe.atomic_ratio == "3:1"
+    assert {g.basis for g in recipe.grounds if g.citations} == {"experience"}
+    assert {c for g in recipe.grounds for c in g.citations} == {LESSON}
+    badly = replayed(run(shelf=OnlyLessons([lesson(well_scored=False)])))
+    assert badly.outcome.state == "failed"
+    failure = replayed(run(shelf=Shelf([lesson(kind="failure")])))
+    assert any(one.citations == (LESSON,) for one in failure.outcome.note.entries("risks"))
+
+
+def test_a_source_that_cannot_be_asked_is_said() -> None:
+    class Half(Shelf):
+        def search(self, base: str, query: str) -> Observed:
+            return super().search(base, "broken" if base == "modulation" else query)
+
+    made = replayed(run(shelf=Half()))
+    assert (made.outcome.state, made.outcome.ended_by) == ("failed", "nothing")
+    assert "do not name enough metals and modifiers" in made.outcome.reason
+    assert any("search_modulation could not be asked" in e.text
+               for e in made.outcome.note.entries("risks"))  # fmt: skip
+
+
+def test_configured_rules_are_held_by_rules_too() -> None:
+    rules = (RecipeRule(tell="No glycine.", field="small_molecule_modifier",
+                        none_of=["glycine", "4-aminobenzoic acid"]),)  # fmt: skip
+    (recipe,) = replayed(run(rules=rules)).outcome.recipes
+    assert recipe.small_molecule_modifier.name == "L-histidine"
+    assert any("No glycine." in one.why for one in recipe.dropped)
+
+
+def test_the_same_sources_give_the_same_run() -> None:
+    one, other = run(wanted=3), run(wanted=3)
+    assert one.text == other.text
+    assert json.loads(one.text.splitlines()[0])["job"]["policy"] == "rules"
+    assert isinstance(one.outcome.note, RunNote)
+
+
+def test_a_canceled_collection_stops_before_its_next_look() -> None:
+    shelf = Shelf()
+    made = replayed(run(shelf=shelf, is_canceled=lambda: len(shelf.asked) >= 2))
+    assert (len(shelf.asked), made.outcome.state) == (2, "canceled")
