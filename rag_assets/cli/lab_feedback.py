@@ -186,7 +186,7 @@ def _print_feedback(reading: "Reading", feedback: "Feedback", *, as_json: bool) 
 def _feedback_lines(reading: "Reading", feedback: "Feedback") -> Iterator[str]:
     from rag_assets.lab import product_names
 
-    made = f", as made: {feedback.as_made}" if feedback.as_made else ""
+    made = f" (as made: {feedback.as_made})" if feedback.as_made else ""
     yield (
         f"run {feedback.run_id}, recipe {feedback.recipe_index}{made}: score {feedback.score:g} "
         f"(version {feedback.version})"

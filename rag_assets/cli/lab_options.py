@@ -36,7 +36,7 @@ def opened_laboratory() -> "Iterator[Laboratory]":
 
 def now() -> str:
     """Return the time, ISO 8601 with zone."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def who(by: str | None) -> str:

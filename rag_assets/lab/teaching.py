@@ -34,7 +34,7 @@ from rag_assets.lab.feedback import (
 from rag_assets.lab.opening import Laboratory
 from rag_assets.lab.products import product_names
 from rag_assets.lab.store import Reading, Run, Writing, new_id, read_run
-from rag_assets.model import AnswerError, BudgetError, LanguageModelError
+from rag_assets.model import AnswerError, LanguageModelError
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,8 +193,6 @@ def _extract(lab: Laboratory, teaching: Teaching, extraction_id: str) -> Extract
         return extract_lessons(
             teaching, extraction_id, lab.open_model(), lab.settings.experience.lessons
         )
-    except BudgetError:
-        raise
     except AnswerError as error:
         raise AnswerError(f"{error} {_NOTHING_CHANGED}", error.answer) from error
     except LanguageModelError as error:

@@ -15,14 +15,16 @@ from rag_assets.lab.store.events import Draft, Event
 MEANINGS = 3
 FEEDBACKS = 5
 # What happens: its kind, and numbers that choose of what is there.
-STEPS = st.lists(
-    st.tuples(
-        st.sampled_from(["learn", "learn", "learn", "undo", "relearn", "edit", "note", "archive",
-                         "restore"]),
-        st.integers(0, 99), st.integers(0, 99), st.integers(0, 99),
+_STEP = st.tuples(
+    st.sampled_from(
+        ["learn", "learn", "learn", "undo", "relearn", "edit", "note", "archive", "restore"]
     ),
-    max_size=16,
-)  # fmt: skip
+    st.integers(0, 99),
+    st.integers(0, 99),
+    st.integers(0, 99),
+)
+STEPS = st.lists(_STEP, max_size=16)
+LONG_STEPS = st.lists(_STEP, min_size=8, max_size=24)
 
 
 def meaning_of(text: str) -> str:

@@ -209,6 +209,12 @@ def test_a_form_that_cannot_be_used_is_refused_and_nothing_written(
     assert projections(lab) == before
 
 
+def test_a_run_without_recipes_takes_no_feedback(lab: Laboratory) -> None:
+    put_run(lab, "r9", recipes=0, state="failed", reason="the model did not answer")
+    with pytest.raises(UsageError, match=r"no recipe that could have been made \(it is failed\)"):
+        give(lab, "r9", form(lab))
+
+
 def test_a_product_is_chosen_from_the_catalogue(lab: Laboratory) -> None:
     with pytest.raises(UsageError, match="no product of the id 'ethylene'"):
         give(lab, "r1", FeedbackForm(1.0, {"ethylene": 1.0}))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rag_assets.lab.experience.items import fold_item
 from rag_assets.lab.experience.rolling import active_items
 from rag_assets.lab.store.events import Draft
-from rag_assets_tests.lab.histories import STEPS, History
+from rag_assets_tests.lab.histories import LONG_STEPS, STEPS, History
 
 Step = tuple[str, int, int, int]
 Steps = list[Step]
@@ -43,7 +43,7 @@ def test_nothing_is_lost_and_nothing_leaks(steps: Steps) -> None:
 
 @pytest.mark.slow
 @settings(max_examples=LONG)
-@given(STEPS)
+@given(LONG_STEPS)
 def test_nothing_is_lost_and_nothing_leaks_in_ten_thousand_histories(steps: Steps) -> None:
     hold_in(steps)
 

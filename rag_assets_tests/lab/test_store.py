@@ -2,17 +2,19 @@
 
 import multiprocessing
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import Engine, event
 
 from rag_assets.lab import (
+    Draft,
     Laboratory,
     Strategy,
     add_note,
@@ -32,11 +34,13 @@ from rag_assets.lab import (
     save_template,
     withdraw_feedback,
 )
+from rag_assets.lab.store import migrating
 from rag_assets.lab.store.migrating import HEAD
 from rag_assets.model import (
     ChangedMeanwhileError,
     ConfigurationError,
     DamagedFileError,
+    LockedError,
     UsageError,
 )
 from rag_assets.workspace import Workspace
@@ -297,6 +301,51 @@ def test_a_kill_in_any_statement_leaves_all_or_nothing(
     assert len(heads) > 5
     assert heads == sorted(heads)
     assert len(set(heads)) == (1 if work is _fold else 2)
+
+
+@pytest.mark.slow
+def test_a_kill_while_a_laboratory_is_made_leaves_one_that_can_be_made(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path / "new", {"lab": {}})
+    ended, at = signal.SIGKILL.value, 0
+    while ended:
+        shutil.rmtree(workspace.meta, ignore_errors=True)
+        child = os.fork()
+        if child == 0:
+            seen = iter(range(1_000_000))
+
+            def count(*_: object, seen: Iterator[int] = seen, at: int = at) -> None:
+                if next(seen) == at:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+            event.listen(Engine, "before_cursor_execute", count)
+            event.listen(Engine, "commit", count)
+            open_laboratory(workspace)
+            os._exit(0)
+        ended = os.waitpid(child, 0)[1]
+        lab = open_laboratory(workspace)
+        put_run(lab, "r1")
+        lab.store.close()
+        at += 1
+    assert at > 20
+
+
+def test_who_waits_too_long_is_told(lab: Laboratory, monkeypatch: pytest.MonkeyPatch) -> None:
+    lab.store.close()
+    monkeypatch.setattr(migrating, "BUSY_MILLISECONDS", 1)
+    with sqlite3.connect(lab.store.path, isolation_level=None) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(LockedError, match="another process has been writing"):
+            put_run(lab, "r3")
+        with lab.store.reading() as reading:  # a reader waits for nobody
+            assert reading.head() == 5
+
+
+def test_a_value_that_json_does_not_know_is_refused(lab: Laboratory) -> None:
+    with (
+        pytest.raises(UsageError, match="holds a value that JSON does not know"),
+        lab.store.writing(AT, "ana") as writing,
+    ):
+        writing.append(Draft("item", "m", "created", {"content": float("nan")}))
 
 
 _LOADED = """

@@ -2,7 +2,7 @@
 
 “More Cu helps” and “less Cu helps” are neighbours in every embedding. A register of rules, each
 with two lessons that it tells apart and two that it does not; how often each fires, and what would
-be merged without it, is counted by `python -m benchmarks.rules_ledger --lessons`.
+be merged without it, is counted by `python -m benchmarks.lesson_pairs` (docs/laboratory.md).
 """
 
 import re
@@ -235,6 +235,12 @@ def _exchanged(one: str, other: str) -> bool:
     return any(tag != "equal" for tag, *_ in matcher.get_opcodes())
 
 
+def _other_words(one: str, other: str) -> bool:
+    """Each says something of its own that nobody knows to be the same: a ring, a necklace."""
+    sides = [_content(spell_out(text)) for text in (one, other)]
+    return bool(sides[0] - sides[1]) and bool(sides[1] - sides[0])
+
+
 RULES = (
     DifferenceRule(
         "other-numbers",
@@ -279,5 +285,12 @@ RULES = (
         ("The green light helped the film.", "The red light helped the film."),
         ("The green light helped the film.", "The green light improved the film."),
         _exchanged,
+    ),
+    DifferenceRule(
+        "other-words",
+        "Each has a word of its own, and nobody knows that they mean the same.",
+        ("Washing with ethanol left the film whole.", "The film was whole again with brushing."),
+        ("Washing with ethanol improved the film.", "The film was improved by ethanol washing."),
+        _other_words,
     ),
 )  # fmt: skip

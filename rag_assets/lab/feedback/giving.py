@@ -81,6 +81,10 @@ def check_form(reading: Reading, run: Run, form: FeedbackForm) -> tuple[Measured
         )
     for product_id in form.values:
         read_product(reading, product_id)
+    if not run.recipes:
+        raise UsageError(
+            f"run {run.id} has no recipe that could have been made (it is {run.state})."
+        )
     if not 1 <= form.recipe_index <= len(run.recipes):
         raise UsageError(
             f"run {run.id} has {len(run.recipes)} recipes: 'recipe_index' must be from 1 to "

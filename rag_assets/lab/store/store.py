@@ -278,7 +278,13 @@ def _event(row: Mapping[Any, Any]) -> Event:
 
 def _row(event: Event) -> dict[str, Any]:
     # As JSON gives it back, so that what is read equals what was written.
-    body = json.loads(json.dumps(dict(event.body), allow_nan=False))
+    try:
+        body = json.loads(json.dumps(dict(event.body), allow_nan=False))
+    except ValueError as error:
+        raise UsageError(
+            f"{event.entity} '{event.subject}' holds a value that JSON does not know ({error}). "
+            "Nothing was written."
+        ) from error
     return {name: getattr(event, name) for name in _COLUMNS} | {"body": body}
 
 
