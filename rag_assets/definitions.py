@@ -12,9 +12,11 @@ from rag_assets.assets import (
     DRAFTS,
     EVALUATION_SETS,
     QUESTIONS,
+    RECIPE_RUNS,
     build_audit_assets,
     build_evaluation_sets_asset,
     build_evidence_packs_asset,
+    build_lab_assets,
     build_law_curation_asset,
     build_namespace_assets,
     build_parse_summary_assets,
@@ -22,10 +24,15 @@ from rag_assets.assets import (
 )
 from rag_assets.checks import (
     build_evaluation_checks,
+    build_lab_checks,
     build_namespace_checks,
     build_workspace_checks,
 )
-from rag_assets.sensors import build_namespace_sensors, build_workspace_sensors
+from rag_assets.sensors import (
+    build_lab_sensor,
+    build_namespace_sensors,
+    build_workspace_sensors,
+)
 from rag_assets.stages import PARSE_SUMMARIES, PARSES
 from rag_assets.workspace import Namespace, Workspace, require_own_environment
 
@@ -37,6 +44,7 @@ DYNAMIC_PARTITIONS = {
     "citation_audits": str(DRAFTS.name),
     "claim_audits": str(DRAFTS.name),
     "retrieval_evaluations": str(EVALUATION_SETS.name),
+    "lab/recipe_runs": str(RECIPE_RUNS.name),
 }
 
 
@@ -87,8 +95,9 @@ def build_workspace_definitions(workspace: Workspace) -> dg.Definitions:
         shared = _build_shared(workspace, indexes, parses)
         laws = [each for each in namespaces if each.settings.chunk.mode == "law"]
         return dg.Definitions.merge(
-            *parts, shared, _build_evaluations(workspace), _build_curation(workspace, laws)
-        )
+            *parts, shared, _build_evaluations(workspace), _build_curation(workspace, laws),
+            _build_laboratory(workspace),
+        )  # fmt: skip
 
 
 @contextmanager
@@ -153,6 +162,28 @@ def _build_curation(workspace: Workspace, laws: Sequence[Namespace]) -> dg.Defin
         return dg.Definitions()
     parses = [dg.AssetKey([namespace.name, PARSES]) for namespace in laws]
     return dg.Definitions(assets=[build_law_curation_asset(workspace, parses)])
+
+
+def _build_laboratory(workspace: Workspace) -> dg.Definitions:
+    """Return what makes recipes; nothing where the workspace has no laboratory."""
+    if workspace.settings.lab is None:
+        return dg.Definitions()
+    bases = workspace.settings.lab.bases
+    upstream = [
+        dg.AssetKey([name, "search_index"]) for name in (bases.principles, bases.modulation)
+    ]
+    assets = build_lab_assets(workspace, upstream)
+    job = dg.define_asset_job(
+        "make_recipes",
+        selection=dg.AssetSelection.keys("lab/recipe_runs"),
+        description="The recipes of one run.",
+    )
+    return dg.Definitions(
+        assets=assets,
+        asset_checks=build_lab_checks(workspace),
+        sensors=[build_lab_sensor(workspace, job.name)],
+        jobs=[job],
+    )
 
 
 @dg.definitions

@@ -11,6 +11,7 @@ from rag_assets.assets.evidence_packs import (
     build_evidence_packs_asset,
     record_noted_packs,
 )
+from rag_assets.assets.lab import RECIPE_RUNS, RUNS_ASSET, build_lab_assets, record_done_runs
 from rag_assets.assets.law_curation import build_law_curation_asset
 from rag_assets.assets.options import (
     REASON_TAG,
@@ -46,17 +47,21 @@ __all__ = [
     "EVALUATION_SETS",
     "QUESTIONS",
     "REASON_TAG",
+    "RECIPE_RUNS",
     "REHASH_TAG",
     "RETRY_TAG",
+    "RUNS_ASSET",
     "STATE_TAG",
     "build_audit_assets",
     "build_evaluation_sets_asset",
     "build_evidence_packs_asset",
+    "build_lab_assets",
     "build_law_curation_asset",
     "build_namespace_assets",
     "build_parse_summary_assets",
     "build_retrieval_evaluations_asset",
     "metadata_of_audit",
     "progress_reporter",
+    "record_done_runs",
     "record_noted_packs",
 ]

@@ -1,5 +1,6 @@
 """Asset checks: thin, over statements that live with the capabilities."""
 
+from rag_assets.checks.lab import build_lab_checks
 from rag_assets.checks.namespace import build_namespace_checks, record_stale
 from rag_assets.checks.workspace import (
     build_evaluation_checks,
@@ -10,6 +11,7 @@ from rag_assets.checks.workspace import (
 
 __all__ = [
     "build_evaluation_checks",
+    "build_lab_checks",
     "build_namespace_checks",
     "build_workspace_checks",
     "check_packs",

@@ -14,7 +14,6 @@ import yaml
 from rag_assets.lab import (
     Laboratory,
     Run,
-    init_laboratory,
     list_runs,
     open_laboratory,
     read_run,
@@ -42,6 +41,7 @@ from rag_assets.model import (
     UsageError,
 )
 from rag_assets.workspace import Workspace
+from rag_assets_tests.lab.bases import make_bases
 from rag_assets_tests.lab.laboratories import AT, form, put_run
 from rag_assets_tests.lab.scripted_runs import (
     DOWN,
@@ -51,14 +51,8 @@ from rag_assets_tests.lab.scripted_runs import (
     finish,
     propose,
 )
-from rag_assets_tests.libraries import build, make_workspace
+from rag_assets_tests.libraries import make_workspace
 
-PAPERS = {
-    "kb_principles/coupling.md": "# Coupling\n\nTiO2 doped with copper and molybdenum coupled CO "
-    "to ethylene. The Cu:Mo atomic ratio of 2:1 was the most selective.\n",
-    "kb_modulation/acids.md": "# Acids\n\nZr nodes were modified with 4-aminobenzoic acid; Cu and "
-    "Mo doped TiO2 then gave more ethylene.\n",
-}
 ASKED = {"text": "A recipe for ethylene from CO2."}
 
 
@@ -74,18 +68,7 @@ def root(tmp_path: Path, library: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("bases") / "lab"
-    make_workspace(made, PAPERS)
-    (made / "namespaces" / "thesis.yaml").unlink()
-    for name in ("kb_principles", "kb_modulation"):
-        values = {"raw": [f"raw/{name}"], "places": {"": {"source_type": "evidence",
-                  "citable": True}}}  # fmt: skip
-        (made / "namespaces" / f"{name}.yaml").write_text(yaml.safe_dump(values), encoding="utf-8")
-    workspace = Workspace.open(made)
-    for name in ("kb_principles", "kb_modulation"):
-        build(workspace.namespace(name))
-    init_laboratory(workspace)
-    return made
+    return make_bases(tmp_path_factory.mktemp("bases") / "lab").root
 
 
 @pytest.fixture

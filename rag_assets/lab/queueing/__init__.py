@@ -1,5 +1,13 @@
 """Requests, the queue that works on them one after the other, and runs made again."""
 
+from rag_assets.lab.queueing.auditing import broken_rules, lost_citations
+from rag_assets.lab.queueing.files import (
+    keys_of,
+    list_request_files,
+    queue_key,
+    read_request,
+    requested_keys,
+)
 from rag_assets.lab.queueing.places import read_beat, run_folder, trace_file
 from rag_assets.lab.queueing.queue import cancel_run, queue_again
 from rag_assets.lab.queueing.replaying import replay_run, replay_trace
@@ -18,17 +26,24 @@ from rag_assets.lab.queueing.working import make_run, work
 __all__ = [
     "MOST_RUNS",
     "RecipeRequest",
+    "broken_rules",
     "cancel_run",
     "choose_policy",
+    "keys_of",
+    "list_request_files",
+    "lost_citations",
     "make_run",
     "parse_request",
     "queue_again",
+    "queue_key",
     "queue_run",
     "read_beat",
+    "read_request",
     "render_run",
     "replay_run",
     "replay_trace",
     "request_slug",
+    "requested_keys",
     "run_folder",
     "submit_request",
     "trace_file",

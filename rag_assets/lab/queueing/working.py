@@ -51,6 +51,7 @@ def work(
     notify: Notify = lambda sentence: None,
     only: str | None = None,
     asked: Asked | None = None,
+    patience: float | None = None,
 ) -> list[Run]:
     """Work on the queue until it is empty; return the runs that ended.
 
@@ -60,6 +61,7 @@ def work(
         notify: is told what happens.
         only: this run and no other.
         asked: a library that is open already; the workspace without.
+        patience: seconds to wait for another process that works; two without.
 
     Raises:
         LockedError: another process works on the queue.
@@ -68,7 +70,10 @@ def work(
     ended: list[Run] = []
     try:
         with hold_lock(
-            worker_lock(workspace), "the queue of the laboratory", lambda _: None, _WAIT_SECONDS
+            worker_lock(workspace),
+            "the queue of the laboratory",
+            lambda _: None,
+            _WAIT_SECONDS if patience is None else patience,
         ):
             for dead in fail_the_dead(lab, at=now()):
                 notify(f"{dead.id}: failed: {dead.reason}")

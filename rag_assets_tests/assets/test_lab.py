@@ -1,0 +1,168 @@
+"""The laboratory in Dagster: request files become runs, runs are checked, no circle."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+import yaml
+
+from rag_assets.definitions import build_definitions
+from rag_assets.lab import Laboratory, open_laboratory, read_run, record_run
+from rag_assets.lab.queueing import parse_request, submit_request, trace_file, work
+from rag_assets.workspace import Workspace
+from rag_assets_tests.lab.bases import make_bases
+from rag_assets_tests.lab.laboratories import AT
+
+RUNS = dg.AssetKey(["lab", "recipe_runs"])
+REQUEST = {"text": "A recipe for ethylene from CO2.", "n": 2}
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_bases(tmp_path_factory.mktemp("bases") / "lab").root
+
+
+@pytest.fixture
+def root(tmp_path: Path, library: Path) -> Path:
+    import shutil
+
+    made = tmp_path / "lab"
+    shutil.copytree(library, made)
+    with (made / "config.yaml").open("a", encoding="utf-8") as stream:
+        stream.write(yaml.safe_dump({"sensors": {"rest_seconds": 0}}))
+    (made / "requests").mkdir()
+    (made / "requests" / "ethylene.yaml").write_text(yaml.safe_dump(REQUEST), encoding="utf-8")
+    return made
+
+
+@pytest.fixture
+def instance() -> Iterator[dg.DagsterInstance]:
+    with dg.instance_for_test() as made:
+        yield made
+
+
+def defs_of(root: Path) -> dg.Definitions:
+    return build_definitions(Workspace.open(root))
+
+
+def tick(root: Path, instance: dg.DagsterInstance) -> Any:
+    defs = defs_of(root)
+    sensor = next(one for one in defs.sensors or () if one.name == "lab_requests")  # type: ignore[union-attr]
+    with dg.build_sensor_context(instance=instance) as context:
+        return sensor(context)
+
+
+def run_key(root: Path, instance: dg.DagsterInstance, key: str, **more: Any) -> Any:
+    instance.add_dynamic_partitions("recipe_runs", [key])
+    job = defs_of(root).resolve_job_def("make_recipes")
+    return job.execute_in_process(instance=instance, partition_key=key, **more)
+
+
+def checks_of(ran: Any) -> dict[str, Any]:
+    return {one.check_name: one for one in ran.get_asset_check_evaluations()}
+
+
+def lab_of(root: Path) -> Laboratory:
+    return open_laboratory(Workspace.open(root))
+
+
+def test_a_request_file_becomes_runs_that_are_made_and_checked(
+    root: Path, instance: dg.DagsterInstance
+) -> None:
+    first = tick(root, instance)
+    (asked,) = first.run_requests
+    assert asked.partition_key.endswith("-r1")
+    assert asked.tags["rag/reason"] == "not made yet"
+    ran = run_key(root, instance, asked.partition_key)
+    assert ran.success
+    assert {name: one.passed for name, one in checks_of(ran).items()} == {
+        "recipes_follow_the_rules": True, "citations_of_runs_resolve": True,
+    }  # fmt: skip
+    (made,) = ran.asset_materializations_for_node("lab__recipe_runs")
+    assert made.metadata["recipes"].value == 1
+    assert "CuMo-TiO2" in made.metadata["preview"].value
+    (second,) = tick(root, instance).run_requests
+    assert second.partition_key.endswith("-r2")
+    assert run_key(root, instance, second.partition_key).success
+    assert tick(root, instance).skip_message == "nothing new"
+    # What is done is not made again.
+    again = run_key(root, instance, asked.partition_key)
+    assert again.success
+    with lab_of(root).store.reading() as reading:
+        assert read_run(reading, asked.partition_key)[0].snapshot["attempt"] == 1
+
+
+def test_runs_of_commands_are_recorded_in_the_ui(root: Path, instance: dg.DagsterInstance) -> None:
+    (root / "requests" / "ethylene.yaml").unlink()
+    lab = lab_of(root)
+    (run,) = submit_request(lab, parse_request({"text": "Ethylene!"}), at=AT, by="ana")
+    work(lab, now=lambda: AT, clock=lambda: 0.0)
+    assert tick(root, instance).skip_message == "1 runs of commands were recorded"
+    assert instance.get_materialized_partitions(RUNS) == {run.id}
+    assert tick(root, instance).skip_message == "nothing new"
+
+
+def test_a_file_that_cannot_be_used_is_named(root: Path, instance: dg.DagsterInstance) -> None:
+    (root / "requests" / "ethylene.yaml").write_text("text: Ethylene\nruns: 3\n", encoding="utf-8")
+    assert "ethylene.yaml: 'runs'" in tick(root, instance).skip_message
+
+
+def test_a_run_that_fails_is_told_and_tried_again(root: Path, instance: dg.DagsterInstance) -> None:
+    import shutil
+
+    shutil.move(root / "index" / "kb_modulation", root / "index" / "away")
+    (asked,) = tick(root, instance).run_requests
+    ran = run_key(root, instance, asked.partition_key, raise_on_error=False, tags=dict(asked.tags))
+    assert not ran.success
+    shutil.move(root / "index" / "away", root / "index" / "kb_modulation")
+    (again,) = tick(root, instance).run_requests
+    assert (again.partition_key, again.tags["rag/reason"]) == (
+        asked.partition_key, "not made yet (attempt 2)",
+    )  # fmt: skip
+    assert run_key(root, instance, again.partition_key).success
+
+
+def test_a_broken_recipe_and_a_lost_citation_are_found(
+    root: Path, instance: dg.DagsterInstance
+) -> None:
+    (asked,) = tick(root, instance).run_requests
+    run_key(root, instance, asked.partition_key)
+    lab = lab_of(root)
+    with lab.store.writing(AT, "test") as writing:
+        run, _ = read_run(writing, asked.partition_key)
+        recipe = run.recipes[0]
+        wrong = recipe.model_copy(
+            update={"small_molecule_modifier": recipe.small_molecule_modifier.model_copy(
+                update={"name": "benzenesulfonic acid"}
+            ), "grounds": (recipe.grounds[0].model_copy(
+                update={"citations": ("kb:kb_principles__chunk-0000000000000000",)}
+            ),)}
+        )  # fmt: skip
+        record_run(writing, run.model_copy(update={"recipes": (wrong,)}))
+    found = checks_of(run_key(root, instance, asked.partition_key))
+    assert not found["recipes_follow_the_rules"].passed
+    assert "–COOH" in found["recipes_follow_the_rules"].metadata["told"].value
+    assert not found["citations_of_runs_resolve"].passed
+    assert "was not shown" in found["citations_of_runs_resolve"].metadata["told"].value
+    path = trace_file(lab.workspace, run)
+    path.write_text(json.dumps({"seq": 1}) + "\n", encoding="utf-8")
+    gone = checks_of(run_key(root, instance, asked.partition_key))["citations_of_runs_resolve"]
+    assert "gone or was changed" in gone.metadata["told"].value
+
+
+def test_a_workspace_without_a_laboratory_has_none_of_its_assets(root: Path) -> None:
+    config = root / "config.yaml"
+    values = yaml.safe_load(config.read_text("utf-8"))
+    keys = {
+        key.to_user_string() for key in defs_of(root).resolve_asset_graph().get_all_asset_keys()
+    }
+    assert {"lab/requests", "lab/experience", "lab/recipe_runs"} <= keys
+    del values["lab"]
+    config.write_text(yaml.safe_dump(values), encoding="utf-8")
+    keys = {
+        key.to_user_string() for key in defs_of(root).resolve_asset_graph().get_all_asset_keys()
+    }
+    assert not any(key.startswith("lab/") for key in keys)
