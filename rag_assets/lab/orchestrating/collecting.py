@@ -127,13 +127,18 @@ def _gather(state: RunState) -> _Found:
     for source in recalled.sources:
         if source.found_by.get("kind") == "success" and source.found_by.get("well_scored"):
             # The recipe that was made stands in `where`: a lesson need not say it again.
-            found.add(source, name_parts(f"{source.text}\n{source.where}", everything=True))
+            found.add(source, name_parts(f"{_content(source)}\n\n{source.where}", everything=True))
         elif source.found_by.get("kind") == "failure":
             key = state.note.next_key("risks")
-            said = f"An earlier run failed: {' '.join(source.text.split())[:300]}"
+            said = f"Lesson of failure: {_content(source)}"
             cited = (source.citation,)
             state.revise(Revision("append", "risks", key, said, cited, RULES_NAME))
     return found
+
+
+def _content(source: Source) -> str:
+    """Return what an item says, without what its template puts around it."""
+    return " ".join(str(source.found_by.get("content", source.text)).split())[:600]
 
 
 def _rank(found: _Found) -> list[_Combination]:

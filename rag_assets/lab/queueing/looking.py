@@ -165,7 +165,7 @@ def _of_item(reading: Reading, found: Recalled, given: Mapping[str, Feedback]) -
         title=item.title, where=f"experience of {item.kind}{f' from {origin}' if origin else ''}",
         base=_EXPERIENCE, score=found.score, version=found.version, taught_by=runs,
         found_by={"kind": item.kind, "role": item.role, "well_scored": is_well,
-                  "template_version": found.template_version},
+                  "template_version": found.template_version, "content": item.content},
     )  # fmt: skip
 
 
