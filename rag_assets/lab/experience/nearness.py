@@ -151,7 +151,7 @@ def _read(
 ) -> dict[str, "NDArray[np.float32]"]:
     import numpy as np
 
-    found = {}
+    found: dict[str, NDArray[np.float32]] = {}
     for start in range(0, len(hashes), _ASKED_AT_ONCE):
         rows = reading.connection.execute(
             select(vectors.c.text_hash, vectors.c.vector).where(
