@@ -163,7 +163,7 @@ def _line(run: "Run", beat: dict[str, Any] | None) -> str:
 
 @click.command(
     "cancel",
-    help="Cancel RUN: one that waits never begins, one that works stops before its next call of a "
+    help="Cancel RUN. One that waits never begins; one that works stops before its next call of a "
     "model or tool.",
 )
 @click.argument("run")

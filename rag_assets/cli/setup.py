@@ -65,7 +65,7 @@ def namespace() -> None:
     default="papers",
     show_default=True,
     metavar="TEMPLATE",
-    help="Where its settings start from: thesis, papers or law.",
+    help="Where its settings start from: thesis, papers, law, kb_principles or kb_modulation.",
 )
 @json_option
 def namespace_add(name: str, raw: tuple[str, ...], template: str, as_json: bool) -> None:

@@ -21,6 +21,23 @@ KINDS: tuple[EntityKind, ...] = (
 _SECTION = """
 # The laboratory. Its memory is meta/lab/lab.sqlite; `rag lab export` writes it out.
 lab:
+  bases:                    # namespaces of the two knowledge bases (templates of the same names)
+    principles: kb_principles
+    modulation: kb_modulation
+  recipes:
+    policy: auto            # auto: the model of `llm`, or rules where there is none; rules; model
+    passages: 6             # of one search
+    shown: 3                # results of so many steps stay in a prompt
+    depth: 4                # tasks within tasks
+    steps: 40               # of a run: actions and tasks
+    calls: 60               # of a run: answers of models
+    repairs: 2              # so often is one answer that cannot be used asked for again
+    tokens: 400000          # of a run, prompts and answers; null: no limit
+    seconds: 3600           # of a run; null: no limit
+    rules: []               # further ones, for instance
+                            # {tell: No lead., field: M2, none_of: [Pb]}
+                            # {tell: "Ratios are whole.", field: atomic_ratio, matches: '\d+:\d+'}
+                            # {tell: Solvents are water or ethanol.} is told and not checked
   comparison:
     method3: true           # a run is compared with the history of its set of products
     short_history: advise   # with fewer than two entries: advise (tell what is known), or note
