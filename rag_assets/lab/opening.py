@@ -36,7 +36,7 @@ lab:
     seconds: 3600           # of a run; null: no limit
     rules: []               # further ones, for instance
                             # {tell: No lead., field: M2, none_of: [Pb]}
-                            # {tell: "Ratios are whole.", field: atomic_ratio, matches: '\d+:\d+'}
+                            # {tell: Small numbers., field: atomic_ratio, matches: '[1-9]:[1-9]'}
                             # {tell: Solvents are water or ethanol.} is told and not checked
   comparison:
     method3: true           # a run is compared with the history of its set of products

@@ -103,7 +103,8 @@ def test_a_task_goes_to_its_role_and_what_it_found_goes_back() -> None:
     assert "finish" not in [
         line.split(":")[0].removeprefix("- ") for line in systems[1].splitlines()
     ]
-    # The parent's plan is told again, and what the task ended with.
+    # The parent's plan and thought are told again, and what the task ended with.
+    assert "thought there: Because." in prompt(made, 2)
     assert "still planned there: search_principles" in prompt(made, 2)
     assert 'task 1.1 ended: "Take 4-aminobenzoic acid."' in prompt(made, 4)
     assert made.outcome.state == "done"
@@ -175,6 +176,10 @@ def test_canonical_citations_of_what_was_shown_are_taken() -> None:
         (plan(act("note", section="evidence", text="Nobody said it.")), "cites what it is from"),
         (plan(act("note", section="risks", text="x", op="replace", key="r9")), "has no 'r9'"),
         (plan(act("note", section="candidates", text="x", op="upsert", key="R1")), "program's"),
+        (
+            plan(act("note", section="constraints", text="x", op="replace", key="rule2")),
+            "program's",
+        ),
     ],
 )
 def test_an_answer_that_cannot_be_used_is_asked_for_again_with_its_fault(

@@ -18,7 +18,9 @@ from rag_assets.settings import RecipeRule
 
 # Small models put their JSON between fences, or say a word before it.
 _FENCED = re.compile(r"```(?:json)?\s*(\{.*\})\s*```", re.DOTALL)
-# Program's own lines of the note are not a model's to change.
+# Program's own lines of the note are not a model's to change: rules, and what was proposed.
+RULE_KEY = "rule"
+_RULE = re.compile(rf"{RULE_KEY}\d+")
 _PROPOSED = re.compile(r"R\d+")
 Judge = Callable[[str, str | None], Carboxyl]
 
@@ -189,8 +191,9 @@ class Reader:
             raise UsageError("note: a line of 'evidence' cites what it is from.")
         if key is None and op != "append":
             raise UsageError(f"note: '{op}' needs the key of the line.")
-        if section == "candidates" and key is not None and _PROPOSED.fullmatch(key):
-            raise UsageError(f"note: the line {key} is the program's; propose makes those.")
+        own = {"candidates": _PROPOSED, "constraints": _RULE}.get(section)
+        if own is not None and key is not None and own.fullmatch(key):
+            raise UsageError(f"note: the line {key} is the program's; take another key.")
         change = Revision(op, section, key or self.note.next_key(section), said, cited, self.role)
         self.note.revise(change)
         return change

@@ -11,6 +11,7 @@ from typing import Any
 
 from rag_assets.agents.trace import ModelTurn
 from rag_assets.lab.orchestrating.deciding import (
+    RULE_KEY,
     Divide,
     End,
     Finish,
@@ -42,7 +43,7 @@ from rag_assets.lab.orchestrating.worlds import LabWorld, carboxyl_to_json
 from rag_assets.lab.recipes import Carboxyl, formula, show_rules
 from rag_assets.lab.store import PROGRAM, Recipe
 from rag_assets.llm import ChatRequest, Message
-from rag_assets.model import RagError, RecordingError, hide_credentials
+from rag_assets.model import RagError, RecordingError, count_of, hide_credentials
 
 TASK = "lab_recipes"
 _UNRANKED = "The run ended at its limit of {limit} before the model ranked: order of proposal."
@@ -72,11 +73,12 @@ class _Task:
     depth: int
     rest: tuple[PlannedAction | PlannedTask, ...] = ()
     heard: str = ""
+    thought: str = ""
     children: int = 0
 
     @property
     def place(self) -> Place:
-        return Place(self.number, self.text, self.role, self.rest, self.heard)
+        return Place(self.number, self.text, self.role, self.rest, self.heard, self.thought)
 
 
 class RunState:
@@ -96,7 +98,7 @@ class RunState:
         self.proposed: dict[str, Recipe] = {}
         trace.add("begun", schema=SCHEMA, job=job.to_json())
         for number, rule in enumerate(show_rules(job.rules), start=1):
-            self.revise(Revision("append", "constraints", f"c{number}", rule, (), PROGRAM))
+            self.revise(Revision("append", "constraints", f"{RULE_KEY}{number}", rule, (), PROGRAM))
 
     def revise(self, change: Revision) -> None:
         """Change the note, and tell the trace."""
@@ -189,7 +191,6 @@ class _Engine:
     def __init__(self, state: RunState) -> None:
         self._state = state
         self._job = state.job
-        self._rules = show_rules(state.job.rules)
         self._calls = 0
         self._done: list[str] = []
         self._shown: list[Shown] = []
@@ -208,7 +209,7 @@ class _Engine:
         )
         while True:
             turn = self._decide(task)
-            task.rest = turn.rest
+            task.rest, task.thought = turn.rest, turn.thought
             self._state.trace.add(
                 "planned", task=task.number, thought=turn.thought, first=_named(turn.first),
                 rest=[show_step(step) for step in turn.rest],
@@ -226,15 +227,16 @@ class _Engine:
         """Do one step; return what it led to, as its task hears it."""
         place = len(self._done)
         self._done.append(f"- {task.number} {_named(first)}")
+        told = ""
         match first:
             case Look(tool, arguments):
                 found = self._state.look(tool, dict(arguments), task.number)
                 if isinstance(found, str):
                     heard = f"{tool} failed: {found}"
                 else:
-                    label = _named(first)
-                    self._shown = [*self._shown, Shown(label, found)][-self._job.shown :]
-                    heard = f"{label}: {len(found.sources) + len(found.lines)} results, shown above"
+                    self._shown = [*self._shown, Shown(_named(first), found)][-self._job.shown :]
+                    told = count_of(len(found.sources) + len(found.lines), "result")
+                    heard = f"{told}, shown above"
             case Note(change):
                 self._state.revise(change)
                 heard = f"the note has it as ({change.key}) in {change.section}"
@@ -245,7 +247,7 @@ class _Engine:
                 heard = self._divide(task, text, role)
             case _:
                 raise AssertionError(f"{first} is no step")
-        self._done[place] += f" → {heard}"
+        self._done[place] += f" → {told or heard}"
         return heard
 
     def _divide(self, task: _Task, text: str, role: Role) -> str:
@@ -328,7 +330,7 @@ class _Engine:
     def _situation(self, aliases: TurnAliases) -> Message:
         limits = self._job.limits
         return state_message(
-            self._job, self._rules, [one.place for one in self._path], self._state.note,
+            self._job, [one.place for one in self._path], self._state.note,
             self._state.proposed, self._done, self._shown,
             Left(limits.steps - len(self._done), limits.calls - self._calls), aliases,
         )  # fmt: skip

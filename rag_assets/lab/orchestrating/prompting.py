@@ -36,6 +36,7 @@ class Place:
         number: `1.2`: the second task of the first.
         rest: what its last answer left planned.
         heard: what its last step led to; empty at its beginning.
+        thought: of its last answer.
     """
 
     number: str
@@ -43,6 +44,7 @@ class Place:
     role: Role
     rest: Sequence[PlannedAction | PlannedTask]
     heard: str
+    thought: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,6 @@ def system_message(role: Role, tools: Toolset[Any], *, is_root: bool) -> Message
 
 def state_message(
     job: RecipeJob,
-    rules: Sequence[str],
     path: Sequence[Place],
     note: RunNote,
     proposed: Mapping[str, Recipe],
@@ -105,7 +106,6 @@ def state_message(
     """
     parts = [
         f"# Request\n{job.text}\nRecipes wanted: exactly {job.wanted}.",
-        "# Rules\n" + "\n".join(f"- {rule}" for rule in rules),
         "# Where you are\n" + "\n".join(_path(path)),
         # What is shown gets the first names.
         _shown(shown, aliases),
@@ -127,6 +127,8 @@ def state_message(
 def _path(path: Sequence[Place]) -> Iterator[str]:
     for place in path:
         yield f"{place.number} {place.text} ({place.role})"
+        if place.thought:
+            yield f"   thought there: {place.thought}"
         if place.rest:
             yield f"   still planned there: {'; '.join(map(show_step, place.rest))}"
 
