@@ -40,7 +40,7 @@ from rag_assets.model import (
     RecordingError,
     UsageError,
 )
-from rag_assets.workspace import Workspace
+from rag_assets.workspace import Workspace, configuration_digest
 from rag_assets_tests.lab.bases import make_bases
 from rag_assets_tests.lab.laboratories import AT, form, put_run
 from rag_assets_tests.lab.scripted_runs import (
@@ -78,11 +78,11 @@ def lab(root: Path) -> Iterator[Laboratory]:
     opened.store.close()
 
 
-def with_model(root: Path, answers: list[dict[str, Any]]) -> Laboratory:
+def with_model(root: Path, answers: list[dict[str, Any]], **more: Any) -> Laboratory:
     """The laboratory with a scripted model, as settings name one."""
     (root / "script.yaml").write_text(yaml.safe_dump({"answers": answers}), encoding="utf-8")
     path = root / "config.yaml"
-    llm = {"llm": {"kind": "scripted", "script": "script.yaml"}}
+    llm = {"llm": {"kind": "scripted", "script": "script.yaml", **more}}
     path.write_text(path.read_text("utf-8") + yaml.safe_dump(llm), encoding="utf-8")
     return open_laboratory(Workspace.open(root))
 
@@ -294,7 +294,7 @@ import os, signal, sys
 from rag_assets.lab import open_laboratory
 from rag_assets.lab.orchestrating import engine
 from rag_assets.lab.queueing import work
-from rag_assets.workspace import Workspace
+from rag_assets.workspace import Workspace, configuration_digest
 
 looks = []
 whole = engine.RunState.look
@@ -447,7 +447,7 @@ def test_a_run_is_shown_as_an_experimenter_reads_it(
 NO_LAB = """
 import sys
 from rag_assets.cli.main import build_cli
-from rag_assets.workspace import Workspace
+from rag_assets.workspace import Workspace, configuration_digest
 Workspace.open(__import__("pathlib").Path(sys.argv[1])).namespaces()
 import rag_assets.definitions
 print([name for name in sys.modules if name.startswith("rag_assets.lab.")])
@@ -463,3 +463,40 @@ def test_a_workspace_without_a_laboratory_loads_none_of_it(tmp_path: Path) -> No
         capture_output=True, env=environment,
     )  # fmt: skip
     assert ran.stdout.splitlines() == ["[]", "False"]
+
+
+def test_a_role_may_have_a_model_of_its_own(root: Path) -> None:
+    other = [{"data": {"thought": "Take glycine.", "plan": []}}]
+    script = {"model": "expert", "answers": other}
+    (root / "expert.yaml").write_text(yaml.safe_dump(script), encoding="utf-8")
+    first = {"thought": "Ask.", "plan": [{"task": "Which acid?", "role": "mof_expert"}]}
+    answers = [
+        {"when": "Proposed so far", "data": finish("R1")},
+        {"when": r"\[C1\]", "data": propose("C1")},
+        {"when": "Take glycine", "data": SEARCH},
+        {"data": first},
+    ]
+    lab = with_model(root, answers, roles={"mof_expert": {"script": "expert.yaml"}})
+    (run,) = ask(lab)
+    (ended,) = do(lab)
+    assert ended.state == "done", ended.reason
+    assert ended.snapshot["decided_by"] == {
+        "orchestrator": "scripted:scripted", "mof_expert": "scripted:expert",
+        "tio2_expert": "scripted:scripted",
+    }  # fmt: skip
+    assert replay_run(lab, run.id).is_same
+
+
+def test_a_laboratory_and_its_rules_make_no_publication_stale(lab: Laboratory, root: Path) -> None:
+    def digest() -> str:
+        return configuration_digest(Workspace.open(root).namespace("kb_principles"))
+
+    config = root / "config.yaml"
+    values = yaml.safe_load(config.read_text("utf-8"))
+    with_lab = digest()
+    values["lab"]["recipes"]["rules"] = [{"tell": "No lead.", "field": "M2", "none_of": ["Pb"]}]
+    config.write_text(yaml.safe_dump(values), encoding="utf-8")
+    assert digest() == with_lab
+    del values["lab"]
+    config.write_text(yaml.safe_dump(values), encoding="utf-8")
+    assert digest() == with_lab
