@@ -195,7 +195,9 @@ def lab_show(run: str, is_trace: bool, as_json: bool) -> None:
         with lab.store.reading() as reading:
             found, version = read_run(reading, run)
         path = trace_file(lab.workspace, found)
-        events = read_trace(path) if found.trace is not None else []
+        # Of a run that works, as far as it is.
+        is_there = found.trace is not None or (found.state == "running" and path.is_file())
+        events = read_trace(path) if is_there else []
     if is_trace:
         click.echo(path.read_text(encoding="utf-8") if events else "", nl=False)
     elif as_json:

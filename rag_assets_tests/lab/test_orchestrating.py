@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from rag_assets.agents import Limits
-from rag_assets.lab.orchestrating import TurnAliases, fold_note
+from rag_assets.lab.orchestrating import TurnAliases, fold_note, worlds
 from rag_assets.lab.queueing import replay_trace
+from rag_assets.lab.recipes import Carboxyl
 from rag_assets.llm import ChatRequest
 from rag_assets.model import RecordingError, UsageError
 from rag_assets.settings import RecipeRule
@@ -70,6 +71,7 @@ def test_a_run_searches_notes_proposes_and_finishes() -> None:
     note = made.outcome.note
     assert [entry.citations for entry in note.entries("evidence")] == [(kb("coupling"),)]
     assert [entry.key for entry in note.entries("candidates")] == ["R1", "R2"]
+    assert "left out: It costs more." in note.entries("candidates")[0].text
     assert any("BTB" in entry.text for entry in note.entries("constraints"))
 
 
@@ -343,6 +345,18 @@ def test_every_revision_of_the_note_can_be_shown() -> None:
         number for number, _ in enumerate(made.kinds("noted"), start=1)
     ]
     assert "(mo) Mo leaches in acid." in prompt(made, 4)
+
+
+def test_a_structure_that_was_read_then_needs_no_chemistry_at_replay(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = Carboxyl(True, "structure", "its structure holds –COOH (NCC(=O)O)")
+    monkeypatch.setattr(worlds, "find_carboxyl", lambda name, smiles: found)
+    unknown = {"name": "compound 7", "smiles": "NCC(=O)O"}
+    made = run(SEARCH, propose("C1", small_molecule_modifier=unknown), finish("R1"))
+    monkeypatch.undo()
+    assert replayed(made).outcome.recipes[0].small_molecule_modifier.smiles == "NCC(=O)O"
+    assert made.kinds("asked")[1]["judged"][0]["by"] == "structure"
 
 
 def test_configured_rules_are_told_and_held() -> None:

@@ -101,7 +101,10 @@ def collect_recipes(state: RunState) -> list[Recipe]:
             break
     if len(recipes) < state.job.wanted:
         return []
-    recipes[0] = recipes[0].model_copy(update={"dropped": tuple(dropped[:_TOLD_DROPPED])})
+    told = dropped[:_TOLD_DROPPED]
+    for each in told:
+        state.leave_out(each, None, RULES_NAME)
+    recipes[0] = recipes[0].model_copy(update={"dropped": tuple(told)})
     return recipes
 
 

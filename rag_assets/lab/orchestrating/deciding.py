@@ -76,9 +76,14 @@ class Propose:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """End the run with these recipes."""
+    """End the run with these recipes.
+
+    Args:
+        left_out: with the key of a proposed recipe; None for what was never proposed.
+    """
 
     recipes: tuple[Recipe, ...]
+    left_out: tuple[tuple[str | None, Dropped], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +173,7 @@ class Reader:
             case "propose":
                 return Propose(self._propose(arguments))
             case "finish":
-                return Finish(self._finish(**arguments))
+                return self._finish(**arguments)
             case "end_task":
                 return End()
             case name:
@@ -210,7 +215,7 @@ class Reader:
         )
         return check_recipe(recipe, self.rules, self.judge)
 
-    def _finish(self, recipes: list[Chosen], dropped: list[LeftOut]) -> tuple[Recipe, ...]:
+    def _finish(self, recipes: list[Chosen], dropped: list[LeftOut]) -> Finish:
         if len(recipes) != self.wanted:
             raise UsageError(
                 f"finish: the request wants exactly {self.wanted} recipe(s), got {len(recipes)}."
@@ -227,12 +232,13 @@ class Reader:
         if untold:
             raise UsageError(f"finish: say in 'dropped' why {', '.join(untold)} is left out.")
         out = tuple(self._dropped(one) for one in left)
+        named = (one.what if one.what in self.proposed else None for one in left)
         made = []
         for rank, one in enumerate(recipes, start=1):
             why, _ = self.aliases.take(one.why)
             changes = {"rank": rank, "why_ranked": why, "dropped": out if rank == 1 else ()}
             made.append(self.proposed[one.recipe].model_copy(update=changes))
-        return tuple(made)
+        return Finish(tuple(made), tuple(zip(named, out, strict=True)))
 
     def _dropped(self, one: LeftOut) -> Dropped:
         why, cited = self.aliases.take(one.why)

@@ -41,7 +41,7 @@ from rag_assets.lab.orchestrating.tools import Role, tools_of
 from rag_assets.lab.orchestrating.tracing import SCHEMA, TraceWriter
 from rag_assets.lab.orchestrating.worlds import LabWorld, carboxyl_to_json
 from rag_assets.lab.recipes import Carboxyl, formula, show_rules
-from rag_assets.lab.store import PROGRAM, Recipe
+from rag_assets.lab.store import PROGRAM, Dropped, Recipe
 from rag_assets.llm import ChatRequest, Message
 from rag_assets.model import RagError, RecordingError, count_of, hide_credentials
 
@@ -141,6 +141,12 @@ class RunState:
         self.revise(Revision("append", "candidates", key, formula(recipe), cited, PROGRAM))
         return key
 
+    def leave_out(self, one: Dropped, key: str | None, by: str) -> None:
+        """Note why a candidate is not in the result."""
+        said = f"{one.what}: left out: {one.why}"
+        key = key or self.note.next_key("candidates")
+        self.revise(Revision("upsert", "candidates", key, said, one.citations, by))
+
 
 def run_recipes(
     job: RecipeJob, world: LabWorld, trace: TraceWriter, collect: Callable[[RunState], Any]
@@ -220,6 +226,8 @@ class _Engine:
             if len(self._done) >= self._job.limits.steps:
                 raise _Ended("steps", f"its {self._job.limits.steps} steps are done")
             if isinstance(turn.first, Finish):
+                for key, one in turn.first.left_out:
+                    self._state.leave_out(one, key, task.role)
                 raise _Ended("finish", "", turn.first.recipes)
             task.heard = self._do(task, turn.first)
 

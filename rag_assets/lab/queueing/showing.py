@@ -9,6 +9,7 @@ from rag_assets.lab.store import Run
 from rag_assets.model import count_of
 from rag_assets.model.markdown import escape_inline
 
+_NOT_ENDED = {"queued": "It waits in the queue.", "running": "It is being worked on."}
 _SHOWN = ("decisions", "evidence", "risks", "questions")
 
 
@@ -58,6 +59,8 @@ def _lines(
     if quotes:
         yield "## Sources"
         yield ""
+        yield "`rag trace` leads from a `kb:` to the bytes of its file."
+        yield ""
         for citation, quote in quotes.items():
             yield f"{quote.number}. {escape_inline(quote.where)} `{citation}`"
             yield f"   > {escape_inline(quote.beginning)}"
@@ -66,6 +69,8 @@ def _lines(
 def _made_by(run: Run, events: Sequence[Mapping[str, Any]]) -> str:
     if run.kind == "imported":
         return "It was imported: an experiment of before."
+    if run.state in {"queued", "running"} or not events:
+        return _NOT_ENDED.get(run.state, "It came to nothing.")
     if run.kind == "rules":
         return WHAT_IT_IS
     models = run.snapshot.get("decided_by")
