@@ -47,7 +47,7 @@ def write_passages(
     for fact in facts:
         by_partition[namespace.partition_of(fact.content_hash)][fact.content_hash] = fact
     known = _intact_parts(folder, before)
-    files = {name: {"rows": 0, "sha256": ""} for name in PASSAGES}
+    files: dict[str, dict[str, Any]] = {name: {"rows": 0} for name in PASSAGES}
     parts: dict[str, dict[str, Any]] = {}
     with ExitStack() as stack:
         outs = {
@@ -108,7 +108,8 @@ def _intact_parts(folder: Path, before: Mapping[str, Any]) -> Mapping[str, Any]:
             return {}
         if found != before.get(name, {}).get("sha256"):
             return {}
-    return before.get("partitions", {})
+    found_parts: Mapping[str, Any] = before.get("partitions", {})
+    return found_parts
 
 
 def _made_from(
