@@ -1,5 +1,6 @@
 """The laws of a library by name: their wordings, which of them holds, and their articles."""
 
+import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from rag_assets.retrieval import HeldLaw, HeldLaws, Hit, Publications, Reader, f
 # Below it a name has nothing in common with another that a person would see (rapidfuzz WRatio,
 # 0 to 100; its documentation calls 60 the usual lower bound of "similar").
 _SIMILAR_NAME = 60.0
+_QUOTES = re.compile("[“”‘’\"']")
 # Names that are told where none fits, and where several do.
 _NAMED = 3
 
@@ -162,7 +164,8 @@ class LawShelf:
     def _named(self, name: str) -> list[HeldLaw]:
         """Return the wordings of the one law that a name means."""
         keys, is_whole = self._laws.names.find(name)
-        if not keys:
+        # Marks are not compared: in the place of a character they are none of an abbreviation.
+        if not keys or (not is_whole and _QUOTES.search(name)):
             raise UnknownLawError(
                 f"no law of this library is called {mark_name(name)}.{self._like(name)} "
                 "`rag documents` lists the documents; give the title, in full or as it is "
