@@ -83,6 +83,8 @@ def test_an_answer_that_was_edited_is_told_by_field_and_line(own: Workspace) -> 
         (("statements", 0, "reason_code"), "unread", "kept though it is not supported"),
         (("trace", "passages", "C1", "text"), "Green roofs are hot.", "has not its hash"),
         (("trace", "steps", 0, "arguments", "query"), "hot", "otherwise than it did"),
+        (("trace", "steps", 0, "colour"), "red", r"answer was changed: 'trace\.steps\.0\.colour'"),
+        (("schema",), "rag-assets/answer/0", "another version of rag-assets made it"),
     ],
 )
 def test_words_that_were_edited_are_told(
