@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from rag_assets.evidence.asking import AskOutcome, ask
 from rag_assets.evidence.making import check_question, make_pack
-from rag_assets.evidence.noted import note_pack, noted_packs
+from rag_assets.evidence.noted import note_pack, noted_packs, take_notes
 from rag_assets.evidence.pack import (
     EvidenceItem,
     EvidencePack,
@@ -73,6 +73,7 @@ __all__ = [
     "render_pack",
     "replay",
     "save_question",
+    "take_notes",
     "write_pack",
 ]
 

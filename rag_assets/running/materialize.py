@@ -128,12 +128,13 @@ def _run(
             stack.enter_context(worker_started_ahead(parses))
         import dagster as dg
 
-        from rag_assets.assets import progress_reporter, record_noted_packs
+        from rag_assets.assets import progress_reporter, record_noted
+        from rag_assets.checks import check_currency
         from rag_assets.running.origins import execute_assets
 
         definitions = load_definitions(workspace)
         instance = stack.enter_context(open_instance(workspace))
-        record_noted_packs(workspace, instance)
+        record_noted(workspace, instance)
         token = progress_reporter.set(on_progress)
         try:
             run = execute_assets(
@@ -141,6 +142,7 @@ def _run(
             )
         finally:
             progress_reporter.reset(token)
+        check_currency(workspace, instance)
         return _read_outcome(instance, run)
 
 
