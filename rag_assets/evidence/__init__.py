@@ -40,6 +40,7 @@ PUBLIC_MODULES = (
     "laws",
     "locating",
     "matching",
+    "question",
     "quoting",
     "replaying",
     "wording",
