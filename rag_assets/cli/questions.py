@@ -114,6 +114,8 @@ def query(
         )
     saved = read_question(file) if file is not None else None
     if saved is not None and saved.question.mode == "answer":
+        if page or explains:
+            raise UsageError(f"{file}: asks for an answer; --html and --explain are of packs.")
         answered = answer_file(workspace, saved)
         print_answer(answered, shows_route=False, is_full=is_full, as_json=as_json)
         return

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,14 +24,6 @@ SCRIPT: dict[str, Any] = {
         {"turn": 2, **act("finish", answer=f"{TRUE} [C1]. Nobody slept [C1].", sources=["C1"])},
     ],
 }
-
-
-@pytest.fixture
-def own(workspace: Workspace, tmp_path: Path) -> Workspace:
-    """Return a copy of the published papers that the test may write into."""
-    root = tmp_path / "own"
-    shutil.copytree(workspace.root, root, ignore=shutil.ignore_patterns("outputs"))
-    return Workspace.open(root)
 
 
 def configured(workspace: Workspace, **settings: Any) -> Workspace:
