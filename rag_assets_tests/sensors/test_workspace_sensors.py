@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import pytest
@@ -9,7 +10,7 @@ import yaml
 
 from rag_assets.auditing import draft_key
 from rag_assets.evidence import read_question
-from rag_assets.storage import put_json
+from rag_assets.storage import put_json, read_pointer
 from rag_assets.workspace import Workspace, shipped_file
 
 from .conftest import Ask, at, finish_run, publish_as_seen
@@ -41,6 +42,12 @@ def write_question(workspace: Workspace, name: str, text: str) -> str:
     path = workspace.queries / name
     path.write_text(f"question: {text}\n")
     return read_question(path).key
+
+
+def published_now(workspace: Workspace) -> str:
+    pointer = read_pointer(workspace.namespace("thesis").publications)
+    assert pointer is not None
+    return pointer.current
 
 
 @pytest.fixture
@@ -88,10 +95,10 @@ def test_an_answer_of_an_older_publication_is_told_once_and_not_made_again(
     asset = dg.AssetKey("agent_answers")
     instance.report_runless_asset_event(dg.AssetMaterialization(asset_key=asset, partition=key))
     (workspace.outputs / "answer_v001.json").write_text("{}")
-    record = {
+    record: dict[str, Any] = {
         "question_file": "queries/q.yaml",
         "json": "outputs/answer_v001.json",
-        "publications": {"thesis": "p-older"},
+        "publications": {"thesis": published_now(workspace)},
         "sources": [],
     }
     put_json(workspace.store, f"meta/answer_runs/{key}.json", record)
@@ -101,12 +108,15 @@ def test_an_answer_of_an_older_publication_is_told_once_and_not_made_again(
     publish_as_seen(workspace)
     for _ in range(2):
         assert refused(ask("questions")) == "nothing new"
-    (made,) = instance.event_log_storage.get_asset_check_execution_history(check, limit=9)
-    assert made.event is not None
-    assert made.event.dagster_event is not None
-    told = made.event.dagster_event.asset_check_evaluation_data
-    assert (told.passed, told.severity) == (False, dg.AssetCheckSeverity.WARN)
-    assert "made of thesis/p-older" in str(told.metadata["told"].value)
+    history = instance.event_log_storage.get_asset_check_execution_history(check, limit=9)
+    now, before = (
+        made.event.dagster_event.asset_check_evaluation_data
+        for made in history
+        if made.event is not None and made.event.dagster_event is not None
+    )
+    assert before.passed
+    assert (now.passed, now.severity) == (False, dg.AssetCheckSeverity.WARN)
+    assert f"made of thesis/{record['publications']['thesis']}" in str(now.metadata["told"].value)
 
 
 @pytest.mark.usefixtures("published")
