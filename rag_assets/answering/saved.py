@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rag_assets.evidence import SavedQuestion, list_questions, read_question, take_notes
-from rag_assets.model import RagError, UsageError
+from rag_assets.evidence import SavedQuestion, readable_questions, take_notes
+from rag_assets.model import UsageError
 from rag_assets.storage import find_json, match_keys, put_json, read_json
 from rag_assets.workspace import Workspace
 
@@ -87,7 +87,8 @@ def answer_saved(
         outcome = ask_papers(
             library, question.question, clock=clock, doc_id=question.doc,
             namespaces=question.namespaces, filters=question.filters,
-            mode="agent" if question.agentic else "single", policy=question.policy, notify=notify,
+            mode="agent" if question.agentic else "single", policy=question.policy,
+            max_iterations=question.max_iterations, notify=notify,
         )  # fmt: skip
         answer = outcome.answer
         with library.hold(publications=answer.publications) as held:
@@ -122,7 +123,7 @@ def answer_records(workspace: Workspace) -> Iterator[AnswerRecord]:
         DamagedFileError: a record is not what was written.
     """
     keys = [each.key for each in match_keys(workspace.store, f"{_RECORDS}*.json")]
-    living = _living(workspace) if keys else frozenset()
+    living = {saved.key for saved in readable_questions(workspace)} if keys else set[str]()
     for place in keys:
         key = place.removeprefix(_RECORDS).removesuffix(".json")
         record = _read(workspace, key) if key in living else None
@@ -167,17 +168,6 @@ def _read(workspace: Workspace, key: str) -> AnswerRecord | None:
     return AnswerRecord(
         key, found["question_file"], workspace.root / found["json"], found["publications"], sources
     )
-
-
-def _living(workspace: Workspace) -> frozenset[str]:
-    """Return the keys of the questions in `queries/`; one that cannot be read has none."""
-    keys = set[str]()
-    for path in list_questions(workspace):
-        try:
-            keys.add(read_question(path).key)
-        except (RagError, FileNotFoundError):
-            continue  # the sensor names it
-    return frozenset(keys)
 
 
 def _sources(answer: "Answer", readers: "Iterable[Reader]") -> Iterator[CitedSource]:

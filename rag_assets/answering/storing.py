@@ -64,6 +64,7 @@ def ask_papers(
     filters: Sequence[str] = (),
     mode: Mode = "agent",
     policy: PolicyChoice | None = None,
+    max_iterations: int | None = None,
     notify: Callable[[str], None] = lambda sentence: None,
 ) -> AnswerOutcome:
     """Answer a question about the papers of a workspace, and store the answer.
@@ -76,6 +77,7 @@ def ask_papers(
         filters: conditions as the command line writes them: `year>=2020`.
         mode: `single` searches once; always so with `answer.agentic: false`.
         policy: who searches and writes; None for `answer.policy`.
+        max_iterations: actions at most, 2 or more; None for `answer.max_iterations`.
         notify: is told what a person should know while it works.
 
     Raises:
@@ -85,6 +87,9 @@ def ask_papers(
     """
     started, workspace = clock(), workspace_of(asked)
     settings = workspace.settings.answer
+    limits = limits_of(settings)
+    if max_iterations is not None:
+        limits = replace(limits, steps=max_iterations)
     model = _model(workspace, policy or settings.policy)
     with Retriever(asked, namespaces) as retriever:
         route, paper = _lead(retriever, question, doc_id, filters, workspace, is_asked=bool(model))
@@ -93,7 +98,7 @@ def ask_papers(
             mode if settings.agentic else "single",
         )  # fmt: skip
         answer = answer_papers(
-            retriever, made, limits_of(settings), model=model, scorer=_scorer(workspace),
+            retriever, made, limits, model=model, scorer=_scorer(workspace),
             clock=clock,
         )  # fmt: skip
     texts = {".md": render_answer(answer), ".json": write_answer(answer)}

@@ -20,6 +20,7 @@ from rag_assets.assets.questions import (
     assets_of_question,
     build_question_assets,
     record_noted,
+    register_questions,
 )
 from rag_assets.assets.retrieval_evaluations import build_retrieval_evaluations_asset
 from rag_assets.stages import stage_names
@@ -61,4 +62,5 @@ __all__ = [
     "metadata_of_audit",
     "progress_reporter",
     "record_noted",
+    "register_questions",
 ]

@@ -1,5 +1,6 @@
 """The assets of questions: packs and answers, partitioned by the content of a file in queries/."""
 
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -12,7 +13,7 @@ from rag_assets.assets.evidence_packs import pack_metadata
 from rag_assets.assets.options import OWNERS, signed_work
 from rag_assets.assets.reporting import Metadata
 from rag_assets.checks import check_answers, check_packs, make_first_checks
-from rag_assets.evidence import SavedQuestion, ask, list_questions, noted_packs, read_question
+from rag_assets.evidence import SavedQuestion, ask, noted_packs, readable_questions
 from rag_assets.model import UsageError
 from rag_assets.workspace import Workspace
 
@@ -20,6 +21,8 @@ from rag_assets.workspace import Workspace
 if TYPE_CHECKING:
     from rag_assets.evidence.question import Wanted
     from rag_assets.retrieval import OpenedLibrary
+
+_log = logging.getLogger(__name__)
 
 QUESTIONS = dg.DynamicPartitionsDefinition(name="questions")
 
@@ -126,7 +129,7 @@ def _build(
         from rag_assets.retrieval import OpenedLibrary
 
         fresh = Workspace.open(workspace.root)
-        by_key = {saved.key: saved for saved in _readable(fresh, context.log.warning)}
+        by_key = {saved.key: saved for saved in readable_questions(fresh, context.log.warning)}
         keys = context.partition_keys
         with OpenedLibrary(fresh) as library:
             for key in keys:
@@ -168,13 +171,14 @@ def _passed_over(face: _Face, saved: SavedQuestion, *, is_alone: bool) -> Metada
     return {"passed over": f"{told}."}
 
 
-def _readable(workspace: Workspace, warn: Callable[[str], None]) -> Iterator[SavedQuestion]:
-    """Yield the questions that can be read: one that cannot harms no other."""
-    for path in list_questions(workspace):
-        try:
-            yield read_question(path)
-        except UsageError as error:
-            warn(f"passed over: {error}")
+def register_questions(workspace: Workspace, instance: dg.DagsterInstance) -> None:
+    """Make each question of queries/ a partition, so that it can be materialized by its key.
+
+    The sensor does it where there is one; keys whose files went are its to take away.
+    """
+    keys = [saved.key for saved in readable_questions(workspace, _log.warning)]
+    if keys:
+        instance.add_dynamic_partitions(str(QUESTIONS.name), keys)
 
 
 def record_noted(workspace: Workspace, instance: dg.DagsterInstance) -> None:

@@ -81,7 +81,7 @@ def ask(
     if file is not None:
         if names or doc_id or filters or policy or is_single:
             raise UsageError(
-                f"{file}: namespaces, doc, filters, policy and agentic stand in the file."
+                f"{file}: with a file, namespaces, doc, filters, policy and agentic stand in it."
             )
         from rag_assets.evidence import read_question
 

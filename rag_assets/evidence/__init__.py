@@ -21,6 +21,7 @@ from rag_assets.evidence.question import (
     list_questions,
     partition_key,
     read_question,
+    readable_questions,
     save_question,
 )
 from rag_assets.evidence.rendering import render_pack
@@ -71,6 +72,7 @@ __all__ = [
     "partition_key",
     "read_pack",
     "read_question",
+    "readable_questions",
     "render_pack",
     "replay",
     "save_question",

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -12,7 +12,13 @@ import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from rapidfuzz import process
 
-from rag_assets.model import UsageError, drop_controls, hash_bytes, shown_value
+from rag_assets.model import (
+    ConfigurationError,
+    UsageError,
+    drop_controls,
+    hash_bytes,
+    shown_value,
+)
 from rag_assets.storage import write_text
 from rag_assets.workspace import Workspace
 from rag_assets.workspace.bounded_yaml import parse_yaml, read_bounded
@@ -24,7 +30,7 @@ _MAX_SLUG = 48
 _UNWANTED = re.compile(r"[\W_]+")
 _Text = Annotated[str, AfterValidator(drop_controls)]
 _OF_PACKS = ("top_k", "as_of", "all_versions")
-_OF_ANSWERS = ("doc", "policy", "agentic")
+_OF_ANSWERS = ("doc", "policy", "agentic", "max_iterations")
 
 
 def _read_day(value: object) -> object:
@@ -44,6 +50,8 @@ class Question(BaseModel):
         doc: of an answer the one paper that is meant, by its uid; None to find it.
         policy: of an answer who searches and writes; None for `answer.policy`.
         agentic: False for an answer from one search.
+        max_iterations: of an answer how many actions lead to it at most; None for
+            `answer.max_iterations`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -58,6 +66,7 @@ class Question(BaseModel):
     doc: _Text | None = None
     policy: Literal["auto", "rules", "model"] | None = None
     agentic: bool = True
+    max_iterations: Annotated[int, Field(ge=2)] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +144,30 @@ def list_questions(workspace: Workspace) -> list[Path]:
     )
 
 
+def readable_questions(
+    workspace: Workspace, warn: Callable[[str], None] = lambda sentence: None
+) -> Iterator[SavedQuestion]:
+    """Yield the questions of `queries/` that can be read; one that cannot harms no other.
+
+    Args:
+        warn: is told what is wrong with it.
+    """
+    for path in list_questions(workspace):
+        try:
+            yield read_question(path)
+        except (UsageError, ConfigurationError) as error:
+            warn(f"passed over: {error}")
+        except FileNotFoundError:
+            continue  # removed since it was listed
+
+
 def _from_yaml(path: Path, data: bytes) -> Question:
     values = parse_yaml(data, str(path))
     if not isinstance(values, dict) or "question" not in values:
         raise UsageError(
             f'{path}: write `question: "…"`; namespaces, filters, mode, top_k, as_of and '
-            "all_versions are optional, and with `mode: answer` doc, policy and agentic."
+            "all_versions are optional, and with `mode: answer` doc, policy, "
+            "agentic and max_iterations."
         )
     for key in values:
         if key not in Question.model_fields:

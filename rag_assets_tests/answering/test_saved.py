@@ -1,5 +1,6 @@
 """Question files with `mode: answer`: asset, notes, checks, commands."""
 
+import hashlib
 import json
 import shutil
 from dataclasses import replace
@@ -14,7 +15,7 @@ from rag_assets.agents.statements import ScorerJudge
 from rag_assets.answering import answer_saved
 from rag_assets.answering.saved import answer_records
 from rag_assets.answering.verifying import LookedAt, outdated_answers, unsupported_answers
-from rag_assets.assets import record_noted
+from rag_assets.assets import record_noted, register_questions
 from rag_assets.definitions import build_definitions
 from rag_assets.evidence import SavedQuestion, read_question
 from rag_assets.model import UsageError, hash_text
@@ -242,6 +243,18 @@ def test_an_edited_source_makes_its_answer_stale_and_another_document_says_so(
     assert list(answer_records(own)) == []
 
 
+def test_a_run_of_any_stage_makes_the_keys_of_questions_known(own: Workspace) -> None:
+    saved = saved_question(own)
+    (own.queries / "bad.yaml").write_text("mode: answer\n")
+    (own.queries / "broken.yaml").write_text("mode: [\n")
+    digest = hashlib.sha256(saved.path.read_bytes()).hexdigest()
+    assert saved.key == f"roofs-{digest[:12]}"
+    with dg.DagsterInstance.ephemeral() as instance:
+        register_questions(own, instance)
+        register_questions(own, instance)
+        assert instance.get_dynamic_partitions("questions") == [saved.key]
+
+
 def test_all_questions_at_once_are_those_of_each_mode(own: Workspace) -> None:
     answer, pack = saved_question(own), saved_question(own, "z", mode="evidence")
     with dg.DagsterInstance.ephemeral() as instance:
@@ -277,7 +290,7 @@ def test_the_commands_take_files_of_either_mode(own: Workspace) -> None:
     assert (wrong.exit_code, "mode: answer" in wrong.output) == (3, True)
     assert run_rag(*at, "query", pack.path).exit_code == 0
     both = run_rag(*at, "ask", saved.path, "--no-agent")
-    assert (both.exit_code, "stand in the file" in both.output) == (3, True)
+    assert (both.exit_code, "stand in it" in both.output) == (3, True)
     explained = run_rag(*at, "query", saved.path, "--explain")
     assert (explained.exit_code, "of packs" in explained.output) == (3, True)
 
@@ -297,6 +310,12 @@ def test_what_says_nothing_in_a_mode_is_refused(
     path.write_text(yaml.safe_dump({"question": TEXT, "mode": "answer", **values}))
     with pytest.raises(UsageError, match=told):
         read_question(path)
+
+
+def test_a_file_says_how_many_actions_lead_to_its_answer(own: Workspace) -> None:
+    made = answer_saved(own, saved_question(own, question="Who sells ice?", max_iterations=2))
+    trace = made.answer.trace
+    assert (len(trace.steps), trace.limits.steps) == (2, 2)
 
 
 def test_an_answer_that_was_thrown_away_is_forgotten(own: Workspace) -> None:
