@@ -3,6 +3,7 @@
 Both look at the newest answer to each question of `queries/`, and anew only at what has changed.
 """
 
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -68,7 +69,11 @@ def unsupported_answers(workspace: Workspace, looked: LookedAt) -> Iterator[str]
                 looked.anew += 1
                 found = list(desk.look(record))
                 put_json(workspace.store, key, {"state": state, "found": found})
-            yield from map(str, found)
+            yield from (f"{told} {_mend(record)}" for told in found)
+
+
+def _mend(record: AnswerRecord) -> str:
+    return f"`rag ask --file {shlex.quote(record.question_file)}` answers again."
 
 
 def _state(workspace: Workspace, record: AnswerRecord) -> str:
@@ -214,8 +219,7 @@ def outdated_answers(workspace: Workspace, looked: LookedAt) -> Iterator[str]:
             )
             yield (
                 f"{record.json.name} ({record.question_file}) was made of {older}, which is not "
-                f"what is published now: {told}. `rag ask --file {record.question_file}` answers "
-                "again."
+                f"what is published now: {told}. {_mend(record)}"
             )
 
 
