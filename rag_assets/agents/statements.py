@@ -4,7 +4,7 @@ What they do not support is not said: it is listed apart, with the reason.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -122,9 +122,26 @@ def check_statements(
         judge: reads those that cite known passages.
         by_line: a line is a statement as it stands: of answers that rules made of quotes.
     """
+    divided = enumerate(_divided(answer, by_line=by_line), start=1)
+    sentences = [(number, text, cited) for number, (text, cited) in divided]
+    return check_sentences(sentences, passages, judge, by_line=by_line)
+
+
+def check_sentences(
+    sentences: Iterable[tuple[int, str, tuple[str, ...]]],
+    passages: Mapping[str, Passage],
+    judge: StatementJudge,
+    *,
+    by_line: bool = False,
+) -> tuple[CheckedStatement, ...]:
+    """Return what becomes of sentences that were divided before, as `check_statements`.
+
+    Args:
+        sentences: number, text without citations, aliases that it cites.
+    """
     refused: dict[int, CheckedStatement] = {}
     claims: list[Claim] = []
-    for number, (text, cited) in enumerate(_divided(answer, by_line=by_line), start=1):
+    for number, text, cited in sentences:
         unknown = [alias for alias in cited if alias not in passages]
         found = tuple(passages[alias] for alias in cited if alias in passages)
         if not cited:

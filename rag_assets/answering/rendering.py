@@ -16,6 +16,18 @@ def render_answer(answer: Answer) -> str:
     return "\n".join(parts) + "\n"
 
 
+def render_short(answer: Answer) -> str:
+    """Return what is said and where it stands, what is not said, and what has to be known."""
+    parts = [f"{escape_prose(notice)}\n" for notice in answer.notices]
+    for place, one in enumerate(answer.statements, start=1):
+        where = f"{one.quote.title or one.quote.doc_uid}, {one.quote.place}" if one.quote else ""
+        parts.append(f"{place}. {_line(one.text)} {show_marks(one.citations)} ({_line(where)})")
+    if answer.unsupported:
+        parts.append("\nNot supported by what was found:\n")
+        parts += [f"- {_line(one.text)}: {_line(one.reason)}" for one in answer.unsupported]
+    return "\n".join(parts) + "\n"
+
+
 def _head(answer: Answer) -> Iterator[str]:
     yield f"# {'Quotes' if answer.is_quoted else 'Answer'}: {_line(answer.question)}"
     yield ""

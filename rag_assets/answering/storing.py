@@ -26,6 +26,7 @@ from rag_assets.storage import find_versions, read_json, write_version
 from rag_assets.workspace import Workspace
 
 if TYPE_CHECKING:
+    from rag_assets.answering.saved import CitedSource
     from rag_assets.judging import Scorer
     from rag_assets.llm import ChatModel
 
@@ -37,12 +38,20 @@ _COMPARING = frozenset({"similarity", "coverage"})
 
 @dataclass(frozen=True, slots=True)
 class AnswerOutcome:
-    """An answer and where it lies. `is_new` is False where the same one stood there already."""
+    """An answer and where it lies. `is_new` is False where the same one stood there already.
+
+    Args:
+        key: partition of the question's file; empty of one that was typed.
+        sources: with the hashes of their bytes; of a question's file alone.
+    """
 
     answer: Answer = field(repr=False)
     markdown: Path
     json: Path
     is_new: bool
+    seconds: float
+    key: str = ""
+    sources: "tuple[CitedSource, ...]" = ()
 
 
 def ask_papers(
@@ -55,6 +64,7 @@ def ask_papers(
     filters: Sequence[str] = (),
     mode: Mode = "agent",
     policy: PolicyChoice | None = None,
+    max_iterations: int | None = None,
     notify: Callable[[str], None] = lambda sentence: None,
 ) -> AnswerOutcome:
     """Answer a question about the papers of a workspace, and store the answer.
@@ -67,6 +77,7 @@ def ask_papers(
         filters: conditions as the command line writes them: `year>=2020`.
         mode: `single` searches once; always so with `answer.agentic: false`.
         policy: who searches and writes; None for `answer.policy`.
+        max_iterations: actions at most, 2 or more; None for `answer.max_iterations`.
         notify: is told what a person should know while it works.
 
     Raises:
@@ -74,8 +85,11 @@ def ask_papers(
         PublicationError: none of the namespaces has a publication.
         ConfigurationError: a model is wanted and none is named, or it cannot be opened.
     """
-    workspace = workspace_of(asked)
+    started, workspace = clock(), workspace_of(asked)
     settings = workspace.settings.answer
+    limits = limits_of(settings)
+    if max_iterations is not None:
+        limits = replace(limits, steps=max_iterations)
     model = _model(workspace, policy or settings.policy)
     with Retriever(asked, namespaces) as retriever:
         route, paper = _lead(retriever, question, doc_id, filters, workspace, is_asked=bool(model))
@@ -84,19 +98,20 @@ def ask_papers(
             mode if settings.agentic else "single",
         )  # fmt: skip
         answer = answer_papers(
-            retriever, made, limits_of(settings), model=model, scorer=_scorer(workspace),
+            retriever, made, limits, model=model, scorer=_scorer(workspace),
             clock=clock,
         )  # fmt: skip
     texts = {".md": render_answer(answer), ".json": write_answer(answer)}
     for _, stored in reversed(find_versions(workspace.outputs, STEM, ".json")):
         page = stored.with_suffix(".md")
         if page.is_file() and stored.read_text(encoding="utf-8") == texts[".json"]:
-            return AnswerOutcome(answer, page, stored, is_new=False)
+            return AnswerOutcome(answer, page, stored, False, clock() - started)
     written = write_version(
         workspace.outputs, STEM, texts, workspace.meta / "version_log.jsonl",
         workspace.locks / "outputs.lock", f"answer to '{question}'", notify,
     )  # fmt: skip
-    return AnswerOutcome(answer, written.files[".md"], written.files[".json"], is_new=True)
+    files = written.files
+    return AnswerOutcome(answer, files[".md"], files[".json"], True, clock() - started)
 
 
 def answer(

@@ -1,15 +1,28 @@
 """`rag ask`: a question about papers becomes an answer of which every sentence was checked."""
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from rag_assets.cli.options import json_option, open_workspace, print_json, read_models_ahead
+from rag_assets.cli.routing import print_route
 from rag_assets.cli.summaries import full_option, summarise_answer
+from rag_assets.model import UsageError
 
 if TYPE_CHECKING:
-    from rag_assets.answering import PolicyChoice
+    from rag_assets.answering import AnswerOutcome, PolicyChoice
+    from rag_assets.evidence import SavedQuestion
+    from rag_assets.workspace import Workspace
+
+file_option = click.option(
+    "--file",
+    "file",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Ask the question of this file (YAML with `question:`, or plain text); the name of a file "
+    "in place of QUESTION does the same.",
+)
 
 
 @click.command(
@@ -17,7 +30,8 @@ if TYPE_CHECKING:
     "With a language model (`llm`) it searches, looks and searches again, at most "
     "answer.max_iterations times; without one, sentences of the sources answer, word for word."
 )
-@click.argument("question")
+@click.argument("question", required=False)
+@file_option
 @click.option(
     "--namespace",
     "-n",
@@ -40,28 +54,69 @@ if TYPE_CHECKING:
     help="Who searches and answers: rules quote, the model of `llm` writes. Else answer.policy.",
 )
 @click.option("--no-agent", "is_single", is_flag=True, help="Search once, and no further time.")
+@click.option(
+    "--route",
+    "shows_route",
+    is_flag=True,
+    help="Also print what the question was taken to ask for, and who decided; JSON always has it.",
+)
 @full_option
 @json_option
 def ask(
-    question: str,
+    question: str | None,
+    file: Path | None,
     names: tuple[str, ...],
     doc_id: str | None,
     filters: tuple[str, ...],
     policy: "PolicyChoice | None",
     is_single: bool,
+    shows_route: bool,
     is_full: bool,
     as_json: bool,
 ) -> None:
     """Make the answer, store it and print it."""
     workspace = open_workspace()
     read_models_ahead(workspace)
-    from rag_assets.answering import answer_to_json, ask_papers
+    text, file = question_or_file(question, file)
+    if file is not None:
+        if names or doc_id or filters or policy or is_single:
+            raise UsageError(
+                f"{file}: with a file, namespaces, doc, filters, policy and agentic stand in it."
+            )
+        from rag_assets.evidence import read_question
 
-    outcome = ask_papers(
-        workspace, question, clock=time.monotonic, doc_id=doc_id, namespaces=names,
-        filters=filters, mode="single" if is_single else "agent", policy=policy,
-        notify=lambda sentence: click.echo(sentence, err=True),
+        outcome = answer_file(workspace, read_question(file))
+    else:
+        from rag_assets.answering import ask_papers
+
+        outcome = ask_papers(
+            workspace, text, clock=time.monotonic, doc_id=doc_id, namespaces=names,
+            filters=filters, mode="single" if is_single else "agent", policy=policy,
+            notify=lambda sentence: click.echo(sentence, err=True),
+        )  # fmt: skip
+    print_answer(outcome, shows_route=shows_route, is_full=is_full, as_json=as_json)
+
+
+def answer_file(workspace: "Workspace", saved: "SavedQuestion") -> "AnswerOutcome":
+    """Answer the question of a file; the next run makes a materialization of the answer."""
+    from rag_assets.answering import answer_saved, note_answer
+
+    outcome = answer_saved(
+        workspace, saved, notify=lambda sentence: click.echo(sentence, err=True)
     )  # fmt: skip
+    note_answer(workspace, outcome)
+    return outcome
+
+
+def print_answer(
+    outcome: "AnswerOutcome", *, shows_route: bool, is_full: bool, as_json: bool
+) -> None:
+    """Print an answer, and where it lies."""
+    from rag_assets.answering import answer_to_json
+
+    if shows_route and not as_json:
+        print_route(outcome.answer.route)
+        click.echo("")
     if as_json:
         print_json(answer_to_json(outcome.answer))
     elif is_full:
@@ -69,3 +124,18 @@ def ask(
     else:
         click.echo(summarise_answer(outcome.answer))
     click.echo(f"saved: {outcome.markdown}", err=True)
+
+
+def question_or_file(question: str | None, file: Path | None) -> tuple[str, Path | None]:
+    """Return the text of a question, or the file that asks it.
+
+    Raises:
+        UsageError: both are given, or neither.
+    """
+    from rag_assets.evidence.question import SUFFIXES
+
+    if (question is None) == (file is None):
+        raise click.UsageError("give a QUESTION or --file, one of the two.")
+    if question is not None and question.endswith(SUFFIXES) and Path(question).is_file():
+        return "", Path(question)
+    return question or "", file

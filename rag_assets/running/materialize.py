@@ -128,12 +128,14 @@ def _run(
             stack.enter_context(worker_started_ahead(parses))
         import dagster as dg
 
-        from rag_assets.assets import progress_reporter, record_noted_packs
+        from rag_assets.assets import progress_reporter, record_noted, register_questions
+        from rag_assets.checks import check_currency
         from rag_assets.running.origins import execute_assets
 
         definitions = load_definitions(workspace)
         instance = stack.enter_context(open_instance(workspace))
-        record_noted_packs(workspace, instance)
+        record_noted(workspace, instance)
+        register_questions(workspace, instance)
         token = progress_reporter.set(on_progress)
         try:
             run = execute_assets(
@@ -141,6 +143,7 @@ def _run(
             )
         finally:
             progress_reporter.reset(token)
+        check_currency(workspace, instance)
         return _read_outcome(instance, run)
 
 
