@@ -1,4 +1,7 @@
-"""Questions about papers, answered by checked sentences, with the steps that led to them."""
+"""Questions, answered by checked sentences, with the steps that led to them.
+
+About papers here, about law in `law`.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -23,6 +26,9 @@ if TYPE_CHECKING:
         replay_stored,
     )
     from rag_assets.answering.tools import PaperSearch, paper_tools
+
+# Modules of this room that other rooms may import from, besides the names below.
+PUBLIC_MODULES = ("law",)
 
 __all__ = [
     "Answer",

@@ -1,21 +1,33 @@
-"""`rag ask`: a question about papers becomes an answer of which every sentence was checked."""
+"""`rag ask`: a question becomes an answer of which every sentence was checked."""
 
 import time
-from typing import TYPE_CHECKING
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Literal
 
 import click
 
-from rag_assets.cli.options import json_option, open_workspace, print_json, read_models_ahead
-from rag_assets.cli.summaries import full_option, summarise_answer
+from rag_assets.cli.options import (
+    as_of_option,
+    json_option,
+    open_workspace,
+    print_json,
+    read_models_ahead,
+)
+from rag_assets.cli.summaries import full_option, summarise_answer, summarise_law_answer
+from rag_assets.model import UsageError
 
 if TYPE_CHECKING:
     from rag_assets.answering import PolicyChoice
+    from rag_assets.workspace import Workspace
 
 
 @click.command(
     help="Answer QUESTION with sentences that were checked against the passages that they cite. "
     "With a language model (`llm`) it searches, looks and searches again, at most "
-    "answer.max_iterations times; without one, sentences of the sources answer, word for word."
+    "answer.max_iterations times; without one, sentences of the sources answer, word for word. "
+    "With --law the statutes of the library answer: points with the articles that say them, each "
+    "shown whole, provisions that conflict, and the ranks that apply; without a model the articles "
+    "themselves."
 )
 @click.argument("question")
 @click.option(
@@ -39,6 +51,8 @@ if TYPE_CHECKING:
     type=click.Choice(["rules", "model"]),
     help="Who searches and answers: rules quote, the model of `llm` writes. Else answer.policy.",
 )
+@click.option("--law", "is_law", is_flag=True, help="Answer by statutes, article by article.")
+@as_of_option
 @click.option("--no-agent", "is_single", is_flag=True, help="Search once, and no further time.")
 @full_option
 @json_option
@@ -48,19 +62,30 @@ def ask(
     doc_id: str | None,
     filters: tuple[str, ...],
     policy: "PolicyChoice | None",
+    is_law: bool,
+    as_of: datetime | None,
     is_single: bool,
     is_full: bool,
     as_json: bool,
 ) -> None:
     """Make the answer, store it and print it."""
+    if is_law and (doc_id is not None or filters):
+        raise UsageError("--doc and --filter are for papers: leave them out with --law.")
+    if as_of is not None and not is_law:
+        raise UsageError("--as-of is the day of laws: add --law.")
     workspace = open_workspace()
     read_models_ahead(workspace)
+    mode: Literal["single", "agent"] = "single" if is_single else "agent"
+    if is_law:
+        # The one place here that knows what day it is.
+        day = as_of.date() if as_of is not None else date.today()
+        _ask_law(workspace, question, day, names, policy, mode, is_full=is_full, as_json=as_json)
+        return
     from rag_assets.answering import answer_to_json, ask_papers
 
     outcome = ask_papers(
         workspace, question, clock=time.monotonic, doc_id=doc_id, namespaces=names,
-        filters=filters, mode="single" if is_single else "agent", policy=policy,
-        notify=lambda sentence: click.echo(sentence, err=True),
+        filters=filters, mode=mode, policy=policy, notify=_tell,
     )  # fmt: skip
     if as_json:
         print_json(answer_to_json(outcome.answer))
@@ -69,3 +94,33 @@ def ask(
     else:
         click.echo(summarise_answer(outcome.answer))
     click.echo(f"saved: {outcome.markdown}", err=True)
+
+
+def _ask_law(
+    workspace: "Workspace",
+    question: str,
+    day: date,
+    names: tuple[str, ...],
+    policy: "PolicyChoice | None",
+    mode: Literal["single", "agent"],
+    *,
+    is_full: bool,
+    as_json: bool,
+) -> None:
+    from rag_assets.answering.law import ask_statutes, law_answer_to_json
+
+    outcome = ask_statutes(
+        workspace, question, day, clock=time.monotonic, namespaces=names, mode=mode,
+        policy=policy, notify=_tell,
+    )  # fmt: skip
+    if as_json:
+        print_json(law_answer_to_json(outcome.answer))
+    elif is_full:
+        click.echo(outcome.markdown.read_text(encoding="utf-8"))
+    else:
+        click.echo(summarise_law_answer(outcome.answer))
+    click.echo(f"saved: {outcome.markdown}", err=True)
+
+
+def _tell(sentence: str) -> None:
+    click.echo(sentence, err=True)

@@ -8,6 +8,7 @@ from rag_assets.statutes.searching import (
     FoundStatute,
     StatuteSearch,
     group_by_rank,
+    search_shelf,
     search_statutes,
 )
 from rag_assets.statutes.shelf import FoundArticle, LawShelf, LawVersion, UnknownLawError
@@ -40,6 +41,7 @@ __all__ = [
     "lost_text",
     "place_of",
     "read_citation",
+    "search_shelf",
     "search_statutes",
     "unresolved_citations",
     "write_citation",

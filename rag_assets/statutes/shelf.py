@@ -1,6 +1,5 @@
 """The laws of a library by name: their wordings, which of them holds, and their articles."""
 
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -14,7 +13,7 @@ from rag_assets.law import (
     plain_name,
     write_number,
 )
-from rag_assets.law.citing import StatuteCitation, read_citation, write_citation
+from rag_assets.law.citing import StatuteCitation, is_below, read_citation, write_citation
 from rag_assets.law.metadata import LawLevel
 from rag_assets.law.versions import Judged, Standing, Wording
 from rag_assets.model import Article, UsageError
@@ -123,6 +122,18 @@ class LawShelf:
     def holds_statutes(self) -> bool:
         """Whether any of the publications holds a statute."""
         return self._laws.holds_statutes
+
+    def require_statutes(self) -> None:
+        """Look whether any of the publications holds a statute.
+
+        Raises:
+            UsageError: none does.
+        """
+        if not self.holds_statutes:
+            raise UsageError(
+                "no namespace that was asked holds statutes. Set `chunk.mode: law` in one (`rag "
+                "namespace add NAME --template law` makes one of that kind) and run `rag ingest`."
+            )
 
     def level_of(self, hit: Hit) -> LawLevel | None:
         """Return the rank of the law that a passage is of; None where it is not known."""
@@ -251,7 +262,7 @@ class LawShelf:
         self, version: LawVersion, asked: StatuteCitation, *, is_one_of_several: bool
     ) -> FoundArticle | None:
         for article, hit in self._places(version, asked.key):
-            if not _is_below(hit.section_path, asked.path):
+            if not is_below(hit.section_path, asked.path):
                 continue
             start, end = article.char_start, article.char_end
             text = self._text_of(version, article, hit)
@@ -330,13 +341,3 @@ def _span_of(picked: Clause, clauses: Sequence[Clause]) -> tuple[int, int]:
     if picked.item is not None:
         return picked.start, picked.end
     return picked.start, max(one.end for one in clauses if one.paragraph == picked.paragraph)
-
-
-def _is_below(path: Sequence[str], levels: Sequence[str]) -> bool:
-    """Say whether a path has the levels that a citation names, all or some, in order."""
-    rest = iter([_folded(level) for level in path])
-    return all(_folded(level) in rest for level in levels)
-
-
-def _folded(level: str) -> str:
-    return "".join(unicodedata.normalize("NFKC", level).split())
