@@ -85,12 +85,13 @@ def summarise_law_answer(answer: "LawAnswer") -> str:
     if answer.levels:
         levels = ", ".join(words.levels[level] for level in answer.levels)
         lines += [*_wrapped(f"{words.applicable}: {levels}", _INDENT), ""]
-    lines += [*_law_points(answer, words), *_law_conflicts(answer, words)]
+    lines += _law_points(answer, words)
     for level in answer.levels:
         lines += [f"== {words.levels[level]}", ""]
         for source in (one for one in answer.cited if one.level == level):
             text = answer.trace.passages[source.alias].text.strip()
             lines += [text, source.citation, words.standing(source, answer.as_of), ""]
+    lines += _law_conflicts(answer, words)
     if answer.dropped:
         lines.append(f"{words.dropped}:")
         for point in answer.dropped:
@@ -118,7 +119,9 @@ def _law_conflicts(answer: "LawAnswer", words: "Words") -> Iterator[str]:
         yield from _wrapped(f"- {tell_conflict(answer, one, words)}", "  ")
         for point in one.said:
             yield from _wrapped(f"  - {point.statement.text}", "    ")
-    yield ""
+        for alias in answer.only_beside(one):
+            yield from ("", answer.trace.passages[alias].text.strip())
+        yield ""
 
 
 def _dropped(point: "LawPoint") -> Iterator[str]:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from rag_assets.law.citing import StatuteCitation, read_citation, write_citation
 from rag_assets.lazily import lazy_names
+from rag_assets.statutes.repeals import Repeal, Repeals
 from rag_assets.statutes.searching import (
     FoundStatute,
     StatuteSearch,
@@ -29,6 +30,8 @@ __all__ = [
     "FoundStatute",
     "LawShelf",
     "LawVersion",
+    "Repeal",
+    "Repeals",
     "StatuteCitation",
     "StatuteSearch",
     "UnknownLawError",

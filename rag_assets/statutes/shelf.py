@@ -1,7 +1,7 @@
 """The laws of a library by name: their wordings, which of them holds, and their articles."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
 
@@ -139,6 +139,35 @@ class LawShelf:
         """Return the rank of the law that a passage is of; None where it is not known."""
         law = self._laws.of_passage(hit.namespace, hit.doc_uid, hit.law_title)
         return law.wording.law_level if law is not None and law.wording is not None else None
+
+    def version_of(self, hit: Hit) -> LawVersion | None:
+        """Return the wording that a passage is of; None where its document holds no statute."""
+        law = self._laws.of_passage(hit.namespace, hit.doc_uid, hit.law_title)
+        if law is None or law.wording is None:
+            return None
+        return LawVersion(law, law.wording, self._laws.judge(law, self._as_of))
+
+    def likest(self, version: LawVersion, text: str, least: float) -> FoundArticle | None:
+        """Return the article of a wording whose text is most like another; numbers may differ.
+
+        Args:
+            least: likeness, 0 to 100 (rapidfuzz ratio); what is less like is not returned.
+        """
+        from rapidfuzz import process
+        from rapidfuzz.fuzz import ratio
+
+        rows = self._articles(version)
+        hits = self._reader(version).fetch_hits([chunk_id for chunk_id, _ in rows])
+        articles = {
+            article: hits[chunk_id] for chunk_id, held in reversed(rows) for article in held
+        }
+        texts = {one: self._text_of(version, one, hit) for one, hit in articles.items()}
+        found = process.extractOne(text, texts, scorer=ratio, score_cutoff=least)
+        if found is None:
+            return None
+        article = found[2]
+        several = self._laws.is_one_of_several(version.law)
+        return self._found(version, article, articles[article], is_one_of_several=several)
 
     def versions(self, name: str) -> list[LawVersion]:
         """Return the wordings of a law, the newest first.
@@ -278,13 +307,23 @@ class LawShelf:
                     lead = start + above.start, start + above.end
                 clause, text = picked.shown, text[first:last]
                 start, end = start + first, start + last
+            whole = self._found(version, article, hit, is_one_of_several=is_one_of_several)
             day = str(version.version_date) if is_one_of_several else ""
             citation = write_citation(version.title, hit.section_path, article.shown, clause, day)
-            return FoundArticle(
-                version, version.title, hit.section_path, article.shown, clause, text, start, end,
-                citation, lead,
-            )  # fmt: skip
+            return replace(
+                whole, clause=clause, text=text, start=start, end=end, citation=citation, lead=lead
+            )
         return None
+
+    def _found(
+        self, version: LawVersion, article: Article, hit: Hit, *, is_one_of_several: bool
+    ) -> FoundArticle:
+        day = str(version.version_date) if is_one_of_several else ""
+        return FoundArticle(
+            version, version.title, hit.section_path, article.shown, "",
+            self._text_of(version, article, hit), article.char_start, article.char_end,
+            write_citation(version.title, hit.section_path, article.shown, version=day),
+        )  # fmt: skip
 
     def _text_of(self, version: LawVersion, article: Article, hit: Hit) -> str:
         """Return the text of an article; one that no chunk holds whole is cut out of the parse."""

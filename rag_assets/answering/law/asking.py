@@ -79,7 +79,7 @@ def answer_statutes(
         UsageError: no text in the question, or no statutes in what is asked.
         DamagedFileError: an article is not what stands in its source.
     """
-    from rag_assets.statutes import LawShelf
+    from rag_assets.statutes import LawShelf, Repeals
 
     if not any(map(str.isalnum, asked.question)):
         raise UsageError("the question has no text. Write a question with words in it.")
@@ -87,7 +87,7 @@ def answer_statutes(
     day = date.fromisoformat(asked.as_of)
     shelf = LawShelf(Publications(retriever.workspace, readers), day)
     shelf.require_statutes()
-    search = LawSearch(retriever, shelf, day, citable_filters(()))
+    search = LawSearch(retriever, shelf, day, citable_filters(()), Repeals(retriever, shelf))
     policy = None
     if model is not None:
         policy = ModelPolicy.of(model, load_prompt(PROMPT), _tools(asked))
@@ -95,10 +95,7 @@ def answer_statutes(
     world = LiveWorld(law_tools(), search, model, budget)
     trace = run_agent(_job(asked, limits, policy), world)
     _require_printed(retriever, trace)
-    sources = {
-        alias: replace(search.sources[passage.chunk_key], alias=alias)
-        for alias, passage in trace.passages.items()
-    }
+    sources = _by_alias(search, trace)
     reader = reader_of(scorer, is_quoted=_is_quoted(trace))
     judge = VerbatimJudge() if _is_quoted(trace) else ScorerJudge(scorer)
     publications = {name: str(m["publication"]) for name, m in retriever.manifests.items()}
@@ -153,6 +150,17 @@ def _tools(asked: LawQuestion) -> Toolset[LawSearch]:
 
 def _is_quoted(trace: Trace) -> bool:
     return trace.answered_by == QUOTES_NAME
+
+
+def _by_alias(search: LawSearch, trace: Trace) -> dict[str, LawSource]:
+    """Return what is known of each article, by alias; so is the one that it changes."""
+    aliases = {passage.citation_id: alias for alias, passage in trace.passages.items()}
+    found: dict[str, LawSource] = {}
+    for alias, passage in trace.passages.items():
+        source = search.sources[passage.chunk_key]
+        changed = aliases.get(source.change_of or "")
+        found[alias] = replace(source, alias=alias, change_of=changed)
+    return found
 
 
 def _require_printed(retriever: "Retriever", trace: Trace) -> None:
@@ -213,7 +221,7 @@ def _answer(
         trace=trace,
     )
     told = law_notices(
-        asked.question, asked.as_of, trace, checked, answer.cited, match, reader,
+        asked.question, asked.as_of, trace, checked, sources.values(), answer.cited, match, reader,
         is_quoted=is_quoted,
     )  # fmt: skip
     return replace(answer, notices=told)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Any
 
 from rag_assets.agents import CheckedStatement, Passage
@@ -14,7 +13,7 @@ from rag_assets.agents.statements import (
 )
 from rag_assets.answering.law.citing import FoundArticles, Resolved, take_citations
 from rag_assets.answering.law.exceptions import exceptions_around, exceptions_of, excepts
-from rag_assets.answering.law.precedence import find_precedence, is_same_law
+from rag_assets.answering.law.precedence import find_precedence
 from rag_assets.answering.law.record import LawConflict, LawPoint, LawSource
 
 # Counts as code: raise it when the same answer over the same articles comes to another list.
@@ -74,7 +73,8 @@ def check_law(
         )
         for each, own in zip(written, found, strict=True)
     ]
-    judged = check_divided(divided, passages, judge, is_quoted=is_quoted)
+    read = passages if is_quoted else _without_numbers(sources, passages)
+    judged = check_divided(divided, read, judge, is_quoted=is_quoted)
     points = [
         _point(statement, own, each, sources, passages, as_of, is_quoted=is_quoted)
         for statement, own, each in zip(judged, found, written, strict=True)
@@ -95,9 +95,21 @@ def check_law(
     ]
     return CheckedLaw(
         tuple(kept),
-        (*conflicts, *_changes(sources, passages, kept, conflicts)),
+        (*conflicts, *_changes(sources, kept, conflicts)),
         tuple(sorted(dropped, key=lambda point: point.statement.number)),
     )
+
+
+def _without_numbers(
+    sources: Mapping[str, LawSource], passages: Mapping[str, Passage]
+) -> dict[str, Passage]:
+    """Return the articles without their numbers: 第三条 is no word of the sentence behind it."""
+    found = {}
+    for alias, passage in passages.items():
+        bare = passage.text.removeprefix(sources[alias].article).lstrip()
+        start = passage.char_start + len(passage.text) - len(bare)
+        found[alias] = replace(passage, text=bare, char_start=start)
+    return found
 
 
 def _points(result: Mapping[str, Any], *, is_quoted: bool) -> Iterator[_Written]:
@@ -147,14 +159,18 @@ def _point(
         for alias in statement.citations:
             if sources[alias].standing not in {"in_force", "unknown"}:
                 told = sources[alias].standing.replace("_", " ")
-                reason = f"{sources[alias].citation} is {told} on {as_of}."
+                by = sources[alias].repealed_by
+                why = f" (“{by}”)" if by else ""
+                reason = f"{sources[alias].citation} is {told} on {as_of}{why}."
                 return LawPoint(_refused(statement, "not_in_force", reason), shown)
     if is_quoted:
         return LawPoint(statement, shown)
     found = [one for one in resolved if isinstance(one, Resolved)]
     faults = filter(None, (_other_clause(statement, found, passages),
                            _left_out(statement, passages)))  # fmt: skip
-    statement = next(faults, statement)
+    fault = next(faults, None)
+    if fault is not None:
+        return LawPoint(fault, shown)
     others = (
         told
         for alias in statement.citations
@@ -237,25 +253,20 @@ def _conflicts(
 
 def _changes(
     sources: Mapping[str, LawSource],
-    passages: Mapping[str, Passage],
     points: Sequence[LawPoint],
     conflicts: Sequence[LawConflict],
 ) -> Iterator[LawConflict]:
     """Yield the other wordings of articles that are cited, where they read otherwise."""
     cited = {alias for point in points for alias in point.statement.citations}
     told = {frozenset((one.prevails, one.yields)) for one in conflicts}
-    for first, second in combinations(sources.values(), 2):
-        if first.alias not in cited and second.alias not in cited:
+    for other in sources.values():
+        pair = frozenset((other.alias, other.change_of or other.alias))
+        if other.change_of is None or not pair & cited or pair in told:
             continue
-        if first.key != second.key or not is_same_law(first, second):
-            continue
-        texts = {"".join(passages[one.alias].text.split()) for one in (first, second)}
-        by, is_first = find_precedence(first, second)
-        pair = (first, second) if is_first else (second, first)
-        if by == "wording" and len(texts) == 2 and frozenset(
-            one.alias for one in pair
-        ) not in told:  # fmt: skip
-            yield LawConflict("wording", pair[0].alias, pair[1].alias)
+        own = sources[other.change_of]
+        _, is_first = find_precedence(own, other)
+        first, second = (own, other) if is_first else (other, own)
+        yield LawConflict("wording", first.alias, second.alias)
 
 
 def _refused(statement: CheckedStatement, code: StatementCode, reason: str) -> CheckedStatement:

@@ -1,6 +1,6 @@
 """What the reader of an answer about law has to know, in the language of the question."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from rag_assets.agents import Trace
 from rag_assets.answering.law.checking import CheckedLaw
@@ -8,6 +8,7 @@ from rag_assets.answering.law.record import LawSource
 from rag_assets.answering.notices import Notice, reader_notices, run_notices, say
 from rag_assets.answering.quotes import Match
 from rag_assets.answering.record import AnswerReader
+from rag_assets.law import mark_name
 
 _NO_MODEL = (
     (
@@ -17,12 +18,15 @@ _NO_MODEL = (
     "没有询问语言模型。以下是检索到的前几条法条，全文逐字引用，并非法律意见。",
 )
 _NOT_FOUND = (
-    "Nothing in these laws seems to answer the question.",
-    "这些法律中似乎没有内容能回答该问题。",
+    "No article was found that answers the question.",
+    "没有找到能回答该问题的法条。",
 )
-_NEAREST = (
-    "What follows are the nearest articles; read them as leads.",
-    "以下只是最接近的法条，仅供参考。",
+_UNSURE = (
+    (
+        "It is not sure that these answer the question: they have few of its words. Read them as "
+        "leads, and ask again in the words of a statute."
+    ),
+    "这些法条与问题用词相差较大，不一定能回答该问题；仅供参考，可换用法律用语再问。",
 )
 _NOTHING_KEPT = (
     (
@@ -36,12 +40,16 @@ _UNKNOWN = (
     "所引法条中有{count}条无法确定在{day}是否有效。",
 )
 _CONFLICTS = (
-    "{count} pairs of provisions read otherwise on one matter; both are shown.",
-    "有{count}处规定不一致，两者均已列出。",
+    "{count} provisions read otherwise in another law or another wording; both are shown.",
+    "有{count}处规定与其他法律或同一法律的其他文本不同，两者均已列出。",
+)
+_REPEALED = (
+    "Left out, since another law repeals them: {laws}.",
+    "以下法律已被其他法律废止，未予引用：{laws}。",
 )
 _ONE_CONFLICT = (
-    "One pair of provisions reads otherwise on one matter; both are shown.",
-    "有一处规定不一致，两者均已列出。",
+    "One provision reads otherwise in another law or another wording; both are shown.",
+    "有一处规定与其他法律或同一法律的其他文本不同，两者均已列出。",
 )
 
 
@@ -50,6 +58,7 @@ def law_notices(
     as_of: str,
     trace: Trace,
     checked: CheckedLaw,
+    sources: Iterable[LawSource],
     cited: tuple[LawSource, ...],
     match: Match,
     reader: AnswerReader,
@@ -59,10 +68,11 @@ def law_notices(
     """Return the notices of an answer, the most important first.
 
     Args:
+        sources: all articles that were found.
         cited: articles of points and conflicts.
         is_quoted: no model wrote the points.
     """
-    said = _notices(as_of, trace, checked, cited, match, reader, is_quoted=is_quoted)
+    said = _notices(as_of, trace, checked, sources, cited, match, reader, is_quoted=is_quoted)
     return say(question, said)
 
 
@@ -70,6 +80,7 @@ def _notices(
     as_of: str,
     trace: Trace,
     checked: CheckedLaw,
+    sources: Iterable[LawSource],
     cited: tuple[LawSource, ...],
     match: Match,
     reader: AnswerReader,
@@ -80,14 +91,17 @@ def _notices(
         yield _NO_MODEL, {}
     if not checked.points and trace.result["points"]:
         yield _NOTHING_KEPT, {}
-    elif not checked.points or (is_quoted and not match.is_good):
+    elif not checked.points:
         yield _NOT_FOUND, {}
-        if checked.points:
-            yield _NEAREST, {}
+    elif is_quoted and not match.is_good:
+        yield _UNSURE, {}
     if len(checked.conflicts) == 1:
         yield _ONE_CONFLICT, {}
     elif checked.conflicts:
         yield _CONFLICTS, {"count": len(checked.conflicts)}
+    repealed = {one.law: None for one in sources if one.repealed_by and one not in cited}
+    if repealed:
+        yield _REPEALED, {"laws": ", ".join(map(mark_name, repealed))}
     unknown = sum(one.standing == "unknown" for one in cited)
     if unknown:
         yield _UNKNOWN, {"count": unknown, "day": as_of}

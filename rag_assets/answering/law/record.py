@@ -35,7 +35,8 @@ class LawSource:
         level: rank of its law; None where it is not known.
         version_date: the day of its wording, ISO; `holds_from` since when that holds.
         is_stated: whether the text says since when.
-        is_change: shown since it is another wording of an article that was found.
+        repealed_by: sentence of another law in force that repeals this one.
+        change_of: alias of the article of which it is another wording; None where it was found.
     """
 
     alias: str
@@ -51,7 +52,8 @@ class LawSource:
     is_stated: bool
     issuer: str | None
     file: str
-    is_change: bool = False
+    repealed_by: str | None = None
+    change_of: str | None = None
 
     __pydantic_config__ = _STRICT
 
@@ -128,13 +130,20 @@ class LawAnswer:
 
     @property
     def cited(self) -> tuple[LawSource, ...]:
-        """The articles of points and conflicts, the highest rank first, then the newest."""
-        named = [alias for point in self.points for alias in point.statement.citations]
-        for one in self.conflicts:
-            named += [one.prevails, one.yields]
+        """The articles of points and of what conflicts, the highest rank first, then the newest.
+
+        Other wordings of these, which rules put beside them, stand in `conflicts` alone.
+        """
+        said = [point for one in self.conflicts for point in one.said]
+        named = [alias for point in (*self.points, *said) for alias in point.statement.citations]
         found = [self.sources[alias] for alias in dict.fromkeys(named)]
         found.sort(key=lambda one: one.version_date or "", reverse=True)
         return tuple(sorted(found, key=lambda one: _LEVELS.index(one.level)))
+
+    def only_beside(self, one: LawConflict) -> tuple[str, ...]:
+        """Return the aliases of a conflict that are cited nowhere else: to be shown there."""
+        cited = {source.alias for source in self.cited}
+        return tuple(alias for alias in (one.prevails, one.yields) if alias not in cited)
 
     @property
     def levels(self) -> tuple[LawLevel | None, ...]:

@@ -14,8 +14,8 @@ def render_law_answer(answer: LawAnswer) -> str:
     parts = [
         *_head(answer, words),
         *_points(answer, words),
-        *_conflicts(answer, words),
         *_articles(answer, words),
+        *_conflicts(answer, words),
         *_dropped(answer, words),
         *_steps(answer, words),
     ]
@@ -58,7 +58,10 @@ def _conflicts(answer: LawAnswer, words: Words) -> Iterator[str]:
         yield f"- {_line(tell_conflict(answer, one, words))}"
         for point in one.said:
             yield f"   - {_line(point.statement.text)} {_cites(point)}"
-    yield ""
+        yield ""
+        for alias in answer.only_beside(one):
+            yield block_quote(answer.trace.passages[alias].text.strip())
+            yield ""
 
 
 def tell_conflict(answer: LawAnswer, one: LawConflict, words: Words) -> str:

@@ -10,13 +10,12 @@ from typing_extensions import TypedDict
 
 from rag_assets.agents import ContextTool, Found, FoundLine, Passage, Toolset
 from rag_assets.answering.law.record import LawSource
-from rag_assets.law import plain_name
-from rag_assets.model import UsageError, count_of, hash_text
+from rag_assets.model import count_of, hash_text
 from rag_assets.retrieval import Retriever, SearchFilters
 from rag_assets.statutes import (
     FoundArticle,
     LawShelf,
-    StatuteCitation,
+    Repeals,
     read_citation,
     search_shelf,
 )
@@ -37,6 +36,7 @@ class LawSearch:
 
     Args:
         shelf: of the retriever's publications, for `as_of`.
+        repeals: what the laws in force repeal.
         sources: by `namespace::chunk_id` of the passage.
     """
 
@@ -44,6 +44,7 @@ class LawSearch:
     shelf: LawShelf
     as_of: date
     filters: SearchFilters
+    repeals: Repeals
     sources: dict[str, LawSource] = field(default_factory=dict)
 
 
@@ -80,6 +81,7 @@ def law_search(
     lines: list[FoundLine] = []
     told = [f"{warning.rstrip('.')}." for warning in found.warnings]
     room = MOST_CHARACTERS
+    shown: list[FoundArticle] = []
     for article, score in articles.values():
         if len(article.text) > room:
             told.append(
@@ -88,12 +90,12 @@ def law_search(
             )
             continue
         room -= len(article.text)
+        shown.append(article)
         lines.append(_line(search, article, score))
-    shown = [article for article, _ in articles.values()][:_CHANGES_OF]
-    for other in _other_wordings(search.shelf, shown):
+    for article, other in _other_wordings(search.shelf, shown[:_CHANGES_OF]):
         if other.citation not in articles and len(other.text) <= room:
             room -= len(other.text)
-            lines.append(_line(search, other, 0.0, is_change=True))
+            lines.append(_line(search, other, 0.0, change_of=article.citation))
     bare = sum(not one.articles for one in found.found)
     if bare:
         told.append(
@@ -155,9 +157,14 @@ def show_standing(source: LawSource, as_of: str) -> str:
 
 
 def _line(
-    search: LawSearch, found: FoundArticle, score: float, *, is_change: bool = False
+    search: LawSearch, found: FoundArticle, score: float, *, change_of: str | None = None
 ) -> FoundLine:
+    """Return an article as a line. What is not in force has no score: rules do not quote it."""
     version, law = found.version, found.version.law
+    repeal = search.repeals.find(version) if version.standing == "in_force" else None
+    standing = version.standing if repeal is None else "repealed"
+    if standing not in {"in_force", "unknown"}:
+        score = 0.0
     passage = Passage(
         namespace=law.namespace,
         doc_uid=law.doc_uid,
@@ -184,38 +191,37 @@ def _line(
         article=found.shown,
         key=read_citation(found.citation).key,
         level=version.wording.law_level,
-        standing=version.standing,
+        standing=standing,
         version_date=str(version.version_date) if version.version_date else None,
         holds_from=str(version.holds_from) if version.holds_from else None,
         is_stated=version.is_stated,
         issuer=version.wording.issuer,
         file=law.file,
-        is_change=is_change,
+        repealed_by=f"{repeal.law}: {repeal.sentence}" if repeal is not None else None,
+        change_of=change_of,
     )
     search.sources.setdefault(passage.chunk_key, source)
     return FoundLine(f"{found.citation} ({show_standing(source, str(search.as_of))})", passage)
 
 
-def _other_wordings(shelf: LawShelf, articles: Sequence[FoundArticle]) -> Iterator[FoundArticle]:
-    """Yield the article of the same number in the wordings before and after that of each."""
-    from rapidfuzz.fuzz import ratio
-
+def _other_wordings(
+    shelf: LawShelf, articles: Sequence[FoundArticle]
+) -> Iterator[tuple[FoundArticle, FoundArticle]]:
+    """Yield each article with the likest one of the wordings before and after its own."""
     for article in articles:
         day = article.version.version_date
         asked = read_citation(article.citation)
         if day is None or asked.version is None:
             continue
-        days = sorted({v.version_date for v in shelf.versions(asked.law) if v.version_date})
-        before = [one for one in days if one < day][-1:]
-        after = [one for one in days if one > day][:1]
-        for other_day in (*before, *after):
-            other = StatuteCitation(asked.law, str(other_day), (), asked.key)
-            try:
-                found = shelf.article(other)
-            except UsageError:  # that wording has no article of this number
-                continue
-            is_same_law = plain_name(found.law_title) == plain_name(article.law_title)
-            is_changed = "".join(found.text.split()) != "".join(article.text.split())
-            near = ratio(found.text, article.text) >= _SAME_PROVISION
-            if is_same_law and is_changed and near:
-                yield found
+        versions = [one for one in shelf.versions(asked.law) if one.version_date]
+        before = [one for one in versions if one.version_date and one.version_date < day][:1]
+        after = [one for one in versions if one.version_date and one.version_date > day][-1:]
+        for version in (*before, *after):
+            found = shelf.likest(version, article.text, _SAME_PROVISION)
+            if found is not None and _bare(found) != _bare(article):
+                yield article, found
+
+
+def _bare(article: FoundArticle) -> str:
+    """Return the text of an article without its number and white space."""
+    return "".join(article.text.split()).removeprefix("".join(article.shown.split()))
