@@ -23,7 +23,7 @@ from rag_assets.retrieval import Asked, Retriever, workspace_of
 from rag_assets.retrieval.papers import Route, route_papers, route_question
 from rag_assets.settings import AnswerSettings, LlmRole
 from rag_assets.storage import find_versions, read_json, write_version
-from rag_assets.workspace import Workspace
+from rag_assets.workspace import Settings, Workspace
 
 if TYPE_CHECKING:
     from rag_assets.judging import Scorer
@@ -242,8 +242,17 @@ def _model_of(workspace: Workspace, role: LlmRole) -> "ChatModel | None":
 
 
 def open_answer_scorer(workspace: Workspace) -> "Scorer":
-    """Return what reads the sentences of answers: what compares alone does not stand for it."""
-    settings = workspace.settings.verify
-    if settings.scorer in _COMPARING:
-        settings = settings.model_copy(update={"scorer": "facts"})
-    return load_scorer(settings, chat=open_verifying_model(workspace))
+    """Return what reads the sentences of a workspace's answers."""
+    return answer_scorer(workspace.settings, open_verifying_model(workspace))
+
+
+def answer_scorer(settings: Settings, chat: "ChatModel | None" = None) -> "Scorer":
+    """Return what reads the sentences of answers: what compares alone does not stand for it.
+
+    Args:
+        chat: reads, where `verify.scorer` is a language model.
+    """
+    verify = settings.verify
+    if verify.scorer in _COMPARING:
+        verify = verify.model_copy(update={"scorer": "facts"})
+    return load_scorer(verify, chat=chat)
