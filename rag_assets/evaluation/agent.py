@@ -267,7 +267,8 @@ def _score_documents(ranking: Sequence[str], relevance: Mapping[str, float]) -> 
 def _retriever(built: BuiltWorkspace, settings: Settings) -> "Retriever":
     from rag_assets.retrieval import Retriever
 
-    return Retriever(built.namespace.workspace, [built.namespace.name], settings.retrieve)
+    name = built.namespace.name
+    return Retriever(built.namespace.workspace, [name], settings.retrieve, looks_at_raw=False)
 
 
 def _asker(retriever: "Retriever", settings: Settings, model: "ChatModel | None") -> Asker:
