@@ -1,4 +1,7 @@
-"""Questions about papers, answered by checked sentences, with the steps that led to them."""
+"""Questions, answered by checked sentences, with the steps that led to them.
+
+About papers here, about law in `law`.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -20,13 +23,15 @@ if TYPE_CHECKING:
         AnswerOutcome,
         PolicyChoice,
         answer,
+        answer_scorer,
         ask_papers,
+        limits_of,
         replay_stored,
     )
     from rag_assets.answering.tools import PaperSearch, paper_tools
 
 # Modules of this room that other rooms may import from, besides the names below.
-PUBLIC_MODULES = ("verifying",)
+PUBLIC_MODULES = ("law", "verifying")
 
 __all__ = [
     "Answer",
@@ -40,8 +45,10 @@ __all__ = [
     "answer_from_json",
     "answer_papers",
     "answer_saved",
+    "answer_scorer",
     "answer_to_json",
     "ask_papers",
+    "limits_of",
     "note_answer",
     "noted_answers",
     "paper_tools",
@@ -67,8 +74,10 @@ __getattr__ = lazy_names(
         "answer_from_json": "record",
         "answer_papers": "asking",
         "answer_saved": "saved",
+        "answer_scorer": "storing",
         "answer_to_json": "record",
         "ask_papers": "storing",
+        "limits_of": "storing",
         "note_answer": "saved",
         "noted_answers": "saved",
         "paper_tools": "tools",

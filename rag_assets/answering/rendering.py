@@ -1,7 +1,7 @@
 """An answer as Markdown: what is said, where it stands, what was struck out, how it was found."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from rag_assets.agents import CheckedStatement, Step, show_marks
 from rag_assets.answering.record import Answer
@@ -97,18 +97,23 @@ def _steps(answer: Answer) -> Iterator[str]:
     for told in route.told:
         yield f"- Route: {escape_prose(told)}"
     for step in answer.trace.steps:
-        yield from _step(step)
+        yield from render_step(step, hides=("answer",))
     yield ""
 
 
-def _step(step: Step) -> Iterator[str]:
+def render_step(step: Step, *, hides: Collection[str]) -> Iterator[str]:
+    """Yield the lines of a step.
+
+    Args:
+        hides: arguments of the last one that are shown elsewhere.
+    """
     if step.action is None:
         why = escape_prose(step.note or "")
         yield f"{step.number}. {_line(step.by)} came to no decision: {why}"
         return
     given = dict(step.arguments or {})
     if step.observation is None:
-        given = {"sources": given.get("sources", [])}
+        given = {key: value for key, value in given.items() if key not in hides}
     arguments = ", ".join(f"{key}={json.dumps(v, ensure_ascii=False)}" for key, v in given.items())
     thought = f"{_line(step.thought)} " if step.thought else ""
     yield f"{step.number}. {thought}{code_span(f'{step.action}({arguments})')}"

@@ -132,7 +132,7 @@ class _Desk:
 
         kept = [(one.number, one.text, one.citations) for one in answer.statements]
         checked = check_sentences(
-            kept, answer.trace.passages, self._judge(answer), by_line=answer.is_quoted
+            kept, answer.trace.passages, self._judge(answer), is_quoted=answer.is_quoted
         )
         for one in checked:
             if not one.is_supported:

@@ -4,10 +4,12 @@ from typing import TYPE_CHECKING
 
 from rag_assets.law.citing import StatuteCitation, read_citation, write_citation
 from rag_assets.lazily import lazy_names
+from rag_assets.statutes.repeals import Repeal, Repeals
 from rag_assets.statutes.searching import (
     FoundStatute,
     StatuteSearch,
     group_by_rank,
+    search_shelf,
     search_statutes,
 )
 from rag_assets.statutes.shelf import FoundArticle, LawShelf, LawVersion, UnknownLawError
@@ -29,6 +31,8 @@ __all__ = [
     "FoundStatute",
     "LawShelf",
     "LawVersion",
+    "Repeal",
+    "Repeals",
     "StatuteCitation",
     "StatuteSearch",
     "UnknownLawError",
@@ -40,6 +44,7 @@ __all__ = [
     "group_by_rank",
     "place_of",
     "read_citation",
+    "search_shelf",
     "search_statutes",
     "unresolved_citations",
     "write_citation",

@@ -86,14 +86,26 @@ def test_one_paper_is_located_by_its_name_and_searched_alone(retriever: Retrieve
     answer = ask(retriever, PaperQuestion("Did glare disturb the people asked?", route))
     second = answer.trace.steps[1]
     assert second.arguments == {
-        "query": "Did glare disturb the people asked?", "doc_id": "cool-pavements-2023",
-        "category": "EVALUATION",
+        "query": "Did glare disturb the people asked?", "doc_id": "cool-pavements-2023", "k": 10,
     }  # fmt: skip
     assert second.observation is not None
     keys = [line.chunk_key or "" for line in second.observation.lines]
     assert all(key.startswith("thesis::cool-pavements-2023:") for key in keys)
     given = replace(COOLER, doc_id="green-roofs-2024")
     assert ask(retriever, given).trace.steps[0].action == "search_by_section"
+
+
+def test_what_the_whole_paper_does_not_answer_is_searched_in_the_section(
+    retriever: Retriever,
+) -> None:
+    route = Route("SPECIFIC_PAPER", ("Cool pavements",), (3,))
+    answer = ask(retriever, PaperQuestion("Which quarks decay into leptons?", route))
+    searched = [
+        (step.arguments or {}).get("category")
+        for step in answer.trace.steps
+        if step.action == "search_by_section"
+    ]
+    assert searched[:2] == [None, "EVALUATION"]
 
 
 def test_a_single_search_is_one_search(retriever: Retriever) -> None:
