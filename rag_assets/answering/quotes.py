@@ -68,8 +68,8 @@ def _share_of_words(question: str, passages: Mapping[str, Passage]) -> float | N
 def choose_quotes(question: str, passages: Mapping[str, Passage]) -> list[AnswerQuote]:
     """Return the best sentence of each of the best passages, best first, each words once.
 
-    Scores compare sentences of one language: those in the language that the searches found more of
-    (by score) stand first. Sentences of a section on others' work stand last.
+    Scores compare sentences of one language: those in the language of the passage that the searches
+    found best stand first. Sentences of a section on others' work stand last.
     """
     parents = _parents(passages)
     answers = choose_answers(parents, read_parents(question, parents))
@@ -82,7 +82,8 @@ def choose_quotes(question: str, passages: Mapping[str, Passage]) -> list[Answer
     ]
     by_language = {True: 0.0, False: 0.0}
     for passage in passages.values():
-        by_language[is_chinese(passage.text)] += passage.score
+        own = is_chinese(passage.text)
+        by_language[own] = max(by_language[own], passage.score)
     chinese = by_language[True] > by_language[False]
 
     def place(quote: AnswerQuote) -> tuple[bool, bool, float]:
