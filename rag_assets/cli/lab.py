@@ -13,7 +13,7 @@ LAB_COMMANDS: dict[str, tuple[str, str]] = {
     "compare": ("lab_feedback", "Compare RUN, which has feedback, with others."),
     "experience": ("lab_experience", "Read, search, correct and delete what was learned."),
     "export": ("lab_setup", "Write everything that the laboratory remembers."),
-    "import": ("lab_setup", "Put the events of FILE, an export, into this laboratory."),
+    "import": ("lab_import", "Put an export, or a sheet of past experiments, into the laboratory."),
 }
 
 
