@@ -11,6 +11,7 @@ LAB_COMMANDS: dict[str, tuple[str, str]] = {
     "presets": ("lab_setup", "List, save and delete sets of products."),
     "feedback": ("lab_feedback", "Say what an experiment on RUN gave."),
     "compare": ("lab_feedback", "Compare RUN, which has feedback, with others."),
+    "opinion": ("lab_opinion", "Print what a Gaussian process expects of the recipes of RUN."),
     "experience": ("lab_experience", "Read, search, correct and delete what was learned."),
     "export": ("lab_setup", "Write everything that the laboratory remembers."),
     "import": ("lab_import", "Put an export, or a sheet of past experiments, into the laboratory."),

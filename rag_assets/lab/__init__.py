@@ -74,6 +74,7 @@ if TYPE_CHECKING:
         lab_file,
         open_laboratory,
     )
+    from rag_assets.lab.opinion import Expected, Opinion, second_opinion
     from rag_assets.lab.products import (
         Preset,
         Product,
@@ -132,6 +133,7 @@ __all__ = [
     "Dropped",
     "Entry",
     "Event",
+    "Expected",
     "Experiment",
     "Extraction",
     "Feedback",
@@ -144,6 +146,7 @@ __all__ = [
     "Lesson",
     "Measured",
     "Modifier",
+    "Opinion",
     "Outcome",
     "Preset",
     "Product",
@@ -204,6 +207,7 @@ __all__ = [
     "restore_product",
     "save_preset",
     "save_template",
+    "second_opinion",
     "signature",
     "withdraw_feedback",
 ]
@@ -269,6 +273,7 @@ _HOMES = {
         "lab_file",
         "open_laboratory",
     ),
+    "opinion": ("Expected", "Opinion", "second_opinion"),
     "products": (
         "Preset",
         "Product",

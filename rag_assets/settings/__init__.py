@@ -9,6 +9,7 @@ from rapidfuzz import fuzz, process
 from rag_assets.settings.laboratory import ComparisonSettings as ComparisonSettings
 from rag_assets.settings.laboratory import ExperienceSettings as ExperienceSettings
 from rag_assets.settings.laboratory import LabSettings as LabSettings
+from rag_assets.settings.laboratory import SpaceSettings as SpaceSettings
 from rag_assets.settings.section import Count as Count
 from rag_assets.settings.section import Section
 from rag_assets.settings.section import Share as Share
