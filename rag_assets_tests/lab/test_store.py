@@ -40,6 +40,7 @@ from rag_assets.model import (
     ChangedMeanwhileError,
     ConfigurationError,
     DamagedFileError,
+    DiskFullError,
     LockedError,
     UsageError,
 )
@@ -338,6 +339,18 @@ def test_who_waits_too_long_is_told(lab: Laboratory, monkeypatch: pytest.MonkeyP
             put_run(lab, "r3")
         with lab.store.reading() as reading:  # a reader waits for nobody
             assert reading.head() == 5
+
+
+def test_a_full_disk_is_told_as_one_and_what_was_there_stays(lab: Laboratory) -> None:
+    before = projections(lab)
+    with lab.store.writing(AT, "ana") as writing:
+        # As few pages as there are: the next one is refused as a full disk refuses it.
+        pages = writing.connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+        writing.connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(DiskFullError, match="no room left"):
+        put_run(lab, "big", request={"text": "x" * 1_000_000})
+    lab.store.close()
+    assert projections(lab) == before
 
 
 def test_a_value_that_json_does_not_know_is_refused(lab: Laboratory) -> None:

@@ -25,6 +25,8 @@ _ACID = re.compile(r"\b[\w,()\[\]-]*ic acids?\b|\b[\w-]{4,}(?:oate|ylate)s?\b")
 _TOKEN = re.compile(rf"{HAN.pattern}|(?:(?!{HAN.pattern})[^\W_])+(?:'t)?")
 # Of two texts of which so much is equal, word for word, what was exchanged decides.
 _MOSTLY_EQUAL = 0.6
+# So many words more on one side may be a verb with its object: “… broke through the limits of …”.
+_TURNING_WORDS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,9 +238,17 @@ def _exchanged(one: str, other: str) -> bool:
 
 
 def _other_words(one: str, other: str) -> bool:
-    """Each says something of its own that nobody knows to be the same: a ring, a necklace."""
-    sides = [_content(spell_out(text)) for text in (one, other)]
-    return bool(sides[0] - sides[1]) and bool(sides[1] - sides[0])
+    """Each says something of its own that nobody knows to be the same, a ring, a necklace; or one
+    says more by words that may turn what is said.
+    """
+    first, second = (_content(spell_out(text)) for text in (one, other))
+    own, others = first - second, second - first
+    return bool(own and others) or _count_words(own | others) >= _TURNING_WORDS
+
+
+def _count_words(stems: frozenset[str]) -> float:
+    # A Chinese word has two characters, each of which is a token here.
+    return sum(0.5 if HAN.search(stem) else 1 for stem in stems)
 
 
 RULES = (
@@ -288,7 +298,7 @@ RULES = (
     ),
     DifferenceRule(
         "other-words",
-        "Each has a word of its own, and nobody knows that they mean the same.",
+        "Each has a word of its own, or one has more, and nobody knows that they mean the same.",
         ("Washing with ethanol left the film whole.", "The film was whole again with brushing."),
         ("Washing with ethanol improved the film.", "The film was improved by ethanol washing."),
         _other_words,

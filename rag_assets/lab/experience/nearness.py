@@ -35,6 +35,8 @@ NEAR_DUPLICATE = {
 }
 # Of a model that nobody has measured: only what is all but equal.
 _UNMEASURED = 0.97
+# SQLite takes 32,766 values in a statement.
+_ASKED_AT_ONCE = 10_000
 FindEqual = Callable[[Lesson, Sequence[Item]], str | None]
 
 
@@ -149,12 +151,16 @@ def _read(
 ) -> dict[str, "NDArray[np.float32]"]:
     import numpy as np
 
-    rows = reading.connection.execute(
-        select(vectors.c.text_hash, vectors.c.vector).where(
-            vectors.c.fingerprint == fingerprint, vectors.c.text_hash.in_(hashes)
+    found: dict[str, NDArray[np.float32]] = {}
+    for start in range(0, len(hashes), _ASKED_AT_ONCE):
+        rows = reading.connection.execute(
+            select(vectors.c.text_hash, vectors.c.vector).where(
+                vectors.c.fingerprint == fingerprint,
+                vectors.c.text_hash.in_(hashes[start : start + _ASKED_AT_ONCE]),
+            )
         )
-    )
-    return {row.text_hash: np.frombuffer(row.vector, np.float32) for row in rows}
+        found |= {row.text_hash: np.frombuffer(row.vector, np.float32) for row in rows}
+    return found
 
 
 def _write(writing: Writing, fingerprint: str, rows: Mapping[str, "NDArray[np.float32]"]) -> None:

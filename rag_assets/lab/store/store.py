@@ -29,7 +29,9 @@ from rag_assets.lab.store.tables import OWNERS, events
 from rag_assets.model import (
     ChangedMeanwhileError,
     DamagedFileError,
+    DiskFullError,
     LockedError,
+    StorageError,
     UsageError,
     shown_value,
 )
@@ -251,7 +253,13 @@ class Store:
                     f"{self.path}: another process has been writing for minutes. Let it end, or "
                     "end it, then do this again."
                 ) from error
-            raise DamagedFileError(f"{self.path}: SQLite says: {error.orig}.") from error
+            if "disk is full" in str(error.orig):
+                raise DiskFullError(
+                    f"{self.path}: there is no room left to write to it."
+                ) from error
+            raise StorageError(
+                f"{self.path}: SQLite cannot work with it ({error.orig}). Nothing was written."
+            ) from error
         except IntegrityError as error:
             raise UsageError(
                 f"{self.path}: what was to be written refers to what is not there, or stands "
