@@ -39,6 +39,9 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "export-used-sources": ("sources", "Write the references of what a pack or audit uses."),
         "mcp": ("agents", "Serve the workspace to a coding agent, read-only (MCP over stdio)."),
     },
+    "Learn": {
+        "lab": ("lab", "Feedback on recipes that were tried, and what was learned of it."),
+    },
     "Audit": {
         "audit": ("drafts", "Find a draft's strong assertions and what supports them."),
         "verify-citations": ("drafts", "Check that a draft's cited sources support it."),

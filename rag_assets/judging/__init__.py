@@ -22,6 +22,7 @@ from rag_assets.settings import ScorerName
 
 if TYPE_CHECKING:
     from rag_assets.judging.contract import MeasurableScorer
+    from rag_assets.judging.negation import is_negated
     from rag_assets.judging.numerals import read_numerals
     from rag_assets.judging.quantities import read_quantities
     from rag_assets.judging.reader_fit import ReaderFit, keep_fit
@@ -45,6 +46,7 @@ __all__ = [
     "TextEncoder",
     "Thresholds",
     "cosines",
+    "is_negated",
     "keep_fit",
     "load_scorer",
     "name_context",
@@ -61,6 +63,7 @@ __getattr__ = lazy_names(
     {
         "MeasurableScorer": "contract",
         "ReaderFit": "reader_fit",
+        "is_negated": "negation",
         "keep_fit": "reader_fit",
         "read_numerals": "numerals",
         "read_quantities": "quantities",

@@ -25,6 +25,7 @@ from rag_assets.model.documents import (
 from rag_assets.model.errors import (
     AnswerError,
     BudgetError,
+    ChangedMeanwhileError,
     CitationError,
     ConfigurationError,
     DamagedFileError,
@@ -93,6 +94,7 @@ __all__ = [
     "BlockKind",
     "Box",
     "BudgetError",
+    "ChangedMeanwhileError",
     "Chunk",
     "ChunkKind",
     "CitationError",

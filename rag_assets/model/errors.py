@@ -5,6 +5,7 @@
     RagError
     ├── UsageError (ValueError)              a question, draft or argument cannot be used as given
     │   ├── CitationError                    a cited uid is unknown, ambiguous or not citable
+    │   ├── ChangedMeanwhileError            somebody else has changed what one was to write
     │   └── DraftMovedError                  somebody else has changed the draft meanwhile
     ├── ConfigurationError (ValueError)      a YAML file has a wrong key or value
     ├── WorkspaceError (FileNotFoundError)   no workspace, no namespace, no raw folder
@@ -38,6 +39,10 @@ class UsageError(RagError, ValueError):
 
 class CitationError(UsageError):
     """A draft cites a uid that is unknown, ambiguous or not citable."""
+
+
+class ChangedMeanwhileError(UsageError):
+    """Somebody has changed a thing since it was looked at; the text says what has changed."""
 
 
 class DraftMovedError(UsageError):

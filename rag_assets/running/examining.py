@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rag_assets.model import RagError, StorageError, count_of
+from rag_assets.running.laboratories import laboratory_faults
 from rag_assets.storage import read_pointer, require_writable
 from rag_assets.workspace import (
     ENVIRONMENT_FILE,
@@ -51,6 +52,10 @@ def examine(given: str | None) -> list[Finding]:
     findings.append(Finding("workspace", str(workspace.root)))
     findings += _unwritable(workspace)
     findings += _environment_file(workspace)
+    findings += [
+        Finding("laboratory", found, mend is None, mend)
+        for found, mend in laboratory_faults(workspace)
+    ]
     if not workspace.namespace_names:
         findings.append(Finding("namespaces", "none is declared", False, "rag namespace add NAME"))
     for name in workspace.namespace_names:

@@ -129,7 +129,8 @@ def _refuse_unknown_keys(
                     at_entry = (*at, str(key), repr(name) if name == "" else str(name))
                     _refuse_unknown_keys(path, entry, parts[1], at_entry)
             continue
-        section = known[key].annotation
+        # A section that may be missing, as `lab`, is one or None.
+        section = next((part for part in parts if _is_section(part)), known[key].annotation)
         if _is_section(section) and isinstance(value, dict):
             _refuse_unknown_keys(path, value, section, (*at, str(key)))
 

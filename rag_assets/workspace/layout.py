@@ -34,6 +34,7 @@ RESERVED_NAMES = frozenset(
         "parse_quality_report",
         "instruction_briefs",
         "law_curation",
+        "lab",
         "default",
         "temp",
     }

@@ -2,12 +2,17 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import BeforeValidator, Field, field_validator
 from pydantic_core import PydanticCustomError
 from rapidfuzz import fuzz, process
 
-Share = Annotated[float, Field(ge=0, le=1)]
-Count = Annotated[int, Field(ge=1)]
+from rag_assets.settings.laboratory import ComparisonSettings as ComparisonSettings
+from rag_assets.settings.laboratory import ExperienceSettings as ExperienceSettings
+from rag_assets.settings.laboratory import LabSettings as LabSettings
+from rag_assets.settings.laboratory import SpaceSettings as SpaceSettings
+from rag_assets.settings.section import Count as Count
+from rag_assets.settings.section import Section
+from rag_assets.settings.section import Share as Share
 
 # What the shipped places are called (`places` in configs/rag.yaml).
 _PLACE_NAMES = (
@@ -20,11 +25,7 @@ _Url = Annotated[str, Field(pattern=r"^https?://")]
 _Variable = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")]
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
-
-
-class PlaceSettings(_Section):
+class PlaceSettings(Section):
     """What a file is because of where it lies."""
 
     source_type: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
@@ -47,7 +48,7 @@ class PlaceSettings(_Section):
         )
 
 
-class MineruSettings(_Section):
+class MineruSettings(Section):
     """The cloud service MinerU: its limits, and how patient we are with it."""
 
     url: _Url
@@ -62,7 +63,7 @@ class MineruSettings(_Section):
     wait_seconds: float = Field(gt=0)
 
 
-class ParseSettings(_Section):
+class ParseSettings(Section):
     """Limits and rules of parsing. Limits of time and memory do not change what a parse returns."""
 
     workers: int = Field(ge=0, le=256)
@@ -81,7 +82,7 @@ class ParseSettings(_Section):
     parser_options: dict[str, dict[str, bool | int | float | str]]
 
 
-class GeneralChunkSettings(_Section):
+class GeneralChunkSettings(Section):
     """Pieces between delimiters, joined up to a size."""
 
     delimiter: str = Field(min_length=1)
@@ -94,7 +95,7 @@ ChunkMode = Literal["parent_child", "general", "qa", "law"]
 PreprocessRule = Literal["attachments", "citation_marks", "emails", "urls", "white_space"]
 
 
-class LawChunkSettings(_Section):
+class LawChunkSettings(Section):
     """How statutes are cut, in characters."""
 
     soft_limit: int = Field(ge=200)
@@ -109,7 +110,7 @@ class LawChunkSettings(_Section):
         return value
 
 
-class ChunkSettings(_Section):
+class ChunkSettings(Section):
     """Sizes in tokens of the embedding model's tokenizer."""
 
     mode: ChunkMode
@@ -125,7 +126,7 @@ class ChunkSettings(_Section):
     law: LawChunkSettings
 
 
-class ModelSettings(_Section):
+class ModelSettings(Section):
     """One embedding model and how it is asked. What is None the model itself decides."""
 
     kind: Literal[
@@ -169,7 +170,7 @@ def deciding_fields(model: ModelSettings) -> dict[str, Any]:
     return model.model_dump(mode="json", exclude=_MODEL_RUN_FIELDS)
 
 
-class EmbedSettings(_Section):
+class EmbedSettings(Section):
     """Which models turn text into vectors; each gives every chunk a vector of its own."""
 
     models: Annotated[list[ModelSettings], Field(min_length=1, max_length=8)]
@@ -180,7 +181,7 @@ class EmbedSettings(_Section):
         return [model for model in self.models if not model.is_sparse]
 
 
-class PublishSettings(_Section):
+class PublishSettings(Section):
     """What is kept, and for how long."""
 
     keep_publications: Count
@@ -195,7 +196,7 @@ ScoreMode = Literal["rank", "normalize", "raw"]
 Normalization = Literal["min_max", "sigmoid", "softmax", "zscore"]
 
 
-class FusionSettings(_Section):
+class FusionSettings(Section):
     """How the searchers' candidates become one ranking."""
 
     kind: Literal["weighted", "rrf"]
@@ -204,14 +205,14 @@ class FusionSettings(_Section):
     weights: Literal["fitted"] | dict[str, Annotated[float, Field(ge=0)]]
 
 
-class TextSettings(_Section):
+class TextSettings(Section):
     """How the text search counts what stands in headings, and terms that are exact."""
 
     heading_weight: float = Field(ge=0, le=10)
     phrase_boost: float = Field(ge=0, le=10)
 
 
-class RerankSettings(_Section):
+class RerankSettings(Section):
     """How the fused candidates are judged once more (spec 001)."""
 
     mode: Annotated[Literal["off", "model", "weighted"], _Off]
@@ -224,7 +225,7 @@ class RerankSettings(_Section):
     params: dict[str, bool | int | float | str | dict[str, float]]
 
 
-class QualitySettings(_Section):
+class QualitySettings(Section):
     """Which of the ranked hits are kept (spec 001)."""
 
     dedupe: bool
@@ -232,7 +233,7 @@ class QualitySettings(_Section):
     max_per_document: Count | None
 
 
-class InjectSettings(_Section):
+class InjectSettings(Section):
     """How hits become the context of a language model (spec 001)."""
 
     mode: Literal["parent", "chunk", "window"]
@@ -241,7 +242,7 @@ class InjectSettings(_Section):
     format: Literal["markdown", "xml", "json"]
 
 
-class RetrieveSettings(_Section):
+class RetrieveSettings(Section):
     """Search, fusion, reranking and governance (spec 001)."""
 
     method: Literal["hybrid", "semantic", "lexical"]
@@ -263,10 +264,12 @@ class RetrieveSettings(_Section):
 
 LlmKind = Literal["none", "local", "openai_compatible", "scripted"]
 # What models are asked for: a settings file names a role by one of these.
-LlmRole = Literal["agent", "route", "rewrite", "verify"]
+LlmRole = Literal[
+    "agent", "route", "rewrite", "verify", "extract", "orchestrator", "mof_expert", "tio2_expert"
+]
 
 
-class RoleSettings(_Section):
+class RoleSettings(Section):
     """What one role has otherwise than `llm`; None: as there."""
 
     kind: LlmKind | None = None
@@ -280,7 +283,7 @@ class RoleSettings(_Section):
     timeout_seconds: float | None = Field(default=None, gt=0)
 
 
-class LlmSettings(_Section):
+class LlmSettings(Section):
     """The language model that tasks may ask; none unless it is named here."""
 
     kind: LlmKind
@@ -308,7 +311,7 @@ class LlmSettings(_Section):
 ScorerName = Literal["auto", "facts", "similarity", "coverage", "nli", "llm"]
 
 
-class EntailmentSettings(_Section):
+class EntailmentSettings(Section):
     """The scorer `nli`: an entailment model or a cross-encoder."""
 
     model: str | None
@@ -316,14 +319,14 @@ class EntailmentSettings(_Section):
     weak_threshold: Share | None
 
 
-class ReaderSettings(_Section):
+class ReaderSettings(Section):
     """Thresholds of the scorer `llm`; None: those that the reader was fitted with."""
 
     threshold: Share | None
     weak_threshold: Share | None
 
 
-class VerifySettings(_Section):
+class VerifySettings(Section):
     """Verification of citations (spec 000)."""
 
     scorer: ScorerName
@@ -334,7 +337,7 @@ class VerifySettings(_Section):
     llm: ReaderSettings
 
 
-class AuditSettings(_Section):
+class AuditSettings(Section):
     """Audits of the claims of a draft (spec 000)."""
 
     counterevidence: Annotated[Literal["off", "soft", "strict"], _Off]
@@ -342,7 +345,7 @@ class AuditSettings(_Section):
     counterevidence_top_k: Count
 
 
-class AnswerSettings(_Section):
+class AnswerSettings(Section):
     """Written answers, and how far an agent may go for one (spec 002)."""
 
     agentic: bool
@@ -354,20 +357,20 @@ class AnswerSettings(_Section):
     seconds: Annotated[float, Field(gt=0)] | None
 
 
-class DownloadSettings(_Section):
+class DownloadSettings(Section):
     """What the library may read over HTTP, where a source is an address."""
 
     private_addresses: bool
 
 
-class ExportSettings(_Section):
+class ExportSettings(Section):
     """Which readable folders `rag parse` and `rag chunk` leave."""
 
     parsed: bool
     chunks: bool
 
 
-class SensorSettings(_Section):
+class SensorSettings(Section):
     """How the sensors look at raw/."""
 
     interval_seconds: Count
@@ -375,7 +378,7 @@ class SensorSettings(_Section):
     megabytes_per_tick: Count
 
 
-class Settings(_Section):
+class Settings(Section):
     """All settings of one namespace, merged."""
 
     raw: Annotated[list[str], Field(min_length=1)]
@@ -394,3 +397,4 @@ class Settings(_Section):
     answer: AnswerSettings
     download: DownloadSettings
     sensors: SensorSettings
+    lab: LabSettings | None

@@ -1,0 +1,48 @@
+"""`rag lab`: the group. Its commands are imported when they are called."""
+
+import importlib
+
+import click
+
+# Command → (module, one line for `rag lab --help`); the line is that of the command's own help.
+LAB_COMMANDS: dict[str, tuple[str, str]] = {
+    "init": ("lab_setup", "Give the workspace a laboratory."),
+    "products": ("lab_setup", "List, add, rename and delete products."),
+    "presets": ("lab_setup", "List, save and delete sets of products."),
+    "feedback": ("lab_feedback", "Say what an experiment on RUN gave."),
+    "compare": ("lab_feedback", "Compare RUN, which has feedback, with others."),
+    "opinion": ("lab_opinion", "Print what a Gaussian process expects of the recipes of RUN."),
+    "experience": ("lab_experience", "Read, search, correct and delete what was learned."),
+    "export": ("lab_setup", "Write everything that the laboratory remembers."),
+    "import": ("lab_import", "Put an export, or a sheet of past experiments, into the laboratory."),
+}
+
+
+class LazyLabGroup(click.Group):
+    """A group whose commands live in modules that are imported on first use."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Return the commands in the order of the work."""
+        return list(LAB_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        """Return a command, importing its module."""
+        if cmd_name not in LAB_COMMANDS:
+            return None
+        module = importlib.import_module(f"rag_assets.cli.{LAB_COMMANDS[cmd_name][0]}")
+        command: click.Command = getattr(module, f"lab_{cmd_name}")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
+        """List the commands without importing them."""
+        width = max(map(len, LAB_COMMANDS))
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name.ljust(width), line) for name, (_, line) in LAB_COMMANDS.items()]
+            )
+
+
+lab = LazyLabGroup(
+    "lab",
+    help="Feedback on recipes that were tried, and what was learned of it.",
+)

@@ -1,0 +1,44 @@
+"""What the commands of `rag lab` share."""
+
+import getpass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from rag_assets.cli.options import open_workspace
+
+if TYPE_CHECKING:
+    from rag_assets.lab import Laboratory
+
+by_option = click.option("--by", metavar="NAME", help="Who does it; your login name without.")
+reason_option = click.option("--reason", default="", help="Why, for the log.")
+seen_option = click.option(
+    "--seen", type=click.IntRange(1), metavar="VERSION",
+    help="The version that you looked at: a newer one is not overwritten, you are told what "
+    "changed.",
+)  # fmt: skip
+
+
+@contextmanager
+def opened_laboratory() -> "Iterator[Laboratory]":
+    """Open the laboratory of the workspace that the command line names or that is around."""
+    from rag_assets.lab import open_laboratory
+
+    lab = open_laboratory(open_workspace())
+    try:
+        yield lab
+    finally:
+        lab.store.close()
+
+
+def now() -> str:
+    """Return the time, ISO 8601 with zone."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def who(by: str | None) -> str:
+    """Return who acts."""
+    return by or getpass.getuser()

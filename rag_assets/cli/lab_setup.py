@@ -1,0 +1,175 @@
+"""`rag lab init|products|presets|export`."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from rag_assets.cli.lab_options import by_option, now, opened_laboratory, seen_option, who
+from rag_assets.cli.options import (
+    OutputPath,
+    json_option,
+    open_workspace,
+    print_json,
+    write_output,
+)
+from rag_assets.model import count_of
+
+
+@click.command(
+    "init",
+    help="Give the workspace a laboratory: a section 'lab' in config.yaml, and its memory, "
+    "meta/lab/lab.sqlite. One that is there is left as it is.",
+)
+def lab_init() -> None:
+    """Make a laboratory."""
+    from rag_assets.lab import init_laboratory, lab_file
+
+    workspace = open_workspace()
+    is_new = init_laboratory(workspace)
+    where = lab_file(workspace).relative_to(workspace.root)
+    click.echo(f"{'made' if is_new else 'there is'} a laboratory: {where}")
+    if is_new:
+        click.echo("next: rag lab products add NAME")
+
+
+@click.group("products", help="List, add, rename and delete products.")
+def lab_products() -> None:
+    """Group of the commands about products."""
+
+
+@lab_products.command("list", help="List the products that feedback may name.")
+@click.option("--deleted", is_flag=True, help="Also those that were deleted.")
+@json_option
+def list_all(deleted: bool, as_json: bool) -> None:
+    """List products."""
+    from rag_assets.lab import list_products
+
+    with opened_laboratory() as lab, lab.store.reading() as reading:
+        found = list_products(reading, deleted=deleted)
+    if as_json:
+        print_json([asdict(one) for one in found])
+    for one in () if as_json else found:
+        click.echo(f"{one.name}{' (deleted)' if one.status == 'deleted' else ''}  {one.id}")
+
+
+@lab_products.command("add", help="Add products by their names.")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@by_option
+def add(names: tuple[str, ...], by: str | None) -> None:
+    """Add products."""
+    from rag_assets.lab import add_product
+
+    with opened_laboratory() as lab, lab.store.writing(now(), who(by)) as writing:
+        added = [add_product(writing, name) for name in names]
+    for one in added:
+        click.echo(f"{one.name}  {one.id}")
+
+
+@lab_products.command("rename", help="Give PRODUCT (a name or id) the name NAME.")
+@click.argument("product")
+@click.argument("name")
+@seen_option
+@by_option
+def rename(product: str, name: str, seen: int | None, by: str | None) -> None:
+    """Rename a product."""
+    from rag_assets.lab import find_product, rename_product
+
+    with opened_laboratory() as lab, lab.store.writing(now(), who(by)) as writing:
+        renamed = rename_product(writing, find_product(writing, product).id, name, seen)
+    click.echo(f"{renamed.name}  {renamed.id}")
+
+
+@lab_products.command("delete", help="Take PRODUCT (a name or id) out of the lists; feedback that "
+                      "names it keeps it.")  # fmt: skip
+@click.argument("product")
+@seen_option
+@by_option
+def delete(product: str, seen: int | None, by: str | None) -> None:
+    """Delete a product."""
+    from rag_assets.lab import delete_product, find_product
+
+    with opened_laboratory() as lab, lab.store.writing(now(), who(by)) as writing:
+        deleted = delete_product(writing, find_product(writing, product).id, seen)
+    click.echo(f"deleted: {deleted.name}  {deleted.id}")
+
+
+@lab_products.command("restore", help="Take the deleted product of ID back into the lists.")
+@click.argument("product_id", metavar="ID")
+@by_option
+def restore(product_id: str, by: str | None) -> None:
+    """Restore a product."""
+    from rag_assets.lab import restore_product
+
+    with opened_laboratory() as lab, lab.store.writing(now(), who(by)) as writing:
+        restored = restore_product(writing, product_id)
+    click.echo(f"{restored.name}  {restored.id}")
+
+
+@click.group("presets", help="List, save and delete sets of products.")
+def lab_presets() -> None:
+    """Group of the commands about presets."""
+
+
+@lab_presets.command("list", help="List the presets with their products.")
+@json_option
+def list_presets_(as_json: bool) -> None:
+    """List presets."""
+    from rag_assets.lab import list_presets, product_names
+
+    with opened_laboratory() as lab, lab.store.reading() as reading:
+        found = list_presets(reading)
+        names = [product_names(reading, one.product_ids) for one in found]
+    if as_json:
+        print_json([asdict(one) for one in found])
+    for one, members in () if as_json else zip(found, names, strict=True):
+        click.echo(f"{one.name}: {', '.join(members)}  {one.id}")
+
+
+@lab_presets.command("save", help="Save the set of PRODUCTS (names or ids).")
+@click.argument("products", nargs=-1, required=True)
+@click.option("--name", help="What it is called; the names of the products without.")
+@click.option("--change", metavar="PRESET", help="The preset (name or id) that it replaces.")
+@seen_option
+@by_option
+def save(
+    products: tuple[str, ...], name: str | None, change: str | None, seen: int | None,
+    by: str | None,
+) -> None:  # fmt: skip
+    """Save a preset."""
+    from rag_assets.lab import find_preset, find_product, save_preset
+
+    with opened_laboratory() as lab, lab.store.writing(now(), who(by)) as writing:
+        ids = [find_product(writing, one).id for one in products]
+        old = find_preset(writing, change).id if change else None
+        saved = save_preset(writing, ids, name, old, seen)
+    click.echo(f"{saved.name}  {saved.id}")
+
+
+@lab_presets.command("delete", help="Take PRESET (a name or id) out of the lists.")
+@click.argument("preset")
+@seen_option
+@by_option
+def delete_one(preset: str, seen: int | None, by: str | None) -> None:
+    """Delete a preset."""
+    from rag_assets.lab import delete_preset, find_preset
+
+    with opened_laboratory() as lab, lab.store.writing(now(), who(by)) as writing:
+        deleted = delete_preset(writing, find_preset(writing, preset).id, seen)
+    click.echo(f"deleted: {deleted.name}  {deleted.id}")
+
+
+@click.command(
+    "export",
+    help="Write everything that the laboratory remembers to FILE: its events, a line of JSON "
+    "each, oldest first. `rag lab import` makes the laboratory again.",
+)
+@click.argument("target", metavar="FILE", type=OutputPath())
+def lab_export(target: Path) -> None:
+    """Export the events."""
+    from rag_assets.lab import export_events
+
+    with opened_laboratory() as lab:
+        lines = list(export_events(lab.store))
+    write_output(target, "".join(f"{line}\n" for line in lines).encode())
+    click.echo(f"{count_of(len(lines), 'event')} in {target}")

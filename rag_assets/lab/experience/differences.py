@@ -1,0 +1,306 @@
+"""What speaks against two lessons being the same, however near they are in meaning.
+
+“More Cu helps” and “less Cu helps” are neighbours in every embedding. A register of rules, each
+with two lessons that it tells apart and two that it does not; how often each fires, and what would
+be merged without it, is counted by `python -m benchmarks.lesson_pairs` (docs/laboratory.md).
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import lru_cache
+
+from rag_assets.judging import is_negated, read_quantities
+from rag_assets.lab.experience.words import SYMBOLS, WORDS_TOO, lab_words
+from rag_assets.model import HAN
+
+_KEPT_TEXTS = 20_000
+# A formula: symbols with counts, with what joins metals (Cu–Mo, Cu/Mo).
+_FORMULA = re.compile(r"(?<![A-Za-z])(?:[A-Z][a-z]?(?:\d+(?:\.\d+)?)?)+(?![a-z])")
+_PART = re.compile(r"([A-Z][a-z]?)(\d+(?:\.\d+)?)?")
+_ACID = re.compile(r"\b[\w,()\[\]-]*ic acids?\b|\b[\w-]{4,}(?:oate|ylate)s?\b")
+_TOKEN = re.compile(rf"{HAN.pattern}|(?:(?!{HAN.pattern})[^\W_])+(?:'t)?")
+# Of two texts of which so much is equal, word for word, what was exchanged decides.
+_MOSTLY_EQUAL = 0.6
+# So many words more on one side may be a verb with its object: “… broke through the limits of …”.
+_TURNING_WORDS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class DifferenceRule:
+    """One sign that two lessons are not the same.
+
+    Args:
+        id: stable name, as the ledger calls it.
+        says: what it says where it fires.
+        fires: two lessons that it tells apart; `silent` two that it does not.
+        differs: whether it tells two lessons apart; symmetric.
+    """
+
+    id: str
+    says: str
+    fires: tuple[str, str]
+    silent: tuple[str, str]
+    differs: Callable[[str, str], bool]
+
+
+def find_differences(one: str, other: str) -> tuple[str, ...]:
+    """Return the ids of the rules by which two lessons differ; none for equal texts."""
+    if _plain(one) == _plain(other):
+        return ()
+    return tuple(rule.id for rule in RULES if rule.differs(one, other))
+
+
+@lru_cache(maxsize=_KEPT_TEXTS)
+def _numbers(text: str) -> Counter[tuple[float, str]]:
+    """Return the quantities, those inside formulas left out: they are of the substance."""
+    return Counter(
+        (round(one.value, 9), one.unit.kind) for one in read_quantities(_without_formulas(text))
+    )
+
+
+@lru_cache(maxsize=_KEPT_TEXTS)
+def _chemistry(text: str) -> frozenset[str]:
+    """Return the elements, formulas and molecules that a text names, each by one name."""
+    words = lab_words()
+    known = set(words.substances.values())
+    folded = unicodedata.normalize("NFKC", text)
+    lower = folded.lower()
+    found = set()
+    for match in _FORMULA.finditer(folded):
+        found |= _read_formula(match.group(), known)
+    for name, formula in words.substances.items():
+        if re.search(_named(name), lower):
+            found.add(formula)
+            lower = re.sub(_named(name), " ", lower)
+    found |= {symbol for name, symbol in words.elements.items() if re.search(_named(name), lower)}
+    found |= {f"acid:{match.group().rstrip('s')}" for match in _ACID.finditer(lower)}
+    found |= {f"molecule:{name}" for name in words.molecules if re.search(_named(name), lower)}
+    return frozenset(found)
+
+
+def spell_out(text: str) -> str:
+    """Return a text with formulas and symbols by their names, as a model knows them better.
+
+    “Cu–Mo” is no neighbour of “copper and molybdenum” in an embedding; a Chinese text is left as
+    it is.
+    """
+    if HAN.search(text):
+        return text
+    names = lab_words().names
+
+    def spelled(match: re.Match[str]) -> str:
+        formula = match.group()
+        if formula in names and formula not in WORDS_TOO:
+            return names[formula]
+        parts = _PART.findall(formula)
+        if len(parts) > 1 and all(symbol in names and not count for symbol, count in parts):
+            return " and ".join(names[symbol] for symbol, _ in parts)
+        return formula
+
+    return _FORMULA.sub(spelled, unicodedata.normalize("NFKC", text))
+
+
+def _read_formula(formula: str, known: set[str]) -> set[str]:
+    parts = _PART.findall(formula)
+    symbols = [symbol for symbol, _ in parts]
+    if not set(symbols) <= SYMBOLS or (len(parts) == 1 and formula in WORDS_TOO):
+        return set()
+    if formula in known:
+        return {formula}
+    counted = {f"formula:{formula}"} if any(count for _, count in parts) else set()
+    return set(symbols) | counted
+
+
+def _named(name: str) -> str:
+    return re.escape(name) if HAN.search(name) else rf"\b{re.escape(name)}\b"
+
+
+def _without_formulas(text: str) -> str:
+    folded = unicodedata.normalize("NFKC", text)
+
+    def blank(match: re.Match[str]) -> str:
+        symbols = {symbol for symbol, _ in _PART.findall(match.group())}
+        return " " * len(match.group()) if symbols <= SYMBOLS else match.group()
+
+    return _FORMULA.sub(blank, folded)
+
+
+@lru_cache(maxsize=_KEPT_TEXTS)
+def _marked(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return a text's tokens in order, each with what it marks: a direction, a pole, a denial."""
+    words = lab_words()
+    plain = words.reaction.sub(lambda m: "reaction".ljust(len(m.group())), _plain(text))
+    marks = [
+        (match.start(), meaning)
+        for meaning, pattern in words.marks.items()
+        for match in pattern.finditer(plain)
+    ]
+    tokens, meanings = [], []
+    for match in _TOKEN.finditer(plain):
+        within = {meaning for at, meaning in marks if match.start() <= at < match.end()}
+        tokens.append(match.group())
+        meanings.append(",".join(sorted(within)))
+    return tuple(tokens), tuple(meanings)
+
+
+def _marks(text: str) -> Counter[str]:
+    return Counter(meaning for meaning in _marked(text)[1] if meaning)
+
+
+def _bound(text: str, shared: frozenset[str]) -> tuple[str, ...]:
+    """Return marks and shared words in their order: what is said of which."""
+    return tuple(
+        meaning or _stem(token)
+        for token, meaning in zip(*_marked(text), strict=True)
+        if meaning or _stem(token) in shared
+    )
+
+
+@lru_cache(maxsize=_KEPT_TEXTS)
+def _content(text: str) -> frozenset[str]:
+    ignored = lab_words().ignored
+    return frozenset(
+        _stem(token)
+        for token, meaning in zip(*_marked(text), strict=True)
+        if not meaning and token not in ignored
+    )
+
+
+@lru_cache(maxsize=_KEPT_TEXTS)
+def _stem(token: str) -> str:
+    from snowballstemmer import stemmer
+
+    stemmed: str = stemmer("english").stemWord(token)
+    return stemmed
+
+
+def _plain(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).lower().replace("’", "'").split())
+
+
+def _other_numbers(one: str, other: str) -> bool:
+    return _numbers(one) != _numbers(other)
+
+
+def _other_substances(one: str, other: str) -> bool:
+    return _chemistry(one) != _chemistry(other)
+
+
+def _other_directions(one: str, other: str) -> bool:
+    return _marks(one) != _marks(other)
+
+
+def _other_denial(one: str, other: str) -> bool:
+    return is_negated(one) != is_negated(other)
+
+
+def _other_order(one: str, other: str) -> bool:
+    """Where marks of several meanings stand, or a comparison: of what each is said."""
+    if not _depends_on_order(_marks(one)):
+        return False
+    shared = _content(one) & _content(other)
+    return _bound(one, shared) != _bound(other, shared)
+
+
+def _depends_on_order(marks: Counter[str]) -> bool:
+    found = {part for meaning in marks for part in meaning.split(",")}
+    directions = found & {"up", "down"}
+    both_poles = any(f"{part[:-1]}-" in found for part in found if part.endswith("+"))
+    return (
+        len(directions) == 2
+        or ("not" in found and bool(directions))
+        or both_poles
+        or any(part.startswith("order") for part in found)
+    )
+
+
+def _exchanged(one: str, other: str) -> bool:
+    """Of texts that are all but equal: a word stands in the place of another, or one more."""
+    ignored = lab_words().ignored
+    sides = []
+    for text in (one, other):
+        pairs = [
+            meaning or _stem(token)
+            for token, meaning in zip(*_marked(text), strict=True)
+            if meaning or token not in ignored
+        ]
+        sides.append(pairs)
+    if sorted(sides[0]) == sorted(sides[1]):
+        return False  # moved, not exchanged
+    matcher = SequenceMatcher(None, sides[0], sides[1], autojunk=False)
+    if matcher.ratio() < _MOSTLY_EQUAL:
+        return False
+    return any(tag != "equal" for tag, *_ in matcher.get_opcodes())
+
+
+def _other_words(one: str, other: str) -> bool:
+    """Each says something of its own that nobody knows to be the same, a ring, a necklace; or one
+    says more by words that may turn what is said.
+    """
+    first, second = (_content(spell_out(text)) for text in (one, other))
+    own, others = first - second, second - first
+    return bool(own and others) or _count_words(own | others) >= _TURNING_WORDS
+
+
+def _count_words(stems: frozenset[str]) -> float:
+    # A Chinese word has two characters, each of which is a token here.
+    return sum(0.5 if HAN.search(stem) else 1 for stem in stems)
+
+
+RULES = (
+    DifferenceRule(
+        "other-numbers",
+        "The numbers are not the same.",
+        ("Three hours at 60 °C helped.", "Three hours at 80 °C helped."),
+        ("Three hours at 60 °C helped.", "At 60 °C, three hours helped."),
+        _other_numbers,
+    ),
+    DifferenceRule(
+        "other-substances",
+        "They name other elements, formulas or molecules.",
+        ("Cu beside Mo helped ethylene.", "Cu beside W helped ethylene."),
+        ("Cu–Mo raised C2H4.", "Copper with molybdenum raised ethylene."),
+        _other_substances,
+    ),
+    DifferenceRule(
+        "other-directions",
+        "One says more where the other says less, or speaks of an opposite.",
+        ("More copper raised the yield.", "Less copper raised the yield."),
+        ("Copper raised the yield.", "Copper increased the yield."),
+        _other_directions,
+    ),
+    DifferenceRule(
+        "other-denial",
+        "One denies, the other does not.",
+        ("Annealing mattered.", "Annealing did not matter."),
+        ("Annealing did not matter.", "It was not annealing that mattered."),
+        _other_denial,
+    ),
+    DifferenceRule(
+        "other-order",
+        "What is said of one thing is said of another.",
+        ("It raised activity but lowered selectivity.",
+         "It lowered activity but raised selectivity."),
+        ("It raised activity but lowered selectivity.",
+         "It enhanced activity but reduced selectivity."),
+        _other_order,
+    ),
+    DifferenceRule(
+        "exchanged-word",
+        "They are equal but for a word, and nobody knows that it means the same.",
+        ("The green light helped the film.", "The red light helped the film."),
+        ("The green light helped the film.", "The green light improved the film."),
+        _exchanged,
+    ),
+    DifferenceRule(
+        "other-words",
+        "Each has a word of its own, or one has more, and nobody knows that they mean the same.",
+        ("Washing with ethanol left the film whole.", "The film was whole again with brushing."),
+        ("Washing with ethanol improved the film.", "The film was improved by ethanol washing."),
+        _other_words,
+    ),
+)  # fmt: skip

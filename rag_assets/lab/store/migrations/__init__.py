@@ -1,0 +1,1 @@
+"""Migrations of the events, run by Alembic."""

@@ -1,0 +1,189 @@
+"""Runs and their recipes, as they are stored. Who makes them is no matter of the store."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
+
+from rag_assets.lab.store.events import Draft, EntityKind, Event, Rows
+from rag_assets.lab.store.store import Reading, Writing
+from rag_assets.lab.store.tables import runs
+from rag_assets.model import UsageError
+
+MOST_RECIPES = 3
+
+Text = Annotated[str, Field(min_length=1)]
+Citation = Annotated[str, Field(pattern=r"^(kb|mem):\S+$")]
+Basis = Literal["evidence", "experience", "reasoning", "default"]
+RunKind = Literal["model", "rules", "imported"]
+RunState = Literal["queued", "running", "done", "failed", "canceled"]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class Modifier(_Part):
+    """The small molecule that modifies the surroundings in the MOF."""
+
+    name: Text
+    smiles: str | None = None
+
+
+class Ground(_Part):
+    """Why a recipe, or a field of it, is as it is.
+
+    Args:
+        statement: one sentence.
+        basis: `evidence` (literature) and `experience` have citations; `reasoning` and `default`
+            say that nobody is cited.
+        citations: canonical: `kb:<namespace>__<chunk>`, `mem:<item>`.
+        field: the field of the recipe that it is about; None for the whole.
+    """
+
+    statement: Text
+    basis: Basis
+    citations: tuple[Citation, ...] = ()
+    field: str | None = None
+
+    @model_validator(mode="after")
+    def _is_cited(self) -> "Ground":
+        if self.basis in {"evidence", "experience"} and not self.citations:
+            raise ValueError(f"a ground of basis '{self.basis}' needs a citation")
+        return self
+
+
+class Dropped(_Part):
+    """A candidate that was considered and left out."""
+
+    what: Text
+    why: Text
+    citations: tuple[Citation, ...] = ()
+
+
+class Recipe(_Part):
+    """One recipe for `M1M2–TiO2 / Zr-BTB`.
+
+    Args:
+        M1, M2: the doping metals.
+        atomic_ratio: M1:M2, as a formula says it (`1:1`).
+        small_molecule_modifier: holds a carboxyl group; who makes a recipe checks it.
+        linker: fixed.
+        rank: its place in the run, from 1.
+        why_ranked: why it stands there.
+        dropped: what was considered in its place.
+    """
+
+    M1: Text
+    M2: Text
+    atomic_ratio: Text
+    small_molecule_modifier: Modifier
+    linker: Literal["BTB"] = "BTB"
+    grounds: tuple[Ground, ...] = ()
+    rank: Annotated[int, Field(ge=1, le=MOST_RECIPES)]
+    why_ranked: str = ""
+    dropped: tuple[Dropped, ...] = ()
+
+
+class Run(_Part):
+    """One run: what was asked, what came of it.
+
+    Args:
+        id: unique in the laboratory.
+        kind: `imported` for an experiment of before; no model made it.
+        created_at: when it was asked for, ISO 8601 with zone.
+        request: what was asked, as values.
+        recipes: in their order, ranks 1 to n; none before the run is done.
+        snapshot: models, settings, templates, versions that the run had.
+        trace: SHA-256 of its trace once it has ended; None where there is none.
+        reason: why it failed or was canceled.
+    """
+
+    id: Annotated[str, Field(pattern=r"^[\w.\-]{1,120}$")]
+    kind: RunKind
+    state: RunState
+    created_at: Text
+    request: dict[str, JsonValue]
+    recipes: Annotated[tuple[Recipe, ...], Field(max_length=MOST_RECIPES)] = ()
+    snapshot: dict[str, JsonValue] = {}
+    trace: str | None = None
+    reason: str = ""
+
+    @model_validator(mode="after")
+    def _is_ranked(self) -> "Run":
+        ranks = [recipe.rank for recipe in self.recipes]
+        if ranks != list(range(1, len(ranks) + 1)):
+            raise ValueError(f"ranks must be 1 to {len(ranks)} in order, got {ranks}")
+        if self.state == "done" and not self.recipes:
+            raise ValueError("a run that is done has recipes")
+        return self
+
+
+def record_run(writing: Writing, run: Run, seen: int | None = None) -> int:
+    """Store a run as it stands now, new or in place of what was stored; return its version.
+
+    Args:
+        seen: the version that the caller saw; None for whatever stands there.
+
+    Raises:
+        ChangedMeanwhileError: it has changed since.
+    """
+    if seen is not None:
+        writing.require_version("run", run.id, "run", seen)
+    record = run.model_dump(mode="json", exclude_defaults=True)
+    writing.append(Draft("run", run.id, "recorded", record))
+    return len(writing.stream("run", run.id))
+
+
+def read_run(reading: Reading, run_id: str) -> tuple[Run, int]:
+    """Return a run and its version.
+
+    Raises:
+        UsageError: there is none of that id.
+    """
+    found = reading.rows(runs, id=run_id)
+    if not found:
+        known = ", ".join(row["id"] for row in reading.rows(runs)[-5:]) or "none yet"
+        raise UsageError(f"there is no run '{run_id}' in this laboratory (the last: {known}).")
+    return _run(found[0]["record"]), found[0]["version"]
+
+
+def list_runs(reading: Reading, state: RunState | None = None) -> list[tuple[Run, int]]:
+    """Return all runs with their versions, the oldest first."""
+    equal = {} if state is None else {"state": state}
+    found = sorted(reading.rows(runs, **equal), key=lambda row: (row["created_at"], row["id"]))
+    return [(_run(row["record"]), row["version"]) for row in found]
+
+
+def parse_run(values: Mapping[str, Any]) -> Run:
+    """Return the run that values from outside describe.
+
+    Raises:
+        UsageError: names the field and the rule.
+    """
+    try:
+        return Run.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"]) or "the run"
+        raise UsageError(f"a run cannot be stored: '{key}': {first['msg']}.") from error
+
+
+def _run(record: Mapping[str, Any]) -> Run:
+    return Run.model_validate(record)
+
+
+def _rows(subject: str, stream: Sequence[Event]) -> Rows:
+    record = dict(stream[-1].body)
+    row = {
+        "id": subject,
+        "version": len(stream),
+        "kind": record["kind"],
+        "state": record["state"],
+        "created_at": record["created_at"],
+        "record": record,
+    }
+    return {"runs": [row]}
+
+
+RUNS = EntityKind("run", _rows, lambda stream: dict(stream[-1].body))

@@ -1,0 +1,49 @@
+"""What speaks against two lessons being the same."""
+
+import pytest
+
+from rag_assets.lab.experience.differences import RULES, DifferenceRule, find_differences
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_a_rule_fires_and_is_silent_as_it_says_in_both_orders(rule: DifferenceRule) -> None:
+    assert rule.differs(*rule.fires)
+    assert rule.differs(*reversed(rule.fires))
+    assert not rule.differs(*rule.silent)
+    assert find_differences(*rule.silent) == ()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("More Cu helps.", "Less Cu helps."),
+        ("提高铜含量增加了乙烯产量。", "降低铜含量增加了乙烯产量。"),
+        ("铜提高了活性。", "铜没有提高活性。"),
+        ("Cu2Mo2 gave the best selectivity.", "Cu1Mo3 gave the best selectivity."),
+        ("Benzoic acid at the node helped ethylene.", "Formic acid at the node helped ethylene."),
+        ("Cu outperforms Mo for CO.", "Mo outperforms Cu for CO."),
+        ("The doping does not help activity but helps selectivity.",
+         "The doping helps activity but does not help selectivity."),
+        ("Anneal before grafting.", "Anneal after grafting."),
+        ("The sample was inactive in light.", "The sample was active in light."),
+        ("Selectivity rises with Cu loading.", "Selectivity falls with Cu loading."),
+        ("Less Cu lowers activity.", "Activity falls with Cu."),
+    ],
+)  # fmt: skip
+def test_a_contradiction_is_seen(one: str, other: str) -> None:
+    assert find_differences(one, other)
+    assert find_differences(other, one)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Cu–Mo doping raised the selectivity to ethylene.",
+         "The selectivity to C₂H₄ was increased by doping with copper and molybdenum."),
+        ("More copper raised the yield of methane.", "The CH4 yield rose with more Cu."),
+        ("CO2 reduction improved with glycine at the node.",
+         "With glycine at the node, photoreduction of CO2 improved."),
+    ],
+)  # fmt: skip
+def test_other_words_for_the_same_are_no_difference(one: str, other: str) -> None:
+    assert find_differences(one, other) == ()

@@ -1,0 +1,304 @@
+"""Feedback on runs, through the store: forms, edits, reports, learning and taking back."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from rag_assets.lab import (
+    FeedbackForm,
+    Laboratory,
+    Strategy,
+    add_note,
+    archive_item,
+    compare_again,
+    delete_product,
+    delta_of,
+    edit_item,
+    edit_log,
+    find_feedback,
+    find_item,
+    find_report,
+    give_feedback,
+    learn_again,
+    list_extractions,
+    list_items,
+    outdated_parts,
+    withdraw_feedback,
+)
+from rag_assets.model import ChangedMeanwhileError, LanguageModelError, UsageError
+from rag_assets_tests.lab.laboratories import (
+    AT,
+    form,
+    make_laboratory,
+    product_ids,
+    projections,
+    put_run,
+)
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Laboratory:
+    made = make_laboratory(tmp_path / "lab")
+    for run_id in ("r1", "r2", "r3"):
+        put_run(made, run_id)
+    return made
+
+
+def give(lab: Laboratory, run_id: str, given: FeedbackForm, at: str = AT, **more: Any) -> Any:
+    strategy = more.pop("strategy", Strategy())
+    return give_feedback(lab, run_id, given, strategy, at=at, by="ana", **more)
+
+
+def active(lab: Laboratory) -> list[tuple[str, str]]:
+    with lab.store.reading() as reading:
+        return sorted((i.kind, i.content) for i in list_items(reading, status="active"))
+
+
+def refolded(lab: Laboratory) -> None:
+    """Projections equal the fold of the events."""
+    before = projections(lab)
+    lab.store.fold_anew()
+    assert projections(lab) == before
+
+
+def test_a_feedback_is_stored_compared_and_learned_from(lab: Laboratory) -> None:
+    told = form(lab, 7.5, C2H4=3.0, CO=1.0, pros="Ethylene rose. It was stable.", cons="Slow.",
+                other="Lamp was new.", recipe_index=2, as_made="half the glycine")  # fmt: skip
+    outcome = give(lab, "r1", told)
+    shares = [one.fraction for one in outcome.feedback.products]
+    assert (outcome.changed, shares, outcome.feedback.form) == (True, [0.75, 0.25], told)
+    assert outcome.report.comparison.notes == ("no_history",)
+    assert active(lab) == [
+        ("failure", "Slow."), ("success", "Ethylene rose."), ("success", "It was stable."),
+    ]  # fmt: skip
+    assert [delta.change for delta in outcome.learned] == ["add", "add", "add"]
+    with lab.store.reading() as reading:
+        (item, *_) = list_items(reading, status="active", kind="failure")
+    assert item.lessons[0].run_id == "r1"
+    assert (item.extra["other"], item.extra["as_made"]) == ("Lamp was new.", "half the glycine")
+    refolded(lab)
+
+
+def test_an_edit_takes_back_all_that_was_learned_hand_edits_included(lab: Laboratory) -> None:
+    give(lab, "r1", form(lab, pros="Ethylene rose."))
+    with lab.store.writing(AT, "bo") as writing:
+        (item,) = list_items(writing, status="active")
+        edit_item(writing, item.id, {"content": "Ethylene rose, says Bo."}, reason="clearer")
+    outcome = give(lab, "r1", form(lab, pros="Methane rose."))
+    assert active(lab) == [("success", "Methane rose.")]
+    assert [(d.change, d.is_voided) for d in outcome.taken_back] == [("add", True)]
+    with lab.store.reading() as reading:
+        tomb = find_item(reading, f"mem:{item.id}")
+        assert (tomb.rolled_back, tomb.status, tomb.content) == (
+            True, "archived", "Ethylene rose, says Bo.",
+        )  # fmt: skip
+        assert [row["action"] for row in edit_log(reading, item.id)] == ["edited", "rolled_back"]
+        assert [e.status for e in list_extractions(reading, "r1")] == ["rolled_back", "made"]
+    refolded(lab)
+
+
+def test_an_open_form_over_what_was_rolled_back_is_told_so(lab: Laboratory) -> None:
+    give(lab, "r1", form(lab, pros="Ethylene rose."))
+    with lab.store.reading() as reading:
+        (item,) = list_items(reading, status="active")
+    give(lab, "r1", form(lab, pros="Methane rose."))
+    with (
+        pytest.raises(ChangedMeanwhileError, match="rolled_back: False → True"),
+        lab.store.writing(AT, "bo") as writing,
+    ):
+        edit_item(writing, item.id, {"title": "mine"}, seen=item.version)
+    with pytest.raises(UsageError, match="was rolled back"), lab.store.writing(AT, "bo") as writing:
+        edit_item(writing, item.id, {"title": "mine"})
+
+
+def test_lessons_of_two_feedbacks_join_and_part(lab: Laboratory) -> None:
+    give(lab, "r1", form(lab, pros="Ethylene rose with copper."))
+    outcome = give(lab, "r2", form(lab, pros="Ethylene rose with copper."))
+    assert [d.change for d in outcome.learned] == ["update"]
+    with lab.store.reading() as reading:
+        (item,) = list_items(reading, status="active")
+        assert [lesson.run_id for lesson in item.lessons] == ["r1", "r2"]
+    withdraw_feedback(lab, "r1", at=AT, by="ana")
+    with lab.store.reading() as reading:
+        (left,) = list_items(reading, status="active")
+        assert [lesson.run_id for lesson in left.lessons] == ["r2"]
+        assert find_item(reading, item.id).moved_to == (left.id,)
+    refolded(lab)
+
+
+def test_an_edit_that_changes_nothing_writes_nothing(lab: Laboratory) -> None:
+    given = form(lab, pros="Ethylene rose.")
+    give(lab, "r1", given)
+    with lab.store.reading() as reading:
+        head = reading.head()
+    assert not give(lab, "r1", given).changed
+    assert not give(lab, "r1", form(lab, pros="  Ethylene rose. ")).changed
+    with lab.store.reading() as reading:
+        assert reading.head() == head
+
+
+def test_a_changed_strategy_alone_makes_a_report_and_teaches_nothing(lab: Laboratory) -> None:
+    given = form(lab, pros="Ethylene rose.")
+    first = give(lab, "r1", given)
+    outcome = give(lab, "r1", given, strategy=Strategy(text="best known: 3.1"))
+    assert (outcome.report.version, outcome.learned) == (first.report.version + 1, None)
+    assert outcome.report.comparison.text == "best known: 3.1"
+    assert outcome.feedback.version == first.feedback.version
+
+
+def test_a_deleted_feedback_is_taken_back_and_no_history(lab: Laboratory) -> None:
+    give(lab, "r1", form(lab, 9.0, pros="Ethylene rose."))
+    give(lab, "r2", form(lab, 5.0))
+    withdraw_feedback(lab, "r1", at=AT, by="ana")
+    assert active(lab) == []
+    assert compare_again(lab, "r2", Strategy(), at=AT, by="a").report.comparison.history == 0  # type: ignore[union-attr]
+    with pytest.raises(UsageError, match="has no feedback"):
+        withdraw_feedback(lab, "r1", at=AT, by="ana")
+    again = give(lab, "r1", form(lab, 8.0), at="2026-04-01T00:00:00+00:00")
+    assert (again.feedback.status, again.feedback.given_at) == (
+        "given",
+        "2026-04-01T00:00:00+00:00",
+    )
+    refolded(lab)
+
+
+def test_the_history_is_of_the_same_set_of_products_alone(lab: Laboratory) -> None:
+    give(lab, "r1", form(lab, 5.0, C2H4=1.0, CO=1.0))
+    give(lab, "r2", form(lab, 6.0, C2H4=1.0, CO=1.0, CH4=1.0))
+    comparison = give(lab, "r3", form(lab, 7.0, CO=3.0, C2H4=1.0)).report.comparison
+    assert (comparison.history, comparison.best.run_id, comparison.mean) == (1, "r1", None)
+    assert (comparison.notes, comparison.minus_best.score) == (("one_entry",), 2.0)
+
+
+def test_an_edited_set_of_products_is_told_by_reports_that_used_the_old_one(
+    lab: Laboratory,
+) -> None:
+    give(lab, "r1", form(lab, 5.0, C2H4=1.0))
+    report = give(lab, "r2", form(lab, 6.0, C2H4=1.0)).report
+    give(lab, "r1", form(lab, 5.0, C2H4=1.0, CO=1.0))
+    with lab.store.reading() as reading:
+        (told,) = outdated_parts(reading, report)
+    ids = product_ids(lab)
+    assert f"Run r1 was compared with the products {ids['C2H4']} (version 1)" in told
+
+
+def test_a_deleted_product_still_counts(lab: Laboratory) -> None:
+    give(lab, "r1", form(lab, 5.0, C2H4=1.0))
+    with lab.store.writing(AT, "ana") as writing:
+        delete_product(writing, product_ids(lab)["C2H4"])
+    assert give(lab, "r2", form(lab, 6.0, C2H4=1.0)).report.comparison.history == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"C2H4": -1.0}, "must be a number from 0"),
+        ({"C2H4": float("nan")}, "must be a number from 0"),
+        ({"score": float("inf")}, "the score must be a number"),
+        ({"recipe_index": 3}, "'recipe_index' must be from 1 to 2, got 3"),
+    ],
+)
+def test_a_form_that_cannot_be_used_is_refused_and_nothing_written(
+    lab: Laboratory, changes: dict[str, Any], told: str
+) -> None:
+    before = projections(lab)
+    with pytest.raises(UsageError, match=told):
+        give(lab, "r1", form(lab, **changes))
+    assert projections(lab) == before
+
+
+def test_a_run_without_recipes_takes_no_feedback(lab: Laboratory) -> None:
+    put_run(lab, "r9", recipes=0, state="failed", reason="the model did not answer")
+    with pytest.raises(UsageError, match=r"no recipe that could have been made \(it is failed\)"):
+        give(lab, "r9", form(lab))
+
+
+def test_a_product_is_chosen_from_the_catalogue(lab: Laboratory) -> None:
+    with pytest.raises(UsageError, match="no product of the id 'ethylene'"):
+        give(lab, "r1", FeedbackForm(1.0, {"ethylene": 1.0}))
+
+
+def test_values_of_zero_have_fractions_of_zero(lab: Laboratory) -> None:
+    outcome = give(lab, "r1", form(lab, C2H4=0.0, CO=0.0))
+    assert [one.fraction for one in outcome.feedback.products] == [0.0, 0.0]
+
+
+def test_of_two_windows_the_second_is_told_what_changed(lab: Laboratory) -> None:
+    first = give(lab, "r1", form(lab, 7.0)).feedback
+    give(lab, "r1", form(lab, 8.0), seen=first.version)
+    with pytest.raises(ChangedMeanwhileError, match=r"score: 7.0 → 8.0.*edited by ana"):
+        give(lab, "r1", form(lab, 6.0), seen=first.version)
+
+
+def test_runs_of_before_teach_only_where_a_person_says_so(lab: Laboratory) -> None:
+    put_run(lab, "old", kind="imported", recipes=1)
+    assert give(lab, "old", form(lab, pros="Ethylene rose.")).learned is None
+    assert active(lab) == []
+    assert learn_again(lab, "old", at=AT, by="ana").learned
+    assert active(lab) == [("success", "Ethylene rose.")]
+    give(lab, "old", form(lab, pros="Methane rose."))
+    assert active(lab) == [("success", "Methane rose.")]
+
+
+def test_without_learning_an_edit_still_takes_back(lab: Laboratory) -> None:
+    give(lab, "r1", form(lab, pros="Ethylene rose."))
+    give(lab, "r1", form(lab, pros="Methane rose."), learn=False)
+    assert active(lab) == []
+
+
+SCRIPT = {
+    "answers": [
+        {"system": "`pros` says", "when": '"pros": "Ethylene rose', "data": {"lessons": [
+            {"role": "tio2_expert", "title": "Cu–Mo", "description": "d", "content": "Cu–Mo helps."}
+        ]}},
+        {"system": "`cons` says", "when": "Slow", "data": {"lessons": [
+            {"role": "mof_expert", "title": "slow", "description": "", "content": "Glycine slows."}
+        ]}},
+        {"when": "Nonsense", "answer": "I am no JSON."},
+    ],
+}  # fmt: skip
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> Laboratory:
+    root = tmp_path / "asked"
+    made = make_laboratory(root, {"llm": {"kind": "scripted", "script": "answers.yaml"}})
+    (root / "answers.yaml").write_text(yaml.safe_dump(SCRIPT), encoding="utf-8")
+    put_run(made, "r1")
+    return made
+
+
+def test_a_model_is_asked_for_success_and_for_failure_apart(asked: Laboratory) -> None:
+    outcome = give(asked, "r1", form(asked, pros="Ethylene rose.", cons="Slow."))
+    assert active(asked) == [("failure", "Glycine slows."), ("success", "Cu–Mo helps.")]
+    with asked.store.reading() as reading:
+        (extraction,) = list_extractions(reading, "r1")
+        assert extraction.record["asked"]["measured"][0]["fraction"] == 0.75
+        assert set(extraction.record["prompts"]) == {"success", "failure"}
+        assert len(delta_of(reading, extraction.id)) == len(outcome.learned) == 2
+
+
+def test_a_model_that_fails_leaves_everything_as_it_was(asked: Laboratory) -> None:
+    give(asked, "r1", form(asked, pros="Ethylene rose."))
+    before = projections(asked)
+    for pros in ("Nonsense.", "Nobody has an answer."):
+        with pytest.raises(LanguageModelError, match="Nothing was changed"):
+            give(asked, "r1", form(asked, pros=pros))
+        assert projections(asked) == before
+
+
+def test_archived_notes_are_kept_and_logged(lab: Laboratory) -> None:
+    with lab.store.writing(AT, "bo") as writing:
+        note = add_note(writing, {"content": "Check the lamp.", "role": "mof_expert"}, "from talk")
+        archive_item(writing, note.id, reason="done")
+    with lab.store.reading() as reading:
+        log = edit_log(reading, note.id)
+        assert [(row["action"], row["reason"], row["by"]) for row in log] == [
+            ("created", "from talk", "bo"), ("archived", "done", "bo"),
+        ]  # fmt: skip
+        assert (log[1]["before"]["status"], log[1]["after"]["status"]) == ("active", "archived")
+        assert find_item(reading, note.id).status == "archived"
+        assert find_feedback(reading, "r1") is None
+        assert find_report(reading, "r1") is None

@@ -1,0 +1,396 @@
+"""The store: events are the only truth, several write, a kill leaves all or nothing."""
+
+import multiprocessing
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, event
+
+from rag_assets.lab import (
+    Draft,
+    Laboratory,
+    Strategy,
+    add_note,
+    add_product,
+    edit_item,
+    export_events,
+    find_product,
+    give_feedback,
+    import_events,
+    list_items,
+    list_products,
+    open_laboratory,
+    read_run,
+    record_run,
+    rename_product,
+    save_preset,
+    save_template,
+    withdraw_feedback,
+)
+from rag_assets.lab.store import migrating
+from rag_assets.lab.store.migrating import HEAD
+from rag_assets.model import (
+    ChangedMeanwhileError,
+    ConfigurationError,
+    DamagedFileError,
+    DiskFullError,
+    LockedError,
+    UsageError,
+)
+from rag_assets.workspace import Workspace
+from rag_assets_tests.lab.laboratories import (
+    AT,
+    form,
+    make_laboratory,
+    make_workspace,
+    projections,
+    put_run,
+    run_of,
+)
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Laboratory:
+    made = make_laboratory(tmp_path / "lab")
+    put_run(made, "r1")
+    put_run(made, "r2")
+    return made
+
+
+def fill(lab: Laboratory) -> None:
+    """Do a little of everything."""
+    give_feedback(lab, "r1", form(lab, pros="Ethylene rose."), Strategy(), at=AT, by="ana")
+    give_feedback(lab, "r2", form(lab, pros="Ethylene rose."), Strategy(), at=AT, by="ana")
+    with lab.store.writing(AT, "bo") as writing:
+        save_preset(writing, [find_product(writing, "CO").id])
+        save_template(writing, "mof_expert", "{{ citation }}: {{ content }}")
+        (item,) = list_items(writing, status="active")
+        edit_item(writing, item.id, {"title": "mine"})
+        add_note(writing, {"content": "Check the lamp."})
+    give_feedback(lab, "r1", form(lab, pros="Methane rose."), Strategy(), at=AT, by="ana")
+    withdraw_feedback(lab, "r2", at=AT, by="ana")
+
+
+def test_dropped_projections_are_folded_again(lab: Laboratory) -> None:
+    fill(lab)
+    before = projections(lab)
+    lab.store.close()
+    with sqlite3.connect(lab.store.path) as connection:
+        connection.executescript(
+            "DELETE FROM lessons; DELETE FROM items; UPDATE products SET name='x'"
+        )
+    assert projections(lab) != before
+    lab.store.fold_anew()
+    assert projections(lab) == before
+
+
+def test_an_export_makes_the_same_laboratory_again(lab: Laboratory, tmp_path: Path) -> None:
+    fill(lab)
+    lines = list(export_events(lab.store))
+    workspace = make_workspace(tmp_path / "other", {"lab": {}})
+    other = open_laboratory(workspace)
+    assert import_events(other.store, lines) == len(lines)
+    assert (projections(other), list(export_events(other.store))) == (projections(lab), lines)
+    with pytest.raises(UsageError, match="an export is imported into an empty one"):
+        import_events(other.store, lines)
+
+
+@pytest.mark.parametrize(
+    ("harm", "told"),
+    [
+        (lambda lines: [*lines[:2], "{", *lines[3:]], "line 3 is not JSON"),
+        (lambda lines: [*lines[:2], "{}"], "line 3 is no event: it must have exactly"),
+        (lambda lines: [*lines[:2], *lines[3:]], "'seq' must be 3"),
+        (lambda lines: [lines[0].replace('"added"', '"adedd"'), *lines[1:]], "line 1: the event"),
+    ],
+)
+def test_an_export_that_was_altered_is_refused_whole(
+    lab: Laboratory, tmp_path: Path, harm: Callable[[list[str]], list[str]], told: str
+) -> None:
+    lines = harm(list(export_events(lab.store)))
+    other = open_laboratory(make_workspace(tmp_path / "other", {"lab": {}}))
+    with pytest.raises(UsageError, match=told):
+        import_events(other.store, lines)
+    with other.store.reading() as reading:
+        assert reading.head() == 0
+
+
+def test_a_run_is_stored_whole_and_changes_by_version(lab: Laboratory) -> None:
+    queued = run_of("r9", recipes=0, state="queued")
+    with lab.store.writing(AT, "program") as writing:
+        assert record_run(writing, queued) == 1
+        assert record_run(writing, run_of("r9"), seen=1) == 2
+    with lab.store.reading() as reading:
+        assert read_run(reading, "r9") == (run_of("r9"), 2)
+    with (
+        pytest.raises(ChangedMeanwhileError, match="run 'r9' is at version 2, and you have seen 1"),
+        lab.store.writing(AT, "program") as writing,
+    ):
+        record_run(writing, queued, seen=1)
+
+
+def test_what_fails_in_a_transaction_leaves_nothing_of_it(lab: Laboratory) -> None:
+    before = projections(lab)
+    with pytest.raises(UsageError, match="already"), lab.store.writing(AT, "ana") as writing:
+        add_product(writing, "H2")
+        add_product(writing, "c2h4")
+    assert projections(lab) == before
+
+
+def test_products_are_told_apart_by_version(lab: Laboratory) -> None:
+    with lab.store.writing(AT, "ana") as writing:
+        product = find_product(writing, "CO")
+        rename_product(writing, product.id, "carbon monoxide", seen=1)
+    with (
+        pytest.raises(ChangedMeanwhileError, match="name: 'CO' → 'carbon monoxide'"),
+        lab.store.writing(AT, "bo") as writing,
+    ):
+        rename_product(writing, product.id, "C=O", seen=1)
+
+
+def test_a_preset_is_called_after_its_products(lab: Laboratory) -> None:
+    with lab.store.writing(AT, "ana") as writing:
+        ids = [find_product(writing, name).id for name in ("CO", "C2H4")]
+        assert save_preset(writing, ids).name == "CO + C2H4"
+        assert save_preset(writing, ids, "mine").name == "mine"
+
+
+def test_the_newest_migration_is_the_one_that_is_wanted() -> None:
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+
+    import rag_assets.lab.store.migrations as migrations
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
+    assert ScriptDirectory.from_config(config).get_current_head() == HEAD
+
+
+def test_a_store_of_another_version_is_refused_and_a_broken_one(lab: Laboratory) -> None:
+    lab.store.close()
+    with sqlite3.connect(lab.store.path) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    with pytest.raises(DamagedFileError, match="A newer version wrote it"):
+        open_laboratory(lab.workspace)
+    for file in lab.store.path.parent.iterdir():
+        file.write_bytes(b"no store at all" * 100)
+    with pytest.raises(DamagedFileError, match="no store that SQLite can read"):
+        open_laboratory(lab.workspace)
+
+
+def write_many(root: str, name: str, count: int) -> None:
+    lab = open_laboratory(Workspace.open(root))
+    for number in range(count):
+        with lab.store.writing(AT, name) as writing:
+            add_note(writing, {"content": f"{name} {number}"})
+
+
+def hold_under(lab: Laboratory, count: int) -> None:
+    """Let four processes write at once: none of their writes is lost, none is refused."""
+    context = multiprocessing.get_context("spawn")
+    root = str(lab.workspace.root)
+    writers = [context.Process(target=write_many, args=(root, f"w{n}", count)) for n in range(4)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert [writer.exitcode for writer in writers] == [0] * 4
+    with lab.store.reading() as reading:
+        contents = {item.content for item in list_items(reading)}
+    assert contents == {f"w{n} {number}" for n in range(4) for number in range(count)}
+
+
+def test_four_processes_write_at_once(lab: Laboratory) -> None:
+    hold_under(lab, 10)
+
+
+@pytest.mark.slow
+def test_four_processes_write_a_thousand_times_each(lab: Laboratory) -> None:
+    hold_under(lab, 1000)
+
+
+def _feedback(lab: Laboratory) -> None:
+    give_feedback(lab, "r2", form(lab, pros="Ethylene rose."), Strategy(), at=AT, by="ana")
+
+
+def _edit(lab: Laboratory) -> None:
+    give_feedback(lab, "r1", form(lab, cons="Methane fell."), Strategy(), at=AT, by="ana")
+
+
+def _withdraw(lab: Laboratory) -> None:
+    withdraw_feedback(lab, "r1", at=AT, by="ana")
+
+
+def _product(lab: Laboratory) -> None:
+    with lab.store.writing(AT, "ana") as writing:
+        save_preset(writing, [add_product(writing, "H2").id])
+
+
+def _run(lab: Laboratory) -> None:
+    put_run(lab, "r3")
+
+
+def _item(lab: Laboratory) -> None:
+    with lab.store.writing(AT, "ana") as writing:
+        (item,) = list_items(writing, status="active")
+        edit_item(writing, item.id, {"content": "Mine."})
+
+
+def _fold(lab: Laboratory) -> None:
+    lab.store.fold_anew()
+
+
+def run_and_die(root: Path, work: Callable[[Laboratory], None], at: int) -> int:
+    """Do the work in a child that is killed before statement or commit `at`; say how it ended."""
+    child = os.fork()
+    if child == 0:
+        lab = open_laboratory(Workspace.open(root))
+        seen = iter(range(1_000_000))
+
+        def count(*_: object) -> None:
+            if next(seen) == at:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        engine = lab.store._engine
+        event.listen(engine, "before_cursor_execute", count)
+        event.listen(engine, "commit", count)
+        work(lab)
+        os._exit(0)
+    return os.waitpid(child, 0)[1]
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        _product,
+        _run,
+        *(
+            pytest.param(work, marks=pytest.mark.slow)
+            for work in (_feedback, _edit, _withdraw, _item, _fold)
+        ),
+    ],
+)
+def test_a_kill_in_any_statement_leaves_all_or_nothing(
+    lab: Laboratory, work: Callable[[Laboratory], None]
+) -> None:
+    give_feedback(lab, "r1", form(lab, pros="Ethylene rose."), Strategy(), at=AT, by="ana")
+    lab.store.close()
+    kept = {path.name: path.read_bytes() for path in lab.store.path.parent.iterdir()}
+    before, ended, heads = projections(lab), signal.SIGKILL.value, list[int]()
+    lab.store.close()
+    while ended:
+        for path in lab.store.path.parent.iterdir():
+            path.unlink()
+        for name, data in kept.items():
+            (lab.store.path.parent / name).write_bytes(data)
+        ended = run_and_die(lab.workspace.root, work, len(heads))
+        after = projections(lab)
+        lab.store.fold_anew()
+        assert projections(lab) == after, len(heads)
+        with lab.store.reading() as reading:
+            heads.append(reading.head())
+        assert heads[-1] > heads[0] or after == before, len(heads)
+        lab.store.close()
+    # Before the commit there is nothing of it, after it everything, and never a part.
+    assert len(heads) > 5
+    assert heads == sorted(heads)
+    assert len(set(heads)) == (1 if work is _fold else 2)
+
+
+@pytest.mark.slow
+def test_a_kill_while_a_laboratory_is_made_leaves_one_that_can_be_made(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path / "new", {"lab": {}})
+    ended, at = signal.SIGKILL.value, 0
+    while ended:
+        shutil.rmtree(workspace.meta, ignore_errors=True)
+        child = os.fork()
+        if child == 0:
+            seen = iter(range(1_000_000))
+
+            def count(*_: object, seen: Iterator[int] = seen, at: int = at) -> None:
+                if next(seen) == at:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+            event.listen(Engine, "before_cursor_execute", count)
+            event.listen(Engine, "commit", count)
+            open_laboratory(workspace)
+            os._exit(0)
+        ended = os.waitpid(child, 0)[1]
+        lab = open_laboratory(workspace)
+        put_run(lab, "r1")
+        lab.store.close()
+        at += 1
+    assert at > 20
+
+
+def test_who_waits_too_long_is_told(lab: Laboratory, monkeypatch: pytest.MonkeyPatch) -> None:
+    lab.store.close()
+    monkeypatch.setattr(migrating, "BUSY_MILLISECONDS", 1)
+    with sqlite3.connect(lab.store.path, isolation_level=None) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(LockedError, match="another process has been writing"):
+            put_run(lab, "r3")
+        with lab.store.reading() as reading:  # a reader waits for nobody
+            assert reading.head() == 5
+
+
+def test_a_full_disk_is_told_as_one_and_what_was_there_stays(lab: Laboratory) -> None:
+    before = projections(lab)
+    with lab.store.writing(AT, "ana") as writing:
+        # As few pages as there are: the next one is refused as a full disk refuses it.
+        pages = writing.connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+        writing.connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(DiskFullError, match="no room left"):
+        put_run(lab, "big", request={"text": "x" * 1_000_000})
+    lab.store.close()
+    assert projections(lab) == before
+
+
+def test_a_value_that_json_does_not_know_is_refused(lab: Laboratory) -> None:
+    with (
+        pytest.raises(UsageError, match="holds a value that JSON does not know"),
+        lab.store.writing(AT, "ana") as writing,
+    ):
+        writing.append(Draft("item", "m", "created", {"content": float("nan")}))
+
+
+_LOADED = """
+import sys
+from rag_assets.cli import main
+sys.argv = ["rag", "--workspace", sys.argv[1], "status"]
+try:
+    main()
+except SystemExit:
+    pass
+print([name for name in sys.modules if name.startswith("rag_assets.lab")])
+"""
+
+
+def test_a_workspace_without_the_section_loads_nothing_of_it(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path / "plain")
+    with pytest.raises(ConfigurationError, match="`rag lab init` writes it"):
+        open_laboratory(workspace)
+    ran = subprocess.run(
+        [sys.executable, "-c", _LOADED, str(workspace.root)],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert (ran.stdout.splitlines()[-1], workspace.settings.lab) == ("[]", None)
+    assert not (workspace.root / "meta/lab").exists()
+
+
+def test_the_store_is_on_disk_before_a_write_returns(lab: Laboratory) -> None:
+    with lab.store.reading() as reading:
+        pragmas = {
+            name: reading.connection.exec_driver_sql(f"PRAGMA {name}").scalar()
+            for name in ("journal_mode", "synchronous", "foreign_keys")
+        }
+    assert pragmas == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
+    with lab.store.reading() as reading:
+        assert [one.name for one in list_products(reading)] == ["C2H4", "CH4", "CO"]
