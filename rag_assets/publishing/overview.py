@@ -44,8 +44,8 @@ class DocumentLine:
     """One line of `rag documents`.
 
     Args:
-        status: `published`, `pending`, `failed`, `withheld`, `refused`, or `removed` for a uid
-            that no file holds any more.
+        status: `published`, `archived`, `pending`, `failed`, `withheld`, `refused`, or `removed`
+            for a uid that no file holds any more.
         notes: on what it is and whether it may be cited.
         warnings: what its parser was in doubt about, each a sentence a person can act on.
     """

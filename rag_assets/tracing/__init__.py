@@ -3,6 +3,7 @@
 from rag_assets.tracing.chain import Chain, Step
 from rag_assets.tracing.finding import trace
 from rag_assets.tracing.health import Health, write_health_report
+from rag_assets.tracing.knowledge_export import export_knowledge
 from rag_assets.tracing.manifests import (
     BuildManifest,
     find_builds,
@@ -17,6 +18,7 @@ __all__ = [
     "Health",
     "Step",
     "chain_to_json",
+    "export_knowledge",
     "find_builds",
     "open_sql",
     "render_chain",

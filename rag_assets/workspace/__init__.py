@@ -46,6 +46,7 @@ from rag_assets.workspace.inventory import (
 from rag_assets.workspace.journal import Binding, Journal, Override, read_journal
 from rag_assets.workspace.layout import Namespace, Workspace
 from rag_assets.workspace.overriding import (
+    ARCHIVED,
     LISTS,
     OVERRIDABLE,
     overridden_fields,
@@ -83,6 +84,7 @@ if TYPE_CHECKING:
 PUBLIC_MODULES = ("bounded_yaml",)
 
 __all__ = [
+    "ARCHIVED",
     "ENVIRONMENT_FILE",
     "LISTS",
     "OVERRIDABLE",
