@@ -146,11 +146,10 @@ class DraftEditor:
         place = self._made.cut.print.place(*piece.span)
         key = hash_fields(place.before, printed, place.after, place.nth, text)[:_KEY]
         start, end = self._made.cut.print.offsets(*piece.span)
-        pages = [(page.number, page.start) for page in self._made.document.pages]
+        page = locate_pages([(p.number, p.start) for p in self._made.document.pages], start, end)[0]
         return DraftChunk(
-            order, key, text, printed, start, end, piece.parent, piece.is_enabled, piece.by,
-            locate_pages(pages, start, end)[0],
-        )  # fmt: skip
+            order, key, text, printed, start, end, piece.parent, piece.is_enabled, piece.by, page
+        )
 
     def create(self, reason: str = "") -> None:
         """Begin a draft from what is published.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         readable_folder,
         refresh_readable,
     )
-    from rag_assets.publishing.facts import DocumentFacts
+    from rag_assets.publishing.facts import DocumentFacts, original_uri
     from rag_assets.publishing.languages import KANA_HANGUL, Language
     from rag_assets.publishing.lasting_ids import citation_ids
     from rag_assets.publishing.late_tables import LateTable, late_rows, published_vectors
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         describe_namespace,
         describe_settled,
         list_documents,
+        partitions_to_build,
     )
     from rag_assets.publishing.plots import draw_histogram, plot_publication
     from rag_assets.publishing.record_state import collect, count_lacking
@@ -77,6 +78,8 @@ __all__ = [
     "list_documents",
     "look_since_publication",
     "loses_vectors",
+    "original_uri",
+    "partitions_to_build",
     "plot_publication",
     "publish",
     "published_models",
@@ -127,6 +130,8 @@ __getattr__ = lazy_names(
         "list_documents": "overview",
         "look_since_publication": "unpublished",
         "loses_vectors": "building",
+        "original_uri": "facts",
+        "partitions_to_build": "overview",
         "plot_publication": "plots",
         "publish": "building",
         "published_models": "embedders",

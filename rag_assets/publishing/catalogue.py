@@ -134,11 +134,14 @@ def write_catalogue(path: Path, tables: Mapping[str, pa.Table]) -> None:
             _write_errors_explained(path),
             duckdb.connect(str(path), config=_OFFLINE) as connection,
         ):
+            # Each statement by itself would wait for the disk, and each column has a comment.
+            connection.execute("BEGIN")
             for name, schema in PUBLISHED_SCHEMAS.items():
                 _write_table(connection, name, schema, tables[name])
             for name, (comment, query) in _VIEWS.items():
                 connection.execute(f"CREATE VIEW {name} AS {query}")
                 connection.execute(f"COMMENT ON VIEW {name} IS {quote_literal(comment)}")
+            connection.execute("COMMIT")
             connection.execute("CHECKPOINT")
     except BaseException:
         path.unlink(missing_ok=True)

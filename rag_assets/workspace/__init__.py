@@ -68,6 +68,7 @@ from rag_assets.workspace.source_file import SourceFile
 from rag_assets.workspace.watching import (
     Look,
     changed_files,
+    changed_partitions,
     configuration_digest,
     look_at_raw,
     overrides_digest,
@@ -110,6 +111,7 @@ __all__ = [
     "Workspace",
     "add_namespace",
     "changed_files",
+    "changed_partitions",
     "changes_since_decision",
     "check_namespace_name",
     "choose_secrets",

@@ -53,7 +53,7 @@ def without_dagster(monkeypatch: pytest.MonkeyPatch) -> None:
         build(namespace)
         return RunOutcome("no-run", is_success=True, errors=(), checks=())
 
-    monkeypatch.setattr("rag_assets.running.ingest", ingest)
+    monkeypatch.setattr("rag_assets.running.ingest_changes", ingest)
 
 
 def files(folder: Path) -> dict[str, bytes]:
