@@ -2,8 +2,8 @@
 
 import dataclasses
 import getpass
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 import click
 
@@ -33,6 +33,15 @@ _revision = click.option(
     help="The revision that `rag draft show` showed: where the draft is at another one by now, "
     "nothing is done.",
 )
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def _ending(command: Command) -> Command:
+    """Add what both ways to end a draft take."""
+    for option in reversed((_file, namespace_option, _revision, _by, _reason, json_option)):
+        command = option(command)
+    return command
 
 
 @click.group(
@@ -169,12 +178,7 @@ def edit(
 @draft.command(
     help="Publish the draft of FILE: its edits hold from now on, and a new publication is built."
 )
-@_file
-@namespace_option
-@_revision
-@_by
-@_reason
-@json_option
+@_ending
 def publish(
     document: str,
     names: tuple[str, ...],
@@ -192,12 +196,7 @@ def publish(
 @draft.command(
     help="End the draft of FILE; what is published stays, the journal keeps what was drafted."
 )
-@_file
-@namespace_option
-@_revision
-@_by
-@_reason
-@json_option
+@_ending
 def discard(
     document: str,
     names: tuple[str, ...],
