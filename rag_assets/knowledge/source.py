@@ -173,6 +173,7 @@ def _cutting(
         return changes
     if isinstance(changes, ChunkConfig):
         return chunk_settings(base, changes)
-    if changes and "parent_child" in changes:
+    named = set(changes or ())
+    if changes and named & {"general", "parent_child"} and named <= ChunkConfig.model_fields.keys():
         return chunk_settings(base, ChunkConfig(**changes))
     return laid_over(base, changes or {}, "chunk_config")

@@ -191,6 +191,7 @@ def source_id(namespace: Namespace, source: SourceFile) -> str:
     # What was found out about the source is no part of who it is.
     more.pop("source_info_auto" if "source_info_auto" in more else "source_info", None)
     metadata.pop("source_uri", None)
+    more.pop("source_id", None)  # a caller's own is for its own use
     return hash_fields(
         namespace.name, source.source_type, original_uri(source), _canonical(metadata)
     )

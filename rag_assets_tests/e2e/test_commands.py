@@ -264,6 +264,8 @@ def test_a_question_gets_a_pack_that_can_be_cited(library: Path, rag: Rag) -> No
     assert ran.exit_code == 0, ran.output
     pack = document_of(ran)
     assert pack["items"][0]["doc_uid"] == "树荫"
+    elsewhere = rag("query", question, "--project", library, "--top-k", "2", "--json")
+    assert document_of(elsewhere)["items"] == pack["items"]
     assert list(Draft202012Validator(pack_schema()).iter_errors(pack)) == []
     saved = saved_by(ran)
     assert json.loads(saved.with_suffix(".json").read_text(encoding="utf-8")) == pack
