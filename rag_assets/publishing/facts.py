@@ -127,7 +127,7 @@ def is_citable(living: LivingContent, fields: Mapping[str, Any]) -> bool:
 
 def is_lowered(fields: Mapping[str, Any]) -> bool:
     """Say whether a sidecar's fields, or overrides, forbid to cite what its place would allow."""
-    return fields.get("citable") in {False, "false", "False", "no"}
+    return ARCHIVED in fields or fields.get("citable") in {False, "false", "False", "no"}
 
 
 def _status(

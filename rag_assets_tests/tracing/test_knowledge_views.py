@@ -1,6 +1,7 @@
 """The tables of spec 001 under its own names: by SQL, and opened with LanceDB."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,9 +11,9 @@ import pytest
 import yaml
 
 from rag_assets.model import UsageError
-from rag_assets.publishing import SearchTable
+from rag_assets.publishing import SearchTable, look_since_publication
 from rag_assets.retrieval import Reader
-from rag_assets.storage import current_folder
+from rag_assets.storage import current_folder, read_manifest
 from rag_assets.tracing import export_knowledge, open_sql
 from rag_assets.tracing.stored import read_named_rows
 from rag_assets.workspace import Workspace, override_metadata
@@ -163,8 +164,14 @@ def test_archived_document_is_found_by_nothing_and_is_no_problem_until_it_is_tak
     thesis = workspace.namespace("thesis")
     build(thesis)
     override_metadata(thesis, "old", {"archived": "true"}, "superseded")
+    assert "old" in look_since_publication(thesis).not_citable
     build(thesis)
     folder = current_folder(thesis.publications, "thesis")
+    tables = read_manifest(folder)["tables"]
+    for derived in ("data", "index"):
+        shutil.rmtree(tmp_path / derived)
+    build(thesis)
+    assert read_manifest(folder)["tables"] == tables
     with Reader(folder, "thesis", folder.name) as reader:
         assert "old" not in reader.documents()["doc_uid"].to_pylist()
     assert "old" not in SearchTable(folder).fetch()["doc_uid"].to_pylist()
