@@ -66,6 +66,8 @@ def create(
     editor = _open(document, names, by)
     editor.create(reason)
     _tell(editor, f"a draft of '{editor.doc_uid}' begins", as_json)
+    if not as_json:
+        click.echo(f"`rag draft show {editor.doc_uid}` lists them, `rag draft edit` changes one.")
 
 
 @draft.command(
@@ -153,7 +155,7 @@ def edit(
         with click.open_file(text_file, encoding="utf-8") as stream:
             text = stream.read()
     needed: dict[str, tuple[str, Any]] = {
-        "edit_text": ("--text", text),
+        "edit_text": ("--text or --text-file", text),
         "split_at": ("--offset", offset),
         "move_before": ("--other", None if other is None else _name(other)),
         "move_after": ("--other", None if other is None else _name(other)),
@@ -168,11 +170,17 @@ def edit(
     elif operation in needed:
         option, value = needed[operation]
         if value is None:
-            raise UsageError(f"{operation} needs {option}.")
+            raise UsageError(
+                f"{operation} needs {option}; `rag draft edit --help` says what each one takes."
+            )
         getattr(editor, operation)(_name(chunk), value, reason=reason)
     else:
         getattr(editor, operation)(_name(chunk), reason=reason)
     _tell(editor, f"{operation} is in the draft of '{editor.doc_uid}'", as_json)
+    if not as_json:
+        for changed in editor.draft().chunks:
+            if editor.history.revision in changed.by:
+                click.echo(next(_lines(changed, whole=False)))
 
 
 @draft.command(
