@@ -8,7 +8,6 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from rag_assets.publishing.schemas import SPARSE_VECTOR
-from rag_assets.publishing.search_reading import TABLE_NAME, new_session
 
 Scan = Callable[[list[str] | None, Any], ds.Scanner]
 """Columns (None for all) and a condition → what reads those rows."""
@@ -60,6 +59,8 @@ def published_vectors(folder: Path, manifest: Mapping[str, Any]) -> LateTable:
 
     def scan(columns: list[str] | None, chosen: Any) -> ds.Scanner:
         import lance
+
+        from rag_assets.publishing.search_reading import TABLE_NAME, new_session
 
         dataset = lance.dataset(str(folder / TABLE_NAME), session=new_session())
         return dataset.scanner(columns=columns or schema.names, filter=chosen)

@@ -7,7 +7,6 @@ from rag_assets.editing import read_histories
 from rag_assets.model import PublicationError
 from rag_assets.publishing.catalogue import attach_catalogues, catalogue_name, seal
 from rag_assets.storage import current_folder, match_keys, read_pointer
-from rag_assets.tracing.knowledge_views import create_knowledge_views
 from rag_assets.tracing.lineage import create_lineage
 from rag_assets.tracing.stored import create_stored_tables, load_table, path_list
 from rag_assets.workspace import Workspace
@@ -36,7 +35,9 @@ _OUTPUTS = {
 }
 
 
-def open_sql(workspace: Workspace, names: Sequence[str] | None = None) -> "DuckDBPyConnection":
+def open_sql(
+    workspace: Workspace, names: Sequence[str] | None = None, *, has_knowledge: bool = True
+) -> "DuckDBPyConnection":
     """Return an in-memory connection with a read-only view on all that is published.
 
     It is sealed: whatever is asked of it reads no other file and writes none. What runs left
@@ -52,6 +53,7 @@ def open_sql(workspace: Workspace, names: Sequence[str] | None = None) -> "DuckD
 
     Args:
         names: of the namespaces to look at; None for all.
+        has_knowledge: the views of spec 001 are wanted; what they need takes a moment to import.
 
     Raises:
         PublicationError: nothing is published.
@@ -70,7 +72,11 @@ def open_sql(workspace: Workspace, names: Sequence[str] | None = None) -> "DuckD
     try:
         _load_outputs(connection, workspace)
         _load_drafts(connection, workspace, chosen)
-        create_knowledge_views(connection, folders, [workspace.namespace(name) for name in chosen])
+        if has_knowledge:
+            from rag_assets.tracing.knowledge_views import create_knowledge_views
+
+            namespaces = [workspace.namespace(name) for name in chosen]
+            create_knowledge_views(connection, folders, namespaces)
         create_stored_tables(connection, workspace, chosen)
         create_lineage(connection, workspace)
         seal(connection)
