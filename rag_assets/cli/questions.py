@@ -12,6 +12,7 @@ from rag_assets.cli.options import (
     json_option,
     open_workspace,
     print_json,
+    project_option,
     read_models_ahead,
 )
 from rag_assets.cli.summaries import full_option, summarise_pack
@@ -75,6 +76,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Say of every item which searcher found it, and why.",
 )
+@project_option
 @full_option
 @json_option
 def query(
