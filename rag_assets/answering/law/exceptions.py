@@ -45,7 +45,7 @@ def exceptions_of(article: str) -> tuple[str, ...]:
 
 
 def _clause(sentence: str) -> str:
-    """Return a sentence from the words on that except; all of it where it begins with them."""
+    """Return a sentence from the part on that excepts; all of it where it begins so."""
     found = EXCEPTION.search(sentence)
-    start = found.start() if found else 0
+    start = 0 if found is None else max(sentence.rfind(m, 0, found.start()) + 1 for m in "，；,;")
     return " ".join(sentence[start:].split())

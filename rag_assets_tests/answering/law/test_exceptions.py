@@ -30,6 +30,6 @@ def test_an_exception_belongs_to_its_sentence_and_to_the_one_before() -> None:
         return exceptions_around(article, start, start + len(words))
 
     assert around("遛犬应当牵绳") == "但导盲犬除外。"
-    assert around("养犬应当登记") == "除外。"
+    assert around("养犬应当登记") == "警犬除外。"
     assert around("犬只应当免疫") is None
     assert exceptions_of(article) == ("但导盲犬除外。", "养犬应当登记，警犬除外。")
