@@ -22,6 +22,8 @@ _SEARCH = "search_by_section"
 _MORE_PASSAGES = 10
 # Characters of the passage that is followed; a model reads some hundred words more.
 _FOLLOWED = 400
+# Marks of a document that stand for nothing in a search, and might act where its query is shown.
+_MARKUP = re.compile(r"[<>`|\[\]{}]")
 _NOT_A_LETTER = re.compile(r"[\W_]+")
 
 
@@ -98,7 +100,7 @@ def _follow(state: AgentState, searches: Sequence[Step]) -> Decision | None:
     first = next((line.alias for line in last.observation.lines if line.alias), None)
     if first is None:
         return None
-    told = " ".join(state.passages[first].text.split())[:_FOLLOWED]
+    told = " ".join(_MARKUP.sub(" ", state.passages[first].text).split())[:_FOLLOWED]
     arguments = _whole(f"{state.question} {told}", None)
     return Decision(_SEARCH, arguments, f"What {show_marks([first])} leads to.")
 
