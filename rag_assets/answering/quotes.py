@@ -54,12 +54,13 @@ def match_of(question: str, passages: Mapping[str, Passage]) -> Match:
     take too many for good, so that some of the question's words must be there as well.
     """
     found = judge_match(question, read_passages(question, passages), is_named=False)
-    share = _share_of_words(question, passages)
+    share = share_of_words(question, passages)
     is_good = found.is_good and (share is None or share >= LEAST_SHARE)
     return Match(is_good, found.likelihood, found.threshold, share)
 
 
-def _share_of_words(question: str, passages: Mapping[str, Passage]) -> float | None:
+def share_of_words(question: str, passages: Mapping[str, Passage]) -> float | None:
+    """Return the share of a question's content words that passages in its language hold."""
     chinese = is_chinese(question)
     own = [one.text for one in passages.values() if is_chinese(one.text) == chinese]
     return round(coverage(question, "\n".join(own)), 6) if own else None

@@ -12,7 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rag_assets.evaluation.agent_runs import AgentRun, Asker, Citations
-from rag_assets.evaluation.bootstrap import Interval, difference_interval, mean_interval
+from rag_assets.evaluation.bootstrap import (
+    Interval,
+    difference_interval,
+    mean_interval,
+    mean_intervals,
+)
 from rag_assets.evaluation.paper_rows import (
     PaperQuestion,
     WrittenPaper,
@@ -25,7 +30,6 @@ from rag_assets.evaluation.report import (
     EvaluationReport,
     Figure,
     ReportTable,
-    mean,
     settings_digest,
     share,
 )
@@ -304,9 +308,13 @@ def _describe(
                             gain.mean if gain is not None else None, _ends(gain),
                         )
                     )  # fmt: skip
-        own = _citation_figures(outcome)
-        metrics |= {f"{outcome.name}_{name}": value for name, value in own.items()}
-        cited.append((outcome.name, *own.values()))
+        means, counts = _citation_figures(outcome)
+        for name, found in means.items():
+            key = f"{outcome.name}_{name}"
+            metrics |= {key: found.mean, f"{key}_low": found.low, f"{key}_high": found.high}
+            cited.append((outcome.name, name.replace("_", " "), found.mean, _ends(found)))
+        metrics |= {f"{outcome.name}_{name}": value for name, value in counts.items()}
+        cited += [(outcome.name, name.replace("_", " "), v, None) for name, v in counts.items()]
     by = "rules" if model is None else model.name
     heads = ("set", "search", "figure", "mean", "95 %", "to one search", "95 % of that")
     return EvaluationReport(
@@ -318,7 +326,7 @@ def _describe(
             ReportTable(f"Evidence found; the agent: {by}", heads, tuple(rows)),
             ReportTable(
                 "Answers: what they took, and their citations",
-                ("set", *(name.replace("_", " ") for name in _CITED)),
+                ("set", "figure", "mean", "95 %"),
                 tuple(cited),
             ),
         ),
@@ -342,30 +350,31 @@ def _ends(interval: Interval | None) -> str | None:
     return f"{interval.low:.3f} … {interval.high:.3f}" if interval is not None else None
 
 
-_CITED = (
-    "steps", "searches", "seconds", "citations", "standing_share", "gold_share",
-    "questions_with_gold", "statements_dropped", "answered",
-)  # fmt: skip
+_MEANS = ("steps", "searches", "seconds", "processor_seconds", "gold_share", "questions_with_gold",
+          "answered")  # fmt: skip
 
 
-def _citation_figures(outcome: _Outcome) -> dict[str, Figure]:
-    """Return means of steps, searches and seconds, and what the citations are worth.
+def _citation_figures(outcome: _Outcome) -> tuple[dict[str, Interval], dict[str, Figure]]:
+    """Return means over questions with their intervals, and counts over all citations.
 
-    `standing_share`: of citations, whose words stand at the place; `gold_share`: whose place is
-    evidence; `questions_with_gold`: of questions, with at least one of these; `answered`: of
-    questions, whose answer says that what was found seems to answer.
+    `gold_share`: of a question's citations, whose place is evidence; `questions_with_gold`: that
+    have one of these; `answered`: whose answer says that what was found seems to answer;
+    `standing_share`: of all citations, whose words stand at the place.
     """
     runs, cited = outcome.runs, outcome.citations
     made = sum(one.made for one in cited)
-    values: tuple[Figure, ...] = (
-        mean([float(run.steps) for run in runs]),
-        mean([float(run.searches) for run in runs]),
-        mean([run.seconds for run in runs]),
-        made,
-        share(sum(one.standing for one in cited), made),
-        share(sum(one.gold for one in cited), made),
-        mean([float(one.gold > 0) for one in cited]),
-        sum(one.dropped for one in cited),
-        mean([float(run.answer.match.is_good) for run in runs]),
+    columns = (
+        [float(run.steps) for run in runs],
+        [float(run.searches) for run in runs],
+        [run.seconds for run in runs],
+        [run.processor_seconds for run in runs],
+        [one.gold / one.made if one.made else 0.0 for one in cited],
+        [float(one.gold > 0) for one in cited],
+        [float(run.answer.match.is_good) for run in runs],
     )
-    return dict(zip(_CITED, values, strict=True))
+    counts: dict[str, Figure] = {
+        "citations": made,
+        "standing_share": share(sum(one.standing for one in cited), made),
+        "statements_dropped": sum(one.dropped for one in cited),
+    }
+    return dict(zip(_MEANS, mean_intervals(columns), strict=True)), counts

@@ -43,6 +43,7 @@ class AgentRun:
     Args:
         passages: that were found, the likeliest first.
         steps: actions, `finish` among them; `searches` of passages or abstracts.
+        seconds: from the question to the answer; `processor_seconds` of this process.
     """
 
     answer: Answer
@@ -50,6 +51,7 @@ class AgentRun:
     steps: int
     searches: int
     seconds: float
+    processor_seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +65,15 @@ class Asker:
 
     def run(self, asked: PaperQuestion) -> AgentRun:
         """Return what comes of a question."""
-        started = time.perf_counter()
+        started, used = time.perf_counter(), time.process_time()
         answer = answer_papers(
             self.retriever, asked, self.limits, model=self.model, scorer=self.scorer,
             clock=time.perf_counter,
         )  # fmt: skip
-        seconds = time.perf_counter() - started
+        seconds, used = time.perf_counter() - started, time.process_time() - used
         steps = [step for step in answer.trace.steps if step.action is not None]
         searches = sum((step.action or "").startswith("search") for step in steps)
-        return AgentRun(answer, fuse_passages(answer), len(steps), searches, seconds)
+        return AgentRun(answer, fuse_passages(answer), len(steps), searches, seconds, used)
 
     def check(self, answer: Answer, is_gold: Callable[[str, int, int], bool]) -> Citations:
         """Return what the citations of an answer are worth.

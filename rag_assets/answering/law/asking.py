@@ -24,7 +24,7 @@ from rag_assets.answering.law.notices import law_notices
 from rag_assets.answering.law.record import LAYOUT_VERSION, LawAnswer, LawSource
 from rag_assets.answering.law.rules import QUOTES_NAME, first_search, law_rules, quote_articles
 from rag_assets.answering.law.tools import LawSearch, law_tools
-from rag_assets.answering.quotes import match_of
+from rag_assets.answering.quotes import share_of_words
 from rag_assets.answering.record import AnswerReader, Mode
 from rag_assets.answering.sound import require_sound_parts
 from rag_assets.llm import Budget, ChatModel, load_prompt
@@ -196,7 +196,7 @@ def _answer(
     checked = check_law(
         trace.result, sources, trace.passages, judge, asked.as_of, is_quoted=is_quoted
     )
-    match = match_of(asked.question, trace.passages)
+    words_found = share_of_words(asked.question, trace.passages)
     decided = (
         asdict(asked), dict(trace.policy), asdict(trace.limits), reader.fingerprint, publications
     )  # fmt: skip
@@ -211,7 +211,7 @@ def _answer(
         points=checked.points,
         conflicts=checked.conflicts,
         dropped=checked.dropped,
-        match=match,
+        words_found=words_found,
         notices=(),
         sources=sources,
         reader=reader,
@@ -221,7 +221,7 @@ def _answer(
         trace=trace,
     )
     told = law_notices(
-        asked.question, asked.as_of, trace, checked, sources.values(), answer.cited, match, reader,
-        is_quoted=is_quoted,
+        asked.question, asked.as_of, trace, checked, sources.values(), answer.cited, words_found,
+        reader, is_quoted=is_quoted,
     )  # fmt: skip
     return replace(answer, notices=told)

@@ -5,11 +5,16 @@ import re
 from rag_assets.chunking import split_sentences
 
 EXCEPTION = re.compile(
-    r"(?<!不)但(?!凡|愿|书)|除外|除[^。；，]{1,40}外|另有(?:规定|约定)|不在此限|不适用|例外|"
+    r"(?<!不)但(?!凡|愿|书)|除外|(?<![拆解免排清删消扣废撤])除[^。；，]{1,40}外|"
+    r"另有(?:规定|约定)|不在此限|不适用|例外|"
     r"不受[^。；，]{1,20}限制|\b(?:except|unless|does not apply|do not apply)\b",
     re.IGNORECASE,
 )
-"""Words by which a Chinese or an English provision excepts something."""
+"""Words by which a Chinese or an English provision excepts something.
+
+Of 50 sentences with one, drawn from the 1,108 articles that have one among 17,306 of a vault, 44
+except or limit something; the others join two facts (风力没有达到五级但是超过抗风浪等级).
+"""
 _BEGINS = re.compile(r"但|除|However|Except|Unless")
 
 
@@ -40,7 +45,7 @@ def exceptions_of(article: str) -> tuple[str, ...]:
 
 
 def _clause(sentence: str) -> str:
-    """Return a sentence from the words on that except; all of it where it begins with them."""
+    """Return a sentence from the part on that excepts; all of it where it begins so."""
     found = EXCEPTION.search(sentence)
-    start = found.start() if found else 0
+    start = 0 if found is None else max(sentence.rfind(m, 0, found.start()) + 1 for m in "，；,;")
     return " ".join(sentence[start:].split())

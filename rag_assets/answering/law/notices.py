@@ -6,10 +6,12 @@ from rag_assets.agents import Trace
 from rag_assets.answering.law.checking import CheckedLaw
 from rag_assets.answering.law.record import LawSource
 from rag_assets.answering.notices import Notice, reader_notices, run_notices, say
-from rag_assets.answering.quotes import Match
 from rag_assets.answering.record import AnswerReader
 from rag_assets.law import mark_name
 
+# Of the question's content words. Of 60 citizens' questions one lies below it; the weights that
+# judge packs of papers tell nothing here.
+LEAST_WORDS = 0.2
 _NO_MODEL = (
     (
         "No language model was asked. These are the articles that were found first, whole and "
@@ -60,7 +62,7 @@ def law_notices(
     checked: CheckedLaw,
     sources: Iterable[LawSource],
     cited: tuple[LawSource, ...],
-    match: Match,
+    words_found: float | None,
     reader: AnswerReader,
     *,
     is_quoted: bool,
@@ -72,7 +74,7 @@ def law_notices(
         cited: articles of points and conflicts.
         is_quoted: no model wrote the points.
     """
-    said = _notices(as_of, trace, checked, sources, cited, match, reader, is_quoted=is_quoted)
+    said = _notices(as_of, trace, checked, sources, cited, words_found, reader, is_quoted=is_quoted)
     return say(question, said)
 
 
@@ -82,7 +84,7 @@ def _notices(
     checked: CheckedLaw,
     sources: Iterable[LawSource],
     cited: tuple[LawSource, ...],
-    match: Match,
+    words_found: float | None,
     reader: AnswerReader,
     *,
     is_quoted: bool,
@@ -93,7 +95,7 @@ def _notices(
         yield _NOTHING_KEPT, {}
     elif not checked.points:
         yield _NOT_FOUND, {}
-    elif is_quoted and not match.is_good:
+    elif is_quoted and words_found is not None and words_found < LEAST_WORDS:
         yield _UNSURE, {}
     if len(checked.conflicts) == 1:
         yield _ONE_CONFLICT, {}

@@ -9,7 +9,6 @@ from typing import Any, Literal
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from rag_assets.agents import CheckedStatement, Trace
-from rag_assets.answering.quotes import Match
 from rag_assets.answering.record import AnswerReader, Mode
 from rag_assets.law.metadata import LawLevel
 from rag_assets.law.versions import Standing
@@ -105,6 +104,8 @@ class LawAnswer:
         points: in their order, each supported by the articles that it cites.
         conflicts: provisions on one matter of which one prevails.
         dropped: statements that are no part of the answer, with the reason.
+        words_found: share of the question's content words that the articles hold; None where
+            there are none in its language.
         sources: every article that was found, by alias; its text is in `trace.passages`.
     """
 
@@ -117,7 +118,7 @@ class LawAnswer:
     points: tuple[LawPoint, ...]
     conflicts: tuple[LawConflict, ...]
     dropped: tuple[LawPoint, ...]
-    match: Match
+    words_found: float | None
     notices: tuple[str, ...]
     sources: Mapping[str, LawSource]
     reader: AnswerReader

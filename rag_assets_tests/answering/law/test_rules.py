@@ -162,6 +162,12 @@ def test_from_python(laws: Workspace) -> None:
     assert NEW_FINE in cited(outcome.answer)
 
 
+def test_articles_that_have_hardly_a_word_of_the_question_are_leads(ask: Asking) -> None:
+    answer = ask(question="量子纠缠与咖啡因代谢有何关系？")
+    assert any("不一定能回答" in notice for notice in answer.notices)
+    assert not any("不一定能回答" in notice for notice in ask().notices)
+
+
 def test_a_library_without_statutes_says_so(tmp_path: Path, ask: Asking) -> None:
     workspace = make_workspace(tmp_path, {"evidence/note.md": "Cool roofs."}, HASHING)
     build(workspace.namespace("thesis"))
