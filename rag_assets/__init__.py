@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rag_assets.answering import answer
+    from rag_assets.answering.law import answer_law
     from rag_assets.auditing import audit_citations
     from rag_assets.evidence import ask
     from rag_assets.knowledge import (
@@ -40,6 +41,7 @@ __all__ = [
     "Workspace",
     "__version__",
     "answer",
+    "answer_law",
     "ask",
     "audit_citations",
     "ingest",
@@ -54,6 +56,7 @@ _HOMES = {
     "KnowledgeSource": "rag_assets.knowledge",
     "Workspace": "rag_assets.workspace",
     "answer": "rag_assets.answering",
+    "answer_law": "rag_assets.answering.law",
     "ask": "rag_assets.evidence",
     "audit_citations": "rag_assets.auditing",
     "ingest": "rag_assets.running",

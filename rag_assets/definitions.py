@@ -15,11 +15,11 @@ from rag_assets.assets import (
     RECIPE_RUNS,
     build_audit_assets,
     build_evaluation_sets_asset,
-    build_evidence_packs_asset,
     build_lab_assets,
     build_law_curation_asset,
     build_namespace_assets,
     build_parse_summary_assets,
+    build_question_assets,
     build_retrieval_evaluations_asset,
 )
 from rag_assets.checks import (
@@ -41,6 +41,7 @@ _log = logging.getLogger(__name__)
 # The name of each workspace asset's dynamic partitions.
 DYNAMIC_PARTITIONS = {
     "evidence_packs": str(QUESTIONS.name),
+    "agent_answers": str(QUESTIONS.name),
     "citation_audits": str(DRAFTS.name),
     "claim_audits": str(DRAFTS.name),
     "retrieval_evaluations": str(EVALUATION_SETS.name),
@@ -118,10 +119,12 @@ def _build_shared(
 ) -> dg.Definitions:
     """Return what belongs to the workspace as a whole."""
     summaries = build_parse_summary_assets(workspace, parses)
-    packs = build_evidence_packs_asset(workspace, indexes)
+    made = build_question_assets(workspace, indexes)
     audits = build_audit_assets(workspace, indexes)
     questions_job = dg.define_asset_job(
-        "answer_question", selection=[packs], description="One evidence pack for one question."
+        "answer_question",
+        selection=made,
+        description="One evidence pack or one answer for one question.",
     )
     drafts_job = dg.define_asset_job(
         "audit_draft",
@@ -129,7 +132,7 @@ def _build_shared(
         description="The citations and the claims of one revision of a draft.",
     )
     return dg.Definitions(
-        assets=[*summaries, packs, *audits],
+        assets=[*summaries, *made, *audits],
         asset_checks=build_workspace_checks(workspace),
         sensors=build_workspace_sensors(
             workspace, (QUESTIONS, questions_job.name), (DRAFTS, drafts_job.name)

@@ -5,7 +5,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.qasper.rows import (
+from rag_assets.evaluation.asking import Latency, encode_questions, part_names, search_parts
+from rag_assets.evaluation.bootstrap import Interval, difference_interval, mean_intervals
+from rag_assets.evaluation.paper_rows import (
     Paper,
     PaperQuestion,
     WrittenPaper,
@@ -13,13 +15,9 @@ from benchmarks.qasper.rows import (
     scored_questions,
     write_paper,
 )
-from rag_assets.evaluation.asking import Latency, encode_questions, part_names, search_parts
-from rag_assets.evaluation.bootstrap import Interval, difference_interval, mean_intervals
-from rag_assets.evaluation.cuts import Span
+from rag_assets.evaluation.paragraphs import score_paragraphs
 from rag_assets.evaluation.report import EvaluationReport, Figure, ReportTable, settings_digest
-from rag_assets.evaluation.retrieval_metrics import ndcg_at, recall_at, reciprocal_rank_at
 from rag_assets.evaluation.workspaces import BuiltWorkspace, MadeFile, built_workspace
-from rag_assets.evidence.wording import content_stems
 from rag_assets.model import Progress, UsageError
 from rag_assets.retrieval.filters import SearchFilters
 from rag_assets.retrieval.hits import Hit
@@ -53,33 +51,6 @@ class _Asked:
 
 Scores = dict[str, list[dict[str, float]]]
 """Way of searching → one set of figures a question."""
-
-
-def rank_paragraphs(
-    hits: Iterable[Hit], paragraphs: Sequence[Span], question: str, text: str
-) -> list[int]:
-    """Return paragraphs by their best chunk, best first: numbers in order of the document.
-
-    Of the paragraphs that one chunk holds the one that shares most words with the question comes
-    first, as an evidence pack chooses the sentence of a chunk that it quotes; then the one of
-    which the chunk holds most.
-
-    Args:
-        hits: chunks of the paragraphs' document, best first.
-        paragraphs: spans in the document's clean text.
-        text: the document's clean text.
-    """
-    asked = content_stems(question)
-    ranking: dict[int, None] = {}
-    for hit in hits:
-        held = []
-        for number, (start, end) in enumerate(paragraphs):
-            first, last = max(start, hit.char_start), min(end, hit.char_end)
-            if first < last:
-                shared = len(asked & content_stems(text[first:last]))
-                held.append((-shared, first - last, number))
-        ranking.update((number, None) for _, _, number in sorted(held))
-    return list(ranking)
 
 
 def evaluate_qasper(
@@ -193,17 +164,7 @@ def _true_sections(asked: _Asked, chunks: Iterable[Mapping[str, Any]]) -> tuple[
 
 
 def _score(asked: _Asked, hits: Iterable[Hit]) -> dict[str, float]:
-    """Return the figures of one search; equal paragraphs are one, at their first place."""
-    spans = asked.written.paragraphs
-    texts = [asked.written.text[start:end] for start, end in spans]
-    found = rank_paragraphs(hits, spans, asked.question.question, asked.written.text)
-    ranking = list(dict.fromkeys(texts[number] for number in found))
-    relevance = dict.fromkeys(asked.question.evidence, 1.0)
-    return {
-        "ndcg_at_10": ndcg_at(ranking, relevance, 10),
-        "recall_at_5": recall_at(ranking, relevance, 5),
-        "mrr_at_10": reciprocal_rank_at(ranking, relevance, 10),
-    }
+    return score_paragraphs(asked.written, asked.question, hits)
 
 
 def _report(

@@ -21,15 +21,7 @@ if TYPE_CHECKING:
         ScorerJudge,
         check_statements,
     )
-    from rag_assets.agents.trace import (
-        Limits,
-        Step,
-        Trace,
-        show_observation,
-        trace_from_json,
-        trace_to_json,
-        write_trace,
-    )
+    from rag_assets.agents.trace import Limits, Step, Trace, show_observation
     from rag_assets.agents.worlds import LiveWorld, RecordedWorld
 
 # Modules of this room that other rooms may import from, besides the names below.
@@ -65,9 +57,6 @@ __all__ = [
     "run_agent",
     "show_marks",
     "show_observation",
-    "trace_from_json",
-    "trace_to_json",
-    "write_trace",
 ]
 
 # Imported on first use: who only lists tools must not wait for what reads and judges.
@@ -94,8 +83,5 @@ __getattr__ = lazy_names(
         "replay_agent": "loop",
         "run_agent": "loop",
         "show_observation": "trace",
-        "trace_from_json": "trace",
-        "trace_to_json": "trace",
-        "write_trace": "trace",
     },
 )

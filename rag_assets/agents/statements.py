@@ -4,7 +4,7 @@ What they do not support is not said: it is listed apart, with the reason.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -29,8 +29,12 @@ _LAYOUT = re.compile(r"^\s*(?:[-*+•]\s+|\d{1,2}[.)]\s+|#{1,6}\s+|>\s*)+", re.M
 _EMPHASIS = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1", re.DOTALL)
 
 StatementCode = (
-    Literal["no_citation", "unknown_alias", "wrong_credit", "states_nothing"] | ReasonCode
-)
+    Literal[
+        "no_citation", "unknown_alias", "wrong_credit", "states_nothing",
+        "not_in_force", "drops_exception", "wrong_clause", "wrong_precedence",
+    ]
+    | ReasonCode
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +126,30 @@ def check_statements(
         judge: reads those that cite known passages.
         by_line: a line is a statement as it stands: of answers that rules made of quotes.
     """
+    divided = enumerate(_divided(answer, by_line=by_line), start=1)
+    sentences = [(number, text, cited) for number, (text, cited) in divided]
+    return check_sentences(sentences, passages, judge, is_quoted=by_line)
+
+
+def check_sentences(
+    sentences: Iterable[tuple[int, str, Sequence[str]]],
+    passages: Mapping[str, Passage],
+    judge: StatementJudge,
+    *,
+    is_quoted: bool,
+) -> tuple[CheckedStatement, ...]:
+    """Return what became of sentences that were divided before, in order.
+
+    Args:
+        sentences: number, text without citations, aliases that it cites.
+        passages: what was found, by alias.
+        judge: reads those that cite known passages.
+        is_quoted: they are words of the passages; whom they credit is not looked at.
+    """
     refused: dict[int, CheckedStatement] = {}
     claims: list[Claim] = []
-    for number, (text, cited) in enumerate(_divided(answer, by_line=by_line), start=1):
+    for number, text, named in sentences:
+        cited = tuple(named)
         unknown = [alias for alias in cited if alias not in passages]
         found = tuple(passages[alias] for alias in cited if alias in passages)
         if not cited:
@@ -133,7 +158,7 @@ def check_statements(
         elif unknown:
             reason = f"It cites {', '.join(unknown)}, which is none of the passages found."
             refused[number] = CheckedStatement(number, text, cited, "unknown_alias", reason)
-        elif credited := () if by_line else unknown_credits(text, found):
+        elif credited := () if is_quoted else unknown_credits(text, found):
             reason = f"It credits {', '.join(credited)}, whom the passages cited do not name."
             refused[number] = CheckedStatement(number, text, cited, "wrong_credit", reason)
         else:

@@ -1,18 +1,14 @@
 """What an agent did, step by step: enough to do it again without a model and without a search."""
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from functools import cache
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict
 
 from rag_assets.agents.passages import Passage, show_marks
 from rag_assets.llm import Usage
-from rag_assets.model import DamagedFileError
 
-SCHEMA = "rag-assets/agent-trace/1"
 _STRICT = ConfigDict(extra="forbid")
 
 TurnError = Literal["failed", "tokens", "seconds"]
@@ -171,41 +167,3 @@ def show_observation(observation: Observation, passages: Mapping[str, Passage]) 
     return "\n".join(
         [*(lines or ["Nothing was found."]), *(f"Note: {n}" for n in observation.notes)]
     )
-
-
-def trace_to_json(trace: Trace) -> dict[str, Any]:
-    """Return a trace as values that JSON knows."""
-    return {"schema": SCHEMA, **asdict(trace)}
-
-
-def write_trace(trace: Trace) -> str:
-    """Return a trace as the text of a JSON file."""
-    return json.dumps(trace_to_json(trace), indent=1, ensure_ascii=False) + "\n"
-
-
-def trace_from_json(data: Mapping[str, Any]) -> Trace:
-    """Return the trace that `trace_to_json` wrote.
-
-    Raises:
-        DamagedFileError: another schema; a field is missing, unknown or of another type.
-    """
-    if data.get("schema") != SCHEMA:
-        raise DamagedFileError(
-            f"this is not a trace of schema {SCHEMA} but {data.get('schema')!r}: another version "
-            "of rag-assets made it. Ask the question again."
-        )
-    try:
-        return trace_type().validate_python({k: v for k, v in data.items() if k != "schema"})
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"])
-        raise DamagedFileError(
-            f"this trace was changed: '{field}': {first['msg'].lower()}. Delete the file and ask "
-            "the question again."
-        ) from error
-
-
-@cache
-def trace_type() -> TypeAdapter[Trace]:
-    """Return what checks and restores the values of a trace."""
-    return TypeAdapter(Trace)

@@ -1,4 +1,7 @@
-"""Questions about papers, answered by checked sentences, with the steps that led to them."""
+"""Questions, answered by checked sentences, with the steps that led to them.
+
+About papers here, about law in `law`.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -14,15 +17,21 @@ if TYPE_CHECKING:
         answer_to_json,
         write_answer,
     )
-    from rag_assets.answering.rendering import render_answer
+    from rag_assets.answering.rendering import render_answer, render_short
+    from rag_assets.answering.saved import answer_saved, note_answer, noted_answers
     from rag_assets.answering.storing import (
         AnswerOutcome,
         PolicyChoice,
         answer,
+        answer_scorer,
         ask_papers,
+        limits_of,
         replay_stored,
     )
     from rag_assets.answering.tools import PaperSearch, paper_tools
+
+# Modules of this room that other rooms may import from, besides the names below.
+PUBLIC_MODULES = ("law", "verifying")
 
 __all__ = [
     "Answer",
@@ -35,10 +44,16 @@ __all__ = [
     "answer",
     "answer_from_json",
     "answer_papers",
+    "answer_saved",
+    "answer_scorer",
     "answer_to_json",
     "ask_papers",
+    "limits_of",
+    "note_answer",
+    "noted_answers",
     "paper_tools",
     "render_answer",
+    "render_short",
     "replay_answer",
     "replay_stored",
     "write_answer",
@@ -58,10 +73,16 @@ __getattr__ = lazy_names(
         "answer": "storing",
         "answer_from_json": "record",
         "answer_papers": "asking",
+        "answer_saved": "saved",
+        "answer_scorer": "storing",
         "answer_to_json": "record",
         "ask_papers": "storing",
+        "limits_of": "storing",
+        "note_answer": "saved",
+        "noted_answers": "saved",
         "paper_tools": "tools",
         "render_answer": "rendering",
+        "render_short": "rendering",
         "replay_answer": "asking",
         "replay_stored": "storing",
         "write_answer": "record",

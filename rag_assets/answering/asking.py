@@ -42,7 +42,8 @@ ANSWERING_VERSION = 1
 PROMPT = "agentic_searcher"
 # They compare and do not read: what is near in words may say the contrary.
 _COMPARING = frozenset({"similarity", "coverage", "facts"})
-_SINGLE_STEPS = 2
+SINGLE_STEPS = 2
+"""Actions of an answer that searches once: the search and `finish`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ def answer_papers(
     trace = run_agent(job, LiveWorld(paper_tools(), search, model, budget))
     publications = {name: str(m["publication"]) for name, m in retriever.manifests.items()}
     builds = {name: build_id_of(m) for name, m in retriever.manifests.items()}
-    reader = _reader(scorer, is_quoted=_is_quoted(trace))
+    reader = reader_of(scorer, is_quoted=_is_quoted(trace))
     judge = VerbatimJudge() if _is_quoted(trace) else ScorerJudge(scorer)
     placing = PlacingJudge(judge, retriever)
     return _answer(asked, trace, placing, reader, publications, builds)
@@ -129,7 +130,7 @@ def _job(asked: PaperQuestion, limits: Limits, policy: ModelPolicy | None) -> Ag
     rules = paper_rules(asked.route, asked.doc_id)
     opening: tuple[Decision, ...] = ()
     if asked.mode == "single":
-        limits = replace(limits, steps=_SINGLE_STEPS)
+        limits = replace(limits, steps=SINGLE_STEPS)
         opening = (_single_search(asked),)
     return AgentJob(
         question=asked.question,
@@ -186,7 +187,8 @@ def _is_quoted(trace: Trace) -> bool:
     return trace.answered_by == QUOTES_NAME
 
 
-def _reader(scorer: "Scorer", *, is_quoted: bool) -> AnswerReader:
+def reader_of(scorer: "Scorer", *, is_quoted: bool) -> AnswerReader:
+    """Return what holds the sentences of an answer against their passages."""
     if is_quoted:
         return AnswerReader(VerbatimJudge.name, VerbatimJudge.fingerprint, reads=False, ok=1.0)
     name = getattr(getattr(scorer, "reader", None), "name", scorer.name)

@@ -1,12 +1,15 @@
 """What the reader of an answer has to know, in the language of the question."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from rag_assets.agents import CheckedStatement, Trace
 from rag_assets.answering.naming import unknown_sources
 from rag_assets.answering.quotes import Match
 from rag_assets.answering.record import AnswerReader
 from rag_assets.model import is_chinese
+
+Notice = tuple[tuple[str, str], dict[str, object]]
+"""A sentence in English and in Chinese, and the values that stand in it."""
 
 _NO_MODEL = (
     (
@@ -73,9 +76,13 @@ def notices_of(
         statements: those that are kept.
         is_quoted: no model wrote the sentences.
     """
+    return say(question, _notices(trace, statements, match, reader, is_quoted=is_quoted))
+
+
+def say(question: str, notices: Iterable[Notice]) -> tuple[str, ...]:
+    """Return notices in the language of a question."""
     chinese = is_chinese(question)
-    said = _notices(trace, statements, match, reader, is_quoted=is_quoted)
-    return tuple(texts[chinese].format(**values) for texts, values in said)
+    return tuple(texts[chinese].format(**values) for texts, values in notices)
 
 
 def _notices(
@@ -85,7 +92,7 @@ def _notices(
     reader: AnswerReader,
     *,
     is_quoted: bool,
-) -> Iterator[tuple[tuple[str, str], dict[str, object]]]:
+) -> Iterator[Notice]:
     attempts = sum(step.action in {"search_abstracts", "search_by_section"} for step in trace.steps)
     if is_quoted:
         yield _NO_MODEL, {}
@@ -95,15 +102,25 @@ def _notices(
         yield _NOT_FOUND, {"count": attempts}
         if statements:
             yield _NEAREST, {}
-    if trace.ended_by != "finish":
-        yield _ENDED, {"limit": trace.ended_by}
-    for why in trace.notes:
-        yield _FELL_BACK, {"why": why}
+    yield from run_notices(trace)
     if not is_quoted:
         unknown = unknown_sources(trace.result["sources"], trace.passages)
         if unknown:
             yield _UNKNOWN_SOURCES, {"names": ", ".join(unknown)}
-        if not reader.reads:
-            yield _UNREAD, {}
-        elif reader.name == str(trace.policy["name"]):
-            yield _SAME_MODEL, {}
+        yield from reader_notices(trace, reader)
+
+
+def run_notices(trace: Trace) -> Iterator[Notice]:
+    """Yield what to say of how a run ended."""
+    if trace.ended_by != "finish":
+        yield _ENDED, {"limit": trace.ended_by}
+    for why in trace.notes:
+        yield _FELL_BACK, {"why": why}
+
+
+def reader_notices(trace: Trace, reader: AnswerReader) -> Iterator[Notice]:
+    """Yield what to say of who read the sentences that a model wrote."""
+    if not reader.reads:
+        yield _UNREAD, {}
+    elif reader.name == str(trace.policy["name"]):
+        yield _SAME_MODEL, {}

@@ -54,12 +54,13 @@ def match_of(question: str, passages: Mapping[str, Passage]) -> Match:
     take too many for good, so that some of the question's words must be there as well.
     """
     found = judge_match(question, read_passages(question, passages), is_named=False)
-    share = _share_of_words(question, passages)
+    share = share_of_words(question, passages)
     is_good = found.is_good and (share is None or share >= LEAST_SHARE)
     return Match(is_good, found.likelihood, found.threshold, share)
 
 
-def _share_of_words(question: str, passages: Mapping[str, Passage]) -> float | None:
+def share_of_words(question: str, passages: Mapping[str, Passage]) -> float | None:
+    """Return the share of a question's content words that passages in its language hold."""
     chinese = is_chinese(question)
     own = [one.text for one in passages.values() if is_chinese(one.text) == chinese]
     return round(coverage(question, "\n".join(own)), 6) if own else None
@@ -68,8 +69,8 @@ def _share_of_words(question: str, passages: Mapping[str, Passage]) -> float | N
 def choose_quotes(question: str, passages: Mapping[str, Passage]) -> list[AnswerQuote]:
     """Return the best sentence of each of the best passages, best first, each words once.
 
-    Scores compare sentences of one language: those in the language that the searches found more of
-    (by score) stand first. Sentences of a section on others' work stand last.
+    Scores compare sentences of one language: those in the language of the passage that the searches
+    found best stand first. Sentences of a section on others' work stand last.
     """
     parents = _parents(passages)
     answers = choose_answers(parents, read_parents(question, parents))
@@ -82,7 +83,8 @@ def choose_quotes(question: str, passages: Mapping[str, Passage]) -> list[Answer
     ]
     by_language = {True: 0.0, False: 0.0}
     for passage in passages.values():
-        by_language[is_chinese(passage.text)] += passage.score
+        own = is_chinese(passage.text)
+        by_language[own] = max(by_language[own], passage.score)
     chinese = by_language[True] > by_language[False]
 
     def place(quote: AnswerQuote) -> tuple[bool, bool, float]:

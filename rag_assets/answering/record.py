@@ -6,12 +6,12 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any, Literal
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, TypeAdapter
 
 from rag_assets.agents import CheckedStatement, Trace
 from rag_assets.answering.quotes import Match
-from rag_assets.model import DamagedFileError
 from rag_assets.retrieval.papers import Route
+from rag_assets.storage import restore_json
 
 SCHEMA = "rag-assets/answer/1"
 # Of rendering.py: raise it when the same answer is laid out otherwise.
@@ -110,20 +110,7 @@ def answer_from_json(data: Mapping[str, Any]) -> Answer:
     Raises:
         DamagedFileError: another schema; a field is missing, unknown or of another type.
     """
-    if data.get("schema") != SCHEMA:
-        raise DamagedFileError(
-            f"this is not an answer of schema {SCHEMA} but {data.get('schema')!r}: another version "
-            "of rag-assets made it. Ask the question again."
-        )
-    try:
-        return answer_type().validate_python({k: v for k, v in data.items() if k != "schema"})
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"])
-        raise DamagedFileError(
-            f"this answer was changed: '{field}': {first['msg'].lower()}. Delete the file and ask "
-            "the question again."
-        ) from error
+    return restore_json(answer_type(), data, "answer", SCHEMA)
 
 
 @cache

@@ -1,7 +1,7 @@
 """An answer as Markdown: what is said, where it stands, what was struck out, how it was found."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from rag_assets.agents import CheckedStatement, Step, show_marks
 from rag_assets.answering.record import Answer
@@ -13,6 +13,18 @@ _SHOWN_CHARACTERS = 160
 def render_answer(answer: Answer) -> str:
     """Return an answer as Markdown; a function of the answer alone."""
     parts = [*_head(answer), *_said(answer), *_unsupported(answer), *_steps(answer), *_foot(answer)]
+    return "\n".join(parts) + "\n"
+
+
+def render_short(answer: Answer) -> str:
+    """Return what is said and where it stands, what is not said, and what has to be known."""
+    parts = [f"{escape_prose(notice)}\n" for notice in answer.notices]
+    for place, one in enumerate(answer.statements, start=1):
+        where = f"{one.quote.title or one.quote.doc_uid}, {one.quote.place}" if one.quote else ""
+        parts.append(f"{place}. {_line(one.text)} {show_marks(one.citations)} ({_line(where)})")
+    if answer.unsupported:
+        parts.append("\nNot supported by what was found:\n")
+        parts += [f"- {_line(one.text)}: {_line(one.reason)}" for one in answer.unsupported]
     return "\n".join(parts) + "\n"
 
 
@@ -85,18 +97,23 @@ def _steps(answer: Answer) -> Iterator[str]:
     for told in route.told:
         yield f"- Route: {escape_prose(told)}"
     for step in answer.trace.steps:
-        yield from _step(step)
+        yield from render_step(step, hides=("answer",))
     yield ""
 
 
-def _step(step: Step) -> Iterator[str]:
+def render_step(step: Step, *, hides: Collection[str]) -> Iterator[str]:
+    """Yield the lines of a step.
+
+    Args:
+        hides: arguments of the last one that are shown elsewhere.
+    """
     if step.action is None:
         why = escape_prose(step.note or "")
         yield f"{step.number}. {_line(step.by)} came to no decision: {why}"
         return
     given = dict(step.arguments or {})
     if step.observation is None:
-        given = {"sources": given.get("sources", [])}
+        given = {key: value for key, value in given.items() if key not in hides}
     arguments = ", ".join(f"{key}={json.dumps(v, ensure_ascii=False)}" for key, v in given.items())
     thought = f"{_line(step.thought)} " if step.thought else ""
     yield f"{step.number}. {thought}{code_span(f'{step.action}({arguments})')}"

@@ -1,10 +1,10 @@
 """Rules decide: search, look whether it answers, search otherwise, quote; no model is asked."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rag_assets.agents import AgentState, Decision, RulesPolicy, show_marks
+from rag_assets.agents import AgentState, Decision, RulesPolicy, Step, show_marks
 from rag_assets.answering.quotes import choose_quotes, match_of
 from rag_assets.evidence.wording import suggest_query
 from rag_assets.model import SectionCategory
@@ -13,13 +13,17 @@ from rag_assets.retrieval.request_frames import strip_request
 from rag_assets.retrieval.section_hints import hinted_sections
 
 # Counts as code: raise it when the same question is searched or answered otherwise.
-RULES_NAME = "papers-1"
+RULES_NAME = "papers-2"
 QUOTES_NAME = f"rules:{RULES_NAME}"
 # Spec 002 §5.3: after so many searches of passages it is said that nothing was found.
 MOST_ATTEMPTS = 3
 _PAPERS = 5
 _SEARCH = "search_by_section"
 _MORE_PASSAGES = 10
+# Characters of the passage that is followed; a model reads some hundred words more.
+_FOLLOWED = 400
+# Marks of a document that stand for nothing in a search, and might act where its query is shown.
+_MARKUP = re.compile(r"[<>`|\[\]{}]")
 _NOT_A_LETTER = re.compile(r"[\W_]+")
 
 
@@ -47,8 +51,19 @@ def _decide(state: AgentState, route: Route, doc_id: str | None) -> Decision:
     if not state.acted and doc_id is None:
         return _look_at_abstracts(state, route)
     paper = doc_id or _named_paper(state, route)
-    attempts = sum(step.action == _SEARCH for step in state.acted)
+    searches = [step for step in state.acted if step.action == _SEARCH]
+    attempts = len(searches)
+    # A note of few passages that has the name is no paper to stay in: what it tells of it leads on.
+    if doc_id is None and any(_is_all_of(step, paper) for step in searches):
+        paper = None
+        if len(searches) == 1:
+            thought = "That document is short: the question as it was asked, everywhere."
+            return Decision(_SEARCH, _whole(state.question, None), thought)
     is_good = attempts > 0 and match_of(state.question, state.passages).is_good
+    if is_good and paper is None and state.steps_left > 1:
+        following = _follow(state, searches)
+        if following is not None:
+            return following
     if is_good:
         return Decision("finish", quote_answer(state), "What was found seems to answer.")
     made = {_key(step.arguments or {}) for step in state.acted if step.action == _SEARCH}
@@ -62,6 +77,32 @@ def _decide(state: AgentState, route: Route, doc_id: str | None) -> Decision:
         return Decision("finish", quote_answer(state), thought)
     thought, arguments = waiting[0]
     return Decision(_SEARCH, arguments, thought)
+
+
+def _is_all_of(step: Step, paper: str | None) -> bool:
+    """Say whether a search of one paper returned all of its passages, fewer than it might."""
+    given = step.arguments or {}
+    found = step.observation.lines if step.observation is not None else ()
+    return paper is not None and given.get("doc_id") == paper and len(found) < given.get("k", 0)
+
+
+def _follow(state: AgentState, searches: Sequence[Step]) -> Decision | None:
+    """Return a search for what the best passage leads to; None where it was made.
+
+    A question of several hops names the first alone. Of 120 of MuSiQue all supporting paragraphs
+    stand in the first ten of one search in 0.38, of the two together in 0.49; of 120 of HotpotQA
+    in 0.85 and 0.87.
+    """
+    last = searches[-1]
+    asked = str((last.arguments or {}).get("query", ""))
+    if asked.startswith(f"{state.question} ") or last.observation is None:
+        return None
+    first = next((line.alias for line in last.observation.lines if line.alias), None)
+    if first is None:
+        return None
+    told = " ".join(_MARKUP.sub(" ", state.passages[first].text).split())[:_FOLLOWED]
+    arguments = _whole(f"{state.question} {told}", None)
+    return Decision(_SEARCH, arguments, f"What {show_marks([first])} leads to.")
 
 
 def _look_at_abstracts(state: AgentState, route: Route) -> Decision:
@@ -91,33 +132,34 @@ def _plain(text: str) -> str:
 def _searches(
     question: str, route: Route, paper: str | None
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the searches in their order: as asked, its words elsewhere, its words everywhere."""
+    """Yield the searches in their order: as asked, its words in sections, its words everywhere."""
     words = suggest_query(strip_request(question)) or question
     asked = tuple(SectionCategory(number) for number in route.target_section_category)
-    hinted = [one for one in hinted_sections(question) or () if one not in asked[:1]]
-    sections = [*asked[:1], *asked[1:], *hinted]
-    first = sections[0].name if sections else None
-    other = sections[1].name if len(sections) > 1 else None
+    hinted = [one for one in hinted_sections(question) or () if one not in asked]
+    sections = [one.name for one in (*asked, *hinted)]
     where = f" of {paper}" if paper else ""
+    # Not confined to a section at first: a wrong one hides what answers (82 questions of QASPER).
     yield (
-        f"The question as it was asked, in {first or 'the whole text'}{where}.",
-        _arguments(question, paper, first),
+        f"The question as it was asked, in the whole text{where}.",
+        _whole(question, paper),
     )
-    yield (
-        f"Its content words alone, in {other or 'the whole text'}{where}.",
-        _arguments(words, paper, other),
-    )
+    for section in sections[:2]:
+        yield f"Its content words alone, in {section}{where}.", _arguments(words, paper, section)
     yield f"Its content words, in the whole text{where}.", _arguments(words, paper, None)
     yield "Its content words, in all papers.", _arguments(words, None, None)
     yield (
         "Its content words, in all papers, and more passages.",
-        {**_arguments(words, None, None), "k": _MORE_PASSAGES},
+        _whole(words, None),
     )
 
 
 def _arguments(query: str, paper: str | None, category: str | None) -> dict[str, Any]:
     given = {"query": query, "doc_id": paper, "category": category}
     return {key: value for key, value in given.items() if value is not None}
+
+
+def _whole(query: str, paper: str | None) -> dict[str, Any]:
+    return {**_arguments(query, paper, None), "k": _MORE_PASSAGES}
 
 
 def _key(arguments: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:

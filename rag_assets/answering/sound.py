@@ -1,6 +1,8 @@
 """Whether a stored answer is what was written: its words are held against its own passages."""
 
-from rag_assets.agents import CheckedStatement
+from collections.abc import Mapping, Sequence
+
+from rag_assets.agents import CheckedStatement, Passage
 from rag_assets.answering.record import Answer
 from rag_assets.model import DamagedFileError, hash_text
 
@@ -13,22 +15,35 @@ def require_sound(answer: Answer) -> None:
     Raises:
         DamagedFileError: names what does not.
     """
-    for alias, passage in answer.trace.passages.items():
+    require_sound_parts(answer.trace.passages, answer.statements, answer.unsupported)
+
+
+def require_sound_parts(
+    passages: Mapping[str, Passage],
+    kept: Sequence[CheckedStatement],
+    others: Sequence[CheckedStatement],
+) -> None:
+    """Look at the parts of a record: passages by alias, statements that are kept, and others.
+
+    Raises:
+        DamagedFileError: as `require_sound`.
+    """
+    for alias, passage in passages.items():
         if hash_text(passage.text) != passage.content_hash:
             raise DamagedFileError(_EDITED.format(what=f"passage {alias} has not its hash"))
-    for one in (*answer.statements, *answer.unsupported):
-        if one.quote is not None and not _stands(one, answer):
+    for one in (*kept, *others):
+        if one.quote is not None and not _stands(one, passages):
             told = f"the quote of statement {one.number} does not stand in {one.quote.alias}"
             raise DamagedFileError(_EDITED.format(what=told))
-    kept = [one for one in answer.statements if not one.is_supported]
-    if kept:
-        told = f"statement {kept[0].number} is kept though it is not supported"
+    wrong = [one for one in kept if not one.is_supported]
+    if wrong:
+        told = f"statement {wrong[0].number} is kept though it is not supported"
         raise DamagedFileError(_EDITED.format(what=told))
 
 
-def _stands(one: CheckedStatement, answer: Answer) -> bool:
+def _stands(one: CheckedStatement, passages: Mapping[str, Passage]) -> bool:
     quote = one.quote
-    passage = None if quote is None else answer.trace.passages.get(quote.alias)
+    passage = None if quote is None else passages.get(quote.alias)
     if quote is None or passage is None or quote.alias not in one.citations:
         return False
     start = quote.char_start - passage.char_start

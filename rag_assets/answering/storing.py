@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -23,9 +23,10 @@ from rag_assets.retrieval import Asked, Retriever, workspace_of
 from rag_assets.retrieval.papers import Route, route_papers, route_question
 from rag_assets.settings import AnswerSettings, LlmRole
 from rag_assets.storage import find_versions, read_json, write_version
-from rag_assets.workspace import Workspace
+from rag_assets.workspace import Settings, Workspace
 
 if TYPE_CHECKING:
+    from rag_assets.answering.saved import CitedSource
     from rag_assets.judging import Scorer
     from rag_assets.llm import ChatModel
 
@@ -37,12 +38,20 @@ _COMPARING = frozenset({"similarity", "coverage"})
 
 @dataclass(frozen=True, slots=True)
 class AnswerOutcome:
-    """An answer and where it lies. `is_new` is False where the same one stood there already."""
+    """An answer and where it lies. `is_new` is False where the same one stood there already.
+
+    Args:
+        key: partition of the question's file; empty of one that was typed.
+        sources: with the hashes of their bytes; of a question's file alone.
+    """
 
     answer: Answer = field(repr=False)
     markdown: Path
     json: Path
     is_new: bool
+    seconds: float
+    key: str = ""
+    sources: "tuple[CitedSource, ...]" = ()
 
 
 def ask_papers(
@@ -55,6 +64,7 @@ def ask_papers(
     filters: Sequence[str] = (),
     mode: Mode = "agent",
     policy: PolicyChoice | None = None,
+    max_iterations: int | None = None,
     notify: Callable[[str], None] = lambda sentence: None,
 ) -> AnswerOutcome:
     """Answer a question about the papers of a workspace, and store the answer.
@@ -67,6 +77,7 @@ def ask_papers(
         filters: conditions as the command line writes them: `year>=2020`.
         mode: `single` searches once; always so with `answer.agentic: false`.
         policy: who searches and writes; None for `answer.policy`.
+        max_iterations: actions at most, 2 or more; None for `answer.max_iterations`.
         notify: is told what a person should know while it works.
 
     Raises:
@@ -74,9 +85,12 @@ def ask_papers(
         PublicationError: none of the namespaces has a publication.
         ConfigurationError: a model is wanted and none is named, or it cannot be opened.
     """
-    workspace = workspace_of(asked)
+    started, workspace = clock(), workspace_of(asked)
     settings = workspace.settings.answer
-    model = _model(workspace, policy or settings.policy)
+    limits = limits_of(settings)
+    if max_iterations is not None:
+        limits = replace(limits, steps=max_iterations)
+    model = open_answering_model(workspace, policy or settings.policy)
     with Retriever(asked, namespaces) as retriever:
         route, paper = _lead(retriever, question, doc_id, filters, workspace, is_asked=bool(model))
         made = PaperQuestion(
@@ -84,19 +98,36 @@ def ask_papers(
             mode if settings.agentic else "single",
         )  # fmt: skip
         answer = answer_papers(
-            retriever, made, limits_of(settings), model=model, scorer=_scorer(workspace),
+            retriever, made, limits, model=model, scorer=open_answer_scorer(workspace),
             clock=clock,
         )  # fmt: skip
     texts = {".md": render_answer(answer), ".json": write_answer(answer)}
-    for _, stored in reversed(find_versions(workspace.outputs, STEM, ".json")):
+    what = f"answer to '{question}'"
+    stored = store_answer(workspace, STEM, texts, what, notify)
+    return AnswerOutcome(answer, *stored, clock() - started)
+
+
+def store_answer(
+    workspace: Workspace, stem: str, texts: dict[str, str], what: str, notify: Callable[[str], None]
+) -> tuple[Path, Path, bool]:
+    """Store an answer under `outputs/`, where the same one does not stand there already.
+
+    Args:
+        texts: Markdown and JSON, by suffix.
+        what: it is, for the log of versions.
+
+    Returns:
+        The two files, and whether they are new.
+    """
+    for _, stored in reversed(find_versions(workspace.outputs, stem, ".json")):
         page = stored.with_suffix(".md")
         if page.is_file() and stored.read_text(encoding="utf-8") == texts[".json"]:
-            return AnswerOutcome(answer, page, stored, is_new=False)
+            return page, stored, False
     written = write_version(
-        workspace.outputs, STEM, texts, workspace.meta / "version_log.jsonl",
-        workspace.locks / "outputs.lock", f"answer to '{question}'", notify,
+        workspace.outputs, stem, texts, workspace.meta / "version_log.jsonl",
+        workspace.locks / "outputs.lock", what, notify,
     )  # fmt: skip
-    return AnswerOutcome(answer, written.files[".md"], written.files[".json"], is_new=True)
+    return written.files[".md"], written.files[".json"], True
 
 
 def answer(
@@ -165,7 +196,7 @@ def replay_stored(path: Path) -> Replay:
         DamagedFileError: it is not what was written.
         RecordingError: this version goes another way than the one that made it.
     """
-    data, page = path.with_suffix(".json"), path.with_suffix(".md")
+    data = path.with_suffix(".json")
     if not data.is_file():
         raise UsageError(
             f"{path}: no answer stands there ({data.name} is missing). Name one of outputs/, for "
@@ -173,24 +204,39 @@ def replay_stored(path: Path) -> Replay:
         )
     loaded = read_json(data, "answer")
     stored = answer_from_json(loaded)
-    asked = tuple(f"{name}/{publication}" for name, publication in stored.publications.items())
     made = replay_answer(stored)
-    return Replay(data.name, asked, tuple(_differences(data, page, loaded, made)))
+    return compare_stored(
+        data, loaded, stored.publications, write_answer(made), render_answer(made)
+    )
 
 
-def _differences(data: Path, page: Path, loaded: Any, made: Answer) -> Iterator[str]:
-    text = write_answer(made)
+def compare_stored(
+    data: Path, loaded: Any, publications: Mapping[str, str], text: str, page: str
+) -> Replay:
+    """Compare a stored answer with the same one made again, byte for byte.
+
+    Args:
+        data: its JSON file; the Markdown stands beside it.
+        loaded: what the file holds.
+        text: of the JSON, made again; `page` of the Markdown.
+    """
+    asked = tuple(f"{name}/{publication}" for name, publication in publications.items())
+    return Replay(data.name, asked, tuple(_differences(data, loaded, text, page)))
+
+
+def _differences(data: Path, loaded: Any, text: str, made: str) -> Iterator[str]:
+    page = data.with_suffix(".md")
     fields = [f"{data.name}: {told}" for told in compare(loaded, json.loads(text))]
     yield from fields
     if not fields and data.read_text(encoding="utf-8") != text:
         yield f"{data.name}: the values are the same, the file was written otherwise (white space)"
     if not page.is_file():
         yield f"{page.name} is missing"
-    elif (shown := page.read_text(encoding="utf-8")) != render_answer(made):
-        yield f"{page.name} differs: {first_difference(shown, render_answer(made))}"
+    elif (shown := page.read_text(encoding="utf-8")) != made:
+        yield f"{page.name} differs: {first_difference(shown, made)}"
 
 
-def _model(workspace: Workspace, policy: PolicyChoice) -> "ChatModel | None":
+def open_answering_model(workspace: Workspace, policy: PolicyChoice) -> "ChatModel | None":
     """Return the model that searches and writes; None for rules."""
     if policy == "rules":
         return None
@@ -210,8 +256,18 @@ def _model_of(workspace: Workspace, role: LlmRole) -> "ChatModel | None":
     return open_chat_model(workspace, role=role)
 
 
-def _scorer(workspace: Workspace) -> "Scorer":
-    settings = workspace.settings.verify
-    if settings.scorer in _COMPARING:
-        settings = settings.model_copy(update={"scorer": "facts"})
-    return load_scorer(settings, chat=open_verifying_model(workspace))
+def open_answer_scorer(workspace: Workspace) -> "Scorer":
+    """Return what reads the sentences of a workspace's answers."""
+    return answer_scorer(workspace.settings, open_verifying_model(workspace))
+
+
+def answer_scorer(settings: Settings, chat: "ChatModel | None" = None) -> "Scorer":
+    """Return what reads the sentences of answers: what compares alone does not stand for it.
+
+    Args:
+        chat: reads, where `verify.scorer` is a language model.
+    """
+    verify = settings.verify
+    if verify.scorer in _COMPARING:
+        verify = verify.model_copy(update={"scorer": "facts"})
+    return load_scorer(verify, chat=chat)

@@ -6,11 +6,6 @@ from typing import TYPE_CHECKING
 
 from rag_assets.assets.audits import DRAFTS, build_audit_assets, metadata_of_audit
 from rag_assets.assets.evaluation_sets import EVALUATION_SETS, build_evaluation_sets_asset
-from rag_assets.assets.evidence_packs import (
-    QUESTIONS,
-    build_evidence_packs_asset,
-    record_noted_packs,
-)
 from rag_assets.assets.lab import RECIPE_RUNS, RUNS_ASSET, build_lab_assets, record_done_runs
 from rag_assets.assets.law_curation import build_law_curation_asset
 from rag_assets.assets.options import (
@@ -21,6 +16,13 @@ from rag_assets.assets.options import (
     progress_reporter,
 )
 from rag_assets.assets.parse_summaries import build_parse_summary_assets
+from rag_assets.assets.questions import (
+    QUESTIONS,
+    assets_of_question,
+    build_question_assets,
+    record_noted,
+    register_questions,
+)
 from rag_assets.assets.retrieval_evaluations import build_retrieval_evaluations_asset
 from rag_assets.stages import stage_names
 
@@ -52,16 +54,18 @@ __all__ = [
     "RETRY_TAG",
     "RUNS_ASSET",
     "STATE_TAG",
+    "assets_of_question",
     "build_audit_assets",
     "build_evaluation_sets_asset",
-    "build_evidence_packs_asset",
     "build_lab_assets",
     "build_law_curation_asset",
     "build_namespace_assets",
     "build_parse_summary_assets",
+    "build_question_assets",
     "build_retrieval_evaluations_asset",
     "metadata_of_audit",
     "progress_reporter",
     "record_done_runs",
-    "record_noted_packs",
+    "record_noted",
+    "register_questions",
 ]

@@ -5,6 +5,8 @@ from rag_assets.checks.namespace import build_namespace_checks, record_stale
 from rag_assets.checks.workspace import (
     build_evaluation_checks,
     build_workspace_checks,
+    check_answers,
+    check_currency,
     check_packs,
     make_first_checks,
 )
@@ -14,6 +16,8 @@ __all__ = [
     "build_lab_checks",
     "build_namespace_checks",
     "build_workspace_checks",
+    "check_answers",
+    "check_currency",
     "check_packs",
     "make_first_checks",
     "record_stale",

@@ -2,11 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import dagster as dg
 
 from rag_assets.checks.results import judge
 from rag_assets.workspace import Namespace, require_inventory
+
+if TYPE_CHECKING:
+    from rag_assets.statutes import CutFaults
 
 
 def build_law_checks(
@@ -14,7 +18,7 @@ def build_law_checks(
 ) -> Sequence[dg.AssetChecksDefinition]:
     """Return the checks of a namespace of laws; none of another one.
 
-    They read every law, so they stand behind the publication: who edits one law does not wait.
+    They stand behind the publication: whoever waits for it does not wait for them.
 
     Args:
         reopen: returns the namespace with its settings of this moment.
@@ -23,28 +27,27 @@ def build_law_checks(
         return []
     index = dg.AssetKey([declared.name, "search_index"])
 
+    def seen(context: dg.AssetCheckExecutionContext) -> "CutFaults":
+        from rag_assets.statutes import find_cut_faults
+
+        namespace = reopen()
+        return find_cut_faults(namespace, require_inventory(namespace), context.log.info)
+
     @dg.asset_check(
         asset=index,
         description="Every character of a law that is not white space is in a passage that is "
         "shown.",
     )
-    def no_text_of_laws_is_lost() -> dg.AssetCheckResult:
-        from rag_assets.statutes import lost_text
-
-        namespace = reopen()
-        return judge(lost_text(namespace, require_inventory(namespace)))
+    def no_text_of_laws_is_lost(context: dg.AssetCheckExecutionContext) -> dg.AssetCheckResult:
+        return judge(seen(context).lost)
 
     @dg.asset_check(
         asset=index,
         description="Every article of a law begins a passage, and its number follows the one "
         "before.",
     )
-    def articles_are_whole() -> dg.AssetCheckResult:
-        from rag_assets.statutes import broken_articles
-
-        namespace = reopen()
-        found = broken_articles(namespace, require_inventory(namespace))
-        return judge(found, dg.AssetCheckSeverity.WARN)
+    def articles_are_whole(context: dg.AssetCheckExecutionContext) -> dg.AssetCheckResult:
+        return judge(seen(context).broken, dg.AssetCheckSeverity.WARN)
 
     @dg.asset_check(
         asset=index,

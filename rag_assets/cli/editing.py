@@ -2,8 +2,8 @@
 
 import dataclasses
 import getpass
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 import click
 
@@ -34,6 +34,15 @@ _revision = click.option(
     "nothing is done.",
 )
 
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def _ending(command: Command) -> Command:
+    """Add what both ways to end a draft take."""
+    for option in reversed((_file, namespace_option, _revision, _by, _reason, json_option)):
+        command = option(command)
+    return command
+
 
 @click.group(
     help="Edit the chunks of a document, and publish what was edited. FILE is its uid or its file "
@@ -57,6 +66,8 @@ def create(
     editor = _open(document, names, by)
     editor.create(reason)
     _tell(editor, f"a draft of '{editor.doc_uid}' begins", as_json)
+    if not as_json:
+        click.echo(f"`rag draft show {editor.doc_uid}` lists them, `rag draft edit` changes one.")
 
 
 @draft.command(
@@ -144,7 +155,7 @@ def edit(
         with click.open_file(text_file, encoding="utf-8") as stream:
             text = stream.read()
     needed: dict[str, tuple[str, Any]] = {
-        "edit_text": ("--text", text),
+        "edit_text": ("--text or --text-file", text),
         "split_at": ("--offset", offset),
         "move_before": ("--other", None if other is None else _name(other)),
         "move_after": ("--other", None if other is None else _name(other)),
@@ -159,22 +170,23 @@ def edit(
     elif operation in needed:
         option, value = needed[operation]
         if value is None:
-            raise UsageError(f"{operation} needs {option}.")
+            raise UsageError(
+                f"{operation} needs {option}; `rag draft edit --help` says what each one takes."
+            )
         getattr(editor, operation)(_name(chunk), value, reason=reason)
     else:
         getattr(editor, operation)(_name(chunk), reason=reason)
     _tell(editor, f"{operation} is in the draft of '{editor.doc_uid}'", as_json)
+    if not as_json:
+        for changed in editor.draft().chunks:
+            if editor.history.revision in changed.by:
+                click.echo(next(_lines(changed, whole=False)))
 
 
 @draft.command(
     help="Publish the draft of FILE: its edits hold from now on, and a new publication is built."
 )
-@_file
-@namespace_option
-@_revision
-@_by
-@_reason
-@json_option
+@_ending
 def publish(
     document: str,
     names: tuple[str, ...],
@@ -192,12 +204,7 @@ def publish(
 @draft.command(
     help="End the draft of FILE; what is published stays, the journal keeps what was drafted."
 )
-@_file
-@namespace_option
-@_revision
-@_by
-@_reason
-@json_option
+@_ending
 def discard(
     document: str,
     names: tuple[str, ...],

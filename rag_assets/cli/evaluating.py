@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rag_assets.cli.evaluating_agent import agent
 from rag_assets.cli.evaluating_claims import claims
 from rag_assets.cli.evaluating_law import law
 from rag_assets.cli.failing import DONE, FAILED
@@ -38,6 +39,7 @@ def eval() -> None:  # noqa: A001 - named as the command is
     """Group of the evaluations."""
 
 
+eval.add_command(agent)
 eval.add_command(claims)
 eval.add_command(law)
 

@@ -1,16 +1,21 @@
-"""`rag export parsed|chunks`: readable folders of what was made."""
+"""`rag export parsed|chunks|tables`: folders of what was made, for other programs."""
 
 from pathlib import Path
 
 import click
 
-from rag_assets.cli.options import OutputPath, namespace_option, open_namespaces
+from rag_assets.cli.options import (
+    OutputPath,
+    namespace_option,
+    open_namespaces,
+    open_workspace,
+)
 from rag_assets.model import count_of
 
 _folder = click.argument("folder", required=False, type=OutputPath(is_folder=True))
 
 
-@click.group(help="Write readable folders of what was parsed and cut.")
+@click.group(help="Write folders and tables of what was made, for other programs.")
 def export() -> None:
     """Hold the commands of this group."""
 
@@ -50,3 +55,19 @@ def chunks(folder: Path | None, names: tuple[str, ...]) -> None:
             f"{namespace.name}: {count_of(parents, 'parent')} and "
             f"{count_of(count, 'chunk')} in {place}"
         )
+
+
+@export.command(
+    help="Write knowledge_sources, knowledge_docs and knowledge_chunks, as `rag sql` shows them, "
+    "as Lance tables that LanceDB opens. FOLDER is new or empty: a copy of what is published and "
+    "drafted now."
+)
+@click.argument("folder", type=OutputPath(is_folder=True))
+@namespace_option
+def tables(folder: Path, names: tuple[str, ...]) -> None:
+    """Export the three tables of a knowledge library."""
+    from rag_assets.tracing import export_knowledge
+
+    written = export_knowledge(open_workspace(), folder, names or None)
+    for table, rows in written.items():
+        click.echo(f"{table}: {count_of(rows, 'row')} in {folder / table}.lance")

@@ -1,4 +1,4 @@
-"""`rag lab init|products|presets|export|import`."""
+"""`rag lab init|products|presets|export`."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -173,20 +173,3 @@ def lab_export(target: Path) -> None:
         lines = list(export_events(lab.store))
     write_output(target, "".join(f"{line}\n" for line in lines).encode())
     click.echo(f"{count_of(len(lines), 'event')} in {target}")
-
-
-@click.command(
-    "import",
-    help="Put the events of FILE, an export, into this laboratory, which must be empty: all of "
-    "them or none.",
-)
-@click.argument(
-    "source", metavar="FILE", type=click.Path(exists=True, dir_okay=False, path_type=Path)
-)
-def lab_import(source: Path) -> None:
-    """Import events."""
-    from rag_assets.lab import import_events
-
-    with opened_laboratory() as lab, source.open(encoding="utf-8") as lines:
-        count = import_events(lab.store, lines)
-    click.echo(f"{count_of(count, 'event')} imported")

@@ -24,7 +24,9 @@ from rag_assets.model import UsageError, count_of
 @click.option(
     "--status",
     "wanted",
-    type=click.Choice(["published", "pending", "failed", "withheld", "refused", "removed"]),
+    type=click.Choice(
+        ["published", "archived", "pending", "failed", "withheld", "refused", "removed"]
+    ),
     help="Only documents of this status.",
 )
 @json_option

@@ -54,7 +54,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "documents": ("looking", "List documents with uid, status and reason."),
         "settings": ("looking", "Say which settings hold, and which file says so."),
         "chunks": ("previewing", "Preview how a file would be parsed and cut; store nothing."),
-        "export": ("exporting", "Write readable folders of what was parsed and cut."),
+        "export": ("exporting", "Write folders and tables of what was made, for other programs."),
         "manifest": ("reports", "Say what a publication was made from, by whom and how."),
         "sql": ("looking", "Ask the catalogues of all namespaces in SQL."),
         "parsers": ("looking", "List what can be read: media types, parsers, versions."),

@@ -24,6 +24,17 @@ as_of_option = click.option(
     "--as-of", "as_of", type=click.DateTime(["%Y-%m-%d"]), metavar="DATE",
     help="The day on which wordings of laws have to hold; today without.",
 )  # fmt: skip
+
+
+def _take_workspace(context: click.Context, _: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        context.find_root().obj = value
+
+
+project_option = click.option(
+    "--project", metavar="DIR", expose_value=False, callback=_take_workspace,
+    help="The workspace, as `rag --workspace DIR`.",
+)  # fmt: skip
 namespace_option = click.option(
     "--namespace", "-n", "names", multiple=True, metavar="NAME",
     help="Only this namespace; may be repeated. Without it: all of them.",

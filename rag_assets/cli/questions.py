@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rag_assets.cli.answers import answer_file, file_option, print_answer, question_or_file
 from rag_assets.cli.options import (
     as_of_option,
     json_option,
     open_workspace,
     print_json,
+    project_option,
     read_models_ahead,
 )
 from rag_assets.cli.summaries import full_option, summarise_pack
@@ -24,12 +26,7 @@ if TYPE_CHECKING:
     help="Answer QUESTION with an evidence pack: passages that may be cited, and where they stand."
 )
 @click.argument("question", required=False)
-@click.option(
-    "--file",
-    "file",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="Ask the question of this file (YAML with `question:`, or plain text).",
-)
+@file_option
 @click.option(
     "--namespace",
     "-n",
@@ -79,6 +76,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Say of every item which searcher found it, and why.",
 )
+@project_option
 @full_option
 @json_option
 def query(
@@ -108,8 +106,7 @@ def query(
 
     for name in names:
         workspace.namespace(name)
-    if (question is None) == (file is None):
-        raise click.UsageError("give a QUESTION or --file, one of the two.")
+    text, file = question_or_file(question, file)
     if file is not None and (
         names or top_k or filters or mode != "evidence" or as_of or all_versions
     ):
@@ -117,11 +114,18 @@ def query(
             f"{file}: with --file, namespaces, top_k, filters, mode, as_of and all_versions stand "
             "in the file."
         )
+    saved = read_question(file) if file is not None else None
+    if saved is not None and saved.question.mode == "answer":
+        if page or explains:
+            raise UsageError(f"{file}: asks for an answer; --html and --explain are of packs.")
+        answered = answer_file(workspace, saved)
+        print_answer(answered, shows_route=False, is_full=is_full, as_json=as_json)
+        return
     asked = (
-        read_question(file)
-        if file is not None
+        saved
+        if saved is not None
         else Question(
-            question=question or "",
+            question=text,
             namespaces=names,
             top_k=top_k,
             filters=filters,

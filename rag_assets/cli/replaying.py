@@ -12,8 +12,8 @@ from rag_assets.cli.options import json_option, open_workspace, print_json
 if TYPE_CHECKING:
     from rag_assets.evidence import Replay
 
-# How the files of `rag ask` are called.
-_ANSWERS = "answer_v"
+# How the files of `rag ask` are called, and those of `rag ask --law`.
+_ANSWERS, _LAW_ANSWERS = "answer_v", "law_answer_v"
 
 
 @click.command(
@@ -44,6 +44,10 @@ def _made_again(path: Path) -> "Replay":
         from rag_assets.answering import replay_stored
 
         return replay_stored(path)
+    if path.name.startswith(_LAW_ANSWERS):
+        from rag_assets.answering.law import replay_stored_law
+
+        return replay_stored_law(path)
     from rag_assets.evidence import replay as make_again
 
     return make_again(open_workspace(), path)

@@ -8,7 +8,7 @@ import click
 from rag_assets.cli.options import json_option, namespace_option, open_workspace, print_json
 
 if TYPE_CHECKING:
-    from rag_assets.retrieval.papers import RoutedPapers
+    from rag_assets.retrieval.papers import Route, RoutedPapers
 
 
 @click.command(
@@ -31,13 +31,18 @@ def route(question: str, names: tuple[str, ...], as_json: bool) -> None:
     if as_json:
         print_json(_to_json(found))
         return
-    click.echo(json.dumps(found.route.to_json(), ensure_ascii=False))
-    click.echo(f"decided by {found.route.origin}")
+    print_route(found.route)
     click.echo(_heading(found))
     for paper in found.papers:
         click.echo(f"  {paper}")
     for sentence in found.told:
         click.echo(f"warning: {sentence}", err=True)
+
+
+def print_route(decided: "Route") -> None:
+    """Print what a question asks for (spec 002), and who decided."""
+    click.echo(json.dumps(decided.to_json(), ensure_ascii=False))
+    click.echo(f"decided by {decided.origin}")
 
 
 def _heading(found: "RoutedPapers") -> str:

@@ -10,7 +10,7 @@ import click
 
 from rag_assets.cli.options import json_option, open_namespaces, open_workspace, print_json
 from rag_assets.model import UsageError
-from rag_assets.workspace import LISTS, OVERRIDABLE, Namespace
+from rag_assets.workspace import ARCHIVED, LISTS, OVERRIDABLE, Namespace
 
 
 @click.command(
@@ -126,7 +126,7 @@ def _field_options(command: Callable[..., Any]) -> Callable[..., Any]:
     help="Set FIELD=VALUE of the document UID, or by an option a field: rag meta set --doc-uid UID "
     "--accessed-at 2026-03-01. `FIELD=` takes an override back. It is noted in the identity "
     "journal and in meta/version_log.jsonl; raw/ is not touched. The next publication applies it; "
-    "citable=false holds at once.",
+    "citable=false and archived=true (out of the library) hold at once: it is not cited any more.",
 )
 @click.argument("given", nargs=-1, metavar="[UID] [FIELD=VALUE]...")
 @click.option("--doc-uid", "--doc_uid", "doc_uid", metavar="UID", help="The document.")
@@ -176,7 +176,7 @@ def meta_set(
     if as_json:
         print_json({"doc_uid": doc_uid, "namespace": chosen.name, "set": values})
         return
-    if values.get("citable"):
+    if values.get("citable") or values.get(ARCHIVED):
         click.echo(f"'{doc_uid}' is not cited from now on.")
     click.echo(f"noted for '{doc_uid}'. `rag index --namespace {chosen.name}` publishes it.")
 

@@ -14,6 +14,7 @@ from rag_assets.model import EAST_ASIAN_RANGES
 
 if TYPE_CHECKING:
     from rag_assets.answering import Answer
+    from rag_assets.answering.law import LawAnswer, LawPoint, Words
     from rag_assets.auditing import CitationAudit, CitationVerdict
     from rag_assets.auditing.claims import ClaimAudit
     from rag_assets.evidence import EvidenceItem, EvidencePack
@@ -48,6 +49,8 @@ def _item(item: "EvidenceItem", as_of: str | None) -> Iterator[str]:
     head = f"{item.rank}. {item.title or item.doc_uid}, {item.locator}"
     yield from _wrapped(head, _INDENT)
     yield from _wrapped(f"{_INDENT}“{item.exact_quote}”", _INDENT)
+    if item.edited is not None:
+        yield from _wrapped(f"{_INDENT}edited; searches read “{item.edited}”", _INDENT)
     yield f"{_INDENT}cite as {{#{item.cite_as}}}"
     if item.law is not None:
         from rag_assets.evidence.laws import describe_standing
@@ -72,6 +75,61 @@ def summarise_answer(answer: "Answer") -> str:
         for one in answer.unsupported:
             lines += [*_wrapped(f"- {one.text}", "  "), *_wrapped(f"  → {one.reason}", "    ")]
     return "\n".join(lines).rstrip()
+
+
+def summarise_law_answer(answer: "LawAnswer") -> str:
+    """Return what has to be known, the points, what conflicts, and every cited article whole."""
+    from rag_assets.answering.law import words_for
+
+    words = words_for(answer.question)
+    lines = [words.as_of.format(day=answer.as_of), ""]
+    lines += [line for notice in answer.notices for line in (*_wrapped(notice, ""), "")]
+    if answer.levels:
+        levels = ", ".join(words.levels[level] for level in answer.levels)
+        lines += [*_wrapped(f"{words.applicable}: {levels}", _INDENT), ""]
+    lines += _law_points(answer, words)
+    for level in answer.levels:
+        lines += [f"== {words.levels[level]}", ""]
+        for source in (one for one in answer.cited if one.level == level):
+            text = answer.trace.passages[source.alias].text.strip()
+            lines += [text, source.citation, words.standing(source, answer.as_of), ""]
+    lines += _law_conflicts(answer, words)
+    if answer.dropped:
+        lines.append(f"{words.dropped}:")
+        for point in answer.dropped:
+            lines += _dropped(point)
+    return "\n".join(lines).rstrip()
+
+
+def _law_points(answer: "LawAnswer", words: "Words") -> Iterator[str]:
+    """Yield what a model wrote; articles that rules quote are shown below their rank alone."""
+    for place, point in enumerate(() if answer.is_quoted else answer.points, start=1):
+        yield from _wrapped(f"{place}. {point.statement.text}", _INDENT)
+        yield from (f"{_INDENT}{cited}" for cited in point.citations)
+        for told in point.exceptions:
+            yield from _wrapped(f"{_INDENT}{words.exception}: {told}", _INDENT)
+        yield ""
+
+
+def _law_conflicts(answer: "LawAnswer", words: "Words") -> Iterator[str]:
+    from rag_assets.answering.law import tell_conflict
+
+    if not answer.conflicts:
+        return
+    yield f"== {words.conflicts}"
+    for one in answer.conflicts:
+        yield from _wrapped(f"- {tell_conflict(answer, one, words)}", "  ")
+        for point in one.said:
+            yield from _wrapped(f"  - {point.statement.text}", "    ")
+        for alias in answer.only_beside(one):
+            yield from ("", answer.trace.passages[alias].text.strip())
+        yield ""
+
+
+def _dropped(point: "LawPoint") -> Iterator[str]:
+    cited = f" {' '.join(point.citations)}" if point.citations else ""
+    yield from _wrapped(f"- {point.statement.text}{cited}", "  ")
+    yield from _wrapped(f"  → {point.statement.reason}", "    ")
 
 
 def summarise_citations(audit: "CitationAudit", *, is_draft: bool = True) -> str:

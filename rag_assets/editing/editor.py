@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
+from rag_assets.chunking import locate_pages
 from rag_assets.editing.folding import Conflict, Edited, Piece, fold
 from rag_assets.editing.journal import (
     Event,
@@ -44,6 +45,7 @@ class DraftChunk:
         text: as it would be read; `printed` what the document prints there.
         start: offset of `printed` in the document's clean text; half-open to `end`.
         by: numbers of the operations that made it what it is; empty as it was cut.
+        page: on which `printed` begins, from 1; None without pages.
     """
 
     order: int
@@ -55,6 +57,7 @@ class DraftChunk:
     parent_label: str
     is_enabled: bool
     by: tuple[int, ...] = ()
+    page: int | None = None
 
     @property
     def is_edited(self) -> bool:
@@ -143,8 +146,9 @@ class DraftEditor:
         place = self._made.cut.print.place(*piece.span)
         key = hash_fields(place.before, printed, place.after, place.nth, text)[:_KEY]
         start, end = self._made.cut.print.offsets(*piece.span)
+        page = locate_pages([(p.number, p.start) for p in self._made.document.pages], start, end)[0]
         return DraftChunk(
-            order, key, text, printed, start, end, piece.parent, piece.is_enabled, piece.by
+            order, key, text, printed, start, end, piece.parent, piece.is_enabled, piece.by, page
         )
 
     def create(self, reason: str = "") -> None:

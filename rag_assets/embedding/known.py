@@ -57,6 +57,13 @@ class KnownVectors:
             self._read(path, wanted[path], found)
         return found
 
+    def count_unknown(self, keys: Collection[str]) -> int:
+        """Return how many vectors of these inputs, one a model, no record holds."""
+        if self._holding is None:
+            self._holding = self._read_manifests()
+        self._locate({model: set(keys) for model in self._models})
+        return sum(len(set(keys) - places.keys()) for places in self._places.values())
+
     def remember(self, partition: str, keys: Collection[str]) -> None:
         """Take note that the record of a partition now holds these inputs for every model."""
         own = self._namespace.record("embeddings", partition)

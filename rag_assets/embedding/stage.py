@@ -195,6 +195,26 @@ def has_stale_vectors(
     return False
 
 
+def count_unknown_vectors(
+    namespace: Namespace, passages: Passages, contents: Collection[str], models: Sequence[str]
+) -> int:
+    """Return how many vectors of some contents no record of the namespace holds.
+
+    Args:
+        models: fingerprints.
+    """
+    by_partition: dict[str, list[str]] = {}
+    for content in contents:
+        by_partition.setdefault(namespace.partition_of(content), []).append(content)
+    keys = {
+        hash_text(given)
+        for partition, of_it in by_partition.items()
+        for _, _, given in _inputs(passages, partition, of_it)
+    }
+    # What damaged records held is told by whoever refreshes them.
+    return KnownVectors(namespace, models, lambda: keys, lambda _: None).count_unknown(keys)
+
+
 def _rule(configured: Sequence[str]) -> str:
     return hash_fields(EMBEDDING_VERSION, UNREADABLE_SHARE, list(configured))
 

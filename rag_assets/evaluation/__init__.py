@@ -9,6 +9,7 @@ from rag_assets.evaluation.retrieval import evaluate_retrieval
 from rag_assets.lazily import lazy_names
 
 if TYPE_CHECKING:
+    from rag_assets.evaluation.agent import evaluate_agent, open_live_model
     from rag_assets.evaluation.calibration import calibrate
     from rag_assets.evaluation.claims import evaluate_claims
     from rag_assets.evaluation.drafts import evaluate_drafts
@@ -28,6 +29,7 @@ __all__ = [
     "ReportTable",
     "calibrate",
     "default_cache",
+    "evaluate_agent",
     "evaluate_claims",
     "evaluate_drafts",
     "evaluate_evalset",
@@ -36,6 +38,7 @@ __all__ = [
     "is_draft_file",
     "joined",
     "load_eval_set",
+    "open_live_model",
     "with_scorer",
 ]
 
@@ -45,11 +48,13 @@ __getattr__ = lazy_names(
     {
         "calibrate": "calibration",
         "default_cache": "workspaces",
+        "evaluate_agent": "agent",
         "evaluate_claims": "claims",
         "evaluate_drafts": "drafts",
         "evaluate_law": "law",
         "is_draft_file": "drafts_rows",
         "joined": "report",
+        "open_live_model": "agent",
         "with_scorer": "scorers",
     },
 )

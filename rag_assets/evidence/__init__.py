@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from rag_assets.evidence.asking import AskOutcome, ask
 from rag_assets.evidence.making import check_question, make_pack
-from rag_assets.evidence.noted import note_pack, noted_packs
+from rag_assets.evidence.noted import note_pack, noted_packs, take_notes
 from rag_assets.evidence.pack import (
     EvidenceItem,
     EvidencePack,
@@ -21,6 +21,7 @@ from rag_assets.evidence.question import (
     list_questions,
     partition_key,
     read_question,
+    readable_questions,
     save_question,
 )
 from rag_assets.evidence.rendering import render_pack
@@ -40,6 +41,7 @@ PUBLIC_MODULES = (
     "laws",
     "locating",
     "matching",
+    "question",
     "quoting",
     "replaying",
     "wording",
@@ -70,9 +72,11 @@ __all__ = [
     "partition_key",
     "read_pack",
     "read_question",
+    "readable_questions",
     "render_pack",
     "replay",
     "save_question",
+    "take_notes",
     "write_pack",
 ]
 

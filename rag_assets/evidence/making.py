@@ -66,6 +66,8 @@ def make_pack(
         DamagedFileError: a quote is not what stands in its source.
         LanguageModelError: the settings name a language model that does not answer.
     """
+    if question.mode == "answer":
+        raise UsageError("this question asks for an answer (mode: answer): `rag ask`.")
     from rag_assets.retrieval import Retriever, workspace_of
 
     workspace = workspace_of(asked)

@@ -1,11 +1,12 @@
-"""Packs that a command made and nobody has told Dagster of yet: its import takes seconds.
+"""What commands made of questions and nobody has told Dagster of yet: its import takes seconds.
 
-`rag query` leaves a note; the next run and the sensors of `rag ui` make materializations of them.
+`rag query` and `rag ask` leave a note; the next run and the sensors of `rag ui`
+make materializations of them.
 """
 
 import logging
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
 
 from rag_assets.evidence.asking import AskOutcome
 from rag_assets.evidence.pack import pack_from_json
@@ -16,6 +17,7 @@ from rag_assets.workspace import Workspace
 _NOTES = "meta/unrecorded/"
 
 _log = logging.getLogger(__name__)
+_Outcome = TypeVar("_Outcome")
 
 
 def note_pack(workspace: Workspace, outcome: AskOutcome) -> None:
@@ -31,29 +33,43 @@ def note_pack(workspace: Workspace, outcome: AskOutcome) -> None:
 
 
 def noted_packs(workspace: Workspace) -> Iterator[AskOutcome]:
-    """Yield the packs of which there are notes; a note is taken away once its pack was used.
+    """Yield the packs of which there are notes, as `take_notes`."""
+    return take_notes(workspace, _NOTES, "a pack", _read)
 
-    One whose pack is gone from `outputs/` is taken away too; one that is damaged likewise, and told
-    in the log: the pack itself is there for whoever looks for it.
+
+def take_notes(
+    workspace: Workspace,
+    notes: str,
+    what: str,
+    read: Callable[[Workspace, Mapping[str, Any]], _Outcome | None],
+) -> Iterator[_Outcome]:
+    """Yield what commands have made and noted; a note is taken away once its output was used.
+
+    One whose output is gone from `outputs/` is taken away too; one that is damaged likewise, and
+    told in the log: the output itself is there for whoever looks for it.
+
+    Args:
+        notes: what the keys of the notes begin with.
+        what: names an output for a reader.
+        read: returns the output of a note; None where it is gone.
     """
     store = workspace.store
-    for key in [each.key for each in match_keys(store, f"{_NOTES}*.json")]:
+    for key in [each.key for each in match_keys(store, f"{notes}*.json")]:
+        outcome = None
         try:
-            outcome = _read(workspace, key)
+            said = find_json(store, key, f"note of {what}")
+            if said is not None:  # else another process was faster
+                outcome = read(workspace, said)
         except (DamagedFileError, KeyError) as error:
             _log.warning(
-                "%s: a pack is not shown in Dagster's history (%s)", store.place(key), error
+                "%s: %s is not shown in Dagster's history (%s)", store.place(key), what, error
             )
-            outcome = None
         if outcome is not None:
             yield outcome
         store.delete(key)
 
 
-def _read(workspace: Workspace, key: str) -> AskOutcome | None:
-    said: Any = find_json(workspace.store, key, "note of a pack")
-    if said is None:  # another process was faster
-        return None
+def _read(workspace: Workspace, said: Mapping[str, Any]) -> AskOutcome | None:
     stored = workspace.root / said["json"]
     if not stored.is_file():
         return None

@@ -6,11 +6,12 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any, Literal
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, TypeAdapter
 
 from rag_assets.evidence.locating import LocatorQuality
 from rag_assets.law.versions import Standing
-from rag_assets.model import DamagedFileError, PageBox
+from rag_assets.model import PageBox
+from rag_assets.storage import restore_json
 
 SCHEMA = "rag-assets/evidence-pack/7"
 # Of packs that were asked for no day and hold nothing that a person has edited: written as they
@@ -286,21 +287,7 @@ def pack_from_json(data: Mapping[str, Any]) -> EvidencePack:
     Raises:
         DamagedFileError: another schema; a field is missing, unknown or of another type.
     """
-    if data.get("schema") not in READABLE_SCHEMAS:
-        raise DamagedFileError(
-            f"this is not an evidence pack of schema {SCHEMA} but {data.get('schema')!r}: another "
-            "version of rag-assets made it. Ask the question again."
-        )
-    try:
-        values = {key: value for key, value in data.items() if key != "schema"}
-        return pack_type().validate_python(values)
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"])
-        raise DamagedFileError(
-            f"this evidence pack was changed: '{field}': {first['msg'].lower()}. Delete the file "
-            "and ask the question again."
-        ) from error
+    return restore_json(pack_type(), data, "evidence pack", SCHEMA, READABLE_SCHEMAS)
 
 
 @cache

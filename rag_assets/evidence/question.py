@@ -2,26 +2,35 @@
 
 import re
 import unicodedata
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from rapidfuzz import process
 
-from rag_assets.evidence.pack import Mode
-from rag_assets.model import UsageError, drop_controls, hash_bytes, shown_value
+from rag_assets.model import (
+    ConfigurationError,
+    UsageError,
+    drop_controls,
+    hash_bytes,
+    shown_value,
+)
 from rag_assets.storage import write_text
 from rag_assets.workspace import Workspace
 from rag_assets.workspace.bounded_yaml import parse_yaml, read_bounded
 
+Wanted = Literal["evidence", "papers", "answer"]
 SUFFIXES = (".yaml", ".yml", ".md", ".txt")
 _MAX_SLUG = 48
 # What a slug, and so a partition key, is made of; Dagster refuses "..." and control characters.
 _UNWANTED = re.compile(r"[\W_]+")
 _Text = Annotated[str, AfterValidator(drop_controls)]
+_OF_PACKS = ("top_k", "as_of", "all_versions")
+_OF_ANSWERS = ("doc", "policy", "agentic", "max_iterations")
 
 
 def _read_day(value: object) -> object:
@@ -33,10 +42,16 @@ class Question(BaseModel):
     """What is asked, of which namespaces, for how many items, confined to what, shown how.
 
     Args:
-        mode: `evidence` lists passages, `papers` groups them by document.
+        mode: `evidence` lists passages, `papers` groups them by document, `answer` answers with
+            sentences, each of them checked.
         filters: conditions as the command line writes them: `year>=2020`.
         as_of: the day on which laws have to hold; None for that of asking.
         all_versions: of laws also the wordings in whose place another is in force.
+        doc: of an answer the one paper that is meant, by its uid; None to find it.
+        policy: of an answer who searches and writes; None for `answer.policy`.
+        agentic: False for an answer from one search.
+        max_iterations: of an answer how many actions lead to it at most; None for
+            `answer.max_iterations`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -45,9 +60,13 @@ class Question(BaseModel):
     namespaces: tuple[str, ...] = ()
     top_k: Annotated[int, Field(ge=1, le=1000)] | None = None
     filters: tuple[_Text, ...] = ()
-    mode: Mode = "evidence"
+    mode: Wanted = "evidence"
     as_of: Annotated[date | None, BeforeValidator(_read_day)] = None
     all_versions: bool = False
+    doc: _Text | None = None
+    policy: Literal["auto", "rules", "model"] | None = None
+    agentic: bool = True
+    max_iterations: Annotated[int, Field(ge=2)] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +115,8 @@ def save_question(workspace: Workspace, question: Question) -> SavedQuestion:
         values["mode"] = question.mode
     if question.as_of is not None:
         values["as_of"] = question.as_of
-    if question.all_versions:
-        values["all_versions"] = True
+    for name in _told(question, ("all_versions", *_OF_ANSWERS)):
+        values[name] = getattr(question, name)
     text = yaml.safe_dump(values, allow_unicode=True, sort_keys=False, width=100)
     key = partition_key(question.question, text.encode("utf-8"))
     path = workspace.queries / f"{key}.yaml"
@@ -125,12 +144,30 @@ def list_questions(workspace: Workspace) -> list[Path]:
     )
 
 
+def readable_questions(
+    workspace: Workspace, warn: Callable[[str], None] = lambda sentence: None
+) -> Iterator[SavedQuestion]:
+    """Yield the questions of `queries/` that can be read; one that cannot harms no other.
+
+    Args:
+        warn: is told what is wrong with it.
+    """
+    for path in list_questions(workspace):
+        try:
+            yield read_question(path)
+        except (UsageError, ConfigurationError) as error:
+            warn(f"passed over: {error}")
+        except FileNotFoundError:
+            continue  # removed since it was listed
+
+
 def _from_yaml(path: Path, data: bytes) -> Question:
     values = parse_yaml(data, str(path))
     if not isinstance(values, dict) or "question" not in values:
         raise UsageError(
-            f'{path}: write `question: "…"`; namespaces, top_k, filters, mode, as_of and '
-            "all_versions are optional."
+            f'{path}: write `question: "…"`; namespaces, filters, mode, top_k, as_of and '
+            "all_versions are optional, and with `mode: answer` doc, policy, "
+            "agentic and max_iterations."
         )
     for key in values:
         if key not in Question.model_fields:
@@ -154,4 +191,15 @@ def _checked(question: Question, path: Path | None) -> Question:
     if not any(character.isalnum() for character in question.question):
         where = f"{path}: " if path else ""
         raise UsageError(f"{where}the question has no text. Write a question with words in it.")
+    others = _OF_PACKS if question.mode == "answer" else _OF_ANSWERS
+    wrong = _told(question, others)
+    if wrong:
+        where = f"{path}: " if path else ""
+        raise UsageError(f"{where}'{wrong[0]}' says nothing with mode '{question.mode}'.")
     return question
+
+
+def _told(question: Question, names: Sequence[str]) -> list[str]:
+    """Return those of some fields that have not their default."""
+    fields = Question.model_fields
+    return [name for name in names if getattr(question, name) != fields[name].default]

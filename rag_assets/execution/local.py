@@ -64,6 +64,8 @@ def _do_in_lanes(
             if isinstance(outcome, BaseException):
                 raise outcome
             yield outcome.result
+        for lane in lanes:  # nothing is left for them
+            lane.finish()
     finally:
         pending.stopped.set()
         for lane in lanes:
@@ -146,6 +148,9 @@ class _Lane(Generic[JobT, ResultT]):
 
     def start(self) -> None:
         self._thread.start()
+
+    def finish(self) -> None:
+        self._thread.join()
 
     def stop(self) -> None:
         self._worker.stop()

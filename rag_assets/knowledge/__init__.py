@@ -1,6 +1,14 @@
 """The library's face (spec 001): sources in, found passages and contexts out."""
 
 from rag_assets.editing import ChunkDraft, DraftChunk
+from rag_assets.knowledge.changing import (
+    IngestOutcome,
+    LibraryChange,
+    ingest_many,
+    ingest_many_sync,
+    retire,
+    retire_sync,
+)
 from rag_assets.knowledge.config import (
     BaseConfig,
     ChunkConfig,
@@ -19,7 +27,7 @@ from rag_assets.knowledge.context import ContextBuilder, ContextPassage, Knowled
 from rag_assets.knowledge.drafting import DraftEditor
 from rag_assets.knowledge.passages import ChunkPreview, KnowledgeChunk, SourceSpan
 from rag_assets.knowledge.retriever import KnowledgeResult, KnowledgeRetriever, KnowledgeScope
-from rag_assets.knowledge.source import IngestOutcome, KnowledgeSource
+from rag_assets.knowledge.source import KnowledgeSource
 from rag_assets.parsing import ParserRegistry
 
 __all__ = [
@@ -41,6 +49,7 @@ __all__ = [
     "KnowledgeRetriever",
     "KnowledgeScope",
     "KnowledgeSource",
+    "LibraryChange",
     "ParserRegistry",
     "QualityConfig",
     "RerankConfig",
@@ -50,4 +59,8 @@ __all__ = [
     "SparseEmbeddingConfig",
     "TuningConfig",
     "VectorStoreConfig",
+    "ingest_many",
+    "ingest_many_sync",
+    "retire",
+    "retire_sync",
 ]

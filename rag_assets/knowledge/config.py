@@ -116,12 +116,20 @@ class ParentConfig(_Part):
 
 
 class ChildConfig(_Part):
-    """What is searched; sizes in tokens."""
+    """What is searched; sizes in tokens. Where one is set, those that must be smaller follow it."""
 
     target_tokens: int = 200
     min_tokens: int = 80
     max_tokens: int = 300
     overlap: float = 0.0
+
+    def changes(self) -> dict[str, Any]:
+        """Return what was set, and what cannot stay as large beside it."""
+        values = self.model_dump(exclude_unset=True)
+        for larger, smaller in (("max_tokens", "target_tokens"), ("target_tokens", "min_tokens")):
+            if larger in values and getattr(self, smaller) > values[larger]:
+                values.setdefault(smaller, values[larger])
+        return values
 
 
 class ParentChildConfig(_Part):

@@ -7,42 +7,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.embedding import joint_tokenizer
-from rag_assets.knowledge.adding import add_content
 from rag_assets.knowledge.config import (
     ChunkConfig,
     KnowledgeConfig,
     SparseEmbeddingConfig,
     chunk_settings,
     laid_over,
-    with_sparse_embedder,
 )
-from rag_assets.knowledge.fetching import Fetched, is_web_address, name_of_address, read_uri
+from rag_assets.knowledge.fetching import (
+    Earlier,
+    Fetched,
+    is_web_address,
+    name_of_address,
+    read_uri,
+)
 from rag_assets.knowledge.passages import ChunkPreview, describe_preview
-from rag_assets.knowledge.stores import prepare_namespace
-from rag_assets.model import ParsedDocument, ParseFailure, PublicationError, hide_credentials
+from rag_assets.model import ParsedDocument, hide_credentials
 from rag_assets.previewing import PreviewSource
 from rag_assets.settings import ChunkSettings
-from rag_assets.workspace import Namespace, Settings, require_inventory, shipped_settings
+from rag_assets.workspace import Settings, shipped_settings
 
 if TYPE_CHECKING:
-    from rag_assets.running import RunOutcome
-
-
-@dataclass(frozen=True, slots=True)
-class IngestOutcome:
-    """What became of a source.
-
-    Args:
-        doc_uid: what a person cites; `doc_uid` of hits.
-        path: where its bytes lie below raw/.
-        is_new: False where the same bytes lay there already; then nothing was added.
-        run: of the assets.
-    """
-
-    doc_uid: str
-    path: Path
-    is_new: bool
-    run: "RunOutcome" = field(repr=False)
+    from rag_assets.knowledge.changing import IngestOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +87,7 @@ class KnowledgeSource:
         namespace: str,
         config: KnowledgeConfig | None = None,
         sparse_embedder: SparseEmbeddingConfig | Mapping[str, Any] | None = None,
-    ) -> IngestOutcome:
+    ) -> "IngestOutcome":
         """Do what `ingest_sync` does, in a thread."""
         return await asyncio.to_thread(
             self.ingest_sync, namespace=namespace, config=config, sparse_embedder=sparse_embedder
@@ -113,7 +99,7 @@ class KnowledgeSource:
         namespace: str,
         config: KnowledgeConfig | None = None,
         sparse_embedder: SparseEmbeddingConfig | Mapping[str, Any] | None = None,
-    ) -> IngestOutcome:
+    ) -> "IngestOutcome":
         """Add the source to a namespace's raw/ and run its assets, up to a publication.
 
         The bytes go below `evidence/ingested/` with a sidecar that says where they are from.
@@ -130,34 +116,24 @@ class KnowledgeSource:
             ConfigurationError: the namespace is built otherwise than the configuration says.
             PublicationError: the run failed; what was published before is still there.
         """
-        from rag_assets.running import ingest
+        from rag_assets.knowledge.changing import ingest_many_sync
 
-        space = prepare_namespace(
-            namespace, with_sparse_embedder(config or KnowledgeConfig(), sparse_embedder)
+        change = ingest_many_sync(
+            [self], namespace=namespace, config=config, sparse_embedder=sparse_embedder
         )
-        fetched = self._fetch(space.settings)
-        uri = hide_credentials(str(self.source_uri))
-        added = add_content(space, fetched.data, fetched.name, uri, self._described(fetched))
-        run = ingest(space)
-        if not run.is_success:
-            said = list(run.errors) or [
-                f"check {check.name}: {check.description}"
-                for check in run.checks
-                if not check.passed
-            ]
-            raise PublicationError(
-                f"{uri} lies at {added.path}, but the run failed: {' '.join(said)}"
-            )
-        return IngestOutcome(_uid_of(space, added.content_hash), added.path, added.is_new, run)
+        for _, error in change.failed:
+            raise error
+        return change.ingested[0]
 
-    def _here(self, settings: Settings) -> PreviewSource:
-        """Return what is read, with its content where it lies behind HTTP."""
-        if not is_web_address(str(self.source_uri)):
-            return PreviewSource(self.source_uri, self.content, self.password)
-        fetched = self._fetch(settings)
-        return PreviewSource(fetched.name, fetched.data, self.password)
+    def fetch(self, settings: Settings, earlier: Earlier | None = None) -> Fetched:
+        """Return the bytes with a name for their file.
 
-    def _fetch(self, settings: Settings) -> Fetched:
+        Args:
+            earlier: what the address held when it was read before.
+
+        Raises:
+            UsageError, ServiceError: there is no such file, or the address does not answer.
+        """
         uri = str(self.source_uri)
         if self.content is not None:
             data = self.content.encode() if isinstance(self.content, str) else self.content
@@ -168,9 +144,10 @@ class KnowledgeSource:
             max_megabytes=settings.parse.max_megabytes,
             max_seconds=settings.parse.seconds_per_document,
             allow_private=settings.download.private_addresses,
+            earlier=earlier,
         )
 
-    def _described(self, fetched: Fetched) -> dict[str, Any]:
+    def describe(self, fetched: Fetched) -> dict[str, Any]:
         """Return the metadata with what is known of the source (spec 001, `source_info`)."""
         metadata = dict(self.metadata)
         key = "source_info_auto" if "source_info" in metadata else "source_info"
@@ -181,6 +158,13 @@ class KnowledgeSource:
             metadata.setdefault("url", hide_credentials(str(self.source_uri)))
         return metadata
 
+    def _here(self, settings: Settings) -> PreviewSource:
+        """Return what is read, with its content where it lies behind HTTP."""
+        if not is_web_address(str(self.source_uri)):
+            return PreviewSource(self.source_uri, self.content, self.password)
+        fetched = self.fetch(settings)
+        return PreviewSource(fetched.name, fetched.data, self.password)
+
 
 def _cutting(
     base: ChunkSettings, changes: ChunkConfig | ChunkSettings | Mapping[str, Any] | None
@@ -189,24 +173,7 @@ def _cutting(
         return changes
     if isinstance(changes, ChunkConfig):
         return chunk_settings(base, changes)
-    if changes and "parent_child" in changes:
+    named = set(changes or ())
+    if changes and named & {"general", "parent_child"} and named <= ChunkConfig.model_fields.keys():
         return chunk_settings(base, ChunkConfig(**changes))
     return laid_over(base, changes or {}, "chunk_config")
-
-
-def _uid_of(namespace: Namespace, content_hash: str) -> str:
-    """Return the uid of a published content; raise why it is not published."""
-    from rag_assets.embedding import model_fingerprints
-    from rag_assets.publishing import list_documents
-
-    fingerprints = model_fingerprints(namespace.settings.embed)
-    living = require_inventory(namespace).contents[content_hash]
-    paths = {source.source_uri for source in living.sources}
-    line = next(line for line in list_documents(namespace, fingerprints) if paths & set(line.paths))
-    if line.status == "failed":
-        raise ParseFailure(line.reason_code or "parser_crashed", line.message or line.status)
-    if line.status != "published" or line.doc_uid is None:
-        raise PublicationError(
-            f"{', '.join(sorted(paths))} is not published ({line.status}: {line.message})."
-        )
-    return line.doc_uid

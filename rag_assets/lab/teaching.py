@@ -75,7 +75,8 @@ def give_feedback(
         at: now, ISO 8601 with zone; `by` who.
         seen: the version of the feedback that was edited; None for the one that stands there now.
         learn: None for the settings' `experience.learn`, but for an imported run: those teach
-            only where a person says so. False takes back what was learned and learns nothing.
+            only where a person says so, now or before. False takes back what was learned and
+            learns nothing.
 
     Raises:
         UsageError: the run is unknown, or the form cannot be used.
@@ -96,11 +97,13 @@ def give_feedback(
         entry = Entry(run_id, version + 1, float(form.score), measured, _given_at(given, at))
         comparison = make_comparison(reading, entry, strategy)
         names = _names(reading, entry, comparison)
+        has_taught = living_extraction(reading, run_id) is not None
     if given is not None and is_unchanged(given, form):
         return compare_again(lab, run_id, strategy, at=at, by=by)
     extraction_id = new_id()
     extracted = None
-    if _learns(lab, run, learn=learn):
+    by_itself = lab.settings.experience.learn and (run.kind != "imported" or has_taught)
+    if by_itself if learn is None else learn:
         teaching = _teaching(run, form, measured, comparison, names)
         extracted = _extract(lab, teaching, extraction_id)
 
@@ -182,10 +185,6 @@ def compare_again(lab: Laboratory, run_id: str, strategy: Strategy, *, at: str, 
 
 def _given_at(given: Feedback | None, now: str) -> str:
     return given.given_at if given is not None and given.status == "given" else now
-
-
-def _learns(lab: Laboratory, run: Run, *, learn: bool | None) -> bool:
-    return (lab.settings.experience.learn and run.kind != "imported") if learn is None else learn
 
 
 def _extract(lab: Laboratory, teaching: Teaching, extraction_id: str) -> Extracted:

@@ -1,6 +1,7 @@
 """Citations of statutes as `[文件 > 章节 > 条款]`, written and read back."""
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -70,3 +71,13 @@ def read_citation(written: str) -> StatuteCitation:
         paragraph,
         item,
     )
+
+
+def is_below(path: Sequence[str], levels: Sequence[str]) -> bool:
+    """Say whether a path has the levels that a citation names, all or some, in order."""
+    rest = iter([_folded(level) for level in path])
+    return all(_folded(level) in rest for level in levels)
+
+
+def _folded(level: str) -> str:
+    return "".join(unicodedata.normalize("NFKC", level).split())

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from rag_assets.parsing.section_titles import named_thing
     from rag_assets.parsing.sections import make_sections
     from rag_assets.parsing.sheets.csv_records import CsvTable, read_csv_table
+    from rag_assets.parsing.sheets.xlsx import WorkbookSheet, read_workbook
     from rag_assets.parsing.sniffing import sniff_media_type
     from rag_assets.parsing.stage import (
         has_stale_parses,
@@ -49,6 +50,7 @@ __all__ = [
     "ParseJob",
     "Parser",
     "ParserRegistry",
+    "WorkbookSheet",
     "all_parsers",
     "boxes_of",
     "decode_text",
@@ -74,6 +76,7 @@ __all__ = [
     "read_parsed",
     "read_print",
     "read_reports",
+    "read_workbook",
     "refresh_parse_reports",
     "register_parser",
     "render_attachment",
@@ -99,6 +102,7 @@ __getattr__ = lazy_names(
         "Parser": "contract",
         "ParserRegistry": "registry",
         "STAGE_VERSION": "fingerprints",
+        "WorkbookSheet": "sheets.xlsx",
         "all_parsers": "registry",
         "boxes_of": "pdf.printed",
         "decode_text": "plain.encodings",
@@ -124,6 +128,7 @@ __getattr__ = lazy_names(
         "read_parsed": "stored",
         "read_print": "stored",
         "read_reports": "stage",
+        "read_workbook": "sheets.xlsx",
         "refresh_parse_reports": "stage",
         "register_parser": "registry",
         "render_attachment": "pdf.drawing",

@@ -1,5 +1,6 @@
 """Many documents through a few worker processes."""
 
+import atexit
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -45,46 +46,80 @@ def observe_parses() -> Iterator[list[ParseEvent]]:
 
 
 class _Spare:
-    """At most one worker that has been started before there is a job for it."""
+    """At most one worker that has no job yet, or none at the moment."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
-        self._found: tuple[ParseSettings, WorkerProcess] | None = None
+        self._found: WorkerProcess | None = None
+        self._keeps = False
+        self._end: threading.Timer | None = None
 
-    def put(self, settings: ParseSettings) -> None:
+    def put(self, settings: ParseSettings, *, keeps: bool) -> None:
+        """Have a worker ready; where it keeps, one whose jobs are done is taken back."""
+        self._wait_no_longer()
         with self._guard:
-            if self._found is None:
-                self._found = settings, WorkerProcess(settings)
+            self._keeps = keeps
+            found = self._found
+            if found is not None and not found.serves(settings):
+                found.close()
+                found = None
+            self._found = found or WorkerProcess(settings)
 
     def take(self, settings: ParseSettings) -> WorkerProcess | None:
         """Return the worker where it was started for the same settings, None else."""
         with self._guard:
-            if self._found is None or self._found[0] != settings:
+            if self._found is None or not self._found.serves(settings):
                 return None
-            worker, self._found = self._found[1], None
+            worker, self._found = self._found, None
         return worker
 
-    def close(self) -> None:
+    def take_back(self, worker: WorkerProcess) -> bool:
+        """Say whether a worker whose jobs are done is kept; else it is the caller's to end."""
         with self._guard:
-            found, self._found = self._found, None
+            if not self._keeps or self._found is not None or not worker.is_alive:
+                return False
+            self._found = worker
+        return True
+
+    def close(self) -> None:
+        self._wait_no_longer()
+        with self._guard:
+            found, self._found, self._keeps = self._found, None, False
         if found is not None:
-            found[1].close()
+            found.close()
+
+    def close_after(self, seconds: float) -> None:
+        """End the worker unless it is wanted again before that."""
+        self._end = threading.Timer(seconds, self.close)
+        self._end.daemon = True
+        self._end.start()
+
+    def _wait_no_longer(self) -> None:
+        if self._end is not None and self._end is not threading.current_thread():
+            self._end.cancel()
+        self._end = None
 
 
 _spare = _Spare()
+atexit.register(_spare.close)
 
 
 @contextmanager
-def worker_started_ahead(settings: ParseSettings) -> Iterator[None]:
+def worker_started_ahead(settings: ParseSettings, keep_seconds: float = 0.0) -> Iterator[None]:
     """Start a worker now, whose imports then cost nobody's time; `parse_files` takes it.
 
-    One that was not taken when the block is left is ended.
+    Args:
+        keep_seconds: how long after the block a worker waits for the next one; at once where it is
+            0, or when this process ends, it is ended.
     """
-    _spare.put(settings)
+    _spare.put(settings, keeps=keep_seconds > 0)
     try:
         yield
     finally:
-        _spare.close()
+        if keep_seconds > 0:
+            _spare.close_after(keep_seconds)
+        else:
+            _spare.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +171,7 @@ class _ParseWorker:
         report, reused = process.parse(job)
         # A worker that ran out of memory has a torn heap: the next job gets a fresh one.
         if not process.is_alive or report.reason_code == "memory_limit":
+            process.kill_process()
             self.close()
         return ParseResult(report, reused)
 
@@ -147,10 +183,10 @@ class _ParseWorker:
                 self._process.kill_process()
 
     def close(self) -> None:
-        """End the process."""
+        """End the process, or leave it to who needs one next."""
         with self._guard:
             process, self._process = self._process, None
-        if process is not None:
+        if process is not None and not _spare.take_back(process):
             process.close()
 
     def _ready_process(self) -> WorkerProcess:

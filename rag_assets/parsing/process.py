@@ -50,6 +50,7 @@ class WorkerProcess:
         self._settings = settings
         self._registered = registered_recipes()
         self._buffer = b""
+        self._is_ready = False
         # A file, not a pipe: a parser that prints without end must not block.
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed by kill()
         package_root = str(Path(__file__).resolve().parents[2])
@@ -73,17 +74,27 @@ class WorkerProcess:
             start_new_session=True,
         )
 
+    def serves(self, settings: ParseSettings) -> bool:
+        """Say whether it lives, and was started for these settings and the parsers of now."""
+        return (
+            self.is_alive
+            and self._settings == settings
+            and self._registered == registered_recipes()
+        )
+
     @property
     def pid(self) -> int:
         """The worker's process id, also that of its group."""
         return self._process.pid
 
     def wait_until_ready(self) -> None:
-        """Send the settings and wait for the worker's imports.
+        """Send the settings and wait for the worker's imports; once is enough.
 
         Raises:
             RagError: it does not start.
         """
+        if self._is_ready:
+            return
         deadline = time.monotonic() + _START_SECONDS
         try:
             self._send({"settings": self._settings.model_dump(), "registered": self._registered})
@@ -94,6 +105,7 @@ class WorkerProcess:
                 "A parsing worker does not start "
                 f"({self._describe_exit()}): {self._stderr_tail() or 'it printed nothing'}"
             ) from error
+        self._is_ready = True
 
     def parse(self, job: ParseJob) -> tuple[ParseReport, bool]:
         """Return the report of `job` and whether an earlier parse was reused.

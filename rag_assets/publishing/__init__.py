@@ -19,15 +19,17 @@ if TYPE_CHECKING:
         readable_folder,
         refresh_readable,
     )
-    from rag_assets.publishing.facts import DocumentFacts
+    from rag_assets.publishing.facts import DocumentFacts, original_uri
     from rag_assets.publishing.languages import KANA_HANGUL, Language
     from rag_assets.publishing.lasting_ids import citation_ids
+    from rag_assets.publishing.late_tables import LateTable, late_rows, published_vectors
     from rag_assets.publishing.naming import build_id_of
     from rag_assets.publishing.overview import (
         DocumentLine,
         describe_namespace,
         describe_settled,
         list_documents,
+        partitions_to_build,
     )
     from rag_assets.publishing.plots import draw_histogram, plot_publication
     from rag_assets.publishing.record_state import collect, count_lacking
@@ -52,6 +54,7 @@ __all__ = [
     "DocumentFacts",
     "DocumentLine",
     "Language",
+    "LateTable",
     "PublishOutcome",
     "PublishedModel",
     "Ranking",
@@ -71,12 +74,16 @@ __all__ = [
     "export_chunks",
     "export_parsed",
     "index_differences",
+    "late_rows",
     "list_documents",
     "look_since_publication",
     "loses_vectors",
+    "original_uri",
+    "partitions_to_build",
     "plot_publication",
     "publish",
     "published_models",
+    "published_vectors",
     "quote_text",
     "readable_folder",
     "refresh_readable",
@@ -118,12 +125,17 @@ __getattr__ = lazy_names(
         "export_chunks": "exporting",
         "export_parsed": "exporting",
         "index_differences": "verifying",
+        "LateTable": "late_tables",
+        "late_rows": "late_tables",
         "list_documents": "overview",
         "look_since_publication": "unpublished",
         "loses_vectors": "building",
+        "original_uri": "facts",
+        "partitions_to_build": "overview",
         "plot_publication": "plots",
         "publish": "building",
         "published_models": "embedders",
+        "published_vectors": "late_tables",
         "quote_text": "search_reading",
         "readable_folder": "exporting",
         "refresh_readable": "exporting",

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 # How often a build that another run overtakes is begun again.
 _TRIES = 5
 # Counts as code: raise it when the same inputs give another publication.
-PUBLISHING_VERSION = 8
+PUBLISHING_VERSION = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +257,8 @@ def _build(
     models: Sequence[EmbeddingModel],
     on_progress: Progress | None,
 ) -> None:
+    from rag_assets.chunking import has_stale_chunks
+    from rag_assets.embedding import joint_tokenizer
     from rag_assets.publishing.catalogue import catalogue_name, write_catalogue
     from rag_assets.publishing.schemas import CHUNKS
     from rag_assets.publishing.search_check import check_search_table
@@ -279,6 +281,9 @@ def _build(
     for fact in state.records.facts:
         for model in state.records.encoded.get(fact.content_hash, ()):
             encoded[model] += chunks[fact.doc_uid]
+    settings = namespace.settings
+    # Chunks that were cut by other settings are published as they are.
+    is_present = not has_stale_chunks(namespace, state.inventory, joint_tokenizer(settings.embed))
     manifest = {
         "publication": state.name,
         "namespace": namespace.name,
@@ -287,6 +292,7 @@ def _build(
         "tables": {table: digest_table(rows) for table, rows in tables.items()},
         "counts": {table: len(rows) for table, rows in tables.items()},
         "embedders": describe_embedders(models, encoded),
+        "chunk_config": settings.chunk.model_dump(mode="json") if is_present else None,
         "vector_indexes": [asdict(index) for index in indexes],
         "created_at": time.time(),
         "tool_version": __version__,

@@ -1,4 +1,4 @@
-"""The DuckDB file of a publication: the five tables for SQL, written once, then only read.
+"""The DuckDB file of a publication: its tables for SQL, written once, then only read.
 
 DuckDB knows an open file by its path, within a process even after it was replaced, and lets
 nobody read while one writes: so each publication has a file of its own name, which is complete
@@ -46,7 +46,7 @@ _EVIDENCE = """
 """
 _PROBLEMS = """
     SELECT 'source' AS subject, path AS name, status, reason_code, message
-    FROM sources WHERE status <> 'published'
+    FROM sources WHERE status NOT IN ('published', 'archived')
     UNION ALL
     SELECT 'parse', coalesce(doc_uid, content_hash), status, reason_code, message
     FROM parse_reports WHERE status <> 'ok'
@@ -115,12 +115,11 @@ def catalogue_errors_explained(
 
 
 def write_catalogue(path: Path, tables: Mapping[str, pa.Table]) -> None:
-    """Write the catalogue of a publication: six tables, comments and views, closed at the end.
+    """Write the catalogue of a publication: tables, comments and views, closed at the end.
 
     Args:
         path: of a file that does not exist, named by `catalogue_name`.
-        tables: `sources`, `documents`, `parse_reports`, `parents`, `chunks`, `chunk_edits`,
-            each with its schema of `PUBLISHED_SCHEMAS`; rows in any order.
+        tables: one for each of `PUBLISHED_SCHEMAS`, with that schema; rows in any order.
 
     Raises:
         ValueError: a table is missing, unknown or has another schema; the file exists.
@@ -135,11 +134,14 @@ def write_catalogue(path: Path, tables: Mapping[str, pa.Table]) -> None:
             _write_errors_explained(path),
             duckdb.connect(str(path), config=_OFFLINE) as connection,
         ):
+            # Each statement by itself would wait for the disk, and each column has a comment.
+            connection.execute("BEGIN")
             for name, schema in PUBLISHED_SCHEMAS.items():
                 _write_table(connection, name, schema, tables[name])
             for name, (comment, query) in _VIEWS.items():
                 connection.execute(f"CREATE VIEW {name} AS {query}")
                 connection.execute(f"COMMENT ON VIEW {name} IS {quote_literal(comment)}")
+            connection.execute("COMMIT")
             connection.execute("CHECKPOINT")
     except BaseException:
         path.unlink(missing_ok=True)

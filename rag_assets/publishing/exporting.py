@@ -4,13 +4,11 @@ They are made from the records, so that nothing has to be published before, and 
 is written again: a manifest beside the files says what they were made from.
 """
 
-import hashlib
 import json
 import mimetypes
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal  # Any: JSON of manifests
+from typing import Any, Literal  # Any: JSON of manifests
 
 from rag_assets.editing import count_passages
 from rag_assets.model import (
@@ -30,12 +28,10 @@ from rag_assets.parsing import (
 )
 from rag_assets.publishing.building import PUBLISHING_VERSION
 from rag_assets.publishing.facts import DocumentFacts
+from rag_assets.publishing.passage_files import PASSAGES, lines_depend_on, write_passages
 from rag_assets.publishing.record_state import RecordState, collect
 from rag_assets.storage import replace_file, write_bytes, write_text
 from rag_assets.workspace import LivingContent, Namespace, require_free_place, require_inventory
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Kind = Literal["parsed", "chunks"]
 KINDS: tuple[Kind, ...] = ("parsed", "chunks")
@@ -46,9 +42,6 @@ _MANIFESTS: Mapping[Kind, str] = {
     "chunks": "chunk_manifest.json",
 }
 _PDF = "application/pdf"
-# What a chunk's line in chunks.jsonl leaves out: times of this machine.
-_PROVENANCE = ("created_at", "updated_at", "version")
-_ROWS_AT_ONCE = 1000
 
 
 def readable_folder(namespace: Namespace, kind: Kind) -> Path:
@@ -166,66 +159,25 @@ def export_chunks(namespace: Namespace, folder: Path) -> tuple[int, int]:
         (fact for fact in records.facts if fact.status == "published"),
         key=lambda fact: str(fact.doc_uid),
     )
-    who = [(f.doc_uid, f.content_hash, f.citable, sorted(f.fields.items())) for f in facts]
     made_from = hash_fields(
         PUBLISHING_VERSION,
         records.digests["parents"],
         records.digests["chunks"],
         records.digests["chunk_edits"],
-        who,
+        [lines_depend_on(namespace, fact) for fact in facts],
     )
     before = _read_manifest(folder, "chunks")
-    names = ["parents.jsonl", "chunks.jsonl"]
+    names = [f"{kind}.jsonl" for kind in PASSAGES]
     if before.get("made_from") != made_from or not all((folder / n).is_file() for n in names):
-        tables = _write_passages(namespace, facts, records, folder)
+        tables, parts = write_passages(namespace, facts, records, folder, before)
         documents = _describe_chunked(facts, records)
         _write_manifest(
             folder, "chunks", namespace, documents, names, (),
             made_from=made_from, chunk_config=namespace.settings.chunk.model_dump(mode="json"),
-            **tables,
+            **tables, partitions=parts,
         )  # fmt: skip
         before = _read_manifest(folder, "chunks")
     return before["parents"]["rows"], before["chunks"]["rows"]
-
-
-def _write_passages(
-    namespace: Namespace, facts: Sequence[DocumentFacts], records: RecordState, folder: Path
-) -> dict[str, dict[str, Any]]:
-    """Write both files, a partition at a time; returns the rows and SHA-256 of each."""
-    from rag_assets.publishing.joining import join_passages
-
-    by_partition: dict[str, dict[str, DocumentFacts]] = defaultdict(dict)
-    for fact in facts:
-        by_partition[namespace.partition_of(fact.content_hash)][fact.content_hash] = fact
-    with (
-        replace_file(folder / "parents.jsonl") as parents_file,
-        replace_file(folder / "chunks.jsonl") as chunks_file,
-        parents_file.open("wb") as parents_stream,
-        chunks_file.open("wb") as chunks_stream,
-    ):
-        digests = {"parents": hashlib.sha256(), "chunks": hashlib.sha256()}
-        rows = {"parents": 0, "chunks": 0}
-        for _, contents in sorted(by_partition.items()):
-            parents, chunks = join_passages(namespace, contents, records.passages)
-            for name, table, stream in (
-                ("parents", parents, parents_stream),
-                ("chunks", chunks, chunks_stream),
-            ):
-                rows[name] += len(table)
-                for line in _json_lines(table):
-                    stream.write(line)
-                    digests[name].update(line)
-        return {
-            name: {"rows": rows[name], "sha256": digest.hexdigest()}
-            for name, digest in digests.items()
-        }
-
-
-def _json_lines(table: "pa.Table") -> Iterator[bytes]:
-    kept = table.select([name for name in table.column_names if name not in _PROVENANCE])
-    for batch in kept.to_batches(_ROWS_AT_ONCE):
-        for row in batch.to_pylist():
-            yield f"{json.dumps(row, ensure_ascii=False, default=str)}\n".encode()
 
 
 def _describe_chunked(facts: Sequence[DocumentFacts], records: RecordState) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any  # Any: sidecars' fields, rows of Parquet
 from rag_assets.law.versions import LAW_COLUMNS, LAWS_KEY, common_value, describe_laws
 from rag_assets.model import hash_fields
 from rag_assets.workspace import (
+    ARCHIVED,
     Identities,
     Inventory,
     Journal,
@@ -31,13 +32,16 @@ DESCRIPTIVE = (
     "accessed_at",
 )
 
+_TAKEN_OUT = "taken out of the library; `rag meta set {uid} archived=` takes it in again."
+
 
 @dataclass(frozen=True, slots=True)
 class DocumentFacts:
     """One living content joined with who it is.
 
     Args:
-        status: `published`, `failed`, `withheld` or `pending` (not parsed or cut yet).
+        status: `published`, `archived` (taken out of the library by a person), `failed`,
+            `withheld` or `pending` (not parsed or cut yet).
         fields: sidecar and overrides, merged; the override wins.
         laws: what the text of each law that it holds says of itself, in mode `law`.
     """
@@ -92,8 +96,10 @@ def gather_facts(
     for content, living in inventory.contents.items():
         uid = identities.uids.get(content)
         report = reports.get(content)
-        status, reason, message = _status(living, content, identities, report, complete)
         fields = {**living.sidecar, **overridden_fields(overrides.get(uid or "", {}))}
+        status, reason, message = _status(living, content, identities, report, complete)
+        if ARCHIVED in fields and status != "withheld":
+            status, reason, message = ARCHIVED, ARCHIVED, _TAKEN_OUT.format(uid=uid)
         facts.append(
             DocumentFacts(
                 content,
@@ -121,7 +127,7 @@ def is_citable(living: LivingContent, fields: Mapping[str, Any]) -> bool:
 
 def is_lowered(fields: Mapping[str, Any]) -> bool:
     """Say whether a sidecar's fields, or overrides, forbid to cite what its place would allow."""
-    return fields.get("citable") in {False, "false", "False", "no"}
+    return ARCHIVED in fields or fields.get("citable") in {False, "false", "False", "no"}
 
 
 def _status(
@@ -185,6 +191,7 @@ def source_id(namespace: Namespace, source: SourceFile) -> str:
     # What was found out about the source is no part of who it is.
     more.pop("source_info_auto" if "source_info_auto" in more else "source_info", None)
     metadata.pop("source_uri", None)
+    more.pop("source_id", None)  # a caller's own is for its own use
     return hash_fields(
         namespace.name, source.source_type, original_uri(source), _canonical(metadata)
     )

@@ -1,4 +1,4 @@
-"""Join living rows with identity: the six tables of a publication."""
+"""Join living rows with identity: the tables of a publication."""
 
 import json
 from collections import Counter
@@ -25,6 +25,7 @@ from rag_assets.publishing.facts import (
 from rag_assets.publishing.languages import passage_language
 from rag_assets.publishing.lasting_ids import citation_ids
 from rag_assets.publishing.schemas import (
+    ARCHIVED_DOCUMENTS,
     CHUNK_EDITS,
     CHUNKS,
     DOCUMENTS,
@@ -49,7 +50,7 @@ def join_tables(
     passages: Passages,
     made: Mapping[str, Entry],
 ) -> dict[str, pa.Table]:
-    """Return the six tables by name; `chunks` with its vectors, rows in each table's order.
+    """Return the tables by name; `chunks` with its vectors, rows in each table's order.
 
     Args:
         models: the configured ones; one vector column each, in this order.
@@ -83,6 +84,14 @@ def join_tables(
                 for f in published.values()
             ],
             DOCUMENTS,
+        ),
+        "archived_documents": _table(
+            [
+                document_row(namespace, f, 0, [])
+                for f in facts
+                if f.status == "archived" and f.report and f.report["status"] == "ok"
+            ],
+            ARCHIVED_DOCUMENTS,
         ),
         "parse_reports": _table(
             [

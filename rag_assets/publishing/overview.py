@@ -17,6 +17,7 @@ from rag_assets.workspace import (
     Change,
     Look,
     Namespace,
+    changed_partitions,
     code_digest,
     look_at_raw,
     name_changes,
@@ -44,8 +45,8 @@ class DocumentLine:
     """One line of `rag documents`.
 
     Args:
-        status: `published`, `pending`, `failed`, `withheld`, `refused`, or `removed` for a uid
-            that no file holds any more.
+        status: `published`, `archived`, `pending`, `failed`, `withheld`, `refused`, or `removed`
+            for a uid that no file holds any more.
         notes: on what it is and whether it may be cited.
         warnings: what its parser was in doubt about, each a sentence a person can act on.
     """
@@ -194,6 +195,29 @@ def describe_namespace(namespace: Namespace, models: Sequence[str]) -> dict[str,
         "mend": f"rag {mend} --namespace {namespace.name}" if stale else None,
         "amiss": [*_amiss(namespace, statuses), *edits_waiting],
     }
+
+
+def partitions_to_build(namespace: Namespace) -> tuple[str, ...]:
+    """Return the partitions that a build must refresh, at least one, or () for all of them.
+
+    Few where the publication is that of the last inventory, by the present settings, code and edits
+    of chunks: then those with contents that have come or gone since.
+
+    Raises:
+        WorkspaceError: a raw folder is gone.
+    """
+    pointer, inventory = read_pointer(namespace.publications), read_inventory(namespace)
+    if pointer is None or inventory is None or has_stale_parses(namespace, inventory):
+        return ()
+    due = {
+        "inventory": inventory.digest,
+        "configuration": settings_digest(namespace),
+        "code": code_digest(),
+        "edits": edits_digest(namespace),
+    }
+    if any(pointer.built_from.get(name, "") != digest for name, digest in due.items()):
+        return ()
+    return changed_partitions(namespace) or namespace.partition_keys[:1]
 
 
 def describe_settled(namespace: Namespace, models: Sequence[str]) -> dict[str, Any] | None:

@@ -1,11 +1,12 @@
 """What the records of a namespace hold of its living contents, and what of it can be published."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
-from rag_assets.editing import Passages, count_passages
+from rag_assets.editing import Passages
+from rag_assets.embedding import count_unknown_vectors
 from rag_assets.law.versions import LAWS_KEY
 from rag_assets.model import hash_fields
 from rag_assets.parsing import read_reports
@@ -98,19 +99,22 @@ def collect(namespace: Namespace, inventory: Inventory, models: Collection[str])
     return RecordState(facts, digests, encoded, passages, made)
 
 
-def count_lacking(namespace: Namespace, models: Collection[str]) -> int:
+def count_lacking(namespace: Namespace, models: Sequence[str]) -> int:
     """Return how many vectors of passages that can be published are still to be made.
+
+    A vector that any record of the namespace holds for the same text is not: who edits one
+    sentence of a long text lacks one.
 
     Args:
         models: fingerprints of the configured models.
     """
     records = collect(namespace, require_inventory(namespace), models)
-    lacking = {
-        fact.content_hash: len(models) - len(records.encoded[fact.content_hash])
+    lacking = [
+        fact.content_hash
         for fact in records.facts
-        if fact.status == "published"
-    }
-    return sum(count_passages(records.made[content]) * count for content, count in lacking.items())
+        if fact.status == "published" and len(records.encoded[fact.content_hash]) < len(models)
+    ]
+    return count_unknown_vectors(namespace, records.passages, lacking, models) if lacking else 0
 
 
 def _is_chain(entries: dict[str, dict[str, Entry]], content: str) -> bool:

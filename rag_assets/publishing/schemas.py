@@ -1,11 +1,12 @@
-"""Arrow schemas of the six published tables.
+"""Arrow schemas of the published tables.
 
 Every field says in its metadata whether it is `content` (a function of files, configuration and
 identity journal; digests cover it) or `provenance` (times, seconds, counts of attempts, last bits
 of vectors), and what it holds. A schema's own metadata names its table, the key that is unique
 in it and the order of its rows.
 
-The tables hold at least the fields that spec 001 lists. Names that differ: `content` of
+The tables hold at least the fields that spec 001 lists, and `rag sql` shows them under its names
+(`rag_assets.tracing.knowledge_views`). Names that differ: `content` of
 `knowledge_chunks` is `text`; `source_spans` of its metadata are the columns `char_start` …
 `page_end` with `boxes`, `attachments_ref` is `attachment_ids`; keys are `namespace::doc_uid` and
 `namespace::chunk_id`, since the uid and not the text's hash names a document here;
@@ -78,7 +79,7 @@ SOURCES = _schema(
         _field("citable", pa.bool_(), "whether this file may be cited"),
         _field("tags", _STRINGS, "tags of the sidecar"),
         _text("metadata", "JSON: what else the sidecar says"),
-        _text("status", "published, withheld, refused or failed"),
+        _text("status", "published, archived, withheld, refused or failed"),
         _text("reason_code", "short stable word when not published"),
         _text("message", "what is wrong and what to do, when not published"),
         *_TIMES,
@@ -99,7 +100,7 @@ DOCUMENTS = _schema(
         _text("source_uri", "where that was read from: a URI, else root name and path in raw/"),
         _text("title", "title"),
         _count("version", "how many contents the uid has had", PROVENANCE),
-        _text("status", "draft, published or archived"),
+        _text("status", "published or archived"),
         _text("language", "language code; null when unknown"),
         _text("content_hash", "SHA-256 of the bytes"),
         _text("content_ref", "where the parse lies, below data/"),
@@ -135,6 +136,14 @@ DOCUMENTS = _schema(
         _field("same_text_as", _STRINGS, "uids of documents with the same normalised text"),
         *_TIMES,
     ],
+)
+
+ARCHIVED_DOCUMENTS = _schema(
+    "archived_documents",
+    "doc_key",
+    ["doc_uid"],
+    "One row for each document that a person has taken out of the library (`archived=true`).",
+    list(DOCUMENTS),
 )
 
 PARSE_REPORTS = _schema(
@@ -223,7 +232,7 @@ CHUNKS = _schema(
         _field("boxes", boxes_type(), "rectangles around its lines on the pages, in points"),
         _field("attachment_ids", _STRINGS, "figures and tables that it holds or captions"),
         _text("chunk_type", "child"),
-        _text("status", "draft or published"),
+        _text("status", "published"),
         _count("version", "version of the document", PROVENANCE),
         _text("content_hash", "SHA-256 of the text (chunk_hash)"),
         _text("input_hash", "SHA-256 of the string given to the model"),
@@ -274,6 +283,7 @@ CHUNK_EDITS = _schema(
 PUBLISHED_SCHEMAS: dict[str, pa.Schema] = {
     "sources": SOURCES,
     "documents": DOCUMENTS,
+    "archived_documents": ARCHIVED_DOCUMENTS,
     "parse_reports": PARSE_REPORTS,
     "parents": PARENTS,
     "chunks": CHUNKS,

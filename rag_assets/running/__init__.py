@@ -8,6 +8,7 @@ from rag_assets.running.materialize import (
     RunOutcome,
     audit_file,
     ingest,
+    ingest_changes,
     materialize_partition,
     materialize_stages,
 )
@@ -22,6 +23,7 @@ __all__ = [
     "audit_file",
     "examine",
     "ingest",
+    "ingest_changes",
     "load_definitions",
     "materialize_partition",
     "materialize_stages",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rag_assets.model import Progress, RagError
 from rag_assets.parsing import worker_started_ahead
+from rag_assets.publishing import partitions_to_build
 from rag_assets.running.address_space import require_address_space
 from rag_assets.running.instance import load_definitions, open_instance
 from rag_assets.stages import PARSE_SUMMARIES, PARSES, partitioned, stage_names
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 # Said without words, or with none that name the reason.
 _OF_MEMORY = frozenset({"MemoryError", "ArrowMemoryError", "_ArrayMemoryError"})
 STAGES = stage_names()
+# After a run of the library, how long a worker waits for the next.
+_KEEP_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +64,17 @@ def materialize_stages(
     tags: Mapping[str, str] | None = None,
     on_progress: Progress | None = None,
     will_parse: bool = False,
+    partitions: Sequence[str] = (),
+    keep_seconds: float = 0.0,
 ) -> RunOutcome:
-    """Materialize stages of a namespace over all its partitions, in one run.
+    """Materialize stages of a namespace in one run.
 
     Args:
         will_parse: files are known to have changed: a parsing worker starts while Dagster does.
+        partitions: the first and the last of these, and all between; all without.
+        keep_seconds: how long that worker waits for another run of this process.
     """
-    keys = namespace.partition_keys
+    keys = partitions or namespace.partition_keys
     range_tags = {
         "dagster/asset_partition_range_start": keys[0],
         "dagster/asset_partition_range_end": keys[-1],
@@ -78,6 +85,7 @@ def materialize_stages(
         {**(range_tags if partitioned(stages) else {}), **(tags or {})},
         on_progress,
         namespace.settings.parse if will_parse else None,
+        keep_seconds,
     )
 
 
@@ -88,6 +96,22 @@ def _summaries(stages: Sequence[str]) -> Sequence[Sequence[str]]:
 def ingest(namespace: Namespace, *, on_progress: Progress | None = None) -> RunOutcome:
     """Run every stage of a namespace, from raw/ to a publication; see `materialize_stages`."""
     return materialize_stages(namespace, STAGES, on_progress=on_progress)
+
+
+def ingest_changes(namespace: Namespace) -> RunOutcome:
+    """Run every stage over the partitions in which something changed since the publication.
+
+    For who adds a file and wants it found at once, and then another. Where a build with other
+    settings or code is due, it is a run over all partitions, as `ingest`. The worker that parses is
+    kept for a minute, in case there is more.
+    """
+    return materialize_stages(
+        namespace,
+        STAGES,
+        will_parse=True,
+        partitions=partitions_to_build(namespace),
+        keep_seconds=_KEEP_SECONDS,
+    )
 
 
 def materialize_partition(
@@ -121,19 +145,22 @@ def _run(
     tags: Mapping[str, str],
     on_progress: Progress | None,
     parses: "ParseSettings | None" = None,
+    keep_seconds: float = 0.0,
 ) -> RunOutcome:
     require_address_space()
     with ExitStack() as stack:
         if parses is not None:
-            stack.enter_context(worker_started_ahead(parses))
+            stack.enter_context(worker_started_ahead(parses, keep_seconds))
         import dagster as dg
 
-        from rag_assets.assets import progress_reporter, record_noted_packs
+        from rag_assets.assets import progress_reporter, record_noted, register_questions
+        from rag_assets.checks import check_currency
         from rag_assets.running.origins import execute_assets
 
         definitions = load_definitions(workspace)
         instance = stack.enter_context(open_instance(workspace))
-        record_noted_packs(workspace, instance)
+        record_noted(workspace, instance)
+        register_questions(workspace, instance)
         token = progress_reporter.set(on_progress)
         try:
             run = execute_assets(
@@ -141,6 +168,7 @@ def _run(
             )
         finally:
             progress_reporter.reset(token)
+        check_currency(workspace, instance)
         return _read_outcome(instance, run)
 
 

@@ -12,7 +12,8 @@ from typing import Any
 import dagster as dg
 
 from rag_assets import __version__
-from rag_assets.assets import REASON_TAG, record_noted_packs
+from rag_assets.assets import REASON_TAG, assets_of_question, record_noted
+from rag_assets.checks import check_currency
 from rag_assets.evidence import check_question, list_questions, read_question
 from rag_assets.model import RagError, hash_fields
 from rag_assets.sensors.attempts import attempts_of, is_busy
@@ -22,6 +23,7 @@ from rag_assets.workspace import Workspace
 # What a run works on, and under which circumstances. `dagster.yaml` lets one such run at a time.
 _STATE_TAG = "rag/partition"
 _KEY_TAG = "dagster/partition"
+_AUDITS = (dg.AssetKey("citation_audits"), dg.AssetKey("claim_audits"))
 # A tick is ended after 60 s; who looks at many drafts goes on at the next.
 _LOOK_SECONDS = 20
 
@@ -33,20 +35,24 @@ class _Watched:
     """A folder of the workspace, and the assets that are made of its files.
 
     Args:
+        assets: all that are made of files of this folder.
         list_files: of the folder.
-        key_of: the partition key of a file's content; raises RagError where there is none.
+        read: the partition key of a file's content, and the assets that are made of it; raises
+            RagError where there is none.
         check: raises RagError where a run could only fail of the file.
         look_for_stale: yields each file with whether what was made of it is out of date;
-            None where nothing made of it ever is.
+            None where it is not made again for that.
+        look_again: at what is known of all outputs, where the circumstances are others.
     """
 
     assets: Sequence[dg.AssetKey]
     partitions: dg.DynamicPartitionsDefinition
     job_name: str
     list_files: Callable[[Workspace], Sequence[Path]]
-    key_of: Callable[[Path], str]
+    read: Callable[[Path], tuple[str, Sequence[dg.AssetKey]]]
     check: Callable[[Workspace, Path], None]
     look_for_stale: StaleLook | None = None
+    look_again: Callable[[Workspace, dg.DagsterInstance], None] | None = None
 
 
 @dataclass(slots=True)
@@ -63,12 +69,14 @@ class _Memory:
     refusals: dict[str, str | None] = field(default_factory=dict)
     current: set[tuple[str, Path]] = field(default_factory=set)
 
-    def enter(self, circumstances: str) -> None:
-        """Forget what was found under others."""
-        if circumstances != self.circumstances:
-            self.circumstances = circumstances
-            self.refusals.clear()
-            self.current.clear()
+    def enter(self, circumstances: str) -> bool:
+        """Forget what was found under others. Returns whether they are new."""
+        if circumstances == self.circumstances:
+            return False
+        self.circumstances = circumstances
+        self.refusals.clear()
+        self.current.clear()
+        return True
 
 
 def build_workspace_sensors(
@@ -92,9 +100,10 @@ def build_workspace_sensors(
         def watch(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
             try:
                 fresh = Workspace.open(workspace.root)
-                record_noted_packs(fresh, context.instance)
-                memory.enter(_circumstances(fresh))
-                files = _read_files(fresh, watched.list_files(fresh), watched.key_of)
+                record_noted(fresh, context.instance)
+                if memory.enter(_circumstances(fresh)) and watched.look_again is not None:
+                    watched.look_again(fresh, context.instance)
+                files = _read_files(fresh, watched.list_files(fresh), watched.read)
                 return _Look(fresh, context, watched, files, memory).answer()
             except RagError as error:
                 return dg.SkipReason(str(error))
@@ -102,19 +111,28 @@ def build_workspace_sensors(
         return watch
 
     return [
-        build("questions", "Makes an evidence pack for every new question in queries/. A file that "
-              "cannot be asked is named and gets no run.",
-              _Watched([dg.AssetKey("evidence_packs")], questions[0], questions[1],
-                       list_questions, lambda path: read_question(path).key,
-                       lambda fresh, path: check_question(fresh, read_question(path).question))),
+        build("questions", "Makes an evidence pack, or with `mode: answer` an answer, for every "
+              "new question in queries/. A file that cannot be asked is named and gets no run.",
+              _Watched([dg.AssetKey("evidence_packs"), dg.AssetKey("agent_answers")],
+                       questions[0], questions[1], list_questions, _read_question,
+                       lambda fresh, path: check_question(fresh, read_question(path).question),
+                       look_again=check_currency)),
         build("drafts", "Verifies the citations of every new revision of a draft in drafts/, and "
               "audits its claims; again where a changed source made a verdict stale. A draft that "
               "cannot be read is named and gets no run.",
-              _Watched([dg.AssetKey("citation_audits"), dg.AssetKey("claim_audits")],
-                       drafts[0], drafts[1],
-                       _of_auditing("list_drafts"), _of_auditing("draft_key"),
+              _Watched(_AUDITS, drafts[0], drafts[1], _of_auditing("list_drafts"), _read_draft,
                        _of_auditing("check_draft"), _look_for_stale)),
     ]  # fmt: skip
+
+
+def _read_question(path: Path) -> tuple[str, Sequence[dg.AssetKey]]:
+    saved = read_question(path)
+    return saved.key, assets_of_question(saved)
+
+
+def _read_draft(path: Path) -> tuple[str, Sequence[dg.AssetKey]]:
+    key: str = _of_auditing("draft_key")(path)
+    return key, _AUDITS
 
 
 def _look_for_stale(workspace: Workspace, drafts: Iterable[Path]) -> Generator[tuple[Path, bool]]:
@@ -141,26 +159,32 @@ class _Files:
 
     Args:
         by_key: the files that rest, by their key; equal copies of one name share it.
+        assets: that are made of the files of a key.
         moving: names of files that were changed a moment ago; their keys are not known.
         troubles: what is wrong with the others.
     """
 
     by_key: Mapping[str, tuple[Path, ...]]
+    assets: Mapping[str, Sequence[dg.AssetKey]]
     moving: tuple[str, ...]
     troubles: tuple[str, ...]
 
 
 def _read_files(
-    workspace: Workspace, paths: Sequence[Path], key_of: Callable[[Path], str]
+    workspace: Workspace,
+    paths: Sequence[Path],
+    read: Callable[[Path], tuple[str, Sequence[dg.AssetKey]]],
 ) -> _Files:
     by_key, moving, troubles = dict[str, tuple[Path, ...]](), list[str](), list[str]()
+    assets = dict[str, Sequence[dg.AssetKey]]()
     rest = workspace.settings.sensors.rest_seconds
     for path in paths:
         try:
             if abs(time.time() - path.stat().st_ctime) < rest:
                 moving.append(path.name)
             else:
-                key = key_of(path)
+                key, made = read(path)
+                assets[key] = made
                 by_key[key] = (*by_key.get(key, ()), path)
         except FileNotFoundError:
             continue  # removed since it was listed
@@ -168,7 +192,7 @@ def _read_files(
             troubles.append(str(error))
         except OSError as error:  # of this file alone: the others are looked at
             troubles.append(f"{path.name}: cannot be read ({error.strerror}).")
-    return _Files(by_key, tuple(moving), tuple(troubles))
+    return _Files(by_key, assets, tuple(moving), tuple(troubles))
 
 
 def _circumstances(workspace: Workspace) -> str:
@@ -231,7 +255,11 @@ class _Look:
             asset: set[object](self._instance.get_materialized_partitions(asset))
             for asset in self._watched.assets
         }
-        made = set.intersection(*done.values())
+        made = {
+            key
+            for key, assets in self._files.assets.items()
+            if all(key in done[asset] for asset in assets)
+        }
         for key in sorted(set(self._files.by_key) - made):
             # A run by hand may have made one asset of several; only those of the job make all.
             job_name = self._watched.job_name
@@ -242,7 +270,7 @@ class _Look:
             if refusal is not None:
                 self._given_up.append(refusal)
                 continue
-            lacking = [asset for asset in self._watched.assets if key not in done[asset]]
+            lacking = [asset for asset in self._files.assets[key] if key not in done[asset]]
             request = self._request(key, lacking, "not made yet")
             if request is not None:
                 return request
@@ -268,7 +296,9 @@ class _Look:
             for path, is_stale in looked:
                 key = to_look_at[path]
                 if is_stale:
-                    request = self._request(key, self._watched.assets, "its audit is out of date")
+                    request = self._request(
+                        key, self._files.assets[key], "its audit is out of date"
+                    )
                     if request is not None:
                         return request
                 else:

@@ -11,6 +11,7 @@ from rag_assets.services.calling import (
 from rag_assets.services.downloading import (
     Downloaded,
     DownloadError,
+    Known,
     Limits,
     PrivateAddressError,
     TooLargeError,
@@ -26,6 +27,7 @@ __all__ = [
     "DownloadError",
     "Downloaded",
     "GoogleAccess",
+    "Known",
     "Limits",
     "PassingError",
     "PrivateAddressError",

@@ -7,6 +7,8 @@ import threading
 from ipaddress import IPv4Address, IPv6Address
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+# Azure's machines ask theirs for secrets there; no other cloud's lies among public addresses.
+_METADATA = frozenset({IPv4Address("168.63.129.16")})
 
 
 class AddressError(Exception):
@@ -47,6 +49,8 @@ def is_public(address: str) -> bool:
         or parsed.is_loopback
         or parsed.is_link_local
         or parsed.is_private
+        or (isinstance(parsed, IPv6Address) and parsed.is_site_local)
+        or parsed in _METADATA
     )
 
 

@@ -2,6 +2,7 @@
 
 import base64
 import io
+import re
 import ssl
 import time
 import zlib
@@ -24,6 +25,8 @@ _SILENCE_SECONDS = 30.0
 _PORTS = {"http": 80, "https": 443}
 _PRINTABLE = range(0x21, 0x7F)
 _GZIP = b"\x1f\x8b"
+_ETAG = re.compile(r'(W/)?"[\x21\x23-\x7e]{1,500}"')
+_DATE = re.compile(r"[A-Za-z]{3}, \d{2} [A-Za-z]{3} \d{4} \d{2}:\d{2}:\d{2} GMT")
 
 
 class DownloadError(Exception):
@@ -66,6 +69,30 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class Known:
+    """A version that came before: where it is still the one, the answer has status 304.
+
+    Args:
+        url: that it came from after redirects, as `Downloaded.url`; no other is asked about it.
+        etag: of the answer's headers, as `last_modified`; one that no server writes is not sent.
+    """
+
+    url: str
+    etag: str
+    last_modified: str
+
+    @property
+    def conditions(self) -> dict[bytes | str, bytes | str]:
+        """The headers that ask for another version alone."""
+        asked: dict[bytes | str, bytes | str] = {}
+        if _ETAG.fullmatch(self.etag):
+            asked["If-None-Match"] = self.etag
+        if _DATE.fullmatch(self.last_modified):
+            asked["If-Modified-Since"] = self.last_modified
+        return asked
+
+
+@dataclass(frozen=True, slots=True)
 class Downloaded:
     """What came, and from where; `headers` have names in lower case, `url` holds no secret."""
 
@@ -80,10 +107,18 @@ class Downloaded:
         return 200 <= self.status < 300
 
 
-def download(url: str, limits: Limits, clock: Callable[[], float] = time.monotonic) -> Downloaded:
+def download(
+    url: str,
+    limits: Limits,
+    known: Known | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> Downloaded:
     """Return what an http(s) address holds, after redirects.
 
     User and password of the address are sent to its own host alone.
+
+    Args:
+        known: a version that need not be sent again.
 
     Raises:
         DownloadError: the address is bad, nobody answers, or what comes is no HTTP.
@@ -91,12 +126,16 @@ def download(url: str, limits: Limits, clock: Callable[[], float] = time.monoton
         TooLargeError, TooSlowError: it would take more than the limits.
     """
     whole = io.BytesIO()
-    answer = download_into(whole, url, limits, clock)
+    answer = download_into(whole, url, limits, known, clock)
     return replace(answer, data=whole.getvalue())
 
 
 def download_into(
-    target: BinaryIO, url: str, limits: Limits, clock: Callable[[], float] = time.monotonic
+    target: BinaryIO,
+    url: str,
+    limits: Limits,
+    known: Known | None = None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> Downloaded:
     """Write what an address holds to `target`, as `download` does; the answer has no `data`."""
     backend = _LimitedBackend(clock() + limits.seconds, limits, clock)
@@ -105,6 +144,8 @@ def download_into(
     try:
         for _ in range(_MOST_REDIRECTS + 1):
             headers = _headers(here, has_user=_origin(here) == _origin(first), user=first)
+            if known is not None and known.url == hide_credentials(here.geturl()):
+                headers |= known.conditions
             with (
                 _open_pool(here, limits, backend) as pool,
                 pool.stream("GET", _target(here), headers=headers) as answer,

@@ -10,6 +10,7 @@ from rag_assets.settings.laboratory import ComparisonSettings as ComparisonSetti
 from rag_assets.settings.laboratory import ExperienceSettings as ExperienceSettings
 from rag_assets.settings.laboratory import LabSettings as LabSettings
 from rag_assets.settings.laboratory import RecipeRule as RecipeRule
+from rag_assets.settings.laboratory import SpaceSettings as SpaceSettings
 from rag_assets.settings.section import Count as Count
 from rag_assets.settings.section import Section
 from rag_assets.settings.section import Share as Share

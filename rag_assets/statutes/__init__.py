@@ -4,10 +4,12 @@ from typing import TYPE_CHECKING
 
 from rag_assets.law.citing import StatuteCitation, read_citation, write_citation
 from rag_assets.lazily import lazy_names
+from rag_assets.statutes.repeals import Repeal, Repeals
 from rag_assets.statutes.searching import (
     FoundStatute,
     StatuteSearch,
     group_by_rank,
+    search_shelf,
     search_statutes,
 )
 from rag_assets.statutes.shelf import FoundArticle, LawShelf, LawVersion, UnknownLawError
@@ -20,26 +22,29 @@ if TYPE_CHECKING:
         write_curation_reports,
     )
     from rag_assets.statutes.sampling import copy_sample, draw_files, draw_sample
-    from rag_assets.statutes.verifying import broken_articles, lost_text, unresolved_citations
+    from rag_assets.statutes.verifying import CutFaults, find_cut_faults, unresolved_citations
 
 __all__ = [
     "Curation",
+    "CutFaults",
     "FoundArticle",
     "FoundStatute",
     "LawShelf",
     "LawVersion",
+    "Repeal",
+    "Repeals",
     "StatuteCitation",
     "StatuteSearch",
     "UnknownLawError",
-    "broken_articles",
     "copy_sample",
     "curate_namespace",
     "draw_files",
     "draw_sample",
+    "find_cut_faults",
     "group_by_rank",
-    "lost_text",
     "place_of",
     "read_citation",
+    "search_shelf",
     "search_statutes",
     "unresolved_citations",
     "write_citation",
@@ -51,12 +56,12 @@ __getattr__ = lazy_names(
     __name__,
     {
         "Curation": "curating",
-        "broken_articles": "verifying",
+        "CutFaults": "verifying",
         "copy_sample": "sampling",
         "curate_namespace": "curating",
         "draw_files": "sampling",
         "draw_sample": "sampling",
-        "lost_text": "verifying",
+        "find_cut_faults": "verifying",
         "place_of": "curating",
         "unresolved_citations": "verifying",
         "write_curation_reports": "curating",

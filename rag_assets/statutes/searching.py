@@ -10,7 +10,7 @@ from datetime import date
 
 from rag_assets.law.metadata import LawLevel
 from rag_assets.model import UsageError
-from rag_assets.retrieval import Hit, OpenedLibrary, ParentHit, Retriever
+from rag_assets.retrieval import Hit, OpenedLibrary, ParentHit, Retriever, SearchFilters
 from rag_assets.statutes.shelf import FoundArticle, LawShelf
 
 
@@ -73,20 +73,37 @@ def search_statutes(
         PublicationError: none of them has a publication.
     """
     with library.hold(namespaces) as held, Retriever(library, namespaces) as retriever:
-        shelf = LawShelf(held, as_of)
-        if not shelf.holds_statutes:
-            raise UsageError(
-                "no namespace that was asked holds statutes. Set `chunk.mode: law` in one (`rag "
-                "namespace add NAME --template law` makes one of that kind) and run `rag ingest`."
-            )
-        found = retriever.retrieve(question, top_k=top_k, as_of=as_of, all_versions=all_versions)
-        units = {
-            (parent.best.namespace, parent.parent.parent_id): parent for parent in found.parents
-        }
-        statutes = [
-            _found(rank, hit, shelf, units)
-            for rank, hit in enumerate((hit for hit in found.hits if hit.law is not None), start=1)
-        ]
+        return search_shelf(
+            retriever, LawShelf(held, as_of), question, as_of, top_k=top_k,
+            all_versions=all_versions,
+        )  # fmt: skip
+
+
+def search_shelf(
+    retriever: Retriever,
+    shelf: LawShelf,
+    question: str,
+    as_of: date,
+    *,
+    top_k: int | None = None,
+    all_versions: bool = False,
+    filters: SearchFilters | None = None,
+) -> StatuteSearch:
+    """Search statutes by a retriever that is entered; see `search_statutes`.
+
+    Args:
+        shelf: of the retriever's publications, for the same day.
+        filters: what is searched besides.
+    """
+    shelf.require_statutes()
+    found = retriever.retrieve(
+        question, top_k=top_k, as_of=as_of, all_versions=all_versions, filters=filters
+    )
+    units = {(parent.best.namespace, parent.parent.parent_id): parent for parent in found.parents}
+    statutes = [
+        _found(rank, hit, shelf, units)
+        for rank, hit in enumerate((hit for hit in found.hits if hit.law is not None), start=1)
+    ]
     return StatuteSearch(as_of, tuple(statutes), found.filters, found.warnings)
 
 

@@ -1,8 +1,8 @@
 """The laws of a library by name: their wordings, which of them holds, and their articles."""
 
-import unicodedata
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
 
@@ -14,7 +14,7 @@ from rag_assets.law import (
     plain_name,
     write_number,
 )
-from rag_assets.law.citing import StatuteCitation, read_citation, write_citation
+from rag_assets.law.citing import StatuteCitation, is_below, read_citation, write_citation
 from rag_assets.law.metadata import LawLevel
 from rag_assets.law.versions import Judged, Standing, Wording
 from rag_assets.model import Article, UsageError
@@ -24,6 +24,7 @@ from rag_assets.retrieval import HeldLaw, HeldLaws, Hit, Publications, Reader, f
 # Below it a name has nothing in common with another that a person would see (rapidfuzz WRatio,
 # 0 to 100; its documentation calls 60 the usual lower bound of "similar").
 _SIMILAR_NAME = 60.0
+_QUOTES = re.compile("[“”‘’\"']")
 # Names that are told where none fits, and where several do.
 _NAMED = 3
 
@@ -124,10 +125,51 @@ class LawShelf:
         """Whether any of the publications holds a statute."""
         return self._laws.holds_statutes
 
+    def require_statutes(self) -> None:
+        """Look whether any of the publications holds a statute.
+
+        Raises:
+            UsageError: none does.
+        """
+        if not self.holds_statutes:
+            raise UsageError(
+                "no namespace that was asked holds statutes. Set `chunk.mode: law` in one (`rag "
+                "namespace add NAME --template law` makes one of that kind) and run `rag ingest`."
+            )
+
     def level_of(self, hit: Hit) -> LawLevel | None:
         """Return the rank of the law that a passage is of; None where it is not known."""
         law = self._laws.of_passage(hit.namespace, hit.doc_uid, hit.law_title)
         return law.wording.law_level if law is not None and law.wording is not None else None
+
+    def version_of(self, hit: Hit) -> LawVersion | None:
+        """Return the wording that a passage is of; None where its document holds no statute."""
+        law = self._laws.of_passage(hit.namespace, hit.doc_uid, hit.law_title)
+        if law is None or law.wording is None:
+            return None
+        return LawVersion(law, law.wording, self._laws.judge(law, self._as_of))
+
+    def likest(self, version: LawVersion, text: str, least: float) -> FoundArticle | None:
+        """Return the article of a wording whose text is most like another; numbers may differ.
+
+        Args:
+            least: likeness, 0 to 100 (rapidfuzz ratio); what is less like is not returned.
+        """
+        from rapidfuzz import process
+        from rapidfuzz.fuzz import ratio
+
+        rows = self._articles(version)
+        hits = self._reader(version).fetch_hits([chunk_id for chunk_id, _ in rows])
+        articles = {
+            article: hits[chunk_id] for chunk_id, held in reversed(rows) for article in held
+        }
+        texts = {one: self._text_of(version, one, hit) for one, hit in articles.items()}
+        found = process.extractOne(text, texts, scorer=ratio, score_cutoff=least)
+        if found is None:
+            return None
+        article = found[2]
+        several = self._laws.is_one_of_several(version.law)
+        return self._found(version, article, articles[article], is_one_of_several=several)
 
     def versions(self, name: str) -> list[LawVersion]:
         """Return the wordings of a law, the newest first.
@@ -162,7 +204,8 @@ class LawShelf:
     def _named(self, name: str) -> list[HeldLaw]:
         """Return the wordings of the one law that a name means."""
         keys, is_whole = self._laws.names.find(name)
-        if not keys:
+        # Marks are not compared: in the place of a character they are none of an abbreviation.
+        if not keys or (not is_whole and _QUOTES.search(name)):
             raise UnknownLawError(
                 f"no law of this library is called {mark_name(name)}.{self._like(name)} "
                 "`rag documents` lists the documents; give the title, in full or as it is "
@@ -251,7 +294,7 @@ class LawShelf:
         self, version: LawVersion, asked: StatuteCitation, *, is_one_of_several: bool
     ) -> FoundArticle | None:
         for article, hit in self._places(version, asked.key):
-            if not _is_below(hit.section_path, asked.path):
+            if not is_below(hit.section_path, asked.path):
                 continue
             start, end = article.char_start, article.char_end
             text = self._text_of(version, article, hit)
@@ -267,13 +310,23 @@ class LawShelf:
                     lead = start + above.start, start + above.end
                 clause, text = picked.shown, text[first:last]
                 start, end = start + first, start + last
+            whole = self._found(version, article, hit, is_one_of_several=is_one_of_several)
             day = str(version.version_date) if is_one_of_several else ""
             citation = write_citation(version.title, hit.section_path, article.shown, clause, day)
-            return FoundArticle(
-                version, version.title, hit.section_path, article.shown, clause, text, start, end,
-                citation, lead,
-            )  # fmt: skip
+            return replace(
+                whole, clause=clause, text=text, start=start, end=end, citation=citation, lead=lead
+            )
         return None
+
+    def _found(
+        self, version: LawVersion, article: Article, hit: Hit, *, is_one_of_several: bool
+    ) -> FoundArticle:
+        day = str(version.version_date) if is_one_of_several else ""
+        return FoundArticle(
+            version, version.title, hit.section_path, article.shown, "",
+            self._text_of(version, article, hit), article.char_start, article.char_end,
+            write_citation(version.title, hit.section_path, article.shown, version=day),
+        )  # fmt: skip
 
     def _text_of(self, version: LawVersion, article: Article, hit: Hit) -> str:
         """Return the text of an article; one that no chunk holds whole is cut out of the parse."""
@@ -330,13 +383,3 @@ def _span_of(picked: Clause, clauses: Sequence[Clause]) -> tuple[int, int]:
     if picked.item is not None:
         return picked.start, picked.end
     return picked.start, max(one.end for one in clauses if one.paragraph == picked.paragraph)
-
-
-def _is_below(path: Sequence[str], levels: Sequence[str]) -> bool:
-    """Say whether a path has the levels that a citation names, all or some, in order."""
-    rest = iter([_folded(level) for level in path])
-    return all(_folded(level) in rest for level in levels)
-
-
-def _folded(level: str) -> str:
-    return "".join(unicodedata.normalize("NFKC", level).split())

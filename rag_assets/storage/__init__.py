@@ -47,6 +47,7 @@ from rag_assets.storage.records import (
     split_rows,
     write_record,
 )
+from rag_assets.storage.restoring import restore_json
 from rag_assets.storage.store import Listed, LocalStore, Store, Value, match_keys, put, update
 from rag_assets.storage.trouble import describe_trouble, number_in, trouble_of_machine
 from rag_assets.storage.versioned import (
@@ -113,6 +114,7 @@ __all__ = [
     "remove_unfinished",
     "replace_file",
     "require_writable",
+    "restore_json",
     "retire_publications",
     "rows_of",
     "signature",

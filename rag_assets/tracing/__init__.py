@@ -1,5 +1,8 @@
 """From a verdict or an item back to the bytes; SQL over all that is stored; build manifests."""
 
+from typing import TYPE_CHECKING
+
+from rag_assets.lazily import lazy_names
 from rag_assets.tracing.chain import Chain, Step
 from rag_assets.tracing.finding import trace
 from rag_assets.tracing.health import Health, write_health_report
@@ -11,12 +14,16 @@ from rag_assets.tracing.manifests import (
 from rag_assets.tracing.querying import open_sql
 from rag_assets.tracing.rendering import chain_to_json, render_chain, render_overview
 
+if TYPE_CHECKING:
+    from rag_assets.tracing.knowledge_export import export_knowledge
+
 __all__ = [
     "BuildManifest",
     "Chain",
     "Health",
     "Step",
     "chain_to_json",
+    "export_knowledge",
     "find_builds",
     "open_sql",
     "render_chain",
@@ -25,3 +32,6 @@ __all__ = [
     "write_build_manifest",
     "write_health_report",
 ]
+
+# Imported on first use: what it needs costs every trace a moment.
+__getattr__ = lazy_names(__name__, {"export_knowledge": "knowledge_export"})

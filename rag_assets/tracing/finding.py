@@ -31,7 +31,7 @@ def trace(workspace: Workspace, name: str) -> list[Chain]:
         UsageError: nothing is called so; the text says what is.
         PublicationError: nothing is published.
     """
-    with open_sql(workspace) as connection:
+    with open_sql(workspace, has_knowledge=False) as connection:
         condition, values = _condition(workspace, connection, name.strip())
         rows = read_named_rows(
             connection,

@@ -148,7 +148,7 @@ def _publications(namespace: Namespace) -> Iterator[str]:
 def _describe_places(report: ReportPage, namespace: Namespace) -> None:
     if read_pointer(namespace.publications) is None:
         return
-    with open_sql(namespace.workspace, [namespace.name]) as connection:
+    with open_sql(namespace.workspace, [namespace.name], has_knowledge=False) as connection:
         rows = read_named_rows(connection, _PLACES)
     row = next((row for row in rows if row["namespace"] == namespace.name), None)
     if row is None:

@@ -38,7 +38,7 @@ def describe_outputs(page: ReportPage, workspace: Workspace, names: Sequence[str
     """
     page.add("\n## Packs and audits\n")
     try:
-        with open_sql(workspace, names) as connection:
+        with open_sql(workspace, names, has_knowledge=False) as connection:
             with_items = read_named_rows(connection, _PACKS)[0]["with_items"]
             rows = read_named_rows(connection, _JUDGED)
     except PublicationError as error:

@@ -35,14 +35,17 @@ _OUTPUTS = {
 }
 
 
-def open_sql(workspace: Workspace, names: Sequence[str] | None = None) -> "DuckDBPyConnection":
+def open_sql(
+    workspace: Workspace, names: Sequence[str] | None = None, *, has_knowledge: bool = True
+) -> "DuckDBPyConnection":
     """Return an in-memory connection with a read-only view on all that is published.
 
     It is sealed: whatever is asked of it reads no other file and writes none. What runs left
     behind is loaded when it is opened, so it stays as it was.
 
-    Views `sources`, `documents`, `parse_reports`, `parents`, `chunks`, `chunk_edits` over all
-    namespaces;
+    Views `sources`, `documents`, `archived_documents`, `parse_reports`, `parents`, `chunks`,
+    `chunk_edits` over all namespaces, and those of spec 001: `knowledge_sources`,
+    `knowledge_docs`, `knowledge_chunks`;
     tables `runs`, `packs`, `verdicts` and `claims` of the stored outputs; `drafts` of chunks, with
     the status draft, published or archived (discarded, and never published); `lineage` from each
     verdict and item to the bytes, with `stages`, `publications`, `bindings` and `versions` beside
@@ -50,23 +53,30 @@ def open_sql(workspace: Workspace, names: Sequence[str] | None = None) -> "DuckD
 
     Args:
         names: of the namespaces to look at; None for all.
+        has_knowledge: the views of spec 001 are wanted; what they need takes a moment to import.
 
     Raises:
         PublicationError: nothing is published.
     """
     chosen = workspace.namespace_names if names is None else names
-    catalogues = {}
+    folders = {}
     for name in chosen:
         folder = workspace.namespace(name).publications
         if read_pointer(folder) is not None:
-            current = current_folder(folder, name)
-            catalogues[name] = current / catalogue_name(current.name)
-    if not catalogues:
+            folders[name] = current_folder(folder, name)
+    if not folders:
         raise PublicationError(f"nothing is published in {workspace.root}. Run `rag ingest` first.")
-    connection = attach_catalogues(catalogues)
+    connection = attach_catalogues(
+        {name: folder / catalogue_name(folder.name) for name, folder in folders.items()}
+    )
     try:
         _load_outputs(connection, workspace)
         _load_drafts(connection, workspace, chosen)
+        if has_knowledge:
+            from rag_assets.tracing.knowledge_views import create_knowledge_views
+
+            namespaces = [workspace.namespace(name) for name in chosen]
+            create_knowledge_views(connection, folders, namespaces)
         create_stored_tables(connection, workspace, chosen)
         create_lineage(connection, workspace)
         seal(connection)
@@ -91,16 +101,18 @@ def _load_drafts(
 ) -> None:
     connection.execute(
         "CREATE TABLE drafts (namespace VARCHAR, doc_uid VARCHAR, status VARCHAR, "
-        "revision BIGINT, operations BIGINT, changed_by VARCHAR, changed_at VARCHAR)"
+        "revision BIGINT, operations BIGINT, changed_by VARCHAR, changed_at VARCHAR, "
+        "begun_at VARCHAR)"
     )
     rows = []
     for name in names:
         for uid, history in read_histories(workspace.namespace(name)).items():
             ended = "published" if history.is_published else "archived"
             last = history.events[-1]
+            begun = next(e for e in reversed(history.events) if e.event == "create")
             rows.append(
                 (name, uid, "draft" if history.is_open else ended, history.revision,
-                 len(history.drafted), last.by, last.at)
+                 len(history.drafted), last.by, last.at, begun.at)
             )  # fmt: skip
     if rows:
-        connection.executemany("INSERT INTO drafts VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+        connection.executemany("INSERT INTO drafts VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)

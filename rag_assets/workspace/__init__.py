@@ -46,6 +46,7 @@ from rag_assets.workspace.inventory import (
 from rag_assets.workspace.journal import Binding, Journal, Override, read_journal
 from rag_assets.workspace.layout import Namespace, Workspace
 from rag_assets.workspace.overriding import (
+    ARCHIVED,
     LISTS,
     OVERRIDABLE,
     overridden_fields,
@@ -67,6 +68,7 @@ from rag_assets.workspace.source_file import SourceFile
 from rag_assets.workspace.watching import (
     Look,
     changed_files,
+    changed_partitions,
     configuration_digest,
     look_at_raw,
     overrides_digest,
@@ -83,6 +85,7 @@ if TYPE_CHECKING:
 PUBLIC_MODULES = ("bounded_yaml",)
 
 __all__ = [
+    "ARCHIVED",
     "ENVIRONMENT_FILE",
     "LISTS",
     "OVERRIDABLE",
@@ -108,6 +111,7 @@ __all__ = [
     "Workspace",
     "add_namespace",
     "changed_files",
+    "changed_partitions",
     "changes_since_decision",
     "check_namespace_name",
     "choose_secrets",

@@ -26,6 +26,7 @@ RESERVED_NAMES = frozenset(
     {
         "workspace",
         "evidence_packs",
+        "agent_answers",
         "citation_audits",
         "claim_audits",
         "evaluation_sets",

@@ -65,6 +65,19 @@ def look_at_raw(
     )
 
 
+def changed_partitions(namespace: Namespace) -> tuple[str, ...]:
+    """Return the partitions whose contents are others now than in the last inventory.
+
+    Nothing is written; new files are read and hashed.
+
+    Raises:
+        WorkspaceError: a raw folder is gone.
+    """
+    inventory = read_inventory(namespace)
+    before = {s.source_uri: s for s in inventory.sources} if inventory else {}
+    return _changed_partitions(namespace, before, scan_raw(namespace, previous=before).sources)
+
+
 def changed_files(namespace: Namespace) -> tuple[str, ...]:
     """Return the files of the last inventory that hold other bytes now, or are gone.
 

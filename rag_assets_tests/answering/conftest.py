@@ -1,5 +1,6 @@
 """The sample papers, published, and a search of them."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,3 +26,11 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
 def retriever(workspace: Workspace) -> Iterator[Retriever]:
     with Retriever(workspace) as opened:
         yield opened
+
+
+@pytest.fixture
+def own(workspace: Workspace, tmp_path: Path) -> Workspace:
+    """Return a copy of the published papers that the test may write into."""
+    root = tmp_path / "own"
+    shutil.copytree(workspace.root, root, ignore=shutil.ignore_patterns("outputs"))
+    return Workspace.open(root)

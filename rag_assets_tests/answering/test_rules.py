@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +23,7 @@ from rag_assets.model import DamagedFileError, UsageError
 from rag_assets.retrieval import Retriever
 from rag_assets.retrieval.papers import Route
 from rag_assets.workspace import shipped_settings
+from rag_assets_tests.libraries import build, make_workspace
 
 LIMITS = Limits(steps=5, calls=12, repairs=2)
 TOPIC = Route("TOPIC_SURVEY", (), (3,))
@@ -45,7 +47,8 @@ def test_the_answer_is_quotes_with_their_places_and_no_model_is_asked(retriever:
     assert answer.is_quoted
     assert answer.unsupported == ()
     assert answer.match.is_good
-    assert actions(answer.trace) == ["search_abstracts", "search_by_section", "finish"]
+    searches = ["search_abstracts", "search_by_section", "search_by_section"]
+    assert actions(answer.trace) == [*searches, "finish"]
     first = answer.statements[0]
     assert "16.7 °C" in first.text
     for one in answer.statements:
@@ -61,6 +64,46 @@ def test_the_answer_is_quotes_with_their_places_and_no_model_is_asked(retriever:
     assert page.startswith("# Quotes: ")
     assert "No language model was asked." in page.splitlines()[2]
     assert "Model calls: 0" in page
+
+
+def test_what_the_best_passage_leads_to_is_searched_once(retriever: Retriever) -> None:
+    answer = ask(retriever, COOLER)
+    asked, followed = answer.trace.steps[1], answer.trace.steps[2]
+    assert asked.observation is not None
+    best = answer.trace.passages[asked.observation.lines[0].alias or ""]
+    query = (followed.arguments or {})["query"]
+    assert query.startswith(f"{COOLER.question} ")
+    assert query.removeprefix(f"{COOLER.question} ") in " ".join(best.text.split())
+    # Within one paper there is nowhere to go.
+    given = ask(retriever, replace(COOLER, doc_id="green-roofs-2024"))
+    assert actions(given.trace) == ["search_by_section", "finish"]
+
+
+def test_a_short_document_of_that_name_does_not_hide_the_others(tmp_path: Path) -> None:
+    notes = {
+        "evidence/ada.md": "# Ada Quarrel\n\nAda Quarrel was born in the city of Quarz.\n",
+        "evidence/quarz.md": "# Quarz\n\nThe city of Quarz lies on the river Belt.\n",
+        "evidence/tor.md": "# Tor\n\nThe city of Tor lies on the river Murn.\n",
+    }
+    workspace = make_workspace(tmp_path, notes)
+    build(workspace.namespace("thesis"))
+    asked = PaperQuestion(
+        "On which river lies the city where Ada Quarrel was born?",
+        Route("SPECIFIC_PAPER", ("Ada Quarrel",)),
+    )
+    with Retriever(workspace) as opened:
+        answer = ask(opened, asked)
+    confined, everywhere = [
+        (step.arguments or {}).get("doc_id")
+        for step in answer.trace.steps
+        if step.action == "search_by_section"
+    ][:2]
+    assert (confined, everywhere) == ("ada", None)
+    assert "quarz" in {passage.doc_uid for passage in answer.trace.passages.values()}
+    with Retriever(workspace) as opened:
+        only = ask(opened, replace(asked, doc_id="ada"))
+    searched = [step for step in only.trace.steps if step.action == "search_by_section"]
+    assert (searched[0].arguments or {})["doc_id"] == "ada"
 
 
 def test_a_chinese_question_is_told_so_in_chinese(retriever: Retriever) -> None:
@@ -86,14 +129,26 @@ def test_one_paper_is_located_by_its_name_and_searched_alone(retriever: Retrieve
     answer = ask(retriever, PaperQuestion("Did glare disturb the people asked?", route))
     second = answer.trace.steps[1]
     assert second.arguments == {
-        "query": "Did glare disturb the people asked?", "doc_id": "cool-pavements-2023",
-        "category": "EVALUATION",
+        "query": "Did glare disturb the people asked?", "doc_id": "cool-pavements-2023", "k": 10,
     }  # fmt: skip
     assert second.observation is not None
     keys = [line.chunk_key or "" for line in second.observation.lines]
     assert all(key.startswith("thesis::cool-pavements-2023:") for key in keys)
     given = replace(COOLER, doc_id="green-roofs-2024")
     assert ask(retriever, given).trace.steps[0].action == "search_by_section"
+
+
+def test_what_the_whole_paper_does_not_answer_is_searched_in_the_section(
+    retriever: Retriever,
+) -> None:
+    route = Route("SPECIFIC_PAPER", ("Cool pavements",), (3,))
+    answer = ask(retriever, PaperQuestion("Which quarks decay into leptons?", route))
+    searched = [
+        (step.arguments or {}).get("category")
+        for step in answer.trace.steps
+        if step.action == "search_by_section"
+    ]
+    assert searched[:2] == [None, "EVALUATION"]
 
 
 def test_a_single_search_is_one_search(retriever: Retriever) -> None:

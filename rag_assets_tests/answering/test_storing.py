@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,14 +24,6 @@ SCRIPT: dict[str, Any] = {
         {"turn": 2, **act("finish", answer=f"{TRUE} [C1]. Nobody slept [C1].", sources=["C1"])},
     ],
 }
-
-
-@pytest.fixture
-def own(workspace: Workspace, tmp_path: Path) -> Workspace:
-    """Return a copy of the published papers that the test may write into."""
-    root = tmp_path / "own"
-    shutil.copytree(workspace.root, root, ignore=shutil.ignore_patterns("outputs"))
-    return Workspace.open(root)
 
 
 def configured(workspace: Workspace, **settings: Any) -> Workspace:
@@ -83,6 +74,8 @@ def test_an_answer_that_was_edited_is_told_by_field_and_line(own: Workspace) -> 
         (("statements", 0, "reason_code"), "unread", "kept though it is not supported"),
         (("trace", "passages", "C1", "text"), "Green roofs are hot.", "has not its hash"),
         (("trace", "steps", 0, "arguments", "query"), "hot", "otherwise than it did"),
+        (("trace", "steps", 0, "colour"), "red", r"answer was changed: 'trace\.steps\.0\.colour'"),
+        (("schema",), "rag-assets/answer/0", "another version of rag-assets made it"),
     ],
 )
 def test_words_that_were_edited_are_told(

@@ -55,6 +55,15 @@ def test_few_vectors_wait_for_the_one_publication(
     assert (said["published"], news, len(names(namespace))) == (False, [], 1)
 
 
+def test_vectors_that_any_record_holds_are_not_to_come(namespace: Namespace) -> None:
+    long = "".join(f"## Part {n}\n\nRoof number {n} reflects light.\n\n" for n in range(30))
+    write_raw(namespace.workspace, "evidence/long.md", long)
+    run(namespace)
+    write_raw(namespace.workspace, "evidence/long.md", long.replace("number 7", "number seven"))
+    said, _ = run(namespace)
+    assert said["vectors to come"] == 1
+
+
 def test_what_can_be_found_keeps_its_vectors_while_all_is_cut_anew(namespace: Namespace) -> None:
     run(namespace)
     before = names(namespace)

@@ -119,7 +119,8 @@ def test_no_asset_renders_a_hostile_document(
     assert run.is_success, run.errors
     fresh = Workspace.open(workspace.root)
     for asset, key in (
-        ("evidence_packs", _write_question(fresh)),
+        ("evidence_packs", _write_question(fresh, "evidence")),
+        ("agent_answers", _write_question(fresh, "answer")),
         *(("citation_audits", key) for key in _write_draft(fresh)),
         *(("claim_audits", key) for key in _write_draft(fresh)),
     ):
@@ -133,14 +134,16 @@ def test_no_asset_renders_a_hostile_document(
                 assert found is not None
                 assert active_in(found.metadata) == [], asset_key
                 shown.add(asset_key.path[-1])
-    assert {*STAGES, "evidence_packs", "citation_audits", "claim_audits"} <= shown
+    assert {*STAGES, "evidence_packs", "agent_answers", "citation_audits", "claim_audits"} <= shown
 
 
-def _write_question(workspace: Workspace) -> str:
+def _write_question(workspace: Workspace, mode: str) -> str:
     from rag_assets.evidence import read_question
 
-    path = workspace.queries / "roofs.yaml"
-    path.write_text("question: 'Which roof ![q](http://127.0.0.1:9/q.png) was cooler at noon?'\n")
+    path = workspace.queries / f"{mode}.yaml"
+    path.write_text(
+        f"question: 'Which roof ![q](http://127.0.0.1:9/q.png) was cooler at noon?'\nmode: {mode}\n"
+    )
     return read_question(path).key
 
 

@@ -30,7 +30,7 @@ def test_a_second_namespace_has_assets_of_its_own_and_shares_packs_and_audits(
     assets = describe_graph(workspace)["assets"]
     stages = {key.split("/")[1] for key in assets if key.startswith("thesis/")}
     assert {key.split("/")[1] for key in assets if key.startswith("law/")} == stages
-    for shared in ("evidence_packs", "citation_audits"):
+    for shared in ("evidence_packs", "agent_answers", "citation_audits"):
         assert assets[shared]["deps"] == ["law/search_index", "thesis/search_index"]
 
 

@@ -244,6 +244,10 @@ def test_what_was_built_is_exported_as_folders(library: Path, rag: Rag, tmp_path
     at = ("--workspace", library)
     assert rag(*at, "export", "parsed", str(tmp_path / "parsed")).exit_code == 0
     assert rag(*at, "export", "chunks", str(tmp_path / "chunks")).exit_code == 0
+    tables = rag(*at, "export", "tables", str(tmp_path / "tables"))
+    assert tables.exit_code == 0, tables.output
+    assert "knowledge_docs: " in tables.stdout
+    assert (tmp_path / "tables/knowledge_chunks.lance").is_dir()
     assert (tmp_path / "parsed/thesis/roofs/roofs.md").is_file()
     assert (tmp_path / "chunks/thesis/chunk_manifest.json").is_file()
 
@@ -260,6 +264,8 @@ def test_a_question_gets_a_pack_that_can_be_cited(library: Path, rag: Rag) -> No
     assert ran.exit_code == 0, ran.output
     pack = document_of(ran)
     assert pack["items"][0]["doc_uid"] == "树荫"
+    elsewhere = rag("query", question, "--project", library, "--top-k", "2", "--json")
+    assert document_of(elsewhere)["items"] == pack["items"]
     assert list(Draft202012Validator(pack_schema()).iter_errors(pack)) == []
     saved = saved_by(ran)
     assert json.loads(saved.with_suffix(".json").read_text(encoding="utf-8")) == pack

@@ -84,6 +84,21 @@ def test_a_registered_question_is_answered(root: Path, instance: dg.DagsterInsta
     assert "green roof" in (root / "outputs/evidence_pack_v001.md").read_text()
 
 
+def test_a_question_that_asks_for_an_answer_gets_one_and_no_pack(
+    root: Path, instance: dg.DagsterInstance
+) -> None:
+    path = root / "queries/cooler.yaml"
+    path.write_text("question: How much cooler is a green roof?\nmode: answer\n")
+    key = read_question(path).key
+    instance.add_dynamic_partitions("questions", [key])
+    done = materialize(root, "--select", "agent_answers", "--partition", key)
+    assert done.returncode == 0, done.stderr
+    assert "No language model was asked" in (root / "outputs/answer_v001.md").read_text()
+    refused = materialize(root, "--select", "evidence_packs", "--partition", key)
+    assert refused.returncode == 1
+    assert "Materialize agent_answers" in refused.stderr
+
+
 def test_an_unregistered_key_is_refused(root: Path) -> None:
     done = materialize(root, "--select", "evidence_packs", "--partition", "nobody-000000000000")
     assert done.returncode == 1

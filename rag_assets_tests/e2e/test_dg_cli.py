@@ -205,7 +205,7 @@ class TestInAProjectOfOnesOwn:
 
     def test_a_workspace_is_a_component(self, project: Path) -> None:
         self.declare(project, "RagWorkspace", workspace="../../../library")
-        assert {"mine", "thesis/chunks", "evidence_packs", "citation_audits"} <= {
+        assert {"mine", "thesis/chunks", "evidence_packs", "agent_answers"} <= {
             each["asset_key"] for each in self.listed(project)["assets"]
         }
 

@@ -50,6 +50,9 @@ def test_a_draft_from_its_begin_to_an_answer(namespace: Namespace, rag: Rag) -> 
         "--revision", "1", "--reason", "a scan",
     )  # fmt: skip
     assert edited.exit_code == 0, edited.output
+    first, changed = edited.stdout.splitlines()
+    assert first.startswith("edit_text is in the draft of 'roofs'; revision 2")
+    assert changed.endswith("[edited]  Zebras keep cool.")
     late = draft("edit", "roofs", "disable", "0", "--by", "bob", "--revision", "1")
     assert late.exit_code == 3
     assert "you have seen 1" in late.stderr
@@ -63,6 +66,8 @@ def test_a_draft_from_its_begin_to_an_answer(namespace: Namespace, rag: Rag) -> 
     assert published.exit_code == 0, published.output
     assert "thesis/chunk_edits: edits applied: 1" in published.stdout
     asked = rag("--workspace", root, "query", "Do zebras keep cool?", "--json")
+    told = rag("--workspace", root, "query", "Do zebras keep cool?")
+    assert "edited; searches read “Zebras keep cool.”" in told.stdout
     items = json.loads(asked.stdout)["items"]
     assert [item["edited"] for item in items if "edited" in item] == ["Zebras keep cool."]
     status = json.loads(rag("--workspace", root, "status", "--json").stdout)

@@ -79,7 +79,7 @@ def open_partition(page: Page, server: Server, asset: str, partition: str) -> No
 
 def test_the_asset_graph_shows_every_stage(page: Page, server: Server) -> None:
     page.goto(f"{server.url}/locations/rag_assets/asset-groups/thesis/lineage")
-    for stage in (*STAGES, "evidence_packs", "citation_audits"):
+    for stage in (*STAGES, "evidence_packs", "agent_answers", "citation_audits"):
         expect(page.get_by_text(stage, exact=True).first).to_be_visible()
 
 

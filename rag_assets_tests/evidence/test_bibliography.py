@@ -369,6 +369,13 @@ def test_any_values_make_one_record_in_every_format(
     }  # fmt: skip
 
 
+def test_the_day_on_which_a_source_was_looked_at_stands_in_the_list() -> None:
+    reference = make_reference(row(accessed_at="2026-03-01"), ())
+    assert "   - looked at on 2026-03-01\n" in render_markdown([reference], "pack", ())
+    unseen = make_reference(row(accessed_at=None), ())
+    assert "looked at" not in render_markdown([unseen], "pack", ())
+
+
 DRAFT = """Sedum roofs are cooler {#roofs, p. 1}. Streets with trees are cool {#树木}.
 
 Nobody says so {#rofs}.

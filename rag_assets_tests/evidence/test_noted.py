@@ -5,7 +5,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from rag_assets.assets import record_noted_packs
+from rag_assets.assets import record_noted
 from rag_assets.evidence import AskOutcome, Question, ask, note_pack, noted_packs
 from rag_assets.workspace import Workspace
 from rag_assets_tests.libraries import build, make_workspace
@@ -25,8 +25,8 @@ def asked(tmp_path: Path) -> tuple[Workspace, AskOutcome]:
 def test_a_noted_pack_becomes_one_materialization(asked: tuple[Workspace, AskOutcome]) -> None:
     workspace, outcome = asked
     with dg.DagsterInstance.ephemeral() as instance:
-        record_noted_packs(workspace, instance)
-        record_noted_packs(workspace, instance)
+        record_noted(workspace, instance)
+        record_noted(workspace, instance)
         found = instance.fetch_materializations(dg.AssetKey("evidence_packs"), limit=9).records
     (record,) = found
     assert record.partition_key == outcome.key
@@ -43,7 +43,7 @@ def test_the_checks_of_what_was_recorded_without_a_run_are_made_too(
     packs = dg.AssetCheckKey(dg.AssetKey("evidence_packs"), "packs_cite_a_publication")
     verdicts = dg.AssetCheckKey(dg.AssetKey("citation_audits"), "verdicts_are_current")
     with dg.DagsterInstance.ephemeral() as instance:
-        record_noted_packs(workspace, instance)
+        record_noted(workspace, instance)
         for key in (packs, verdicts):
             record = instance.get_latest_asset_check_evaluation_record(key)
             assert record is not None
@@ -60,7 +60,7 @@ def test_what_cannot_be_checked_fails_its_check_and_stops_no_run(
     run.write_text("{", encoding="utf-8")
     key = dg.AssetCheckKey(dg.AssetKey("evidence_packs"), "packs_cite_a_publication")
     with dg.DagsterInstance.ephemeral() as instance:
-        record_noted_packs(workspace, instance)
+        record_noted(workspace, instance)
         record = instance.get_latest_asset_check_evaluation_record(key)
     assert record is not None
     assert record.evaluation is not None

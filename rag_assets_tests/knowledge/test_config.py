@@ -3,7 +3,7 @@
 import pytest
 
 from rag_assets import KnowledgeConfig
-from rag_assets.knowledge.config import chunk_settings, retrieve_settings
+from rag_assets.knowledge.config import ChunkConfig, chunk_settings, retrieve_settings
 from rag_assets.model import ConfigurationError
 from rag_assets.workspace import shipped_settings
 
@@ -88,6 +88,15 @@ def test_parent_and_child_and_an_overlap_in_tokens() -> None:
 def test_wrong_key_or_value_is_an_error_that_names_it(values: dict[str, object], said: str) -> None:
     with pytest.raises(ConfigurationError, match=said):
         KnowledgeConfig(**values)
+
+
+def test_sizes_that_must_be_smaller_follow_one_that_is_set() -> None:
+    child = {"child": {"max_tokens": 40}}
+    settings = chunk_settings(SHIPPED.chunk, ChunkConfig(parent_child=child))
+    assert (settings.max_tokens, settings.target_tokens, settings.min_tokens) == (40, 40, 40)
+    child = {"child": {"max_tokens": 400, "target_tokens": 60}}
+    settings = chunk_settings(SHIPPED.chunk, ChunkConfig(parent_child=child))
+    assert (settings.max_tokens, settings.target_tokens, settings.min_tokens) == (400, 60, 60)
 
 
 def test_rule_of_our_settings_holds_for_what_is_laid_over() -> None:

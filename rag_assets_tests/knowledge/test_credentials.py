@@ -78,8 +78,8 @@ def test_what_is_added_has_it_neither_in_its_sidecar_nor_in_its_name(tmp_path: P
     workspace = make_workspace(tmp_path / "library", {}, HASHING)
     namespace = workspace.namespace("thesis")
     source = KnowledgeSource(ADDRESS, content="# Roofs\n", metadata={"url": ADDRESS, "at": ADDRESS})
-    fetched = source._fetch(namespace.settings)
-    added = add_content(namespace, fetched.data, fetched.name, ADDRESS, source._described(fetched))
+    fetched = source.fetch(namespace.settings)
+    added = add_content(namespace, fetched.data, fetched.name, ADDRESS, source.describe(fetched))
     sidecar = added.path.with_name(added.path.name + ".meta.yaml").read_text(encoding="utf-8")
     assert SECRET not in sidecar + str(added.path)
     assert sidecar.count(KEPT) == 3

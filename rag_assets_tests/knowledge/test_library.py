@@ -53,7 +53,7 @@ def without_dagster(monkeypatch: pytest.MonkeyPatch) -> None:
         build(namespace)
         return RunOutcome("no-run", is_success=True, errors=(), checks=())
 
-    monkeypatch.setattr("rag_assets.running.ingest", ingest)
+    monkeypatch.setattr("rag_assets.running.ingest_changes", ingest)
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -149,7 +149,8 @@ def test_how_the_bytes_were_found_is_no_part_of_the_source_id(tmp_path: Path) ->
     for moment in ("now", "later"):
         for path in (tmp_path / "raw" / "evidence").rglob("*"):
             path.unlink() if path.is_file() else None
-        add_content(namespace, b"# A", "a.md", "https://a.example/a", {"source_info": moment})
+        told = {"source_info": moment, "source_id": f"the caller's of {moment}"}
+        add_content(namespace, b"# A", "a.md", "https://a.example/a", told)
         build(namespace)
         (source,) = require_inventory(namespace).sources
         identities.append(source_id(namespace, source))

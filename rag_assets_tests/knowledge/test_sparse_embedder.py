@@ -31,7 +31,7 @@ def _without_dagster(monkeypatch: pytest.MonkeyPatch) -> None:
         build(namespace)
         return RunOutcome("no-run", is_success=True, errors=(), checks=())
 
-    monkeypatch.setattr("rag_assets.running.ingest", ingest)
+    monkeypatch.setattr("rag_assets.running.ingest_changes", ingest)
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +126,7 @@ def test_without_another_model_the_shipped_ones_stand_before_it(
         seen.append(namespace)
         return RunOutcome("no-run", is_success=False, errors=("stopped here",), checks=())
 
-    monkeypatch.setattr("rag_assets.running.ingest", ingest)
+    monkeypatch.setattr("rag_assets.running.ingest_changes", ingest)
     config = KnowledgeConfig(base_config={"vector_store": {"path": str(tmp_path)}})
     with pytest.raises(Exception, match="stopped here"):
         KnowledgeSource("owls.md", OWLS).ingest_sync(

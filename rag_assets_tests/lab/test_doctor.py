@@ -1,16 +1,28 @@
-"""What `rag doctor` says of a laboratory."""
+"""A laboratory within its workspace: what `rag doctor` says of it, what it changes there."""
 
 from pathlib import Path
 
 import pytest
 
+from rag_assets.lab import init_laboratory
 from rag_assets.running import laboratories
 from rag_assets.running.laboratories import file_system_of, laboratory_faults
+from rag_assets.workspace import Workspace, settings_digest
 from rag_assets_tests.lab.laboratories import make_laboratory, make_workspace
 
 
 def test_a_workspace_without_a_laboratory_is_not_told_of_one(tmp_path: Path) -> None:
     assert list(laboratory_faults(make_workspace(tmp_path / "plain"))) == []
+
+
+def test_a_laboratory_makes_nothing_else_stale(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path / "plain")
+    (workspace.root / "namespaces/thesis.yaml").write_text("{}\n", encoding="utf-8")
+    before = settings_digest(workspace.namespace("thesis"))
+    init_laboratory(workspace)
+    after = Workspace.open(workspace.root)
+    assert after.settings.lab is not None
+    assert settings_digest(after.namespace("thesis")) == before
 
 
 def test_a_sound_laboratory_a_missing_one_and_a_broken_one(tmp_path: Path) -> None:

@@ -238,6 +238,8 @@ def test_runs_of_before_teach_only_where_a_person_says_so(lab: Laboratory) -> No
     assert active(lab) == []
     assert learn_again(lab, "old", at=AT, by="ana").learned
     assert active(lab) == [("success", "Ethylene rose.")]
+    give(lab, "old", form(lab, pros="Methane rose."))
+    assert active(lab) == [("success", "Methane rose.")]
 
 
 def test_without_learning_an_edit_still_takes_back(lab: Laboratory) -> None:

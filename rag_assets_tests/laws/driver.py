@@ -278,6 +278,10 @@ class InProcessWorker:
     def wait_until_ready(self) -> None:
         """Ready at once."""
 
+    def serves(self, settings: ParseSettings) -> bool:
+        """It starts at once too: none is kept."""
+        return False
+
     def parse(self, job: ParseJob) -> tuple[ParseReport, bool]:
         """Do what the worker process does with a job."""
         return worker._perform(job, self._settings, _Nobody())  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from rag_assets.publishing.languages import passage_language
 from rag_assets.publishing.schemas import (
+    ARCHIVED_DOCUMENTS,
     CHUNK_EDITS,
     CHUNKS,
     DOCUMENTS,
@@ -167,6 +168,7 @@ def published_tables(
     return {
         "sources": pa.Table.from_pylist(sources, schema=SOURCES),
         "documents": pa.Table.from_pylist(documents, schema=DOCUMENTS),
+        "archived_documents": ARCHIVED_DOCUMENTS.empty_table(),
         "parse_reports": pa.Table.from_pylist(reports, schema=PARSE_REPORTS),
         "parents": pa.Table.from_pylist(list(parents.values()), schema=PARENTS),
         "chunks": pa.Table.from_pylist(list(rows), schema=CHUNKS),

@@ -5,6 +5,8 @@ import sys
 from pathlib import Path
 
 import dagster as dg
+import pytest
+from dagster._core.storage.event_log.sqlite import consolidated_sqlite_event_log
 
 from rag_assets.running import open_instance
 from rag_assets.workspace import create_workspace
@@ -23,6 +25,27 @@ def test_the_history_stays_open_between_two_events(tmp_path: Path) -> None:
     assert not log.exists()
     with open_instance(workspace) as instance:
         assert len(instance.all_asset_keys()) == 2
+
+
+def test_an_engine_of_the_event_log_serves_every_event(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    original = consolidated_sqlite_event_log.create_engine
+
+    def create_engine(url: str, **options: object) -> object:
+        made.append(url)
+        return original(url, **options)
+
+    monkeypatch.setattr(consolidated_sqlite_event_log, "create_engine", create_engine)
+    workspace, _ = create_workspace(tmp_path, "papers")
+    with open_instance(workspace) as instance:
+        assert made  # it is Dagster's own that is watched
+        made.clear()
+        for number in range(3):
+            instance.report_runless_asset_event(dg.AssetMaterialization(f"made-{number}"))
+        assert len(instance.all_asset_keys()) == 3
+        assert made == []
 
 
 IMPORTS = """

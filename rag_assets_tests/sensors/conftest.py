@@ -105,5 +105,6 @@ def _job_of(request: dg.RunRequest) -> str:
         return "thesis_ingest"
     if "rag/partition" in request.tags:
         asked = request.asset_selection or ()
-        return "answer_question" if dg.AssetKey("evidence_packs") in asked else "audit_draft"
+        questions = {dg.AssetKey("evidence_packs"), dg.AssetKey("agent_answers")}
+        return "answer_question" if questions.intersection(asked) else "audit_draft"
     return "__ASSET_JOB"

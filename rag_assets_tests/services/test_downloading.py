@@ -15,6 +15,7 @@ import pytest
 
 from rag_assets.services import (
     DownloadError,
+    Known,
     Limits,
     PrivateAddressError,
     TooLargeError,
@@ -212,6 +213,30 @@ def test_every_honest_form_is_read(answer: bytes, body: bytes) -> None:
         assert download(f"{site.url}/a", AMPLE).data == body
 
 
+def test_known_version_is_asked_about_where_it_was_sent_from_and_nowhere_else() -> None:
+    unchanged = b"HTTP/1.1 304 Not Modified\r\n\r\n"
+    with serving(b=unchanged) as site:
+        site.scripts["/a"] = lambda send, over: send(moved("/b"))
+        known = Known(f"{site.url}/b", '"v1"', "Tue, 24 Nov 2026 10:00:00 GMT")
+        answer = download(f"{site.url}/a", AMPLE, known)
+        assert (answer.status, answer.is_success, answer.data) == (304, False, b"")
+        assert [b"If-None-Match" in head for head in site.asked] == [False, True]
+        assert b'\r\nIf-None-Match: "v1"\r\n' in site.asked[1]
+        assert b"\r\nIf-Modified-Since: Tue, 24 Nov 2026 10:00:00 GMT\r\n" in site.asked[1]
+
+
+@pytest.mark.parametrize(
+    ("etag", "last_modified"),
+    [("", ""), ("v1", "yesterday\r\nCookie: a"), ('"a\r\nCookie: b"', "今天"), ('"今"', "")],
+)
+def test_version_that_no_server_writes_is_not_asked_about(etag: str, last_modified: str) -> None:
+    with serving(a=page(b"whole")) as site:
+        url = f"{site.url}/a"
+        assert download(url, AMPLE, Known(url, etag, last_modified)).data == b"whole"
+    assert b"If-" not in site.asked[0]
+    assert b"Cookie" not in site.asked[0]
+
+
 def test_user_and_password_go_to_their_own_host_alone() -> None:
     with serving(b=page(b"there")) as other, serving(c=page(b"here")) as site:
         site.scripts["/a"] = lambda send, over: send(moved("/c"))
@@ -229,7 +254,8 @@ def test_user_and_password_go_to_their_own_host_alone() -> None:
     ["127.0.0.1", "localhost", "2130706433", "0x7f000001", "0177.0.0.1", "127.1", "0", "0.0.0.1",
      "[::1]", "[::ffff:127.0.0.1]", "[::]", "10.0.0.1", "172.16.5.4", "192.168.1.1",
      "169.254.169.254", "100.64.0.1", "224.0.0.1", "[fe80::1]", "[fc00::1]", "[ff02::1]",
-     "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "255.255.255.255"],
+     "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "255.255.255.255", "[fec0::1]", "168.63.129.16",
+     "[::ffff:168.63.129.16]", "100.100.100.200", "[fd00:ec2::254]"],
 )  # fmt: skip
 def test_private_address_is_not_asked_however_it_is_written(
     host: str, monkeypatch: pytest.MonkeyPatch

@@ -134,6 +134,7 @@ def test_what_the_text_does_not_say_stays_unknown(library: OpenedLibrary) -> Non
     ("asked", "told"),
     [
         ("[无名法 > 第一条]", "no law of this library"),
+        ("[甲乙市养“条例 > 第一条]", "no law of this library"),
         ("[养犬条例 > 第九条]", "nearest is 第三条"),
         ("[养犬条例 > 第二章 > 第二条]", "第一章 总则"),
         ("[养犬条例 > 第二条第七项]", "no such clause"),

@@ -42,9 +42,12 @@ LIBRARIES = {"pymupdf"}
 # Whose files they are → "module" or "module:function".
 OWNERS = {
     "a person's outputs": {
+        "answering/saved.py:_noted",
+        "answering/saved.py:answer_records",
         "answering/storing.py:_differences",
         "answering/storing.py:ask_papers",
         "answering/storing.py:replay_stored",
+        "answering/verifying.py:_state",
         "assets/citation_audits.py",
         "assets/claim_audits.py",
         "assets/evidence_packs.py",

@@ -12,7 +12,7 @@ from rag_assets.evidence import Question, ask
 from rag_assets.publishing.catalogue import catalogue_name
 from rag_assets.storage import current_folder
 from rag_assets.tracing import open_sql
-from rag_assets.workspace import Workspace
+from rag_assets.workspace import Workspace, override_metadata
 from rag_assets_tests.editing.drafting import open_editor
 from rag_assets_tests.libraries import HASHING, build, make_workspace
 
@@ -23,9 +23,13 @@ PAGES = [CHECKOUT / "README.md", *sorted((CHECKOUT / "docs").glob("*.md"))]
 
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
-    files: dict[str, str | bytes] = {"evidence/roofs.md": "# Roofs\n\nIt was 7 degrees cooler.\n"}
+    files: dict[str, str | bytes] = {
+        "evidence/roofs.md": "# Roofs\n\nIt was 7 degrees cooler.\n",
+        "evidence/old.md": "# Old\n\nWater.\n",
+    }
     made = make_workspace(tmp_path_factory.mktemp("sealed") / "论文", files, SETTINGS)
     build(made.namespace("thesis"))
+    override_metadata(made.namespace("thesis"), "old", {"archived": "true"}, "superseded")
     editor = open_editor(made.namespace("thesis"), "roofs")
     editor.create()
     editor.edit_text(0, "It was 7 degrees cooler, as the scan should have read.")

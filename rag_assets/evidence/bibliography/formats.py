@@ -204,6 +204,8 @@ def _markdown(references: Sequence[Reference], title: str, notes: Sequence[str])
             yield f"   {escape_inline(f'https://doi.org/{one.doi}' if one.doi else one.url)}"
         cite = code_span(f"{{#{one.cite_as}}}")
         yield f"   - cite as {cite}, key {code_span(one.key)}"
+        if one.accessed:
+            yield f"   - looked at on {_date(one.accessed, '-')}"
         if one.where:
             yield f"   - used: {_line(', '.join(one.where))}"
         if one.missing:

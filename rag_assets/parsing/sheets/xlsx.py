@@ -1,6 +1,6 @@
 """Excel workbooks (xlsx, xlsm): sheets in order, every row a line that can stand alone."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -37,6 +37,19 @@ class _Sheet:
     part: str
     kind: str
     is_hidden: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WorkbookSheet:
+    """A sheet's filled cells.
+
+    Args:
+        rows: number from 1, and by column from 0 what a cell shows and its number in full: a cell
+            that shows 0.12 may hold 0.1234.
+    """
+
+    name: str
+    rows: tuple[tuple[int, Mapping[int, tuple[str, str]]], ...]
 
 
 class XlsxParser:
@@ -94,6 +107,39 @@ class XlsxParser:
                 *package.missing_warning(),
             ),
         )
+
+
+def read_workbook(data: bytes, settings: ParseSettings) -> tuple[WorkbookSheet, ...]:
+    """Return the sheets of an xlsx workbook cell by cell, hidden ones and charts left out.
+
+    Raises:
+        ParseFailure: `damaged_file`, `hostile_file`, `size_limit`.
+    """
+    package = OfficePackage(data, settings)
+    workbook = package.main_part("xl/workbook.xml")
+    strings = _read_strings(package, workbook)
+    shown, full = CellReader(strings, _read_formats(package, workbook)), CellReader(strings, ())
+    found = []
+    for sheet in _list_sheets(package, workbook):
+        if sheet.kind == "chartsheet" or sheet.is_hidden:
+            continue
+        both = zip(
+            shown.rows(package.pieces(sheet.part), sheet.part),
+            full.rows(package.pieces(sheet.part), sheet.part),
+            strict=True,
+        )
+        rows = tuple(
+            (
+                number,
+                {
+                    column: (text, plain)
+                    for (column, text), (_, plain) in zip(row, plain_row, strict=True)
+                },
+            )
+            for (number, row), (_, plain_row) in both
+        )
+        found.append(WorkbookSheet(sheet.name, rows))
+    return tuple(found)
 
 
 def part_tables(rows: Iterable[tuple[int, SparseRow]]) -> Iterator[Row]:

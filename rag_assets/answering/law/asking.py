@@ -1,0 +1,227 @@
+"""Ask statutes a question: whole articles are found, what is said of them is checked."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import date
+from typing import TYPE_CHECKING
+
+from rag_assets.agents import (
+    AgentJob,
+    LiveWorld,
+    ModelPolicy,
+    RecordedJudge,
+    ScorerJudge,
+    Toolset,
+    Trace,
+    replay_agent,
+    run_agent,
+)
+from rag_assets.agents.statements import CHECKING_VERSION, StatementJudge, VerbatimJudge
+from rag_assets.agents.trace import Limits
+from rag_assets.answering.asking import SINGLE_STEPS, citable_filters, reader_of
+from rag_assets.answering.law.checking import LAW_CHECKING_VERSION, check_law
+from rag_assets.answering.law.notices import law_notices
+from rag_assets.answering.law.record import LAYOUT_VERSION, LawAnswer, LawSource
+from rag_assets.answering.law.rules import QUOTES_NAME, first_search, law_rules, quote_articles
+from rag_assets.answering.law.tools import LawSearch, law_tools
+from rag_assets.answering.quotes import share_of_words
+from rag_assets.answering.record import AnswerReader, Mode
+from rag_assets.answering.sound import require_sound_parts
+from rag_assets.llm import Budget, ChatModel, load_prompt
+from rag_assets.model import DamagedFileError, UsageError, hash_fields
+from rag_assets.parsing import read_parsed
+from rag_assets.publishing import build_id_of
+from rag_assets.retrieval import Publications
+
+if TYPE_CHECKING:
+    from rag_assets.judging import Scorer
+    from rag_assets.retrieval import Retriever
+
+# Counts as code: raise it when the same publications answer otherwise.
+LAW_ANSWERING_VERSION = 1
+PROMPT = "law_adviser"
+
+
+@dataclass(frozen=True, slots=True)
+class LawQuestion:
+    """What is asked, for which day.
+
+    Args:
+        as_of: the day on which wordings have to hold, ISO.
+        mode: `single` searches once and answers from that.
+    """
+
+    question: str
+    as_of: str
+    namespaces: tuple[str, ...] = ()
+    mode: Mode = "agent"
+
+
+def answer_statutes(
+    retriever: "Retriever",
+    asked: LawQuestion,
+    limits: Limits,
+    *,
+    model: ChatModel | None,
+    scorer: "Scorer",
+    clock: Callable[[], float],
+) -> LawAnswer:
+    """Return the answer to a question about law, every point of it checked.
+
+    Args:
+        retriever: entered; what may not be cited is never searched.
+        limits: of the run; the steps of mode `single` are two.
+        model: writes the answer; None for rules, which quote articles.
+        scorer: holds each sentence that a model wrote against the articles that it cites.
+        clock: seconds from any beginning, for `limits.seconds`.
+
+    Raises:
+        UsageError: no text in the question, or no statutes in what is asked.
+        DamagedFileError: an article is not what stands in its source.
+    """
+    from rag_assets.statutes import LawShelf, Repeals
+
+    if not any(map(str.isalnum, asked.question)):
+        raise UsageError("the question has no text. Write a question with words in it.")
+    readers = {reader.namespace: reader for reader in retriever.readers}
+    day = date.fromisoformat(asked.as_of)
+    shelf = LawShelf(Publications(retriever.workspace, readers), day)
+    shelf.require_statutes()
+    search = LawSearch(retriever, shelf, day, citable_filters(()), Repeals(retriever, shelf))
+    policy = None
+    if model is not None:
+        policy = ModelPolicy.of(model, load_prompt(PROMPT), _tools(asked))
+    budget = Budget(limits.tokens, limits.seconds, clock=clock)
+    world = LiveWorld(law_tools(), search, model, budget)
+    trace = run_agent(_job(asked, limits, policy), world)
+    _require_printed(retriever, trace)
+    sources = _by_alias(search, trace)
+    reader = reader_of(scorer, is_quoted=_is_quoted(trace))
+    judge = VerbatimJudge() if _is_quoted(trace) else ScorerJudge(scorer)
+    publications = {name: str(m["publication"]) for name, m in retriever.manifests.items()}
+    builds = {name: build_id_of(m) for name, m in retriever.manifests.items()}
+    return _answer(asked, trace, sources, judge, reader, publications, builds)
+
+
+def replay_law_answer(answer: LawAnswer) -> LawAnswer:
+    """Return the same answer, made again without a model, a search or a clock.
+
+    Raises:
+        RecordingError: this version goes another way than the one that made it.
+        DamagedFileError: its words do not stand in its own articles.
+    """
+    said = [point for one in answer.conflicts for point in one.said]
+    kept = [point.statement for point in (*answer.points, *said)]
+    dropped = [point.statement for point in answer.dropped]
+    require_sound_parts(answer.trace.passages, kept, dropped)
+    asked = LawQuestion(answer.question, answer.as_of, answer.namespaces, answer.mode)
+    described = dict(answer.trace.policy)
+    policy = None
+    name = str(described.pop("name"))
+    if name != QUOTES_NAME:
+        policy = ModelPolicy(name, described, load_prompt(PROMPT), _tools(asked))
+    trace = replay_agent(_job(asked, answer.trace.limits, policy), answer.trace)
+    return _answer(
+        asked, trace, dict(answer.sources), RecordedJudge((*kept, *dropped)), answer.reader,
+        dict(answer.publications), dict(answer.build_ids),
+    )  # fmt: skip
+
+
+def _job(asked: LawQuestion, limits: Limits, policy: ModelPolicy | None) -> AgentJob:
+    rules = law_rules()
+    if asked.mode == "single":
+        limits = replace(limits, steps=SINGLE_STEPS)
+    return AgentJob(
+        question=asked.question,
+        brief=f"Wordings have to hold on {asked.as_of}.",
+        tools=_tools(asked),
+        policy=policy or rules,
+        limits=limits,
+        finisher=quote_articles,
+        finisher_name=QUOTES_NAME,
+        fallback=None if policy is None else rules,
+        opening=(first_search(asked.question),),
+    )
+
+
+def _tools(asked: LawQuestion) -> Toolset[LawSearch]:
+    return law_tools(only_finish=asked.mode == "single")
+
+
+def _is_quoted(trace: Trace) -> bool:
+    return trace.answered_by == QUOTES_NAME
+
+
+def _by_alias(search: LawSearch, trace: Trace) -> dict[str, LawSource]:
+    """Return what is known of each article, by alias; so is the one that it changes."""
+    aliases = {passage.citation_id: alias for alias, passage in trace.passages.items()}
+    found: dict[str, LawSource] = {}
+    for alias, passage in trace.passages.items():
+        source = search.sources[passage.chunk_key]
+        changed = aliases.get(source.change_of or "")
+        found[alias] = replace(source, alias=alias, change_of=changed)
+    return found
+
+
+def _require_printed(retriever: "Retriever", trace: Trace) -> None:
+    """Hold every article against the parse that it was cut from.
+
+    Raises:
+        DamagedFileError: one is not what stands there.
+    """
+    readers = {reader.namespace: reader for reader in retriever.readers}
+    texts: dict[tuple[str, str], str] = {}
+    for passage in trace.passages.values():
+        key = passage.namespace, passage.doc_uid
+        if key not in texts:
+            (row,) = readers[key[0]].fetch_documents([key[1]]).to_pylist()
+            parse = retriever.workspace.root / "data" / row["content_ref"]
+            texts[key] = read_parsed(parse)[0].text
+        if texts[key][passage.char_start : passage.char_end] != passage.text:
+            raise DamagedFileError(
+                f"{passage.citation_id} is not what stands in {passage.doc_uid}. Run `rag ingest`."
+            )
+
+
+def _answer(
+    asked: LawQuestion,
+    trace: Trace,
+    sources: Mapping[str, LawSource],
+    judge: StatementJudge,
+    reader: AnswerReader,
+    publications: dict[str, str],
+    build_ids: dict[str, str],
+) -> LawAnswer:
+    is_quoted = _is_quoted(trace)
+    checked = check_law(
+        trace.result, sources, trace.passages, judge, asked.as_of, is_quoted=is_quoted
+    )
+    words_found = share_of_words(asked.question, trace.passages)
+    decided = (
+        asdict(asked), dict(trace.policy), asdict(trace.limits), reader.fingerprint, publications
+    )  # fmt: skip
+    versions = (LAW_ANSWERING_VERSION, CHECKING_VERSION, LAW_CHECKING_VERSION)
+    answer = LawAnswer(
+        answer_id=hash_fields(*versions, *decided)[:16],
+        layout=LAYOUT_VERSION,
+        question=asked.question,
+        as_of=asked.as_of,
+        mode=asked.mode,
+        is_quoted=is_quoted,
+        points=checked.points,
+        conflicts=checked.conflicts,
+        dropped=checked.dropped,
+        words_found=words_found,
+        notices=(),
+        sources=sources,
+        reader=reader,
+        namespaces=asked.namespaces,
+        publications=publications,
+        build_ids=build_ids,
+        trace=trace,
+    )
+    told = law_notices(
+        asked.question, asked.as_of, trace, checked, sources.values(), answer.cited, words_found,
+        reader, is_quoted=is_quoted,
+    )  # fmt: skip
+    return replace(answer, notices=told)

@@ -1,0 +1,274 @@
+"""What of an answer about law may be said: every statement by an article that says it, in force."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rag_assets.agents import CheckedStatement, Passage
+from rag_assets.agents.statements import (
+    StatementCode,
+    StatementJudge,
+    check_sentences,
+    read_statements,
+)
+from rag_assets.answering.law.citing import FoundArticles, Resolved, take_citations
+from rag_assets.answering.law.exceptions import exceptions_around, exceptions_of, excepts
+from rag_assets.answering.law.precedence import find_precedence
+from rag_assets.answering.law.record import LawConflict, LawPoint, LawSource
+
+# Counts as code: raise it when the same answer over the same articles comes to another list.
+LAW_CHECKING_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedLaw:
+    """What may be said, and what not."""
+
+    points: tuple[LawPoint, ...]
+    conflicts: tuple[LawConflict, ...]
+    dropped: tuple[LawPoint, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A statement as it is written. `conflict` is the number of the conflict that it belongs to."""
+
+    text: str
+    citations: tuple[str, ...]
+    conflict: int | None = None
+
+
+def check_law(
+    result: Mapping[str, Any],
+    sources: Mapping[str, LawSource],
+    passages: Mapping[str, Passage],
+    judge: StatementJudge,
+    as_of: str,
+    *,
+    is_quoted: bool,
+) -> CheckedLaw:
+    """Return what of an answer is kept.
+
+    A statement is kept where each of its citations names an article that was found and is in force
+    (or nobody knows), where the judge finds it supported by these, within the clause that is
+    cited, and where it does not leave out the exception of the sentence that supports it. Of a
+    conflict both sides must be so, of whatever standing, and the one that is said to prevail must.
+
+    Args:
+        result: arguments of `finish`.
+        sources: articles that were found, by alias; `passages` their texts.
+        is_quoted: points are articles, whole.
+    """
+    written = [*_points(result, is_quoted=is_quoted), *_sides(result)]
+    articles = FoundArticles(sources, passages)
+    found = [[articles.resolve(one) for one in each.citations] for each in written]
+    # What names nothing is left as it is: it is no alias, and so refused.
+    divided = [
+        (
+            number,
+            each.text,
+            [
+                one.alias if isinstance(one, Resolved) else cited
+                for one, cited in zip(own, each.citations, strict=True)
+            ],
+        )
+        for number, (each, own) in enumerate(zip(written, found, strict=True), start=1)
+    ]
+    read = passages if is_quoted else _without_numbers(sources, passages)
+    judged = check_sentences(divided, read, judge, is_quoted=is_quoted)
+    points = [
+        _point(statement, own, each, sources, passages, as_of, is_quoted=is_quoted)
+        for statement, own, each in zip(judged, found, written, strict=True)
+    ]
+    kept = [
+        point
+        for point, each in zip(points, written, strict=True)
+        if point.statement.is_supported and each.conflict is None
+    ]
+    conflicts, refused = _conflicts(result, points, written, sources)
+    dropped = [
+        *(
+            point
+            for point, each in zip(points, written, strict=True)
+            if not point.statement.is_supported
+        ),
+        *refused,
+    ]
+    return CheckedLaw(
+        tuple(kept),
+        (*conflicts, *_changes(sources, kept, conflicts)),
+        tuple(sorted(dropped, key=lambda point: point.statement.number)),
+    )
+
+
+def _without_numbers(
+    sources: Mapping[str, LawSource], passages: Mapping[str, Passage]
+) -> dict[str, Passage]:
+    """Return the articles without their numbers: 第三条 is no word of the sentence behind it."""
+    found = {}
+    for alias, passage in passages.items():
+        bare = passage.text.removeprefix(sources[alias].article).lstrip()
+        start = passage.char_start + len(passage.text) - len(bare)
+        found[alias] = replace(passage, text=bare, char_start=start)
+    return found
+
+
+def _points(result: Mapping[str, Any], *, is_quoted: bool) -> Iterator[_Written]:
+    for point in result["points"]:
+        if is_quoted:
+            yield _Written(point["text"], tuple(point["citations"]))
+        else:
+            yield from _statements(point["text"], point["citations"])
+
+
+def _sides(result: Mapping[str, Any]) -> Iterator[_Written]:
+    for number, one in enumerate(result.get("conflicts") or ()):
+        for side in ("prevails", "yields"):
+            for each in _statements(one[f"{side}_says"], [one[side]]):
+                yield replace(each, citations=(one[side],), conflict=number)
+
+
+def _statements(text: str, citations: Iterable[str]) -> Iterator[_Written]:
+    """Yield the sentences of a point, each with its own citations, else with the point's."""
+    for line in text.split("\n"):
+        bare, inline = take_citations(line)
+        for said, marks in read_statements(bare):
+            own = dict.fromkeys((*inline, *marks)) or dict.fromkeys(citations)
+            yield _Written(said, tuple(own))
+
+
+def _point(
+    statement: CheckedStatement,
+    resolved: Sequence[Resolved | str],
+    written: _Written,
+    sources: Mapping[str, LawSource],
+    passages: Mapping[str, Passage],
+    as_of: str,
+    *,
+    is_quoted: bool,
+) -> LawPoint:
+    shown = tuple(
+        one.shown if isinstance(one, Resolved) else cited
+        for one, cited in zip(resolved, written.citations, strict=True)
+    )
+    reasons = [one for one in resolved if isinstance(one, str)]
+    if reasons:
+        return LawPoint(_refused(statement, "unknown_alias", " ".join(reasons)), shown)
+    if not statement.is_supported:
+        return LawPoint(statement, shown)
+    if written.conflict is None:
+        for alias in statement.citations:
+            if sources[alias].standing not in {"in_force", "unknown"}:
+                told = sources[alias].standing.replace("_", " ")
+                by = sources[alias].repealed_by
+                why = f" (“{by}”)" if by else ""
+                reason = f"{sources[alias].citation} is {told} on {as_of}{why}."
+                return LawPoint(_refused(statement, "not_in_force", reason), shown)
+    if is_quoted:
+        return LawPoint(statement, shown)
+    found = [one for one in resolved if isinstance(one, Resolved)]
+    faults = filter(None, (_other_clause(statement, found, passages),
+                           _left_out(statement, passages)))  # fmt: skip
+    fault = next(faults, None)
+    if fault is not None:
+        return LawPoint(fault, shown)
+    others = (
+        told
+        for alias in statement.citations
+        for told in exceptions_of(passages[alias].text)
+        if not excepts(statement.text)
+    )
+    return LawPoint(statement, shown, tuple(dict.fromkeys(others)))
+
+
+def _other_clause(
+    statement: CheckedStatement, resolved: Sequence[Resolved], passages: Mapping[str, Passage]
+) -> CheckedStatement | None:
+    """Refuse what another clause of the article says than the one that is cited."""
+    quote = statement.quote
+    own = [one for one in resolved if quote is not None and one.alias == quote.alias]
+    if quote is None or any(one.spans is None for one in own):
+        return None
+    begin = passages[quote.alias].char_start
+    first, last = quote.char_start - begin, quote.char_end - begin
+    spans = [span for one in own for span in one.spans or ()]
+    if any(start < last and first < end for start, end in spans):
+        return None
+    shown = ", ".join(one.shown for one in own)
+    reason = f"What says so stands in another clause of the article than {shown}."
+    return _refused(statement, "wrong_clause", reason)
+
+
+def _left_out(
+    statement: CheckedStatement, passages: Mapping[str, Passage]
+) -> CheckedStatement | None:
+    """Refuse what leaves out the exception of the sentence that supports it."""
+    quote = statement.quote
+    if quote is None or excepts(statement.text):
+        return None
+    passage = passages[quote.alias]
+    begin = passage.char_start
+    left = exceptions_around(passage.text, quote.char_start - begin, quote.char_end - begin)
+    if left is None:
+        return None
+    reason = f"It leaves out what the article excepts: “{left}”"
+    return _refused(statement, "drops_exception", reason)
+
+
+def _conflicts(
+    result: Mapping[str, Any],
+    points: Sequence[LawPoint],
+    written: Sequence[_Written],
+    sources: Mapping[str, LawSource],
+) -> tuple[list[LawConflict], list[LawPoint]]:
+    """Return the conflicts that are kept, and their statements that are not."""
+    kept: list[LawConflict] = []
+    refused: list[LawPoint] = []
+    for number, _ in enumerate(result.get("conflicts") or ()):
+        own = [
+            point
+            for point, each in zip(points, written, strict=True)
+            if each.conflict == number
+        ]  # fmt: skip
+        sound = [point for point in own if point.statement.is_supported]
+        named = list(dict.fromkeys(p.statement.citations[0] for p in sound))
+        if len(sound) < len(own) or len(named) != 2:
+            reason = "The other side of the conflict is not supported, so that there is none."
+        else:
+            first, second = (sources[alias] for alias in named)
+            by, is_first = find_precedence(first, second)
+            if is_first:
+                kept.append(LawConflict(by, first.alias, second.alias, tuple(own)))
+                continue
+            what = {"wording": "the wording that holds", "rank": "the higher rank"}
+            reason = (
+                f"{first.citation} does not prevail over {second.citation}: the latter is "
+                f"{what.get(by, 'the newer law of the same rank')}."
+            )
+        refused += [
+            replace(one, statement=_refused(one.statement, "wrong_precedence", reason))
+            for one in sound
+        ]
+    return kept, refused
+
+
+def _changes(
+    sources: Mapping[str, LawSource],
+    points: Sequence[LawPoint],
+    conflicts: Sequence[LawConflict],
+) -> Iterator[LawConflict]:
+    """Yield the other wordings of articles that are cited, where they read otherwise."""
+    cited = {alias for point in points for alias in point.statement.citations}
+    told = {frozenset((one.prevails, one.yields)) for one in conflicts}
+    for other in sources.values():
+        pair = frozenset((other.alias, other.change_of or other.alias))
+        if other.change_of is None or not pair & cited or pair in told:
+            continue
+        own = sources[other.change_of]
+        _, is_first = find_precedence(own, other)
+        first, second = (own, other) if is_first else (other, own)
+        yield LawConflict("wording", first.alias, second.alias)
+
+
+def _refused(statement: CheckedStatement, code: StatementCode, reason: str) -> CheckedStatement:
+    return replace(statement, reason_code=code, reason=reason)

@@ -1,0 +1,227 @@
+"""The tools of an agent that searches statutes. An article is shown whole or not at all."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import Annotated, Any
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from rag_assets.agents import ContextTool, Found, FoundLine, Passage, Toolset
+from rag_assets.answering.law.record import LawSource
+from rag_assets.model import count_of, hash_text
+from rag_assets.retrieval import Retriever, SearchFilters
+from rag_assets.statutes import (
+    FoundArticle,
+    LawShelf,
+    Repeals,
+    read_citation,
+    search_shelf,
+)
+
+# Spec 003 §6.1: the top 20 go to the model.
+TOP_K = 20
+# Characters of all articles that one search shows: some 20,000 to 30,000 tokens.
+MOST_CHARACTERS = 30_000
+# Of so many articles of a search other wordings are looked up: the first ones are read.
+_CHANGES_OF = 8
+# Of 100 (rapidfuzz ratio); below it two articles of one number are two provisions.
+_SAME_PROVISION = 50.0
+
+
+@dataclass(frozen=True, slots=True)
+class LawSearch:
+    """What the tools work on; it remembers what is known of each article that it has shown.
+
+    Args:
+        shelf: of the retriever's publications, for `as_of`.
+        repeals: what the laws in force repeal.
+        sources: by `namespace::chunk_id` of the passage.
+    """
+
+    retriever: Retriever
+    shelf: LawShelf
+    as_of: date
+    filters: SearchFilters
+    repeals: Repeals
+    sources: dict[str, LawSource] = field(default_factory=dict)
+
+
+class GivenPoint(TypedDict):
+    """A point of an answer with the articles that say it."""
+
+    text: str
+    citations: list[str]
+
+
+class GivenConflict(TypedDict):
+    """Two provisions that conflict: which prevails, and what each says."""
+
+    prevails: str
+    prevails_says: str
+    yields: str
+    yields_says: str
+
+
+def law_search(
+    search: LawSearch,
+    query: Annotated[str, Field(min_length=1, description="A question, or words of the law.")],
+    k: Annotated[int, Field(ge=1, le=40, description="Articles at most.")] = TOP_K,
+) -> Found:
+    """Find articles on a question, in the wording that holds on the day, each whole."""
+    found = search_shelf(
+        search.retriever, search.shelf, query, search.as_of, top_k=k, filters=search.filters
+    )
+    articles = {
+        article.citation: (article, one.hit.score)
+        for one in found.found
+        for article in one.articles
+    }
+    lines: list[FoundLine] = []
+    told = [f"{warning.rstrip('.')}." for warning in found.warnings]
+    room = MOST_CHARACTERS
+    shown: list[FoundArticle] = []
+    for article, score in articles.values():
+        if len(article.text) > room:
+            told.append(
+                f"{article.citation} has {len(article.text)} characters, more than there is room "
+                "for, and is left out whole."
+            )
+            continue
+        room -= len(article.text)
+        shown.append(article)
+        lines.append(_line(search, article, score))
+    for article, other in _other_wordings(search.shelf, shown[:_CHANGES_OF]):
+        if other.citation not in articles and len(other.text) <= room:
+            room -= len(other.text)
+            lines.append(_line(search, other, 0.0, change_of=article.citation))
+    bare = sum(not one.articles for one in found.found)
+    if bare:
+        told.append(
+            f"{count_of(bare, 'passage')} without article numbers (preambles, lists, annexes) "
+            "cannot be cited as articles and are left out: `rag law search` shows them."
+        )
+    told += [f"Not cited: {reason}." for one in found.found for reason in one.unresolved]
+    return Found(tuple(lines), tuple(told))
+
+
+def law_article(
+    search: LawSearch,
+    citation: Annotated[
+        str, Field(description="[law > chapter > article]; chapters may be left out.")
+    ],
+) -> Found:
+    """Show one article whole; of another wording where the citation names its day."""
+    asked = replace(read_citation(citation), paragraph=None, item=None)
+    return Found((_line(search, search.shelf.article(asked), 0.0),))
+
+
+def finish(
+    search: LawSearch,  # noqa: ARG001 - as every tool has it
+    points: Annotated[
+        list[GivenPoint],
+        Field(
+            description="Sentences close to the words of the law, each with the citations of the "
+            "articles that say it, letter for letter as a tool showed them; empty where nothing "
+            "was found."
+        ),
+    ],
+    conflicts: Annotated[
+        list[GivenConflict] | None,
+        Field(
+            description="Provisions that contradict each other: the citation of the one that "
+            "prevails and of the one that yields, and what each says; empty for none."
+        ),
+    ] = None,
+) -> dict[str, Any]:
+    """End with the answer. Points without a citation of an article that was shown are dropped."""
+    return {"points": points, "conflicts": conflicts}
+
+
+def law_tools(*, only_finish: bool = False) -> Toolset[LawSearch]:
+    """Return the tools by name; `finish` alone where nothing more is to be searched."""
+    offered = () if only_finish else (law_search, law_article)
+    return Toolset({one.__name__: ContextTool(one) for one in offered}, ContextTool(finish))
+
+
+def show_standing(source: LawSource, as_of: str) -> str:
+    """Return rank and standing of an article on a day; what is not in force in capitals."""
+    standing = source.standing.replace("_", " ")
+    told = standing if source.standing == "in_force" else standing.upper()
+    since = "" if source.is_stated else "; the text does not say since when it holds"
+    return (
+        f"{(source.level or 'rank not known').replace('_', ' ')}, {told} on {as_of}, wording of "
+        f"{source.version_date or 'a day that is not known'}{since}"
+    )
+
+
+def _line(
+    search: LawSearch, found: FoundArticle, score: float, *, change_of: str | None = None
+) -> FoundLine:
+    """Return an article as a line. What is not in force has no score: rules do not quote it."""
+    version, law = found.version, found.version.law
+    repeal = search.repeals.find(version) if version.standing == "in_force" else None
+    standing = version.standing if repeal is None else "repealed"
+    if standing not in {"in_force", "unknown"}:
+        score = 0.0
+    passage = Passage(
+        namespace=law.namespace,
+        doc_uid=law.doc_uid,
+        # A chunk may hold several articles, and an article lie in several chunks.
+        chunk_id=f"{law.doc_uid}:{found.start}-{found.end}",
+        citation_id=found.citation,
+        content_hash=hash_text(found.text),
+        title=found.law_title,
+        section_path=(*found.path, found.shown),
+        section_category=None,
+        page_start=None,
+        page_end=None,
+        char_start=found.start,
+        char_end=found.end,
+        text=found.text,
+        score=round(score, 6),
+        year=version.version_date.year if version.version_date else None,
+    )
+    source = LawSource(
+        alias="",
+        citation=found.citation,
+        law=found.law_title,
+        path=found.path,
+        article=found.shown,
+        key=read_citation(found.citation).key,
+        level=version.wording.law_level,
+        standing=standing,
+        version_date=str(version.version_date) if version.version_date else None,
+        holds_from=str(version.holds_from) if version.holds_from else None,
+        is_stated=version.is_stated,
+        issuer=version.wording.issuer,
+        file=law.file,
+        repealed_by=f"{repeal.law}: {repeal.sentence}" if repeal is not None else None,
+        change_of=change_of,
+    )
+    search.sources.setdefault(passage.chunk_key, source)
+    return FoundLine(f"{found.citation} ({show_standing(source, str(search.as_of))})", passage)
+
+
+def _other_wordings(
+    shelf: LawShelf, articles: Sequence[FoundArticle]
+) -> Iterator[tuple[FoundArticle, FoundArticle]]:
+    """Yield each article with the likest one of the wordings before and after its own."""
+    for article in articles:
+        day = article.version.version_date
+        asked = read_citation(article.citation)
+        if day is None or asked.version is None:
+            continue
+        versions = [one for one in shelf.versions(asked.law) if one.version_date]
+        before = [one for one in versions if one.version_date and one.version_date < day][:1]
+        after = [one for one in versions if one.version_date and one.version_date > day][-1:]
+        for version in (*before, *after):
+            found = shelf.likest(version, article.text, _SAME_PROVISION)
+            if found is not None and _bare(found) != _bare(article):
+                yield article, found
+
+
+def _bare(article: FoundArticle) -> str:
+    """Return the text of an article without its number and white space."""
+    return "".join(article.text.split()).removeprefix("".join(article.shown.split()))
