@@ -69,8 +69,10 @@ def _lines(
 def _made_by(run: Run, events: Sequence[Mapping[str, Any]]) -> str:
     if run.kind == "imported":
         return "It was imported: an experiment of before."
-    if run.state in {"queued", "running"} or not events:
-        return _NOT_ENDED.get(run.state, "It came to nothing.")
+    if run.state in _NOT_ENDED:
+        return _NOT_ENDED[run.state]
+    if not events:
+        return "There is no trace of it."
     if run.kind == "rules":
         return WHAT_IT_IS
     models = run.snapshot.get("decided_by")
