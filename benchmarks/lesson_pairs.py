@@ -5,8 +5,8 @@
 FOLDER holds breaking_nli.jsonl.xz and cad_nli.jsonl.xz (rows of claim, evidence, label); without
 it $RAG_SHARED_DATA/entailment/open (default ../shared/data). REFUTE pairs must never be merged;
 SUPPORT pairs are entailments, of which only some say the same. The first 1,600 of a label were
-looked at while rules were written and the thresholds of `rag_assets/lab/experience/nearness.py` fitted, so
-that the figures, of pairs 800 to 1,200, say nothing of sentences that nobody has seen.
+looked at while rules were written and thresholds (`rag_assets/lab/experience/nearness.py`) fitted,
+so that the figures, of pairs 800 to 1,200, say nothing of sentences that nobody has seen.
 """
 
 import json
