@@ -139,7 +139,8 @@ def lab_queue(waiting: bool, as_json: bool) -> None:
 
     with opened_laboratory() as lab:
         with lab.store.reading() as reading:
-            runs = [run for run, _ in list_runs(reading)]
+            # Experiments of before were never in the queue.
+            runs = [run for run, _ in list_runs(reading) if run.kind != "imported"]
         beat = read_beat(lab.workspace)
     if waiting:
         runs = [run for run in runs if run.state in {"queued", "running"}]
@@ -205,7 +206,7 @@ def lab_show(run: str, is_trace: bool, as_json: bool) -> None:
         print_json({**found.model_dump(mode="json"), "version": version, "note": note})
     else:
         click.echo(render_run(found, events), nl=False)
-        if found.state == "done":
+        if found.state == "done" and found.kind != "imported":
             click.echo(f"when one was made: rag lab feedback {found.id} --help", err=True)
 
 

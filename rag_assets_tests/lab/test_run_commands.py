@@ -10,7 +10,10 @@ import yaml
 from click.testing import CliRunner, Result
 
 from rag_assets.cli.main import build_cli
+from rag_assets.lab import open_laboratory
+from rag_assets.workspace import Workspace
 from rag_assets_tests.lab.bases import make_bases
+from rag_assets_tests.lab.laboratories import put_run
 from rag_assets_tests.lab.scripted_runs import SEARCH, finish, propose
 
 Rag = Callable[..., Result]
@@ -71,6 +74,17 @@ def test_from_request_to_shown_recipe_without_a_model(rag: Rag) -> None:
     assert "the same, byte for byte; made from kb_principles/p-" in same.stdout
     assert json.loads(rag("replay", run_id, "--json").stdout)["same"]
     assert rag("run").stdout == "nothing waits in the queue.\n"
+
+
+def test_an_imported_experiment_is_shown_and_was_never_in_the_queue(root: Path, rag: Rag) -> None:
+    lab = open_laboratory(Workspace.open(root))
+    put_run(lab, "before", kind="imported")
+    lab.store.close()
+    shown = rag("show", "before")
+    assert "An experiment of before; nobody proposed it." in shown.stdout
+    assert "when one was made" not in shown.stderr
+    assert "there are no runs" in rag("queue").stdout
+    assert "has no trace" in rag("replay", "before", code=3).output
 
 
 def test_a_request_can_be_worked_on_at_once(rag: Rag) -> None:

@@ -30,7 +30,8 @@ def _lines(
     yield f"# {escape_inline(str(run.request.get('text', run.id)))}"
     yield ""
     reason = f" ({escape_inline(run.reason)})" if run.reason else ""
-    yield f"Run {run.id}: **{run.state}**{reason}, asked for {run.created_at}."
+    came = "imported" if run.kind == "imported" else "asked for"
+    yield f"Run {run.id}: **{run.state}**{reason}, {came} {run.created_at}."
     yield _made_by(run, events)
     if run.recipes:
         yield ""
@@ -68,7 +69,7 @@ def _lines(
 
 def _made_by(run: Run, events: Sequence[Mapping[str, Any]]) -> str:
     if run.kind == "imported":
-        return "It was imported: an experiment of before."
+        return "An experiment of before; nobody proposed it."
     if run.state in _NOT_ENDED:
         return _NOT_ENDED[run.state]
     if not events:
