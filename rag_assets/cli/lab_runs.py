@@ -49,6 +49,7 @@ def lab_request(
     as_json: bool,
 ) -> None:
     """Queue the runs of a request."""
+    from rag_assets.lab import read_run
     from rag_assets.lab.queueing import parse_request, submit_request
 
     values = {"text": text, "n": n, "recipes_per_run": recipes_per_run, "policy": policy,
@@ -57,15 +58,17 @@ def lab_request(
         runs = submit_request(lab, parse_request(values), at=now(), by=who(by))
         for sentence in _told(lab, runs, temperature):
             click.echo(f"note: {sentence}", err=True)
+        # Told before anything can go wrong with the work.
+        for run in () if as_json else runs:
+            click.echo(f"queued {run.id}")
         if is_run_now:
             _work(lab, None)
-        if as_json:
-            print_json([run.model_dump(mode="json") for run in runs])
-            return
-        for run in runs:
-            click.echo(f"queued {run.id}")
-        if not is_run_now:
+        elif not as_json:
             click.echo("next: rag lab run")
+        if as_json:
+            with lab.store.reading() as reading:
+                now_there = [read_run(reading, run.id)[0] for run in runs]
+            print_json([run.model_dump(mode="json") for run in now_there])
 
 
 def _told(lab: "Laboratory", runs: "list[Run]", temperature: float | None) -> list[str]:
@@ -135,13 +138,13 @@ def _work(lab: "Laboratory", only: str | None) -> "list[Run]":
 def lab_queue(waiting: bool, as_json: bool) -> None:
     """List the runs."""
     from rag_assets.lab import list_runs
-    from rag_assets.lab.queueing import read_beat
+    from rag_assets.lab.queueing import is_worked_on, read_beat
 
     with opened_laboratory() as lab:
         with lab.store.reading() as reading:
             # Experiments of before were never in the queue.
             runs = [run for run, _ in list_runs(reading) if run.kind != "imported"]
-        beat = read_beat(lab.workspace)
+        beat = read_beat(lab.workspace) if is_worked_on(lab.workspace) else None
     if waiting:
         runs = [run for run in runs if run.state in {"queued", "running"}]
     if as_json:
@@ -155,8 +158,10 @@ def lab_queue(waiting: bool, as_json: bool) -> None:
 
 def _line(run: "Run", beat: dict[str, Any] | None) -> str:
     said = run.reason
-    if run.state == "running" and beat is not None and beat["run"] == run.id:
-        said = f"last sign of life {beat['at']}, process {beat['pid']}"
+    if run.state == "running":
+        said = "its process has ended: `rag lab run` marks it as failed and goes on"
+        if beat is not None:
+            said = f"last sign of life {beat['at']}, process {beat['pid']}"
     if run.state == "done":
         said = count_of(len(run.recipes), "recipe")
     return f"{run.state:<8}  {run.id}{f'  ({said})' if said else ''}"

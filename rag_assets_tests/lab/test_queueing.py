@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 import yaml
+from click.testing import CliRunner
 
+from rag_assets.cli.main import build_cli
 from rag_assets.lab import (
     Laboratory,
     Run,
@@ -21,6 +23,7 @@ from rag_assets.lab import (
 from rag_assets.lab.orchestrating import read_trace
 from rag_assets.lab.queueing import (
     cancel_run,
+    is_worked_on,
     parse_request,
     queue_again,
     read_beat,
@@ -312,6 +315,9 @@ work(lab, now=lambda: "2026-03-01T09:00:00+00:00", clock=lambda: 0.0)
 def test_a_killed_worker_blocks_nothing(lab: Laboratory, root: Path) -> None:
     first, second = ask(lab, n=2)
     killed = subprocess.run([sys.executable, "-c", KILLED, str(root)], check=False)
+    ran = CliRunner().invoke(build_cli(), ["--workspace", str(root), "lab", "queue"])
+    assert f"running   {first.id}  (its process has ended" in ran.output
+    assert not is_worked_on(lab.workspace)
     assert killed.returncode == -signal.SIGKILL
     assert state_of(lab, first.id).state == "running"
     said: list[str] = []
@@ -333,6 +339,7 @@ def test_one_worker_works_at_a_time(lab: Laboratory, monkeypatch: pytest.MonkeyP
     def second_worker(*given: Any) -> Any:
         with pytest.raises(LockedError, match="another process works on the queue"):
             do(lab)
+        assert is_worked_on(lab.workspace)
         said.append("refused")
         return MODULATION
 

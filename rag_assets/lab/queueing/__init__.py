@@ -8,7 +8,7 @@ from rag_assets.lab.queueing.files import (
     read_request,
     requested_keys,
 )
-from rag_assets.lab.queueing.places import read_beat, run_folder, trace_file
+from rag_assets.lab.queueing.places import is_worked_on, read_beat, run_folder, trace_file
 from rag_assets.lab.queueing.queue import cancel_run, queue_again
 from rag_assets.lab.queueing.replaying import replay_run, replay_trace
 from rag_assets.lab.queueing.requests import (
@@ -29,6 +29,7 @@ __all__ = [
     "broken_rules",
     "cancel_run",
     "choose_policy",
+    "is_worked_on",
     "keys_of",
     "list_request_files",
     "lost_citations",

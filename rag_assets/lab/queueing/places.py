@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from rag_assets.lab.store import Run
-from rag_assets.model import hash_text
-from rag_assets.storage import write_bytes
+from rag_assets.model import LockedError, hash_text
+from rag_assets.storage import hold_lock, write_bytes
 from rag_assets.workspace import Workspace
 
 ATTEMPT = "attempt"
@@ -41,6 +41,15 @@ def worker_file(workspace: Workspace) -> Path:
 def worker_lock(workspace: Workspace) -> Path:
     """Return the lock that lets one process work on the queue at a time; it ends with it."""
     return workspace.locks / "lab-worker.lock"
+
+
+def is_worked_on(workspace: Workspace) -> bool:
+    """Say whether a process works on the queue now."""
+    try:
+        with hold_lock(worker_lock(workspace), "the queue", lambda _: None, seconds=0.0):
+            return False
+    except LockedError:
+        return True
 
 
 def write_beat(workspace: Workspace, **values: Any) -> None:
