@@ -14,7 +14,8 @@ from rag_assets.lab.recipes import chemistry, find_carboxyl
 
 _FORMULA = re.compile(r"(?<![A-Za-z0-9])(?:[A-Z][a-z]?\d*(?:\.\d+)?)+(?![A-Za-z0-9])")
 _PART = re.compile(r"([A-Z][a-z]?)(\d*(?:\.\d+)?)")
-_BESIDE = re.compile(r"[-–—/@+]")
+# "W-TiO2", "In/TiO2", and not "In-situ".
+_BESIDE = re.compile(r"[-–—/@+](?:[A-Z]|dop|load|co-?dop|modif|decorat)")
 # A passage tells of dopants, not of supports or products.
 _DOPES = re.compile(
     r"dop|loaded|decorat|deposit|bimetal|dual|single[- ]atom|co-?catal|modif|substitut|"
@@ -27,6 +28,23 @@ _MODIFIES = re.compile(
     r"修饰|调控|接枝|锚定|配体|微环境",
     re.IGNORECASE,
 )
+# Sentences on apparatus, reagents and calculations name metals that dope nothing.
+_NOT_OF_CATALYSTS = re.compile(
+    r"electrode|reagent|purchas|[- ]grade|lamp|foil|VASP|pseudopotential|standard solution|"
+    r"electrolyte|cell line|X-ray|XRD|diffract|microscop|spectromet",
+    re.IGNORECASE,
+)
+# A salt is what a catalyst was made from, and does not say what it is.
+_SALT = re.compile(
+    r"\s*(?:\([IV]+\))?\s*(?:nitrate|chloride|hydroxide|acetate|sulfate|sulphate|carbonate|"
+    r"bicarbonate|isopropoxide|butoxide|fluoride|bromide|iodide|oxide|phosphate|citrate)"
+    r"|\s*\((?:NO|OH|SO|CO|CH|OAc|Ac|C2|NH|PO|Cl)",
+    re.IGNORECASE,
+)
+# What follows makes a compound of it: "Ga2 O3", "Bi2 WO6".
+_COMPOUND = re.compile(r" (?:O|S|N|Cl|F|Br|WO|VO|MoO)\d*(?![A-Za-z])")
+# PDFs set indices apart: "Ga 2 O 3".
+_SPACED = re.compile(r"\b((?:[A-Z][a-z]?\d*)+) (\d{1,2})(?= ?[A-Z(\-/,.;)]| |$)")
 _ACID = re.compile(r"(?<![\w-])(?:[A-Za-z0-9,']+-)*[A-Za-z]*[a-z]ic acid\b")
 _NUMBERS = re.compile(r"(?<![\d.:])(\d+(?:\.\d+)?)\s*[:∶]\s*(\d+(?:\.\d+)?)(?![\d.:])")
 _EQUATION = re.compile(
@@ -66,7 +84,7 @@ def name_parts(text: str, *, everything: bool = False) -> Named:
     modifiers: list[str] = []
     ratios: dict[tuple[str, str], str] = {}
     sentences: dict[str | tuple[str, str], str] = {}
-    folded = unicodedata.normalize("NFKC", text)
+    folded = _SPACED.sub(r"\1\2", unicodedata.normalize("NFKC", text))
     dopes = everything or _DOPES.search(folded) is not None
     for start, end in split_sentences(folded, _line_ends(folded)):
         sentence = folded[start:end]
@@ -95,6 +113,8 @@ def _metals(sentence: str) -> Iterator[str]:
     known = chemistry()
     dopants = known.metals - known.host
     found: list[tuple[int, str]] = []
+    if _NOT_OF_CATALYSTS.search(sentence):
+        return
     for match in _FORMULA.finditer(sentence):
         parts = _PART.findall(match.group())
         symbols = [symbol for symbol, _ in parts]
@@ -105,16 +125,22 @@ def _metals(sentence: str) -> Iterator[str]:
     for name, symbol in lab_words().elements.items():
         if symbol in dopants:
             edge = r"\b" if name.isascii() else ""
-            found += [(m.start(), symbol) for m in re.finditer(rf"{edge}{name}{edge}", lower)]
+            found += [
+                (m.start(), symbol)
+                for m in re.finditer(rf"{edge}{name}{edge}", lower)
+                if not _SALT.match(lower, m.end())
+            ]
     for _, symbol in sorted(found, key=lambda each: each[0]):
         yield symbol
 
 
 def _is_meant(match: re.Match[str], symbols: list[str], sentence: str) -> bool:
+    if _SALT.match(sentence, match.end()) or _COMPOUND.match(sentence, match.end()):
+        return False
     if any(len(symbol) == 2 for symbol in symbols) and not set(symbols) <= WORDS_TOO:
         return set(symbols) <= SYMBOLS
-    beside = sentence[match.end() : match.end() + 1]
-    return bool(_BESIDE.match(beside)) and len(symbols) == 1
+    # U87-MG is a line of cells, W-TiO2 a catalyst.
+    return _BESIDE.match(sentence, match.end()) is not None and match.group() in symbols
 
 
 def _ratios(sentence: str, metals: list[str]) -> dict[tuple[str, str], str]:
@@ -139,7 +165,11 @@ def _modifiers(sentence: str) -> Iterator[str]:
     for match in _ACID.finditer(sentence):
         name = match.group()
         name = name.lower() if not re.match(r"[DLNO]-", name) else name
-        if name not in _UNSPECIFIC and find_carboxyl(name, None).holds:
+        if (
+            name not in _UNSPECIFIC
+            and name.split()[0] not in chemistry().linkers
+            and find_carboxyl(name, None).holds
+        ):
             yield name
     for known in sorted(chemistry().carboxylic):
         # Chinese has no blanks between words.

@@ -17,6 +17,7 @@ class Chemistry:
         carboxylic: substances that hold –COOH though they are not called acids, in lower case.
         not_carboxylic: words before "acid" (or a part before 酸) of acids without –COOH.
         derived: words after "acid" that say that its –COOH is gone.
+        linkers: words before "acid" of those that MOFs are built from.
         metals: symbols; `other_elements` those that are no metals.
         host: metals of the host itself.
     """
@@ -24,6 +25,7 @@ class Chemistry:
     carboxylic: frozenset[str]
     not_carboxylic: tuple[str, ...]
     derived: tuple[str, ...]
+    linkers: frozenset[str]
     metals: frozenset[str]
     other_elements: frozenset[str]
     host: frozenset[str]
@@ -38,6 +40,7 @@ def chemistry() -> Chemistry:
         frozenset(acids["names"].casefold().split()),
         tuple(acids["not"].casefold().split()),
         tuple(acids["derived"].casefold().split()),
+        frozenset(acids["linkers"].casefold().split()),
         frozenset(values["metals"].split()),
         frozenset(values["other_elements"].split()),
         frozenset(values["host"].split()),
