@@ -6,8 +6,6 @@ from pydantic import BeforeValidator, Field, field_validator
 from pydantic_core import PydanticCustomError
 from rapidfuzz import fuzz, process
 
-from rag_assets.settings.laboratory import ComparisonSettings as ComparisonSettings
-from rag_assets.settings.laboratory import ExperienceSettings as ExperienceSettings
 from rag_assets.settings.laboratory import LabSettings as LabSettings
 from rag_assets.settings.laboratory import RecipeRule as RecipeRule
 from rag_assets.settings.laboratory import SpaceSettings as SpaceSettings

@@ -1,6 +1,7 @@
 """Fifty runs of a model that does everything wrong now and then: all end, all replay, none lies."""
 
 import random
+import re
 from collections import Counter
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 from rag_assets.agents import Limits
 from rag_assets.lab.queueing import replay_trace
+from rag_assets.llm import ChatRequest
 from rag_assets_tests.lab.scripted_runs import (
     DOWN,
     MODULATION,
@@ -55,17 +57,25 @@ RIGHT: dict[str, Any] = {
 def scripted(seed: int) -> tuple[Made, int, list[str]]:
     dice = random.Random(seed)
     wanted = dice.randint(1, 3)
-    names, answers = [], []
+
+    def rank(request: ChatRequest) -> Any:
+        """End the task; of the request itself propose what is missing, then finish."""
+        if "- finish:" not in request.messages[0].content:
+            return plan(thought="Back to the task above.")
+        keys = re.findall(r"^- (R\d+): ", request.messages[1].content, re.MULTILINE)
+        if len(keys) < wanted:
+            return propose("C1") if "[C1]" in request.messages[1].content else SEARCH
+        return finish(*keys[:wanted], **dict.fromkeys(keys[wanted:], "Enough."))
+
+    names: list[str] = []
+    answers: list[Any] = []
     for _ in range(dice.randint(3, 25)):
-        kind = WRONG if dice.random() < 0.3 else RIGHT
+        kind = WRONG if dice.random() < 0.2 else RIGHT
         names.append(dice.choice(sorted(kind)))
         answers.append(kind[names[-1]])
-    last = dice.choice(["finish", "endless", "down", "canceled", "late"])
+    last = dice.choice(["finish", "finish", "endless", "down", "canceled", "late"])
     names.append(last)
-    if last == "finish":
-        answers += [propose("C1")] * wanted
-        answers += [finish(*[f"R{number}" for number in range(1, wanted + 1)])]
-    answers.append(DOWN if last == "down" else SEARCH)
+    answers.append({"finish": rank, "down": DOWN}.get(last, SEARCH))
     shelf = Shelf([lesson()])
     ticks = iter(range(10_000))
     stop_at = dice.randint(1, 12)
