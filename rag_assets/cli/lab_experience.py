@@ -99,10 +99,12 @@ def search(
     if as_json:
         print_json([asdict(one) for one in found])
         return
+    from rag_assets.judging import show_score
+
     if not found:
         click.echo("no experience was found")
     for one in found:
-        click.echo(f"{one.score:.2f}  {one.text}\n")
+        click.echo(f"{show_score(one.score)}  {one.text}\n")
 
 
 @lab_experience.command("add", help="Write an item by hand.")

@@ -43,7 +43,7 @@ from rag_assets.parsing.stored import (
     write_parsed,
 )
 from rag_assets.settings import ParseSettings
-from rag_assets.storage import LocalStore, describe_trouble, explained_errors
+from rag_assets.storage import LocalStore, describe_trouble, explained_errors, remove_unfinished
 
 # Beyond the wall time that the parent grants, and for a second thread: only orphans reach it.
 _CPU_SECONDS_PER_WALL_SECOND, _SPARE_CPU_SECONDS = 2, 10
@@ -99,10 +99,16 @@ def main() -> None:
 
 
 def _read_jobs(channel: _Channel, jobs: "queue.SimpleQueue[dict[str, Any]]") -> None:
+    folder = None
     while (message := channel.receive()) is not None:
+        folder = ParseJob.from_message(message).folder
         jobs.put(message)
     # The parent is gone: nobody waits for the document at hand. Files are written whole or not.
-    os._exit(0)
+    try:
+        if folder is not None:
+            remove_unfinished(folder, lambda process: process != os.getpid())
+    finally:
+        os._exit(0)
 
 
 def _import_libraries() -> None:

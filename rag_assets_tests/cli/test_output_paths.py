@@ -21,6 +21,7 @@ from rag_assets_tests.parsing.made_up_pdfs import make_pdf, paragraph
 READ = {
     ("rag", "workspace"),
     ("rag namespace add", "raw"),
+    ("rag query", "project"),
     ("rag replay", "pack"),
     ("rag export-used-sources", "file"),
     *(

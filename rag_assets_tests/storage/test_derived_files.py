@@ -45,8 +45,9 @@ OWNERS = {
         "answering/saved.py:_noted",
         "answering/saved.py:answer_records",
         "answering/storing.py:_differences",
-        "answering/storing.py:ask_papers",
+        "answering/law/storing.py:replay_stored_law",
         "answering/storing.py:replay_stored",
+        "answering/storing.py:store_answer",
         "answering/verifying.py:_state",
         "assets/citation_audits.py",
         "assets/claim_audits.py",
@@ -70,6 +71,8 @@ OWNERS = {
     },
     "readable folders, which a person opens": {
         "publishing/exporting.py",
+        "publishing/passage_files.py",
+        "tracing/knowledge_export.py",
     },
     "a person's outputs or questions": {
         "evidence/asking.py:ask",
@@ -107,6 +110,7 @@ OWNERS = {
     },
     "a person's evaluation sets": {
         "assets/evaluation_sets.py",
+        "evaluation/agent.py",
         "definitions.py",
         "evaluation/drafts_rows.py",
         "evaluation/evalsets.py",
@@ -125,7 +129,10 @@ OWNERS = {
     },
     "a file or folder that the caller names": {
         "cli/options.py",
+        "cli/lab_experience.py:template",
+        "cli/lab_import.py:lab_import",
         "cli/previewing.py",
+        "lab/importing/sheet.py:_rows",
         "previewing/source.py",
     },
     "models, in a cache of the machine": {
@@ -149,7 +156,21 @@ OWNERS = {
         "llm/prompting.py",
         "retrieval/usual_questions.py",
     },
+    "what a laboratory remembers, which nothing rebuilds": {
+        "cli/lab_runs.py:lab_show",
+        "lab/orchestrating/tracing.py",
+        "lab/queueing/places.py",
+        "lab/queueing/replaying.py",
+        "lab/queueing/working.py",
+        "lab/store/store.py",
+        "running/laboratories.py",
+    },
+    "a person's requests for recipes": {
+        "lab/queueing/files.py",
+        "sensors/lab.py",
+    },
     "configuration": {
+        "lab/opening.py:init_laboratory",
         "llm/scripted.py",
         "retrieval/weights.py",
     },
