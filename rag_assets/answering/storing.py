@@ -174,11 +174,27 @@ def _lead(
     chosen = citable_filters(filters)
     model = _model_of(workspace, "route") if is_asked else None
     if doc_id is not None:
+        # Else each search is refused, and the answer says that the sources do not tell.
+        _refuse_uncitable(retriever, retriever.document_uids([doc_id]))
         route = route_question(question, [doc_id], model)
         return replace(route, intent="SPECIFIC_PAPER"), doc_id
     routed = route_papers(retriever, question, llm=model, filters=chosen)
     paper = routed.papers[0].doc_uid if routed.track == "paper" else None
     return replace(routed.route, told=routed.told), paper
+
+
+def _refuse_uncitable(retriever: Retriever, uids: Sequence[str]) -> None:
+    withdrawn = retriever.not_citable()
+    told = ""
+    for reader in retriever.readers:
+        for row in reader.documents().select(["doc_uid", "citable"]).to_pylist():
+            if row["doc_uid"] not in uids:
+                continue
+            why = withdrawn.get(f"{reader.namespace}:{row['doc_uid']}")
+            if row["citable"] and why is None:
+                return
+            told = why or f"`{row['doc_uid']}` must not be cited"
+    raise UsageError(f"{told}. An answer cites what it says: name another document.")
 
 
 def limits_of(settings: AnswerSettings) -> Limits:

@@ -238,8 +238,9 @@ def _tell(editor: DraftEditor, what: str, as_json: bool) -> None:
         return
     click.echo(f"{what}; revision {shown.revision}, {count_of(len(shown.chunks), 'chunk')}")
     if shown.conflicts:
+        verb = "waits" if len(shown.conflicts) == 1 else "wait"
         click.echo(
-            f"warning: {count_of(len(shown.conflicts), 'edit')} wait: `rag draft show "
+            f"warning: {count_of(len(shown.conflicts), 'edit')} {verb}: `rag draft show "
             f"{shown.document_id}`",
             err=True,
         )

@@ -1,5 +1,6 @@
 """`rag law`: articles and wordings of statutes."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date, datetime
@@ -15,9 +16,13 @@ from rag_assets.cli.options import (
     print_json,
     read_models_ahead,
 )
+from rag_assets.model import UsageError
 
 if TYPE_CHECKING:
     from rag_assets.statutes import FoundArticle, FoundStatute, LawShelf, LawVersion
+
+# 刑法第一百三十三条之一, 刑法133条之一: law and article as they are said in one breath.
+_IN_ONE = re.compile(r"(?P<law>.+?)\s*第?(?P<article>[0-9零〇一二三四五六七八九十百千]+条.*)")
 
 
 @click.group(help="Articles and wordings of statutes, by name and day.")
@@ -91,15 +96,22 @@ def search(
 
 
 @law.command(
-    help="Print the article ARTICLE of LAW (刑法 133之一, 行政复议法 第十条第一款), cut out "
-    "exactly, in the wording in force."
+    help="Print the article ARTICLE of LAW (刑法 133之一, 行政复议法 第十条第一款, or in one "
+    "刑法第133条之一), cut out exactly, in the wording in force."
 )
 @click.argument("name", metavar="LAW")
-@click.argument("article", metavar="ARTICLE")
+@click.argument("article", metavar="ARTICLE", required=False)
 @as_of_option
 @json_option
-def article(name: str, article: str, as_of: datetime | None, as_json: bool) -> None:
+def article(name: str, article: str | None, as_of: datetime | None, as_json: bool) -> None:
     """Look an article up."""
+    if article is None:
+        said = _IN_ONE.fullmatch(name.strip())
+        if said is None:
+            raise UsageError(
+                f"'{name}' names no article. Give law and article: `rag law article 刑法 133之一`."
+            )
+        name, article = said["law"], f"第{said['article']}"
     written = article if "条" in article else _with_marks(article)
     with _shelf(as_of) as shelf:
         _show(shelf.article(f"[{name} > {written}]"), as_json)

@@ -197,12 +197,12 @@ class Retriever:
         chosen = filters or SearchFilters()
         chosen = replace(chosen, with_references=chosen.with_references or settings.references)
         if document_ids is not None:
-            uids = self._doc_uids(document_ids)
+            uids = self.document_uids(document_ids)
             if chosen.doc_uids is not None:
                 uids = tuple(uid for uid in uids if uid in chosen.doc_uids)
             chosen = replace(chosen, doc_uids=uids)
         unknown = self._unknown_values(chosen) if filters is not None else []
-        barred = self._not_citable() if chosen.citable_only and self._looks_at_raw else {}
+        barred = self.not_citable() if chosen.citable_only and self._looks_at_raw else {}
         chosen = replace(chosen, without=tuple(dict.fromkeys((*chosen.without, *barred))))
         day = self._day(as_of, chosen, all_versions=all_versions)
         if day is not None:
@@ -253,7 +253,7 @@ class Retriever:
             return None
         return AskedDay(laws, as_of, all_versions, filters.doc_uids or ())
 
-    def _not_citable(self) -> dict[str, str]:
+    def not_citable(self) -> dict[str, str]:
         """Return, as filters name them, documents that must not be cited any more, and why."""
         return {
             f"{reader.namespace}:{uid}": why
@@ -274,7 +274,12 @@ class Retriever:
         removed = [removed_documents(namespace) for namespace in namespaces]
         return [str(found[uid]) for found in removed for uid in sorted(lost) if uid in found]
 
-    def _doc_uids(self, wanted: Sequence[str]) -> tuple[str, ...]:
+    def document_uids(self, wanted: Sequence[str]) -> tuple[str, ...]:
+        """Return the uids of documents that are named by `doc_uid` or `doc_id`, in order of name.
+
+        Raises:
+            UsageError: no publication that is asked holds one of them.
+        """
         found: dict[str, set[str]] = {identity: set() for identity in wanted}
         for reader in self.readers:
             for row in reader.documents().select(["doc_uid", "doc_id"]).to_pylist():

@@ -167,6 +167,18 @@ def test_a_model_that_is_not_there_is_an_error_that_tells_what_to_do(own: Worksp
         ask_papers(own, TEXT, clock=lambda: 0.0, policy="model")
 
 
+@pytest.mark.parametrize("mode", ["agent", "single"])
+def test_a_document_that_is_not_there_is_an_error_and_no_answer(own: Workspace, mode: Any) -> None:
+    with pytest.raises(UsageError, match=r"holds a document 'nobody-1999'"):
+        ask_papers(own, TEXT, clock=lambda: 0.0, doc_id="nobody-1999", mode=mode)
+    assert not list(own.outputs.glob("answer_*"))
+
+
+def test_a_document_that_must_not_be_cited_is_an_error_and_no_answer(own: Workspace) -> None:
+    with pytest.raises(UsageError, match=r"`rubric` must not be cited"):
+        ask_papers(own, TEXT, clock=lambda: 0.0, doc_id="rubric")
+
+
 def test_a_program_asks_as_the_command_does(own: Workspace) -> None:
     import rag_assets
 

@@ -5,8 +5,10 @@ import multiprocessing
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from rag_assets.auditing.published import open_published
+from rag_assets.cli.main import build_cli
 from rag_assets.editing import has_stale_edits
 from rag_assets.editing.journal import journal_key, read_history
 from rag_assets.embedding import model_fingerprints
@@ -213,6 +215,8 @@ def test_an_edit_of_the_passage_itself_makes_a_conflict_that_waits(namespace: Na
     warnings = [w for o in built.stages["chunk_edits"].values() for w in o.warnings]
     assert len(warnings) == 1
     assert "roofs: 1 edit could not be applied" in warnings[0]
+    command = ["--workspace", str(namespace.workspace.root), "draft", "create", "roofs"]
+    assert "1 edit waits: `rag draft show roofs`" in CliRunner().invoke(build_cli(), command).stderr
     # The old text comes back: so does the edit.
     put(namespace.workspace, "evidence/roofs.md", ROOFS)
     build(namespace)

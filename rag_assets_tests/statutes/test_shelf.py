@@ -184,6 +184,21 @@ def test_the_command_prints_the_article_and_its_citation(library: OpenedLibrary)
     assert found["version"]["standing"] == "in_force"
 
 
+@pytest.mark.parametrize(
+    "said", ["养犬条例第二条之一", "养犬条例2条之一", "《养犬条例》 第二条之一"]
+)
+def test_the_command_takes_law_and_article_in_one(library: OpenedLibrary, said: str) -> None:
+    ran = asked(library, "article", said, "--as-of", "2021-01-01")
+    assert ran.exit_code == 0
+    assert ran.stdout.startswith("第二条之一 可以教育。")
+
+
+def test_the_command_wants_an_article(library: OpenedLibrary) -> None:
+    ran = asked(library, "article", "养犬条例")
+    assert ran.exit_code == 3
+    assert "names no article" in ran.stderr
+
+
 def test_the_command_says_what_is_not_there(library: OpenedLibrary) -> None:
     ran = asked(library, "cite", "[养犬条例 > 第九条]")
     assert ran.exit_code == 3
