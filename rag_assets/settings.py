@@ -180,6 +180,12 @@ class EmbedSettings(_Section):
         return [model for model in self.models if not model.is_sparse]
 
 
+class GraphSettings(_Section):
+    """Search by entities, beside words and models."""
+
+    enabled: bool
+
+
 class PublishSettings(_Section):
     """What is kept, and for how long."""
 
@@ -385,6 +391,7 @@ class Settings(_Section):
     parse: ParseSettings
     chunk: ChunkSettings
     embed: EmbedSettings
+    graph: GraphSettings
     publish: PublishSettings
     export: ExportSettings
     retrieve: RetrieveSettings
