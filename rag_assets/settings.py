@@ -13,8 +13,7 @@ Count = Annotated[int, Field(ge=1)]
 _PLACE_NAMES = (
     "evidence", "instruction", "unsorted", "guidance", "feedback", "slides", "exemplars",
 )  # fmt: skip
-# From here, on rapidfuzz's scale to 100, a name is taken for a typo: evidenz for evidence is 80.
-_TYPO = 80
+_TYPO = 80  # a name is one from here, on rapidfuzz's scale to 100: evidenz for evidence is 80
 
 _Url = Annotated[str, Field(pattern=r"^https?://")]
 _Variable = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")]
@@ -89,8 +88,7 @@ class GeneralChunkSettings(_Section):
     overlap: float = Field(ge=0, le=0.5)
 
 
-# What they do stands in the table of `chunking/modes.py`.
-ChunkMode = Literal["parent_child", "general", "qa", "law"]
+ChunkMode = Literal["parent_child", "general", "qa", "law"]  # as in `chunking/modes.py`
 PreprocessRule = Literal["attachments", "citation_marks", "emails", "urls", "white_space"]
 
 
@@ -195,8 +193,7 @@ class PublishSettings(_Section):
     ann_rows: Count | None
 
 
-# YAML reads a bare `off` as false.
-_Off = BeforeValidator(lambda value: "off" if value is False else value)
+_Off = BeforeValidator(lambda value: "off" if value is False else value)  # YAML's bare `off`
 ScoreMode = Literal["rank", "normalize", "raw"]
 Normalization = Literal["min_max", "sigmoid", "softmax", "zscore"]
 

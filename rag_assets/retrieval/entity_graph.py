@@ -162,7 +162,8 @@ class EntityGraph:
         import numpy as np
 
         passages = np.diff(self._counts.indptr)
-        return np.log1p(len(self.chunk_ids) / np.maximum(passages, 1))
+        rarity: NDArray[np.float64] = np.log1p(len(self.chunk_ids) / np.maximum(passages, 1))
+        return rarity
 
     @cached_property
     def _to_chunks(self) -> "csr_matrix":
