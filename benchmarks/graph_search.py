@@ -19,6 +19,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from unittest.mock import patch
 
@@ -27,7 +28,7 @@ from rag_assets.evaluation.bootstrap import difference_interval
 from rag_assets.evaluation.retrieval_metrics import ndcg_at
 from rag_assets.evaluation.retrieval_rows import RetrievalSet, read_retrieval_set
 from rag_assets.evaluation.workspaces import MadeFile, built_workspace, default_cache, markdown_of
-from rag_assets.retrieval import Retriever, SearchFilters, rank_chunks, weights
+from rag_assets.retrieval import Reader, Retriever, SearchFilters, rank_chunks, weights
 from rag_assets.workspace import Settings, shipped_settings
 
 SETS = (
@@ -81,7 +82,8 @@ def measure(folder: Path, most: int, shares: Sequence[float]) -> dict[str, objec
         for share in (0.0, *shares):
             started = time.process_time()
             scores = []
-            with patch.object(weights, "GRAPH_SHARE", share):
+            without = patch.object(Reader, "entity_graph", None)
+            with patch.object(weights, "GRAPH_SHARE", share), nullcontext() if share else without:
                 for row, query in zip(rows.queries, queries, strict=True):
                     hits = rank_chunks([reader], query, settings.retrieve, filters).hits
                     order = list(dict.fromkeys(built.ids[hit.doc_uid][0] for hit in hits))
@@ -92,7 +94,7 @@ def measure(folder: Path, most: int, shares: Sequence[float]) -> dict[str, objec
                          float(wanted <= set(order[:_DEPTH])))
                     )  # fmt: skip
             found[share], seconds[share] = scores, time.process_time() - started
-        mentions = reader.entity_graph.mentions
+        graph = reader.entity_graph
     figures: dict[str, object] = {
         "documents": len(files),
         "questions": len(rows.queries),
@@ -100,7 +102,7 @@ def measure(folder: Path, most: int, shares: Sequence[float]) -> dict[str, objec
         "build seconds": round(built_in, 1),
         "rules": {
             kind: {"mentions": count, "passages": passages}
-            for kind, count, passages in _by_rule(mentions)
+            for kind, count, passages in _by_rule(graph.mentions)
         },
     }
     for place, name in enumerate(("ndcg_at_10", "all_at_10")):

@@ -68,6 +68,19 @@ def test_entities_are_merged_over_documents_and_relations_have_their_sentence(
         assert sentence.startswith("The film Ed Wood")
 
 
+def test_what_stands_in_a_long_list_is_not_related(workspace: Workspace) -> None:
+    towns = "Rome Oslo Bern Riga Kyiv Lima Doha Cairo Tunis Accra Dakar Quito Hanoi".split()  # noqa: SIM905
+    for most, related in ((12, True), (13, False)):
+        text = f"We were in {', '.join(towns[:most])}.\n"
+        put(workspace, "evidence/towns.md", text)
+        build(workspace.namespace("lib"))
+        pairs = {
+            (row["first"], row["second"])
+            for row in tables_of(workspace.namespace("lib"))["relations"]
+        }
+        assert (("oslo", "rome") in pairs) is related
+
+
 def test_removing_and_editing_leave_nothing_behind(workspace: Workspace) -> None:
     namespace = workspace.namespace("lib")
     assert build(namespace).computed["entities"] == 3
