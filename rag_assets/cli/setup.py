@@ -23,8 +23,8 @@ from rag_assets.workspace import LISTS, OVERRIDABLE, Namespace
     default="thesis",
     show_default=True,
     metavar="NAME",
-    help="The first namespace: thesis (raw/evidence is citable), papers (all of raw/) or law "
-    "(statutes).",
+    help="The first namespace: thesis (raw/evidence is citable), papers (all of raw/), law "
+    "(statutes) or kb (papers for agents).",
 )
 @json_option
 def init(folder: Path, template: str, as_json: bool) -> None:
@@ -65,7 +65,7 @@ def namespace() -> None:
     default="papers",
     show_default=True,
     metavar="TEMPLATE",
-    help="Where its settings start from: thesis, papers or law.",
+    help="Where its settings start from: thesis, papers, law or kb.",
 )
 @json_option
 def namespace_add(name: str, raw: tuple[str, ...], template: str, as_json: bool) -> None:

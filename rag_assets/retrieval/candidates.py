@@ -209,10 +209,16 @@ def _ask_entities(
         return None
 
     def find() -> _Ranking:
-        passing = reader.passing(list(scores), filters)
-        return sorted(((i, scores[i]) for i in passing), key=lambda item: (-item[1], item[0]))[
-            :limit
-        ]
+        ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+        found: list[tuple[str, float]] = []
+        # Few are wanted of thousands: filters look at some more than that at a time.
+        for start in range(0, len(ranked), 2 * limit):
+            part = ranked[start : start + 2 * limit]
+            passing = set(reader.passing([chunk_id for chunk_id, _ in part], filters))
+            found += [(chunk_id, score) for chunk_id, score in part if chunk_id in passing]
+            if len(found) >= limit:
+                break
+        return found[:limit]
 
     return _Asking(reader, find, lambda ids: {i: scores.get(i, 0.0) for i in ids})
 

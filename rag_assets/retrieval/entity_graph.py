@@ -7,6 +7,7 @@ by how often he stands there. HippoRAG (NeurIPS 2024) does so over triples of a 
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -120,7 +121,7 @@ class EntityGraph:
         if walked is None or column is None:
             return {}
         at_entities, _ = walked
-        own = self._to_chunks.T.tocsr()[column]
+        own = self._from_entities[column]
         through = sorted(
             zip(own.indices.tolist(), own.data.tolist(), strict=True),
             key=lambda each: (-round(at_entities[each[0]] * each[1], _DECIMALS), each[0]),
@@ -130,23 +131,23 @@ class EntityGraph:
             return {}
         entity = self._entities[place]
         if entity in named:
-            rows = self._rows_where(self._mentions, chunk_id=chunk_id, entity=entity)
-            starts = set(rows["sentence_start"].to_pylist())
-            return {"entities": [self._names[place]], "sentences": len(starts)}
-        linked = {
-            seed: len(self._rows_where(self._relations, first=min(seed, entity),
-                                       second=max(seed, entity)))
-            for seed in named
-        }  # fmt: skip
+            return {"entities": [named[entity]], "sentences": self._named_in[chunk_id, entity]}
+        linked = {seed: self._together[min(seed, entity), max(seed, entity)] for seed in named}
         seed = min(linked, key=lambda each: (-linked[each], each))
         return {"entities": [named[seed], self._names[place]], "sentences": linked[seed]}
 
-    def _rows_where(self, table: "pa.Table", **values: str) -> "pa.Table":
-        import pyarrow.compute as pc
+    @cached_property
+    def _named_in(self) -> Counter[tuple[str, str]]:
+        """In how many sentences of a passage an entity is named."""
+        names = ("chunk_id", "entity", "sentence_start")
+        rows = set(zip(*(self._mentions[name].to_pylist() for name in names), strict=True))
+        return Counter((chunk_id, entity) for chunk_id, entity, _ in rows)
 
-        for name, value in values.items():
-            table = table.filter(pc.equal(table[name], value))
-        return table
+    @cached_property
+    def _together(self) -> Counter[tuple[str, str]]:
+        """In how many sentences two entities stand together."""
+        pairs = (self._relations[name].to_pylist() for name in ("first", "second"))
+        return Counter(zip(*pairs, strict=True))
 
     @cached_property
     def _counts(self) -> "csr_matrix":
@@ -174,6 +175,11 @@ class EntityGraph:
     def _to_chunks(self) -> "csr_matrix":
         """Where a walker goes from each entity: rows sum to 1."""
         return _shares(self._counts)
+
+    @cached_property
+    def _from_entities(self) -> "csr_matrix":
+        """The same by passage."""
+        return self._to_chunks.T.tocsr()
 
     @cached_property
     def _to_entities(self) -> "csr_matrix":
@@ -207,9 +213,9 @@ class EntityGraph:
         start /= start.sum()
         at_entities = start
         for _ in range(_STEPS):
-            at_chunks = self._to_chunks.T @ at_entities
+            at_chunks = self._from_entities @ at_entities
             at_entities = _RESTART * start + (1 - _RESTART) * (self._to_entities.T @ at_chunks)
-        return at_entities, self._to_chunks.T @ at_entities
+        return at_entities, self._from_entities @ at_entities
 
 
 def _shares(weights: "csr_matrix") -> "csr_matrix":
