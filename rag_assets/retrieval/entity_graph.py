@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
+from rag_assets.chunking import split_sentences
 from rag_assets.graph import normalise
 from rag_assets.model import HAN_RANGES
 
@@ -49,6 +50,8 @@ class EntityGraph:
         self._names: list[str] = entities["name"].to_pylist()
         self._place = {entity: place for place, entity in enumerate(self._entities)}
         self._by_form: dict[str, list[int]] = {}
+        # What is a name only by its capitals is none in small letters.
+        self._are_terms = [set(rules) != {"name"} for rules in entities["rules"].to_pylist()]
         for place, forms in enumerate(entities["forms"].to_pylist()):
             for form in forms:
                 self._by_form.setdefault(form, []).append(place)
@@ -68,25 +71,28 @@ class EntityGraph:
     def names_in(self, question: str) -> dict[str, str]:
         """Return the entities that a question names, with their usual names.
 
-        The longest spellings that are known count. A single word in small letters names nothing:
-        a company may be called as a fruit.
+        The longest spellings that are known count. Words in small letters name nothing, since a
+        company may be called as a fruit, but for several that are a term: a long form, a quotation.
+        The capital that a sentence begins with makes no name.
         """
         found: dict[str, str] = {}
-        for start, end in self._spans(question):
-            for place in self._by_form[normalise(question[start:end])]:
-                found[self._entities[place]] = self._names[place]
+        for places in self._named_places(question):
+            found |= {self._entities[place]: self._names[place] for place in places}
         return found
 
-    def _spans(self, question: str) -> Iterator[tuple[int, int]]:
+    def _named_places(self, question: str) -> Iterator[list[int]]:
         words = [word.span() for word in _WORD.finditer(question)]
+        openings = {start for start, _ in split_sentences(question)}
         first = 0
         while first < len(words):
+            start = words[first][0]
             for last in range(min(first + _LONGEST_NAME, len(words)) - 1, first - 1, -1):
-                start, end = words[first][0], words[last][1]
-                if normalise(question[start:end]) in self._by_form and (
-                    last > first or _IS_NAME.search(question, start, end)
-                ):
-                    yield start, end
+                end = words[last][1]
+                places = self._by_form.get(normalise(question[start:end]), [])
+                if not _IS_NAME.search(question, start + (start in openings), end):
+                    places = [p for p in places if last > first and self._are_terms[p]]
+                if places:
+                    yield places
                     first = last
                     break
             first += 1

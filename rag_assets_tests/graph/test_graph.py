@@ -116,6 +116,27 @@ def test_a_question_that_names_nothing_is_searched_as_without(workspace: Workspa
     assert found[0] == found[1] != []
 
 
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("who directed ed wood", set()),  # in small letters these are two words
+        ("Paris is where?", set()),  # a sentence begins with any word
+        ("Who was in Paris?", {"paris"}),
+        ("What is a cool roof?", {"cool roof"}),  # a term, since it was quoted
+        ("When did TIM BURTON live?", {"tim burton"}),
+    ],
+)
+def test_a_question_names_what_it_writes_as_a_name(
+    workspace: Workspace, question: str, named: set[str]
+) -> None:
+    put(workspace, "evidence/terms.md", "They call it a “cool roof” there.\n")
+    build(workspace.namespace("lib"))
+    with Retriever(workspace, ["lib"]) as retriever:
+        (reader,) = retriever.readers
+        assert reader.entity_graph is not None
+        assert set(reader.entity_graph.names_in(question)) == named
+
+
 def test_filters_hold_for_what_entities_find(workspace: Workspace) -> None:
     put(workspace, "instruction/note.md", "# Note\n\nOur teacher saw Ed Wood with Vincent Price.\n")
     build(workspace.namespace("lib"))
