@@ -24,7 +24,7 @@ from rag_assets.assets.questions import (
     register_questions,
 )
 from rag_assets.assets.retrieval_evaluations import build_retrieval_evaluations_asset
-from rag_assets.stages import stage_names
+from rag_assets.stages import stage_names, switched_on
 
 if TYPE_CHECKING:
     import dagster as dg
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 def build_namespace_assets(namespace: "Namespace") -> "Sequence[dg.AssetsDefinition]":
     """Return the assets of one namespace in the order in which data flows."""
-    return [_builder(name)(namespace) for name in stage_names()]
+    return [_builder(name)(namespace) for name in switched_on(stage_names(), namespace.settings)]
 
 
 def _builder(stage: str) -> "Callable[[Namespace], dg.AssetsDefinition]":

@@ -21,7 +21,7 @@ from rag_assets.publishing import (
     plot_publication,
     publish,
 )
-from rag_assets.stages import published_stages
+from rag_assets.stages import published_stages, switched_on
 from rag_assets.tracing import write_build_manifest
 from rag_assets.workspace import Namespace
 
@@ -83,7 +83,7 @@ def _is_whole(context: dg.AssetExecutionContext, namespace: Namespace) -> bool:
     selected = context.run.asset_selection or frozenset()
     stages = {key.path[-1] for key in selected if key.path[0] == namespace.name}
     return (
-        {"inventory", *published_stages()} <= stages
+        {"inventory", *switched_on(published_stages(), namespace.settings)} <= stages
         and tags.get("dagster/asset_partition_range_start") == keys[0]
         and tags.get("dagster/asset_partition_range_end") == keys[-1]
     )

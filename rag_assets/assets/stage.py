@@ -13,7 +13,7 @@ from rag_assets.assets.options import (
 )
 from rag_assets.assets.reporting import report_partitions
 from rag_assets.model import Progress, StageOutcome
-from rag_assets.stages import stage_named
+from rag_assets.stages import read_by
 from rag_assets.storage import Notify
 from rag_assets.workspace import Inventory, Namespace, require_inventory
 
@@ -39,9 +39,8 @@ def partitions_of(namespace: Namespace) -> dg.StaticPartitionsDefinition:
 
 
 def stage_before(declared: Namespace, name: str) -> list[dg.AssetKey]:
-    """Return the asset that a stage reads, as its dependencies."""
-    upstream = stage_named(name).after
-    return [dg.AssetKey([declared.name, upstream])] if upstream else []
+    """Return the assets that a stage reads, as its dependencies."""
+    return [dg.AssetKey([declared.name, each]) for each in read_by(name, declared.settings)]
 
 
 def build_stage_asset(

@@ -23,8 +23,8 @@ from rag_assets.workspace import ARCHIVED, LISTS, OVERRIDABLE, Namespace
     default="thesis",
     show_default=True,
     metavar="NAME",
-    help="The first namespace: thesis (raw/evidence is citable), papers (all of raw/) or law "
-    "(statutes).",
+    help="The first namespace: thesis (raw/evidence is citable), papers (all of raw/), law "
+    "(statutes), kb_principles or kb_modulation (a laboratory's).",
 )
 @json_option
 def init(folder: Path, template: str, as_json: bool) -> None:

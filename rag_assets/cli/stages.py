@@ -16,7 +16,7 @@ from rag_assets.cli.options import (
 from rag_assets.cli.previewing import show
 from rag_assets.cli.progress import shown_progress
 from rag_assets.model import count_of
-from rag_assets.stages import partitioned, stage_names, way_to
+from rag_assets.stages import partitioned, stage_names, switched_on, way_to
 from rag_assets.workspace import Namespace
 
 _ALL = stage_names()
@@ -31,6 +31,7 @@ _TOLD = {
     "parents": ("parents", "computed"),
     "chunks": ("chunks", "computed"),
     "chunk_edits": ("chunk_edits", "waiting"),
+    "entities": ("entities",),
     "first_index": ("publication", "chunks"),
     "search_index": ("publication", "documents", "chunks", "seconds"),
 }
@@ -43,6 +44,7 @@ _WORDS = {
     "publication": "published {}",
     "chunk_edits": "edits applied: {}",
     "waiting": "edits that wait: {}",
+    "entities": "entities named {} times",
 }
 # How the stage `embeddings` begins the names of what it counts by model.
 _ENCODED, _UNREADABLE = "encoded by ", "not readable by "
@@ -83,7 +85,7 @@ def run_stages(
             say(f"{namespace.name}: nothing has changed; nothing to do", quiet=as_json)
             for warning in settled["amiss"]:
                 click.echo(f"warning: {warning}", err=True)
-            report[namespace.name] = _nothing_to_do(settled)
+            report[namespace.name] = _nothing_to_do(namespace, settled)
             continue
         with shown_progress() as progress:
             outcome = materialize_stages(
@@ -151,11 +153,12 @@ def _describe_settled(namespace: Namespace) -> dict[str, Any] | None:
     return describe_settled(namespace, model_fingerprints(namespace.settings.embed))
 
 
-def _nothing_to_do(state: dict[str, Any]) -> dict[str, Any]:
+def _nothing_to_do(namespace: Namespace, state: dict[str, Any]) -> dict[str, Any]:
     """Return the report of an ingest that found nothing to do: every stage computed nothing."""
     counts = state["counts"]
     stages: dict[str, dict[str, Any]] = {
-        stage: {"documents": counts["documents"], "computed": 0} for stage in partitioned(_ALL)
+        stage: {"documents": counts["documents"], "computed": 0}
+        for stage in partitioned(switched_on(_ALL, namespace.settings))
     }
     stages["search_index"] = {"publication": state["publication"], **counts}
     return {
@@ -282,7 +285,7 @@ def chunk(names: tuple[str, ...], as_json: bool) -> None:
 @json_option
 def embed(names: tuple[str, ...], as_json: bool) -> None:
     """Run up to `embeddings`, then `search_index`: there need be no command before `query`."""
-    run_stages(names, [*way_to("embeddings"), "search_index"], as_json)
+    run_stages(names, way_to("search_index"), as_json)
 
 
 @click.command(help="Publish what the records hold now; writes nothing where nothing changed.")

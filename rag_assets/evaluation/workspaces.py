@@ -125,8 +125,14 @@ def built_workspace(
 
 def workspace_key(files: Sequence[MadeFile], settings: Settings) -> str:
     """Return the SHA-256 of the files and of the settings that decide what is made of them."""
-    building = settings.model_dump(mode="json", include=set(_BUILDING))
+    building = _building(settings)
     return hash_fields(_LAYOUT_VERSION, files_digest(files), building)
+
+
+def _building(settings: Settings) -> dict[str, Any]:
+    """Return the settings that decide what is made of files; of `graph` only where it is on."""
+    named = {*_BUILDING, *(["graph"] if settings.graph.enabled else [])}
+    return settings.model_dump(mode="json", include=named)
 
 
 def files_digest(files: Iterable[MadeFile]) -> str:
@@ -159,7 +165,7 @@ def _write_files(
 ) -> dict[str, str]:
     """Write the workspace's own files, and the documents unless they all stand; id by path."""
     (root / "namespaces").mkdir(parents=True, exist_ok=True)
-    building = settings.model_dump(mode="json", include=set(_BUILDING))
+    building = _building(settings)
     write_text(root / "config.yaml", "# Made by rag eval.\n")
     write_text(
         root / "namespaces" / f"{NAMESPACE}.yaml",
@@ -208,13 +214,14 @@ def run_stages(
     notify: Notify,
     on_progress: Progress | None,
 ) -> int:
-    """Run inventory, parse, parents, chunks, embeddings and publication over all partitions.
+    """Run every stage over all partitions, that of entities where the settings want it.
 
     Returns:
         How many documents were parsed.
     """
     from rag_assets.chunking import refresh_chunks, refresh_parents
     from rag_assets.embedding import refresh_embeddings
+    from rag_assets.graph import refresh_entities
     from rag_assets.parsing import refresh_parse_reports
     from rag_assets.publishing import publish
 
@@ -236,6 +243,8 @@ def run_stages(
             for model in models
         )
     refresh_embeddings(namespace, inventory, partitions, models, notify, on_progress=on_progress)
+    if namespace.settings.graph.enabled:
+        refresh_entities(namespace, inventory, partitions, notify, on_progress=on_progress)
     publish(namespace, models, notify, is_whole=True, on_progress=on_progress)
     return sum(outcome.computed for outcome in reports.values())
 

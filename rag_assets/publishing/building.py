@@ -246,6 +246,7 @@ def _join(
         records.encoded,
         records.passages,
         records.made,
+        records.named,
     )
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from rag_assets.model import DamagedFileError, StorageError
+from rag_assets.publishing.entity_schemas import GRAPH_SCHEMAS, schemas_of
 from rag_assets.publishing.schemas import PUBLISHED_SCHEMAS, row_order, schema_entry
 from rag_assets.storage import explained_errors, trouble_of_machine
 
@@ -36,6 +37,8 @@ _SEAL = (
     "SET disabled_filesystems = 'LocalFileSystem'",
     "SET lock_configuration = true",
 )
+
+_SCHEMAS = PUBLISHED_SCHEMAS | GRAPH_SCHEMAS
 
 # The in-memory database and DuckDB's own have these names; a namespace of that name gets a "_".
 _TAKEN_NAMES = {"main", "memory", "system", "temp"}
@@ -119,7 +122,8 @@ def write_catalogue(path: Path, tables: Mapping[str, pa.Table]) -> None:
 
     Args:
         path: of a file that does not exist, named by `catalogue_name`.
-        tables: one for each of `PUBLISHED_SCHEMAS`, with that schema; rows in any order.
+        tables: one for each of `PUBLISHED_SCHEMAS`, and of `GRAPH_SCHEMAS` or of none of these,
+            with that schema; rows in any order.
 
     Raises:
         ValueError: a table is missing, unknown or has another schema; the file exists.
@@ -136,7 +140,7 @@ def write_catalogue(path: Path, tables: Mapping[str, pa.Table]) -> None:
         ):
             # Each statement by itself would wait for the disk, and each column has a comment.
             connection.execute("BEGIN")
-            for name, schema in PUBLISHED_SCHEMAS.items():
+            for name, schema in schemas_of(tables).items():
                 _write_table(connection, name, schema, tables[name])
             for name, (comment, query) in _VIEWS.items():
                 connection.execute(f"CREATE VIEW {name} AS {query}")
@@ -152,11 +156,10 @@ def write_catalogue(path: Path, tables: Mapping[str, pa.Table]) -> None:
 def _check_tables(path: Path, tables: Mapping[str, pa.Table]) -> None:
     if path.exists():
         raise ValueError(f"{path}: exists; a catalogue is never edited. Write to a new name.")
-    if set(tables) != set(PUBLISHED_SCHEMAS):
-        raise ValueError(
-            f"{path}: the tables must be {sorted(PUBLISHED_SCHEMAS)}, got {sorted(tables)}."
-        )
-    for name, schema in PUBLISHED_SCHEMAS.items():
+    schemas = schemas_of(tables)
+    if set(tables) != set(schemas):
+        raise ValueError(f"{path}: the tables must be {sorted(schemas)}, got {sorted(tables)}.")
+    for name, schema in schemas.items():
         found = tables[name].schema
         if not found.equals(schema):
             wanted = {(field.name, str(field.type)) for field in schema}
@@ -224,7 +227,7 @@ def attach_catalogues(catalogues: Mapping[str, Path]) -> "DuckDBPyConnection":
             alias, file = quote_identifier(_alias(namespace)), quote_literal(str(path))
             with catalogue_errors_explained(path):
                 connection.execute(f"ATTACH {file} AS {alias} (READ_ONLY)")
-        for name in [*PUBLISHED_SCHEMAS, *_VIEWS]:
+        for name in [*_SCHEMAS, *_VIEWS]:
             # A publication of an older version has neither every table nor every column.
             parts = [
                 _select_all(connection, namespace, name)
@@ -269,7 +272,7 @@ def _select_nothing(connection: "DuckDBPyConnection", name: str) -> str:
     """Return a query without rows, so that the views stand in a workspace without namespaces."""
     if name in _VIEWS:
         return f"SELECT '' AS namespace, * FROM ({_VIEWS[name][1]})"
-    schema = PUBLISHED_SCHEMAS[name]
+    schema = _SCHEMAS[name]
     fields = [field for field in schema if field.name != "namespace"]
     connection.register("incoming", pa.schema(fields).empty_table())
     connection.execute(f"CREATE TABLE empty_{name} AS SELECT '' AS namespace, * FROM incoming")
@@ -289,11 +292,11 @@ def read_table(
 
     Args:
         connection: of `open_catalogue`.
-        name: one of `PUBLISHED_SCHEMAS`.
+        name: one of `PUBLISHED_SCHEMAS` or `GRAPH_SCHEMAS`.
         column: where given, only rows whose value in it is one of `values`.
         values: any number of them.
     """
-    schema = PUBLISHED_SCHEMAS[name]
+    schema = _SCHEMAS[name]
     order = ", ".join(quote_identifier(part) for part in row_order(schema))
     where = f"WHERE {quote_identifier(column)} IN (SELECT unnest($values))" if column else ""
     relation = connection.sql(

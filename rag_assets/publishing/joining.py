@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,8 @@ from rag_assets.embedding import CHUNK_INPUTS, EmbeddingModel, chunk_input, embe
 from rag_assets.law.structure import PATH_SEPARATOR as LEVEL_SEPARATOR
 from rag_assets.model import RecordsMovedError, hash_text
 from rag_assets.publishing.edit_rows import edit_rows
+from rag_assets.publishing.entity_rows import entity_rows, mention_rows, relation_rows
+from rag_assets.publishing.entity_schemas import ENTITIES, MENTIONS, RELATIONS
 from rag_assets.publishing.facts import (
     DocumentFacts,
     document_row,
@@ -49,6 +51,7 @@ def join_tables(
     encoded: Mapping[str, Collection[str]],
     passages: Passages,
     made: Mapping[str, Entry],
+    named: Collection[str] | None = None,
 ) -> dict[str, pa.Table]:
     """Return the tables by name; `chunks` with its vectors, rows in each table's order.
 
@@ -58,6 +61,7 @@ def join_tables(
             others.
         passages: reads the chunks.
         made: the entry of each content's passages.
+        named: contents whose entities are known; None for no tables of entities.
 
     Raises:
         RecordsMovedError: chunks and vectors do not belong together.
@@ -68,6 +72,15 @@ def join_tables(
     counts = Counter(chunks["doc_uid"].to_pylist())
     by_content = {f.content_hash: f for f in facts}
     same = _same_texts(published)
+    entities: dict[str, pa.Table] = {}
+    if named is not None:
+        known = {content: own for content, own in published.items() if content in named}
+        mentions = _table(mention_rows(namespace, known), MENTIONS)
+        entities = {
+            "entities": _table(entity_rows(namespace, mentions), ENTITIES),
+            "mentions": mentions,
+            "relations": _table(relation_rows(namespace, mentions), RELATIONS),
+        }
     return {
         "sources": _table(
             tell_sources_apart(
@@ -108,6 +121,7 @@ def join_tables(
         "parents": parents,
         "chunks": chunks,
         "chunk_edits": _table(list(edit_rows(namespace, published, passages, made)), CHUNK_EDITS),
+        **entities,
     }
 
 
@@ -119,7 +133,7 @@ def join_passages(
     return _parents(namespace, published), chunks.select(CHUNKS.names)
 
 
-def _table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
+def _table(rows: Iterable[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
     return _in_order(pa.Table.from_pylist(list(rows), schema=schema), schema)
 
 

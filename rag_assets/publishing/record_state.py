@@ -11,7 +11,7 @@ from rag_assets.law.versions import LAWS_KEY
 from rag_assets.model import hash_fields
 from rag_assets.parsing import read_reports
 from rag_assets.publishing.facts import DocumentFacts, gather_facts
-from rag_assets.stages import PARSES, published_stages, recorded, way_to
+from rag_assets.stages import PARSES, published_stages, recorded, switched_on, way_to
 from rag_assets.storage import Entry, live_digest, read_entries
 from rag_assets.workspace import (
     Inventory,
@@ -34,6 +34,8 @@ class RecordState:
             looked at all of them. The vectors of others are still to come.
         passages: reads the passages themselves.
         made: the entry of each content's passages, as they were cut or edited.
+        named: contents whose entities are those of these passages; None where the settings want
+            no entities.
     """
 
     facts: list[DocumentFacts]
@@ -41,6 +43,7 @@ class RecordState:
     encoded: Mapping[str, frozenset[str]]
     passages: Passages = field(repr=False)
     made: Mapping[str, Entry] = field(repr=False)
+    named: Collection[str] | None = None
 
 
 def collect(namespace: Namespace, inventory: Inventory, models: Collection[str]) -> RecordState:
@@ -51,7 +54,9 @@ def collect(namespace: Namespace, inventory: Inventory, models: Collection[str])
     Args:
         models: fingerprints of the configured models; their order does not matter.
     """
-    entries: dict[str, dict[str, Entry]] = {stage: {} for stage in published_stages()}
+    entries: dict[str, dict[str, Entry]] = {
+        stage: {} for stage in switched_on(published_stages(), namespace.settings)
+    }
     reports: dict[str, dict[str, Any]] = {}
     passages = Passages(namespace, inventory)
     for partition in namespace.partition_keys:
@@ -82,6 +87,13 @@ def collect(namespace: Namespace, inventory: Inventory, models: Collection[str])
         for content, chosen in encoded.items()
         if chosen
     }
+    named = entries.get("entities")
+    if named is not None:
+        named = entries["entities"] = {
+            content: entry
+            for content, entry in named.items()
+            if content in encoded and entry.note["of"] == made[content].digest
+        }
     facts = gather_facts(
         inventory,
         current_identities(namespace, inventory),
@@ -96,7 +108,9 @@ def collect(namespace: Namespace, inventory: Inventory, models: Collection[str])
         stage: live_digest(found, inventory.contents if stage == PARSES else parsed)
         for stage, found in entries.items()
     }
-    return RecordState(facts, digests, encoded, passages, made)
+    return RecordState(
+        facts, digests, encoded, passages, made, None if named is None else frozenset(named)
+    )
 
 
 def count_lacking(namespace: Namespace, models: Sequence[str]) -> int:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from rag_assets.chunking import has_stale_chunks
 from rag_assets.editing import has_stale_edits
 from rag_assets.embedding import EmbeddingModel, has_stale_vectors, joint_tokenizer
+from rag_assets.graph import has_stale_entities
 from rag_assets.parsing import has_stale_parses
 from rag_assets.storage import Pointer
 from rag_assets.workspace import Inventory, Namespace, settings_digest
@@ -29,4 +30,5 @@ def is_settled(
         or has_stale_chunks(namespace, inventory, joint_tokenizer(namespace.settings.embed))
         or has_stale_edits(namespace, inventory)
         or has_stale_vectors(namespace, inventory, [model.fingerprint for model in models])
+        or (namespace.settings.graph.enabled and has_stale_entities(namespace, inventory))
     )

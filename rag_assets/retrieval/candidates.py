@@ -13,7 +13,7 @@ from rag_assets.retrieval.fusion import Candidates
 from rag_assets.retrieval.hits import Hit
 from rag_assets.retrieval.language_shift import vectors_for
 from rag_assets.retrieval.queries import AskedQuery
-from rag_assets.retrieval.weights import LEXICAL, models_asked, searcher_names
+from rag_assets.retrieval.weights import GRAPH, LEXICAL, models_asked, searcher_names
 from rag_assets.settings import RetrieveSettings
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Pools:
 
     Args:
         languages: of the passages, by `chunk_key`.
-        searchers: by name: `lexical`, or the model's.
+        searchers: by name: `lexical`, `graph`, or the model's.
         are_comparable: whether some model, or words alone, scored the passages of every
             publication; scores of different models say nothing to each other.
     """
@@ -105,7 +105,7 @@ def collect(
     reach = [
         {one.reader.namespace for one in asked}
         for name, asked in askings.items()
-        if name != LEXICAL
+        if name not in {LEXICAL, GRAPH}
     ]
     return Pools(languages, searchers, not reach or everywhere in reach)
 
@@ -156,6 +156,15 @@ def _askings(
         ]
     if settings.method == "lexical":
         return asked
+    if settings.method == "hybrid":
+        graph = [
+            asking
+            for reader in readers
+            for text in query.texts.values()
+            if (asking := _ask_entities(reader, text, settings.pool_k, filters)) is not None
+        ]
+        if graph:
+            asked[GRAPH] = graph
     names = searcher_names(readers)
     for reader in readers:
         passages = reader.count_by_language(filters)
@@ -186,6 +195,32 @@ def _ask_words(
         lambda: reader.rank_text(text, settings.pool_k, filters, settings.text),
         lambda ids: reader.score_text(text, ids, settings.text),
     )
+
+
+def _ask_entities(
+    reader: "Reader", text: str, limit: int, filters: "SearchFilters"
+) -> _Asking | None:
+    """Return what asks a publication's entities; None where the question names none of them.
+
+    Passages that do not pass the filters are walked through and not found.
+    """
+    scores = {} if reader.entity_graph is None else reader.entity_graph.scores(text)
+    if not scores:
+        return None
+
+    def find() -> _Ranking:
+        ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+        found: list[tuple[str, float]] = []
+        # Few are wanted of thousands: filters look at some more than that at a time.
+        for start in range(0, len(ranked), 2 * limit):
+            part = ranked[start : start + 2 * limit]
+            passing = set(reader.passing([chunk_id for chunk_id, _ in part], filters))
+            found += [(chunk_id, score) for chunk_id, score in part if chunk_id in passing]
+            if len(found) >= limit:
+                break
+        return found[:limit]
+
+    return _Asking(reader, find, lambda ids: {i: scores.get(i, 0.0) for i in ids})
 
 
 def _ask_model(

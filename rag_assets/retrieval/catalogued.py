@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ from rag_assets.publishing.catalogue import (
 if TYPE_CHECKING:
     import pyarrow as pa
     from duckdb import DuckDBPyConnection
+
+    from rag_assets.retrieval.entity_graph import EntityGraph
 
 
 class HeldCatalogue:
@@ -31,6 +34,13 @@ class HeldCatalogue:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
+
+    @cached_property
+    def entity_graph(self) -> "EntityGraph":
+        """The entities of the publication, which must have tables of them."""
+        from rag_assets.retrieval.entity_graph import EntityGraph
+
+        return EntityGraph(*map(self.read, ("entities", "mentions", "relations")))
 
     def read(self, name: str, column: str | None = None, values: Sequence[str] = ()) -> "pa.Table":
         """Return a published table, or its rows whose value in a column is one of `values`."""

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from rag_assets.model import count_of
 from rag_assets.retrieval.hits import Hit
 
 
@@ -26,6 +27,9 @@ def _lines(told: Mapping[str, Any], copies: tuple[str, ...]) -> Iterator[str]:
         if name in parts:
             line += f" → {parts[name]:.3f} × weight {weights[name]:.2f}"
         yield line
+    if told.get("entities"):
+        via = told["entities"]
+        yield f"via {' – '.join(via['entities'])}, {count_of(via['sentences'], 'sentence')}"
     if "fused" in told:
         yield f"fused by {told['score_mode']}: {told['fused']:.4f}"
     if "section_moved" in told:

@@ -77,8 +77,9 @@ class Hit:
         score: fused by reciprocal ranks; compares hits of one search only.
         copies: `chunk_key` of hits that say the same and that this one stands for.
         explanation: why it is here: `ranks`, `scores`, normalised `parts` and `weights` by
-            searcher, `fused` score, `rerank`, `kept_because`; `named_article` where the question
-            names the article of a law that begins here.
+            searcher, `fused` score, `rerank`, `kept_because`; `entities` where those of the
+            question lead here; `named_article` where it names the article of a law that begins
+            here.
     """
 
     namespace: str

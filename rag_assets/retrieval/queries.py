@@ -12,6 +12,7 @@ from rag_assets.retrieval.filters import EVERYTHING, SearchFilters
 from rag_assets.retrieval.request_frames import strip_request
 from rag_assets.retrieval.weights import (
     LEXICAL,
+    known_searchers,
     load_weights,
     models_asked,
     searcher_names,
@@ -209,8 +210,7 @@ def _idle_models(
         return frozenset()
     named = searcher_names(readers)
     words = frozenset() if settings.method == "semantic" else frozenset({LEXICAL})
-    known = frozenset({LEXICAL, *named.values()})
-    weights = load_weights(settings.fusion, known, sparse_names(readers))
+    weights = load_weights(settings.fusion, known_searchers(readers), sparse_names(readers))
     used = set()
     for reader in readers:
         asked_models = models_asked(reader, settings.method)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rag_assets.publishing import Language
+    from rag_assets.retrieval.entity_graph import EntityGraph
     from rag_assets.settings import TextSettings
 
 
@@ -145,6 +146,11 @@ class Reader:
         of_document = f" AND doc_uid = {quote_text(doc_uid)}" if doc_uid is not None else ""
         return self._table.find_pattern(pattern, filters.condition() + of_document)
 
+    @property
+    def entity_graph(self) -> "EntityGraph | None":
+        """What passages name; None where the publication has no tables of entities."""
+        return self._catalogue.entity_graph if "entities" in self.manifest["counts"] else None
+
     def rank_vectors(
         self,
         model_fingerprint: str,
@@ -229,11 +235,7 @@ class Reader:
         return self._table.count_by_language(filters.condition())
 
     def sample_vectors(
-        self,
-        model_fingerprint: str,
-        languages: Sequence[str],
-        filters: SearchFilters,
-        most: int,
+        self, model_fingerprint: str, languages: Sequence[str], filters: SearchFilters, most: int
     ) -> "NDArray[np.float64]":
         """Return the vectors, of length 1, of chunks in some languages that pass the filters.
 
@@ -303,9 +305,7 @@ class Reader:
         return self._table.fetch(f"doc_uid = {quote_text(doc_uid)}", columns)
 
     def fetch_columns(
-        self,
-        columns: Sequence[str],
-        filters: SearchFilters = EVERYTHING,
+        self, columns: Sequence[str], filters: SearchFilters = EVERYTHING
     ) -> "pa.Table":
         """Return some columns of all chunks that pass the filters, in no order."""
         where = "false" if filters.excludes_everything else filters.condition()

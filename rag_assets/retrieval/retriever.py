@@ -19,7 +19,7 @@ from rag_assets.retrieval.reader import Reader
 from rag_assets.retrieval.reranking import load_reranker
 from rag_assets.retrieval.searching import rank_chunks
 from rag_assets.retrieval.usual_questions import stored_digest
-from rag_assets.retrieval.weights import LEXICAL, load_weights, searcher_names
+from rag_assets.retrieval.weights import known_searchers, load_weights
 from rag_assets.retrieval.windows import Window, expand_windows
 from rag_assets.settings import RetrieveSettings
 from rag_assets.workspace import Workspace
@@ -315,7 +315,7 @@ class Retriever:
         """Return the settings as values that JSON knows, with what they stand for."""
         applied = settings.model_dump(mode="json")
         if settings.fusion.kind == "weighted" and settings.method != "lexical":
-            known = frozenset({LEXICAL, *searcher_names(self.readers).values()})
+            known = known_searchers(self.readers)
             applied["fusion"] |= load_weights(settings.fusion, known).provenance()
         if settings.method != "lexical":
             applied["fusion"]["usual_questions"] = stored_digest()

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rag_assets.model import UsageError
 from rag_assets.publishing import Language
@@ -24,10 +24,10 @@ from rag_assets.retrieval.reader import Reader
 from rag_assets.retrieval.reranking import rerank
 from rag_assets.retrieval.section_hints import favour_sections
 from rag_assets.retrieval.weights import (
-    LEXICAL,
+    GRAPH,
     Weights,
+    known_searchers,
     load_weights,
-    searcher_names,
     sparse_names,
 )
 
@@ -173,8 +173,7 @@ def _fuse(
         if settings.method == "lexical":
             weights = load_weights(fusion, None)
         else:
-            known = frozenset({LEXICAL, *searcher_names(readers).values()})
-            weights = load_weights(fusion, known, sparse_names(readers))
+            weights = load_weights(fusion, known_searchers(readers), sparse_names(readers))
         fused = fuse_weighted(
             pools.searchers,
             _weight_rule(weights, query, pools),
@@ -200,6 +199,8 @@ def _fuse(
             "score_mode": mode or "rrf",
             "fused": one.score,
         }
+        if scores.get(GRAPH):
+            explanation["entities"] = _told_entities(readers, query, fetched[one.identity])
         hits.append(
             replace(
                 fetched[one.identity],
@@ -210,6 +211,16 @@ def _fuse(
             )
         )
     return favour_sections(hits, query.text, settings.section_gain)
+
+
+def _told_entities(readers: Sequence[Reader], query: AskedQuery, hit: Hit) -> dict[str, Any]:
+    """Return through which entities a question leads to a hit, in its first wording that does."""
+    graphs = [reader.entity_graph for reader in readers if reader.namespace == hit.namespace]
+    for graph in graphs:
+        for text in query.texts.values():
+            if graph is not None and (told := graph.explain(text, hit.chunk_id)):
+                return told
+    return {}
 
 
 def _weight_rule(weights: Weights, query: AskedQuery, pools: Pools) -> WeightRule:

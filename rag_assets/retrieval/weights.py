@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from rag_assets.retrieval.reader import Reader
 
 LEXICAL = "lexical"
+# Searches by entities (`graph`), of publications that have them.
+GRAPH = "graph"
+# What it weighs where no weights are stated, beside the 1 that all others share.
+# Chosen by benchmarks/graph_search.py (docs/evaluation.md).
+GRAPH_SHARE = 0.3
 FUSION_FILE = "fusion.yaml"
 
 # Enough of a fingerprint to tell two versions of a model of one name.
@@ -87,13 +92,17 @@ class Weights:
         1. Weights that the settings state.
         2. The row of both languages whose searchers are `names`.
         3. The row of both languages with the fewest searchers more than `names`, without those.
-        4. With sparse encoders what the others weigh by these rules; they stand beside `lexical`
+        4. With `graph` what the others weigh by these rules, and `GRAPH_SHARE` of their sum.
+        5. With sparse encoders what the others weigh by these rules; they stand beside `lexical`
            and share its weight with it evenly.
-        5. The file's fallback rule: `lexical` and the models together, which share evenly; one
+        6. The file's fallback rule: `lexical` and the models together, which share evenly; one
            for questions in the passage's language, one for others.
         """
         if self.stated is not None:
             return {name: self.stated.get(name, 0.0) for name in names}
+        if GRAPH in names and len(names) > 1:
+            weights = self.of(question, passage, names - {GRAPH})
+            return weights | {GRAPH: GRAPH_SHARE * sum(weights.values())}
         rows = [
             row
             for row in self.file.rows
@@ -205,6 +214,12 @@ def searcher_names(readers: "Sequence[Reader]") -> dict[str, str]:
         else f"{name}@{fingerprint[:_SHOWN_FINGERPRINT]}"
         for fingerprint, name in named.items()
     }
+
+
+def known_searchers(readers: "Sequence[Reader]") -> frozenset[str]:
+    """Return the names that stated weights may have."""
+    graph = [GRAPH] if any(reader.entity_graph is not None for reader in readers) else []
+    return frozenset({LEXICAL, *searcher_names(readers).values(), *graph})
 
 
 def sparse_names(readers: "Sequence[Reader]") -> frozenset[str]:

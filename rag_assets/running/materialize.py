@@ -12,7 +12,7 @@ from rag_assets.parsing import worker_started_ahead
 from rag_assets.publishing import partitions_to_build
 from rag_assets.running.address_space import require_address_space
 from rag_assets.running.instance import load_definitions, open_instance
-from rag_assets.stages import PARSE_SUMMARIES, PARSES, partitioned, stage_names
+from rag_assets.stages import PARSE_SUMMARIES, PARSES, partitioned, stage_names, switched_on
 from rag_assets.storage import describe_trouble, number_in
 from rag_assets.workspace import Namespace, Workspace
 
@@ -70,10 +70,12 @@ def materialize_stages(
     """Materialize stages of a namespace in one run.
 
     Args:
+        stages: those that the namespace's settings switch off are left out.
         will_parse: files are known to have changed: a parsing worker starts while Dagster does.
         partitions: the first and the last of these, and all between; all without.
         keep_seconds: how long that worker waits for another run of this process.
     """
+    stages = switched_on(stages, namespace.settings)
     keys = partitions or namespace.partition_keys
     range_tags = {
         "dagster/asset_partition_range_start": keys[0],

@@ -6,6 +6,7 @@ from pydantic import BeforeValidator, Field, field_validator
 from pydantic_core import PydanticCustomError
 from rapidfuzz import fuzz, process
 
+from rag_assets.settings.graph import GraphSettings
 from rag_assets.settings.laboratory import LabSettings as LabSettings
 from rag_assets.settings.laboratory import RecipeRule as RecipeRule
 from rag_assets.settings.laboratory import SpaceSettings as SpaceSettings
@@ -17,8 +18,7 @@ from rag_assets.settings.section import Share as Share
 _PLACE_NAMES = (
     "evidence", "instruction", "unsorted", "guidance", "feedback", "slides", "exemplars",
 )  # fmt: skip
-# From here, on rapidfuzz's scale to 100, a name is taken for a typo: evidenz for evidence is 80.
-_TYPO = 80
+_TYPO = 80  # a name is one from here, on rapidfuzz's scale to 100: evidenz for evidence is 80
 
 _Url = Annotated[str, Field(pattern=r"^https?://")]
 _Variable = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")]
@@ -89,8 +89,7 @@ class GeneralChunkSettings(Section):
     overlap: float = Field(ge=0, le=0.5)
 
 
-# What they do stands in the table of `chunking/modes.py`.
-ChunkMode = Literal["parent_child", "general", "qa", "law"]
+ChunkMode = Literal["parent_child", "general", "qa", "law"]  # as in `chunking/modes.py`
 PreprocessRule = Literal["attachments", "citation_marks", "emails", "urls", "white_space"]
 
 
@@ -189,8 +188,7 @@ class PublishSettings(Section):
     ann_rows: Count | None
 
 
-# YAML reads a bare `off` as false.
-_Off = BeforeValidator(lambda value: "off" if value is False else value)
+_Off = BeforeValidator(lambda value: "off" if value is False else value)  # YAML's bare `off`
 ScoreMode = Literal["rank", "normalize", "raw"]
 Normalization = Literal["min_max", "sigmoid", "softmax", "zscore"]
 
@@ -387,6 +385,7 @@ class Settings(Section):
     parse: ParseSettings
     chunk: ChunkSettings
     embed: EmbedSettings
+    graph: GraphSettings
     publish: PublishSettings
     export: ExportSettings
     retrieve: RetrieveSettings

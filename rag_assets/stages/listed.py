@@ -4,8 +4,10 @@ It stands here and nowhere else. A stage is a line of `STAGES` and a module of i
 with a function `build_<name>_asset`; commands, publications, lineage and garbage collection follow.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+
+from rag_assets.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +19,16 @@ class Stage:
         after: the stage that it reads; None for the first.
         is_partitioned: by content hash; otherwise it works on the namespace as a whole.
         has_records: it keeps a record of each partition (`storage.refresh_record`).
+        beside: further stages that it reads, where the namespace has them.
+        is_on: whether a namespace of these settings has it; None where each has.
     """
 
     name: str
     after: str | None
     is_partitioned: bool = True
     has_records: bool = True
+    beside: tuple[str, ...] = ()
+    is_on: Callable[[Settings], bool] | None = None
 
 
 # In the order in which data flows.
@@ -35,7 +41,10 @@ STAGES = (
     Stage("chunk_edits", "chunks"),
     Stage("first_index", "chunk_edits", is_partitioned=False, has_records=False),
     Stage("embeddings", "chunk_edits"),
-    Stage("search_index", "embeddings", is_partitioned=False, has_records=False),
+    Stage("entities", "chunk_edits", is_on=lambda settings: settings.graph.enabled),
+    Stage(
+        "search_index", "embeddings", is_partitioned=False, has_records=False, beside=("entities",)
+    ),
 )
 
 # Assets of the workspace that tell of the parses of all namespaces; made where any are.
@@ -52,10 +61,22 @@ def stage_names() -> tuple[str, ...]:
     return tuple(stage.name for stage in STAGES)
 
 
+def switched_on(names: Iterable[str], settings: Settings) -> tuple[str, ...]:
+    """Return those of some stages that a namespace of these settings has."""
+    stages = ((name, stage_named(name)) for name in names)
+    return tuple(name for name, stage in stages if stage.is_on is None or stage.is_on(settings))
+
+
+def read_by(name: str, settings: Settings) -> Sequence[str]:
+    """Return the stages that one reads in a namespace of these settings."""
+    stage = stage_named(name)
+    return switched_on((*([stage.after] if stage.after else ()), *stage.beside), settings)
+
+
 def way_to(name: str) -> tuple[str, ...]:
     """Return the stages that one is made through, from the inventory to itself."""
     stage = stage_named(name)
-    return (*(way_to(stage.after) if stage.after else ()), name)
+    return (*(way_to(stage.after) if stage.after else ()), *stage.beside, name)
 
 
 def way_from(name: str) -> tuple[str, ...]:

@@ -156,6 +156,8 @@ def settings_digest(namespace: Namespace) -> str:
         "max_attempts",
     ):
         del settings["parse"][limit]
+    if not namespace.settings.graph.enabled:  # as it was before there was such a stage
+        del settings["graph"]
     settings["embed"]["models"] = [
         deciding_fields(model) for model in namespace.settings.embed.models
     ]

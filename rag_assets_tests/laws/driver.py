@@ -23,13 +23,13 @@ from rag_assets.embedding import (
 from rag_assets.embedding.record import embeddings_schema
 from rag_assets.embedding.stage import refresh_embeddings
 from rag_assets.evidence import mark_retired
+from rag_assets.graph import mentions_schema, refresh_entities
 from rag_assets.model import ParseReport, StageOutcome
 from rag_assets.parsing import worker
 from rag_assets.parsing.job import ParseJob
 from rag_assets.parsing.stage import refresh_parse_reports, reports_schema
 from rag_assets.publishing import PublishOutcome, collect, list_documents, publish
 from rag_assets.publishing.catalogue import catalogue_name, open_catalogue, read_table
-from rag_assets.publishing.schemas import PUBLISHED_SCHEMAS
 from rag_assets.publishing.table_digest import digest_table
 from rag_assets.retrieval import Reader, SearchFilters
 from rag_assets.settings import ParseSettings
@@ -46,7 +46,8 @@ from rag_assets.workspace import (
 
 # In the order of the assets.
 STAGES = (
-    "inventory", "parse_reports", "parents", "chunks", "chunk_edits", "embeddings", "search_index",
+    "inventory", "parse_reports", "parents", "chunks", "chunk_edits", "embeddings", "entities",
+    "search_index",
 )  # fmt: skip
 # Small passages, so that a text of a few sentences has several.
 SMALL = {
@@ -61,6 +62,7 @@ QUESTIONS = (
     "违约责任",
     "year temperature",
     "heat-island",
+    "Paris Observatory and TiO2",
 )
 # What a row is not a function of: how long it took, how often, in which batch.
 _PROVENANCE = {"seconds", "attempts", "vector"}
@@ -144,6 +146,8 @@ def build(
             models,
             silent,
         )
+    if "entities" in stages and namespace.settings.graph.enabled:
+        done.stages["entities"] = refresh_entities(namespace, inventory, keys, silent)
     if "search_index" in stages:
         is_whole = set(stages) == set(STAGES) and partitions is None
         done.published = publish(namespace, models, silent, is_whole=is_whole)
@@ -175,7 +179,7 @@ def state_of(namespace: Namespace) -> dict[str, Any]:
     manifest = read_manifest(folder)
     identities = current_identities(namespace, inventory)
     with open_catalogue(folder / catalogue_name(folder.name)) as connection:
-        tables = {name: digest_table(read_table(connection, name)) for name in PUBLISHED_SCHEMAS}
+        tables = {name: digest_table(read_table(connection, name)) for name in manifest["tables"]}
     assert tables == manifest["tables"]
     return {
         "publication": folder.name,
@@ -208,6 +212,8 @@ def _living_rows(namespace: Namespace) -> dict[str, str]:
         "chunk_edits": passages_schema(),
         "embeddings": embeddings_schema(),
     }
+    if namespace.settings.graph.enabled:
+        schemas["entities"] = mentions_schema()
     digests = {}
     edited = Passages(namespace, inventory).edited
     for stage, schema in schemas.items():
@@ -260,6 +266,9 @@ def search_results(
                     ranked[model.name] = reader.search_vectors(
                         model.fingerprint, vector, 20, filters
                     )
+                if reader.entity_graph is not None:
+                    walked = reader.entity_graph.scores(question)
+                    found[f"entities, {question}"] = sorted(walked.items())
                 for searcher, hits in ranked.items():
                     found[f"{searcher}, {citable_only}, {question}"] = [
                         (hit.chunk_id, round(score, 6)) for hit, score in hits

@@ -9,6 +9,7 @@ SENTENCES = (
     "The heat-island effect is strongest on calm nights.",
     "Stomata close when the air is dry, and the leaf saves water.",
     "Dr. Vance measured 3.5 degrees at 14.2 metres on average.",
+    "In Paris Dr. Vance and the Paris Observatory saw TiO2 on the “cool roof” of 《城市气候》.",
     "二氧化碳浓度升高使植物叶片的气孔导度下降。",
     "当事人一方不履行合同义务的，应当承担违约责任。",
     "行道树在夏季为行人提供遮荫，降低体感温度。",

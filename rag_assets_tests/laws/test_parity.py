@@ -3,7 +3,9 @@
 import os
 import shutil
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -73,11 +75,12 @@ class Histories(RuleBasedStateMachine):
 
     files = Bundle("files")
     removed = Bundle("removed")
+    settings: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(self) -> None:
         super().__init__()
         self.scratch = Path(tempfile.mkdtemp(prefix="parity-"))
-        self.workspace = make_workspace(self.scratch / "library")
+        self.workspace = make_workspace(self.scratch / "library", lib=self.settings)
         self.namespace = self.workspace.namespace("lib")
         self.raw = self.workspace.root / "raw"
 
@@ -156,7 +159,7 @@ class Histories(RuleBasedStateMachine):
 
     @rule(sizes=st.sampled_from(CUTS))
     def cut_otherwise(self, sizes: dict[str, int]) -> None:
-        text = yaml.safe_dump({**SMALL, "chunk": sizes}, allow_unicode=True)
+        text = yaml.safe_dump({**SMALL, **self.settings, "chunk": sizes}, allow_unicode=True)
         self.workspace.namespace_file("lib").write_text(text, encoding="utf-8")
         self.namespace = self.workspace.namespace("lib")
 
@@ -187,10 +190,16 @@ class Histories(RuleBasedStateMachine):
             shutil.rmtree(self.scratch)
 
 
-def _run(examples: int, steps: int, *, fixed: bool) -> None:
+class HistoriesWithEntities(Histories):
+    """The same, of a library that finds entities."""
+
+    settings: ClassVar[Mapping[str, Any]] = {"graph": {"enabled": True}}
+
+
+def _run(examples: int, steps: int, *, fixed: bool, machine: type[Histories] = Histories) -> None:
     phases = [Phase.explicit, Phase.generate] + ([] if fixed else [Phase.shrink])
     run_state_machine_as_test(
-        Histories,
+        machine,
         settings=settings(
             max_examples=examples,
             stateful_step_count=steps,
@@ -205,6 +214,10 @@ def _run(examples: int, steps: int, *, fixed: bool) -> None:
 
 def test_clean_build_equals_short_histories() -> None:
     _run(_QUICK_EXAMPLES, 14, fixed=True)
+
+
+def test_clean_build_equals_short_histories_with_entities() -> None:
+    _run(_QUICK_EXAMPLES, 14, fixed=True, machine=HistoriesWithEntities)
 
 
 @pytest.mark.slow

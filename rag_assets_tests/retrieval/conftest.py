@@ -27,6 +27,7 @@ def make_publication(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Publi
         tables = published_tables(rows, namespace) | {"chunks": table.select(CHUNKS.names)}
         write_catalogue(folder / catalogue_name("first"), tables)
         manifest = {
+            "counts": {},
             "publication": "first",
             "namespace": namespace,
             "created_at": 0.0,

@@ -71,6 +71,7 @@ class MadeUpReader:
     words: Mapping[str, float] = field(default_factory=dict)
     cosines: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     vectors: Mapping[str, Mapping[str, Sequence[float]]] = field(default_factory=dict)
+    entity_graph: None = None
     namespace: str = "thesis"
 
     @property

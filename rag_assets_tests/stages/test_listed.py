@@ -13,12 +13,15 @@ import rag_assets
 from rag_assets.stages import (
     partitioned,
     published_stages,
+    read_by,
     recorded,
     stage_named,
     stage_names,
+    switched_on,
     way_from,
     way_to,
 )
+from rag_assets.workspace import shipped_settings
 from rag_assets_tests.e2e.workspaces import outside_environment
 from rag_assets_tests.libraries import make_workspace
 
@@ -42,11 +45,20 @@ def test_the_way_to_a_stage_is_what_it_is_made_through() -> None:
     assert partitioned(way_to("parents")) == ("raw_files", "parse_reports", "parents")
     assert recorded(way_to("parents")) == ("parse_reports", "parents")
     assert published_stages() == (
-        "parse_reports", "parents", "chunks", "chunk_edits", "embeddings",
+        "parse_reports", "parents", "chunks", "chunk_edits", "embeddings", "entities",
     )  # fmt: skip
-    assert way_from("chunk_edits") == ("chunk_edits", "embeddings", "search_index")
+    assert way_from("chunk_edits") == ("chunk_edits", "embeddings", "entities", "search_index")
     with pytest.raises(KeyError):
         way_to("chunk")
+
+
+def test_entities_are_a_stage_only_where_they_are_switched_on() -> None:
+    off = shipped_settings()
+    on = off.model_copy(update={"graph": off.graph.model_copy(update={"enabled": True})})
+    assert switched_on(stage_names(), on) == stage_names()
+    assert set(stage_names()) - set(switched_on(stage_names(), off)) == {"entities"}
+    assert read_by("search_index", off) == ("embeddings",)
+    assert read_by("search_index", on) == ("embeddings", "entities")
 
 
 def test_no_other_module_lists_stages() -> None:
