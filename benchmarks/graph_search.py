@@ -3,7 +3,7 @@
     python -m benchmarks.graph_search [FOLDER …] [--documents N] [--share X …] [--json OUT]
 
 Each folder is an evaluation set in BEIR's layout; without, those of SETS below `retrieval/beir` of
-RAG_SHARED_DATA. A library of each is built as the template `kb` switches it on, with
+RAG_SHARED_DATA. A library of each is built as the templates `kb_…` switch it on, with
 all-MiniLM-L6-v2 alone as its model, and its questions are asked with `graph` and without. Of a set
 of more than N documents those that are judged and a seeded draw of the others are taken.
 

@@ -24,7 +24,7 @@ from rag_assets.model import DocumentStatus, StageOutcome
 from rag_assets.running import STAGES, materialize_partition, materialize_stages
 from rag_assets.running.instance import open_instance
 from rag_assets.workspace import Workspace
-from rag_assets_tests.libraries import make_workspace
+from rag_assets_tests.libraries import HASHING, make_workspace
 
 _MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 _ACTIVE = {"image", "html_inline", "html_block", "link_open", "heading_open", "table_open"}
@@ -112,7 +112,7 @@ def test_no_asset_renders_a_hostile_document(
         f"evidence/{NAME}.pdf": b"%PDF-1.7 broken",
         f"evidence/{NAME}.meta.yaml": "title: '![t](http://127.0.0.1:9/t.png) <b>x</b>'\n",
     }
-    workspace = make_workspace(tmp_path / "library", files)
+    workspace = make_workspace(tmp_path / "library", files, {**HASHING, "graph": {"enabled": True}})
     monkeypatch.setenv("RAG_WORKSPACE", str(workspace.root))
     monkeypatch.setenv("DAGSTER_HOME", str(workspace.dagster_home))
     run = materialize_stages(workspace.namespace("thesis"), STAGES)

@@ -452,7 +452,7 @@ def test_init_refuses_a_file_and_an_unknown_template(tmp_path: Path, rag: Rag) -
     assert (ran.exit_code, "is a file" in ran.stderr) == (3, True)
     ran = rag("init", tmp_path / "new", "--template", "thesi")
     assert ran.exit_code == 3
-    assert "known: law, papers, thesis" in ran.stderr
+    assert "known: kb_modulation, kb_principles, law, papers, thesis" in ran.stderr
     assert not (tmp_path / "new").exists()
 
 

@@ -9,7 +9,8 @@ from playwright.sync_api import Page, expect
 
 from rag_assets.auditing import draft_key
 from rag_assets.running import STAGES, materialize_partition, materialize_stages
-from rag_assets.workspace import Namespace, Workspace
+from rag_assets.stages import switched_on
+from rag_assets.workspace import Namespace, Workspace, shipped_settings
 from rag_assets_tests.e2e.browsing import (
     CHROMIUM,
     NO_CHROMIUM,
@@ -79,7 +80,8 @@ def open_partition(page: Page, server: Server, asset: str, partition: str) -> No
 
 def test_the_asset_graph_shows_every_stage(page: Page, server: Server) -> None:
     page.goto(f"{server.url}/locations/rag_assets/asset-groups/thesis/lineage")
-    for stage in (*STAGES, "evidence_packs", "agent_answers", "citation_audits"):
+    shown = switched_on(STAGES, shipped_settings())
+    for stage in (*shown, "evidence_packs", "agent_answers", "citation_audits"):
         expect(page.get_by_text(stage, exact=True).first).to_be_visible()
 
 

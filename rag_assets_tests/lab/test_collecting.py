@@ -72,13 +72,13 @@ def test_a_ratio_is_taken_where_it_is_clear_whose_it_is(
     assert name_parts(text).ratios == ratios
 
 
-SHARED = os.environ.get("RAG_SHARED_DATA")
+SHARED = Path(os.environ.get("RAG_SHARED_DATA", Path(__file__).parents[3] / "shared" / "data"))
 
 
-@pytest.mark.skipif(SHARED is None, reason="RAG_SHARED_DATA names no folder of test data")
+@pytest.mark.skipif(not SHARED.is_dir(), reason=f"no {SHARED}; set RAG_SHARED_DATA")
 def test_metals_of_papers_on_solar_fuels_are_those_of_catalysts() -> None:
     """Each of these 25 was read: none is of an electrode, a reagent, a salt or an X-ray tube."""
-    path = Path(str(SHARED)) / "claims" / "support" / "solarchem_papers.jsonl"
+    path = SHARED / "claims" / "support" / "solarchem_papers.jsonl"
     papers = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     named = [name_parts(chunk) for paper in papers for chunk in paper["chunks"]]
     assert len(named) == 130

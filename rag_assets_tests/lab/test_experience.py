@@ -246,14 +246,14 @@ def test_of_a_hundred_paraphrases_seventy_are_merged(nearness: Nearness) -> None
     assert merged(nearness, pairs, role="mof_expert") == 0
 
 
-SHARED = os.environ.get("RAG_SHARED_DATA")
+SHARED = Path(os.environ.get("RAG_SHARED_DATA", Path(__file__).parents[3] / "shared" / "data"))
 
 
 @pytest.mark.model
-@pytest.mark.skipif(SHARED is None, reason="RAG_SHARED_DATA names no folder of test data")
+@pytest.mark.skipif(not SHARED.is_dir(), reason=f"no {SHARED}; set RAG_SHARED_DATA")
 @pytest.mark.parametrize("place", [0, 1], ids=LEDGER_SETS)
 def test_contradictions_of_others_are_never_merged(nearness: Nearness, place: int) -> None:
     """BreakingNLI, and SNLI edited by people; none of the pairs that thresholds were fitted on."""
-    pairs = read_pairs(Path(str(SHARED)) / "entailment/open")[LEDGER_SETS[place]]["REFUTE"]
+    pairs = read_pairs(SHARED / "entailment/open")[LEDGER_SETS[place]]["REFUTE"]
     held_out = pairs[FITTED : FITTED + 200]
     assert (len(held_out), merged(nearness, held_out)) == (200, 0)
