@@ -217,7 +217,7 @@ def test_clean_build_equals_short_histories() -> None:
 
 
 def test_clean_build_equals_short_histories_with_entities() -> None:
-    _run(_QUICK_EXAMPLES, 14, fixed=True, machine=HistoriesWithEntities)
+    _run(_QUICK_EXAMPLES // 2, 14, fixed=True, machine=HistoriesWithEntities)
 
 
 @pytest.mark.slow
