@@ -152,6 +152,7 @@ def test_a_source_that_cannot_be_asked_is_said() -> None:
     made = replayed(run(shelf=Half()))
     assert (made.outcome.state, made.outcome.ended_by) == ("failed", "nothing")
     assert "do not name enough metals and modifiers" in made.outcome.reason
+    assert made.outcome.reason.endswith("in sentences on modifying: none)")
     assert any("search_modulation could not be asked" in e.text
                for e in made.outcome.note.entries("risks"))  # fmt: skip
 

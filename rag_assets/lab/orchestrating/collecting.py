@@ -53,6 +53,15 @@ class _Found:
         for modifier in named.modifiers:
             self.modifiers.setdefault(modifier, []).append(source.citation)
 
+    def describe(self) -> str:
+        """Say what was named, where it counts."""
+        metals = ", ".join(sorted(self.metals)) or "none"
+        modifiers = ", ".join(sorted(self.modifiers)) or "none"
+        return (
+            f"metals where doping is told of: {metals}; molecules with –COOH in sentences on "
+            f"modifying: {modifiers}"
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class _Combination:
@@ -74,12 +83,12 @@ class _Combination:
         )
 
 
-def collect_recipes(state: RunState) -> list[Recipe]:
+def collect_recipes(state: RunState) -> tuple[list[Recipe], str]:
     """Look into both bases and the experience, and propose what stands there.
 
     Returns:
         As many recipes as are wanted, by the number of sources; none where the sources do not
-        name enough.
+        name enough. And what they were found to name.
     """
     found = _gather(state)
     ranked = _rank(found)
@@ -100,12 +109,12 @@ def collect_recipes(state: RunState) -> list[Recipe]:
         else:
             break
     if len(recipes) < state.job.wanted:
-        return []
+        return [], found.describe()
     told = dropped[:_TOLD_DROPPED]
     for each in told:
         state.leave_out(each, None, RULES_NAME)
     recipes[0] = recipes[0].model_copy(update={"dropped": tuple(told)})
-    return recipes
+    return recipes, found.describe()
 
 
 def _gather(state: RunState) -> _Found:

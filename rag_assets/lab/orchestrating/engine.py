@@ -5,7 +5,7 @@ the steps that are left go back to the task that planned it; a step that fails g
 fault. The reference goes on for ever where a model answers no JSON: here every way ends.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -149,22 +149,26 @@ class RunState:
 
 
 def run_recipes(
-    job: RecipeJob, world: LabWorld, trace: TraceWriter, collect: Callable[[RunState], Any]
+    job: RecipeJob,
+    world: LabWorld,
+    trace: TraceWriter,
+    collect: Callable[[RunState], tuple[Sequence[Recipe], str]],
 ) -> RunOutcome:
     """Make the recipes of a run, by models or by rules.
 
     Args:
-        collect: the rules: propose into the state and return the recipes of the result.
+        collect: the rules: propose into the state and return the recipes of the result, and what
+            the sources name.
     """
     state = RunState(job, world, trace)
     try:
         if job.policy == "rules":
-            recipes = collect(state)
+            recipes, named = collect(state)
             ended = _Ended("finish" if recipes else "nothing", "", tuple(recipes))
             if not recipes:
                 ended.reason = (
                     f"the sources do not name enough metals and modifiers for {job.wanted} "
-                    "recipe(s)"
+                    f"recipe(s) ({named})"
                 )
         else:
             _Engine(state).work(_Task("1", job.text, "orchestrator", 1))
