@@ -25,6 +25,7 @@ from rag_assets.auditing.storing import (
     find_drafts,
     list_drafts,
 )
+from rag_assets.auditing.unsupported import unsupported_citations
 from rag_assets.auditing.verdict import CitationVerdict
 from rag_assets.auditing.verdict_store import VerdictStore
 from rag_assets.auditing.verification import verify_citations
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from rag_assets.auditing.staleness import stale_verdicts
 
 # Modules of this room that other rooms may import from, besides the names below.
-PUBLIC_MODULES = ("claims", "showing")
+PUBLIC_MODULES = ("claims", "judgements", "showing")
 
 __all__ = [
     "CITATIONS",
@@ -73,6 +74,7 @@ __all__ = [
     "render_markdown",
     "stale_verdicts",
     "unit_of",
+    "unsupported_citations",
     "verify_citations",
 ]
 

@@ -11,6 +11,7 @@ from typing import Any, Generic
 from rag_assets.auditing.audit import Found, audit_from_json, audit_to_json
 from rag_assets.auditing.drafts.draft import Draft, draft_of_text, read_draft
 from rag_assets.auditing.encoders import Encoder
+from rag_assets.auditing.judgements import judgements_of
 from rag_assets.auditing.published import open_published
 from rag_assets.auditing.record import CitationAudit
 from rag_assets.auditing.report import render_markdown
@@ -193,6 +194,7 @@ def _verify(
         audit = verify_citations(
             draft, library, library.encoders(), workspace.settings.verify, store=store,
             make_scorer=scorer_maker(workspace), on_progress=on_progress, as_of=as_of,
+            judgements=judgements_of(workspace),
         )  # fmt: skip
         store.save(notify)
     return audit
