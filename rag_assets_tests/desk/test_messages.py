@@ -21,9 +21,7 @@ ROOM = Path(str(files("rag_assets.desk")))
 TEMPLATES = sorted((ROOM / "templates").rglob("*.html"))
 CATALOGUES = sorted((ROOM / "messages" / "zh").glob("*.po"))
 _TAG = re.compile(r"<[^>]*>")
-_SHOWN_ATTRIBUTE = re.compile(
-    r'\b(?:placeholder|title|alt|aria-label)="([^"{]*[A-Za-z]{3}[^"{]*)"'
-)
+_SHOWN_ATTRIBUTE = re.compile(r'\b(?:placeholder|title|alt|aria-label)="([^"{]*[A-Za-z]{3}[^"{]*)"')
 _KEPT = re.compile(r"<kbd>.*?</kbd>|<code>.*?</code>|<style>.*?</style>", re.DOTALL)
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 
