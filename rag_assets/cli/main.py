@@ -35,6 +35,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "route": ("routing", "Say what QUESTION asks for, and which papers it leads to."),
         "ask": ("answers", "Answer a question with sentences that were checked."),
         "law": ("statutes", "Articles and wordings of statutes, by name and day."),
+        "desk": ("desk", "Open the desk: one web page for reading, checking, editing and asking."),
         "replay": ("replaying", "Make an evidence pack again and compare it byte for byte."),
         "export-used-sources": ("sources", "Write the references of what a pack or audit uses."),
         "mcp": ("agents", "Serve the workspace to a coding agent, read-only (MCP over stdio)."),

@@ -82,7 +82,7 @@ if TYPE_CHECKING:
     from rag_assets.workspace.sidecar import SUFFIX as SIDECAR_SUFFIX
 
 # Modules of this room that other rooms may import from, besides the names below.
-PUBLIC_MODULES = ("bounded_yaml",)
+PUBLIC_MODULES = ("bounded_yaml", "desk_address")
 
 __all__ = [
     "ARCHIVED",

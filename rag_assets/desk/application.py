@@ -1,0 +1,80 @@
+"""The desk as one application: its pages behind the guard."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.resources import files
+
+from fastapi import Depends, FastAPI, HTTPException, Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.staticfiles import StaticFiles
+
+from rag_assets.desk import home, pages, working
+from rag_assets.desk.guard import Guard
+from rag_assets.desk.rendering import page, say
+from rag_assets.desk.state import Desk, guard_writes
+from rag_assets.model import (
+    ChangedMeanwhileError,
+    LockedError,
+    PublicationError,
+    RagError,
+    WorkspaceError,
+    hide_credentials,
+)
+
+# The first that fits; any other fault of ours that has a sentence is one of the request.
+_STATUS: tuple[tuple[type[RagError], int], ...] = (
+    (ChangedMeanwhileError, 409),
+    (LockedError, 503),
+    (PublicationError, 404),
+    (WorkspaceError, 404),
+    (RagError, 400),
+)
+
+
+def build_application(desk: Desk) -> FastAPI:
+    """Return the application; it closes the desk when it ends."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        desk.close()
+
+    # The pages that FastAPI offers for its schema load scripts from elsewhere.
+    application = FastAPI(
+        title="rag desk",
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+        dependencies=[Depends(guard_writes)],
+    )
+    application.state.desk = desk
+    application.add_middleware(Guard, door=desk.door)
+    static = files("rag_assets.desk") / "static"
+    application.mount("/static", StaticFiles(directory=str(static)), name="static")
+    for module in (home, pages, working):
+        application.include_router(module.router)
+    application.add_exception_handler(RagError, _explain)
+    application.add_exception_handler(404, _missing)
+    return application
+
+
+def trouble_page(request: Request, status: int, sentence: str) -> Response:
+    """Return what went wrong: a page, JSON to a program, one line to the page's script."""
+    if request.url.path.startswith("/api/"):
+        return JSONResponse({"error": sentence}, status)
+    if request.headers.get("x-desk-part"):
+        return PlainTextResponse(sentence, status)
+    return page(request, "trouble.html", status, sentence=sentence)
+
+
+async def _explain(request: Request, error: Exception) -> Response:
+    status = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
+    return trouble_page(request, status, hide_credentials(str(error)))
+
+
+async def _missing(request: Request, error: Exception) -> Response:
+    sentence = error.detail if isinstance(error, HTTPException) else "Not Found"
+    if sentence == "Not Found":
+        sentence = say(request, "There is no such page.")
+    return trouble_page(request, 404, sentence)

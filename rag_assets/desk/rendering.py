@@ -1,0 +1,81 @@
+"""Pages by templates: escaped, in the language of the browser, whole or one block of them."""
+
+from functools import cache
+from typing import TYPE_CHECKING, Any  # values of templates
+
+from fastapi import Request
+from starlette.responses import HTMLResponse
+
+from rag_assets.desk.catalogues import COOKIE, LANGUAGES, Language, as_language, translations
+from rag_assets.model import drop_controls
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+    from rag_assets.desk.state import Desk
+
+PART = "X-Desk-Part"
+"""The header that asks for one block of a page."""
+# Path of a page, its name in English.
+SECTIONS = (
+    ("/", "Home"),
+    ("/review", "Review"),
+    ("/ask", "Ask"),
+    ("/library", "Library"),
+    ("/lab", "Laboratory"),
+)
+
+
+@cache
+def _environment(language: Language) -> "Environment":
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("rag_assets.desk"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        extensions=["jinja2.ext.i18n"],
+    )
+    environment.install_gettext_translations(translations(language), newstyle=True)  # type: ignore[attr-defined]
+    return environment
+
+
+def language_of(request: Request) -> Language:
+    """Return the language that the browser has chosen; English where it has not."""
+    return as_language(request.cookies.get(COOKIE))
+
+
+def page(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
+    """Return a page, or the one block of it that the request asks for by the header `PART`.
+
+    Args:
+        template: its file; extends `base.html`.
+        values: what the template names. Text of any origin: it is escaped there.
+    """
+    desk: Desk = request.app.state.desk
+    language = language_of(request)
+    found = _environment(language).get_template(template)
+    sections = [each for each in SECTIONS if each[0] != "/lab" or desk.has_lab]
+    context = {
+        "path": request.url.path,
+        "address": request.url.path + (f"?{request.url.query}" if request.url.query else ""),
+        "language": language,
+        "languages": LANGUAGES,
+        "sections": sections,
+        "workspace": desk.workspace.root.name,
+        "form_token": desk.door.form_token,
+        **values,
+    }
+    part = request.headers.get(PART, "")
+    if part in found.blocks:
+        text = "".join(found.blocks[part](found.new_context(context)))
+    else:
+        text = found.render(context)
+    return HTMLResponse(drop_controls(text), status, headers={"Vary": PART})
+
+
+def say(request: Request, sentence: str) -> str:
+    """Return static text in the language of the browser, for handlers that answer with words."""
+    return translations(language_of(request)).gettext(sentence)

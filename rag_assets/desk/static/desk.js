@@ -1,0 +1,94 @@
+// What the pages need of a script, by attributes; without it they work by links and forms.
+//   data-part="x"    a link or form: replace the block #x of this page by the answer's
+//   data-push        of such a link or form: the address changes with it
+//   data-key="j"     pressing this key outside of a field clicks it
+//   data-stream="…"  append what the stream says; at its end go where it leads
+"use strict";
+const desk = {
+  token: document.querySelector('meta[name="desk-form"]').content,
+  say(sentence) {
+    const notice = document.getElementById("notice");
+    notice.textContent = sentence;
+    notice.hidden = !sentence;
+    if (sentence) notice.scrollIntoView({ block: "nearest" });
+  },
+  // Fetch a block of a page and put it in its place; the focus stays on the element of its id.
+  async swap(part, url, options = {}) {
+    const target = document.getElementById(part);
+    const turn = (desk.turns[part] = (desk.turns[part] || 0) + 1);
+    target.setAttribute("aria-busy", "true");
+    try {
+      const answer = await fetch(url, {
+        ...options, headers: { "X-Desk-Part": part, "X-Desk-Form": desk.token },
+      });
+      const text = await answer.text();
+      // A later request has been sent meanwhile: its answer is the one to show.
+      if (turn !== desk.turns[part]) return null;
+      if (!answer.ok) { desk.say(text); return null; }
+      const focused = document.activeElement && document.activeElement.id;
+      const focusedHere = target.contains(document.activeElement);
+      target.innerHTML = text;
+      if (focusedHere) (document.getElementById(focused) || target.querySelector("[autofocus]") || target).focus();
+      desk.say("");
+      desk.begin(target);
+      target.dispatchEvent(new CustomEvent("desk:swapped", { bubbles: true }));
+      return answer;
+    } catch (error) {
+      desk.say(String(error.message || error));
+      return null;
+    } finally {
+      if (turn === desk.turns[part]) target.removeAttribute("aria-busy");
+    }
+  },
+  turns: {},
+  begin(root) {
+    for (const list of root.querySelectorAll("[data-stream]")) {
+      const source = new EventSource(list.dataset.stream);
+      // What the page holds already is sent again on a first connection: drop as many.
+      let seen = Number(list.dataset.seen || 0);
+      source.addEventListener("item", (event) => {
+        if (Number(event.lastEventId) <= seen) return;
+        seen = Number(event.lastEventId);
+        list.insertAdjacentHTML("beforeend", event.data);
+      });
+      source.addEventListener("end", (event) => { source.close(); location.assign(event.data); });
+      window.addEventListener("pagehide", () => source.close(), { once: true });
+    }
+  },
+};
+window.desk = desk;
+
+document.addEventListener("click", async (event) => {
+  const link = event.target.closest("a[data-part]");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  event.preventDefault();
+  const answer = await desk.swap(link.dataset.part, link.href);
+  if (answer && "push" in link.dataset) history.replaceState(null, "", answer.url);
+});
+
+document.addEventListener("submit", async (event) => {
+  const form = event.target.closest("form[data-part]");
+  if (!form) return;
+  event.preventDefault();
+  const body = new FormData(form, event.submitter);
+  const reads = form.method === "get";
+  const url = new URL(form.action);
+  if (reads) url.search = new URLSearchParams(body).toString();
+  const answer = await desk.swap(form.dataset.part, url, reads ? {} : { method: "POST", body });
+  if (answer && "push" in form.dataset) history.replaceState(null, "", answer.url);
+});
+
+document.addEventListener("keydown", (event) => {
+  const field = event.target.closest("input, textarea, select, [contenteditable]");
+  if (event.key === "Escape" && field) { field.blur(); return; }
+  if (field || event.ctrlKey || event.metaKey || event.altKey) return;
+  const pressed = [...document.querySelectorAll("[data-key]")].find(
+    (each) => each.dataset.key.split(" ").includes(event.key) && !each.disabled,
+  );
+  if (!pressed) return;
+  event.preventDefault();
+  if (pressed.matches("input, textarea, select")) pressed.focus();
+  else pressed.click();
+});
+
+desk.begin(document);
