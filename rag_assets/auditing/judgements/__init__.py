@@ -4,6 +4,7 @@ from rag_assets.auditing.judgements.exporting import Exported, calibration_rows
 from rag_assets.auditing.judgements.joining import (
     describe_judgement,
     join_judgements,
+    without_judgement,
     without_judgements,
 )
 from rag_assets.auditing.judgements.journal import (
@@ -19,11 +20,14 @@ from rag_assets.auditing.judgements.record import (
     Judgement,
     citation_of,
     judge_row,
+    version_of,
 )
+from rag_assets.auditing.verdict import Decision
 
 __all__ = [
     "DECISIONS",
     "ChosenPassage",
+    "Decision",
     "Exported",
     "Judgement",
     "Judgements",
@@ -36,5 +40,7 @@ __all__ = [
     "judgements_of",
     "read_judgements",
     "torn_judgement",
+    "version_of",
+    "without_judgement",
     "without_judgements",
 ]
