@@ -8,7 +8,7 @@ from fastapi import Depends, FastAPI, HTTPException, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.staticfiles import StaticFiles
 
-from rag_assets.desk import home, pages, review, working
+from rag_assets.desk import asking, home, pages, passages, review, working
 from rag_assets.desk.guard import Guard
 from rag_assets.desk.rendering import page, say
 from rag_assets.desk.state import Desk, guard_writes
@@ -52,10 +52,11 @@ def build_application(desk: Desk) -> FastAPI:
     application.add_middleware(Guard, door=desk.door)
     static = files("rag_assets.desk") / "static"
     application.mount("/static", StaticFiles(directory=str(static)), name="static")
-    for module in (home, pages, review, working):
+    for module in (home, asking, passages, pages, review, working):
         application.include_router(module.router)
     application.add_exception_handler(RagError, _explain)
     application.add_exception_handler(404, _missing)
+    application.add_exception_handler(Exception, _fail)
     return application
 
 
@@ -78,3 +79,11 @@ async def _missing(request: Request, error: Exception) -> Response:
     if sentence == "Not Found":
         sentence = say(request, "There is no such page.")
     return trouble_page(request, 404, sentence)
+
+
+async def _fail(request: Request, error: Exception) -> Response:
+    # The server prints where it happened; what the page says must help without that.
+    sentence = say(
+        request, "The desk could not do this: a fault of its own, printed where it runs."
+    )
+    return trouble_page(request, 500, f"{sentence} ({type(error).__name__})")
