@@ -49,7 +49,7 @@ def show(request: Request, desk: DeskOf, name: str) -> Response:
 @router.post("/review/{name:path}")
 def act(desk: DeskOf, name: str, form: FormOf) -> Response:
     """Check a draft, judge an item, replace a sentence, or take sources and report along."""
-    action = text_of(form, "action")
+    action = text_of(form, "task")
     if action == "judge":
         return _judge(desk, name, form)
     if action == "edit":
@@ -58,7 +58,7 @@ def act(desk: DeskOf, name: str, form: FormOf) -> Response:
         return _sources(desk, name, form)
     if action in ("check", "keep"):
         return _work(desk, name, action)
-    raise UsageError(f"'action' must be judge, edit, check, sources or keep, got {action[:20]!r}.")
+    raise UsageError(f"'task' must be judge, edit, check, sources or keep, got {action[:20]!r}.")
 
 
 def _judge(desk: Desk, name: str, form: "FormData") -> Response:
@@ -125,22 +125,17 @@ def _work(desk: Desk, name: str, action: str) -> Response:
     address = quote(f"/review/{name}")
 
     def check(job: Job) -> str:
-        desk.reviews.check(
-            desk.library, name, as_of=desk.today(), notify=job.tell, on_progress=_progress(job)
-        )
-        return address
-
-    def keep(job: Job) -> str:
-        from rag_assets.reviewing import keep_report
         from rag_assets.running import record_audit
 
-        review = desk.reviews.check(desk.library, name, as_of=desk.today(), notify=job.tell)
-        outcome = keep_report(desk.library, review, as_of=desk.today(), notify=job.tell)
+        outcome = desk.reviews.keep(
+            desk.library, name, as_of=desk.today(), notify=job.tell, on_progress=_progress(job)
+        )
         record_audit(desk.workspace, outcome)
-        job.tell(outcome.markdown.relative_to(desk.workspace.root).as_posix())
-        return f"{address}?panel=sources&said={quote(outcome.html.name)}"
+        if action == "check":
+            return address
+        return f"{address}?{urlencode({'panel': 'sources', 'said': outcome.html.name})}"
 
-    job = desk.jobs.start(f"{name}: {action}", check if action == "check" else keep)
+    job = desk.jobs.start(f"{name}: {action}", check)
     return RedirectResponse(f"/work/{job.key}", 303)
 
 

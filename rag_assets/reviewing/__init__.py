@@ -6,7 +6,6 @@ from rag_assets.reviewing.keeping import (
     CitedSource,
     cited_sources,
     export_standing,
-    keep_report,
     kept_report,
 )
 from rag_assets.reviewing.reviews import DraftSummary, Reviews
@@ -36,7 +35,6 @@ __all__ = [
     "differences",
     "export_standing",
     "find_choice",
-    "keep_report",
     "kept_report",
     "lay_out_draft",
     "make_review",

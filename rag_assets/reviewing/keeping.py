@@ -2,14 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 from typing import Literal
 
-from rag_assets.auditing import CITATIONS, AuditOutcome, CitationAudit, audit_citations
+from rag_assets.auditing import CITATIONS, CitationAudit
 from rag_assets.evidence.bibliography import ExportedSources, export_references
-from rag_assets.model import Progress, UsageError, count_of
-from rag_assets.retrieval import Asked, workspace_of
+from rag_assets.model import UsageError, count_of
 from rag_assets.reviewing.items import Review
 from rag_assets.storage import Notify
 from rag_assets.workspace import Workspace
@@ -82,25 +80,6 @@ def export_standing(
             f"{review.name}: no source stands yet. {' '.join(notes) or 'It cites nothing.'}"
         )
     return export_references(workspace, review.draft.name, pairs, notes=notes, notify=notify)
-
-
-def keep_report(
-    asked: Asked,
-    review: Review,
-    *,
-    as_of: date,
-    notify: Notify = lambda sentence: None,
-    on_progress: Progress | None = None,
-) -> AuditOutcome[CitationAudit]:
-    """Store the audit of a draft, with what people have decided, as Markdown, HTML and JSON.
-
-    Nothing is judged that was judged before.
-
-    Raises:
-        UsageError, PublicationError, StorageError: as `audit_citations`.
-    """
-    path = workspace_of(asked).drafts / review.name
-    return audit_citations(asked, path, as_of=as_of, notify=notify, on_progress=on_progress)
 
 
 def kept_report(workspace: Workspace, review: Review) -> Path | None:

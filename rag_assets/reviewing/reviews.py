@@ -9,9 +9,11 @@ from typing import Any
 
 from rag_assets.auditing import (
     CITATIONS,
+    AuditOutcome,
     CitationAudit,
     CitedDocument,
     Draft,
+    audit_citations,
     judge_draft,
     list_drafts,
     open_published,
@@ -125,6 +127,28 @@ class Reviews:
         with self._lock:
             self._audits[name] = (draft, audit)
             return self._made(name, draft, audit)
+
+    def keep(
+        self,
+        asked: Asked,
+        name: str,
+        *,
+        as_of: date,
+        notify: Notify = lambda sentence: None,
+        on_progress: Progress | None = None,
+    ) -> AuditOutcome[CitationAudit]:
+        """Judge as `check` does, and store the audit with what people have decided.
+
+        Raises:
+            UsageError, PublicationError, StorageError: as `audit_citations`.
+        """
+        path = self.path(name)
+        outcome = audit_citations(asked, path, as_of=as_of, notify=notify, on_progress=on_progress)
+        draft = read_draft(path)
+        with self._lock:
+            if draft.digest == outcome.audit.draft_digest:
+                self._audits[name] = (draft, outcome.audit)
+        return outcome
 
     def judge(
         self,

@@ -9,6 +9,15 @@
     for (const each of found) each.setAttribute("aria-current", "true");
     const draft = document.getElementById("draft");
     if (found[0]) draft.scrollTop += found[0].getBoundingClientRect().top - draft.getBoundingClientRect().top - draft.clientHeight / 3;
+    // What leads elsewhere from this page leads to the item that is shown now.
+    for (const each of document.querySelectorAll("#ways a")) {
+      const url = new URL(each.href);
+      url.searchParams.set("item", now.dataset.item);
+      each.href = url;
+    }
+    const back = document.querySelector('input[name="back"]'), here = new URL(location);
+    here.searchParams.set("item", now.dataset.item);
+    back.value = here.pathname + here.search;
     const changed = document.getElementById("changed");
     for (const each of changed ? document.querySelectorAll(`#draft :is(${changed.dataset.find})`) : []) {
       each.classList.remove("good", "weak", "bad");
@@ -17,9 +26,14 @@
       if (flag) flag.textContent = changed.dataset.mark;
     }
   };
+  const toEvidence = (picture) => {
+    const mark = picture.querySelector(".evidence");
+    if (mark) picture.scrollTop = mark.getBoundingClientRect().top - picture.getBoundingClientRect().top - picture.clientHeight / 3;
+  };
   const look = async () => {
     const picture = document.getElementById("picture");
-    if (picture.dataset.load) await desk.swap("picture", picture.dataset.load);
+    if (picture?.dataset.load) await desk.swap("picture", picture.dataset.load);
+    if (picture) toEvidence(picture);
     const ahead = document.getElementById("now").dataset.ahead;
     if (!ahead) return;
     const answer = await fetch(ahead, { headers: { "X-Desk-Part": "picture" } });
@@ -33,4 +47,5 @@
     look();
   });
   follow();
+  look();
 }
