@@ -35,7 +35,7 @@ def test_a_browser_with_the_cookie_reads_and_writes(client: TestClient) -> None:
 
 def test_without_the_token_nothing_is_read(client: TestClient) -> None:
     client.cookies.clear()
-    for path in ("/", "/review", "/work/x", "/api/openapi.json"):
+    for path in ("/", "/review", "/library", "/api/openapi.json"):
         assert client.get(path).status_code == 401, path
     assert client.get("/static/desk.css").status_code == 200
     assert client.get("/health").json() == {"status": "ok"}
