@@ -4,7 +4,8 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Annotated, cast
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, cast
 
 from fastapi import Depends, Request
 from starlette.datastructures import FormData
@@ -16,6 +17,9 @@ from rag_assets.desk.jobs import Jobs
 from rag_assets.model import UsageError
 from rag_assets.retrieval import OpenedLibrary
 from rag_assets.workspace import Workspace
+
+if TYPE_CHECKING:
+    from rag_assets.reviewing import Reviews
 
 
 @dataclass
@@ -53,6 +57,14 @@ class Desk:
                 self.library.close()
                 self.workspace, self.library = fresh, OpenedLibrary(fresh)
                 self._stamp = stamp
+
+    @cached_property
+    def reviews(self) -> "Reviews":
+        """The drafts under review."""
+        # Imported here: what judges takes a second to import, and the first page needs none of it.
+        from rag_assets.reviewing import Reviews
+
+        return Reviews(self.workspace)
 
     @property
     def has_lab(self) -> bool:

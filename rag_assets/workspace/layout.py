@@ -207,6 +207,11 @@ class Workspace:
         return self.root / "data" / "citation_audits"
 
     @property
+    def judgement_journal(self) -> Path:
+        """What people have decided on citations; as little rebuilt as the identity journals."""
+        return self.meta / "journal" / "judgements" / "citations.jsonl"
+
+    @property
     def queries(self) -> Path:
         """The user's questions."""
         return self.root / "queries"
