@@ -8,7 +8,7 @@ from rag_assets.lab.store.store import ENTITIES, Reading, Store
 from rag_assets.lab.store.tables import OWNERS
 from rag_assets.model import shown_value
 
-_Rows = dict[str, Mapping[str, Any]]
+_Rows = Mapping[str, Mapping[str, Any]]
 
 
 def altered_rows(store: Store) -> Iterator[str]:
