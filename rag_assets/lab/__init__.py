@@ -117,6 +117,7 @@ if TYPE_CHECKING:
         list_runs,
         new_id,
         parse_run,
+        projections,
         read_run,
         record_run,
     )
@@ -217,6 +218,7 @@ __all__ = [
     "outdated_parts",
     "parse_run",
     "product_names",
+    "projections",
     "read_run",
     "read_sheet",
     "read_template",
@@ -337,6 +339,7 @@ _HOMES = {
         "list_runs",
         "new_id",
         "parse_run",
+        "projections",
         "read_run",
         "record_run",
     ),

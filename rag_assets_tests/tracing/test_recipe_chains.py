@@ -23,7 +23,7 @@ from rag_assets.lab import (
 )
 from rag_assets.lab.queueing import parse_request, submit_request, trace_file, work
 from rag_assets.model import UsageError
-from rag_assets.tracing import Chain, Step, render_chain, render_overview, trace
+from rag_assets.tracing import Chain, Step, open_sql, render_chain, render_overview, trace
 from rag_assets.workspace import Workspace
 from rag_assets_tests.lab.bases import BASES, make_bases
 from rag_assets_tests.lab.laboratories import AT, form, recipe
@@ -153,3 +153,38 @@ def test_experience_and_what_cites_nothing_end_where_they_end(lab: Laboratory) -
         trace(lab.workspace, "r2#2")
     with pytest.raises(UsageError, match="nothing is called 'r3'"):
         trace(lab.workspace, "r3")
+
+
+def test_sql_reads_runs_feedback_and_experience(lab: Laboratory) -> None:
+    run = the_run(lab)
+    with lab.store.writing(AT, "ana") as writing:
+        for name in ("C2H4", "CO"):
+            add_product(writing, name)
+    given = form(lab, C2H4=6.0, CO=2.0, pros="Glycine helped.")
+    give_feedback(lab, run.id, given, Strategy(), at=AT, by="ana", learn=True)
+    with open_sql(lab.workspace) as connection:
+
+        def ask(query: str) -> list[tuple[object, ...]]:
+            return connection.execute(query).fetchall()
+
+        assert ask(
+            "SELECT r.M1, r.M2, r.atomic_ratio, r.modifier, p.name, m.value, m.fraction, f.score "
+            "FROM lab_recipes r JOIN lab_feedback f USING (run_id) "
+            "JOIN lab_feedback_products m USING (run_id) JOIN lab_products p ON p.id = product_id "
+            "WHERE r.rank = f.recipe_index ORDER BY p.name"
+        ) == [
+            ("Cu", "Mo", "2:1", "4-aminobenzoic acid", "C2H4", 6.0, 0.75, 7.0),
+            ("Cu", "Mo", "2:1", "4-aminobenzoic acid", "CO", 2.0, 0.25, 7.0),
+        ]
+        assert ask("SELECT content, lesson->>'run_id' FROM lab_items i JOIN lab_lessons l "
+                   "ON l.item_id = i.id") == [("Glycine helped.", run.id)]  # fmt: skip
+        assert ask("SELECT learn FROM lab_feedback") == [(True,)]
+        assert ask("SELECT count(*) FROM lab_presets") == [(0,)]
+        # A ground's passage is found among the published ones.
+        cited = ask(
+            "SELECT DISTINCT c.doc_uid FROM lab_recipes, "
+            'unnest(from_json(grounds, \'[{"citations": ["VARCHAR"]}]\')) AS g(ground), '
+            "unnest(ground.citations) AS k(citation) JOIN chunks c ON c.citation_id = citation "
+            "ORDER BY 1"
+        )
+        assert [uid for (uid,) in cited] == ["acids", "coupling"]

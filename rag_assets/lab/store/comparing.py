@@ -4,6 +4,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from sqlalchemy import Table
+
 from rag_assets.lab.store.store import ENTITIES, Reading, Store
 from rag_assets.lab.store.tables import OWNERS
 from rag_assets.model import shown_value
@@ -19,11 +21,17 @@ def altered_rows(store: Store) -> Iterator[str]:
     """
     with store.reading() as reading:
         wanted = _fold(reading)
-        for table in OWNERS:
+        for table, rows in projections(reading):
             keys = [column.name for column in table.primary_key.columns]
-            found = {_key(row, keys): row for row in reading.rows(table)}
+            found = {_key(row, keys): row for row in rows}
             told = {_key(row, keys): row for row in wanted.get(table.name, ())}
             yield from _differences(table.name, told, found)
+
+
+def projections(reading: Reading) -> Iterator[tuple[Table, list[dict[str, Any]]]]:
+    """Yield every table that is folded out of the events, with its rows."""
+    for table in OWNERS:
+        yield table, reading.rows(table)
 
 
 def _fold(reading: Reading) -> dict[str, list[Mapping[str, Any]]]:
