@@ -447,6 +447,14 @@ def test_a_value_that_json_does_not_know_is_refused(lab: Laboratory) -> None:
 _LOADED = """
 import sys
 from rag_assets.cli import main
+from rag_assets.definitions import build_definitions
+from rag_assets.tracing.laboratory_tables import create_laboratory_tables
+from rag_assets.tracing.recipes import find_grounds
+from rag_assets.workspace import Workspace
+workspace = Workspace.open(sys.argv[1])
+build_definitions(workspace)
+assert find_grounds(workspace, "run#1") is None
+create_laboratory_tables(None, workspace)
 sys.argv = ["rag", "--workspace", sys.argv[1], "status"]
 try:
     main()
