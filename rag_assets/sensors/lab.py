@@ -26,7 +26,7 @@ from rag_assets.sensors.attempts import attempts_of, is_busy
 from rag_assets.workspace import Workspace
 
 _Answer = dg.SensorResult | dg.SkipReason
-_Look = Callable[[Workspace, dg.DagsterInstance, str], _Answer]
+_Look = Callable[[Workspace, dg.SensorEvaluationContext, str], _Answer]
 
 
 def build_lab_sensors(
@@ -65,16 +65,19 @@ def _build(
     )
     def watch(context: dg.SensorEvaluationContext) -> _Answer:
         try:
-            return look(Workspace.open(workspace.root), context.instance, job_name)
+            return look(Workspace.open(workspace.root), context, job_name)
         except RagError as error:
             return dg.SkipReason(str(error))
 
     return watch
 
 
-def _look_at_requests(workspace: Workspace, instance: dg.DagsterInstance, job_name: str) -> _Answer:
+def _look_at_requests(
+    workspace: Workspace, context: dg.SensorEvaluationContext, job_name: str
+) -> _Answer:
     from rag_assets.lab.queueing import requested_keys
 
+    instance = context.instance
     recorded = record_done_runs(workspace, instance)
     said: list[str] = [f"{recorded} runs of commands were recorded"] if recorded else []
     rest = workspace.settings.sensors.rest_seconds
@@ -88,13 +91,20 @@ def _look_at_requests(workspace: Workspace, instance: dg.DagsterInstance, job_na
     return _first(instance, job_name, missing, "not made yet", said, RECIPE_RUNS)
 
 
-def _look_at_feedback(workspace: Workspace, instance: dg.DagsterInstance, job_name: str) -> _Answer:
+def _look_at_feedback(
+    workspace: Workspace, context: dg.SensorEvaluationContext, job_name: str
+) -> _Answer:
     from rag_assets.lab import altered_rows, list_revisions
 
-    recorded = record_feedback(workspace, instance)
-    said = [f"{count_of(recorded, 'output')} of commands recorded"] if recorded else []
+    instance = context.instance
     with opened_lab(workspace) as lab:
         learns = lab.settings.experience.learn
+        with lab.store.reading() as reading:
+            state = f"{reading.head()}, learns: {learns}"
+        if context.cursor == state:  # all was done when nothing else had happened yet
+            return dg.SkipReason("nothing new")
+        recorded = record_feedback(workspace, instance)
+        said = [f"{count_of(recorded, 'output')} of commands recorded"] if recorded else []
         with lab.store.reading() as reading:
             due = [one.key for one in list_revisions(reading) if one.is_due(learns=learns)]
         if due:
@@ -102,6 +112,7 @@ def _look_at_feedback(workspace: Workspace, instance: dg.DagsterInstance, job_na
             return _first(instance, job_name, due, why, said, FEEDBACK_REVISIONS)
         digest = str(experience_metadata(lab)["digest"])
         if digest == published_experience(instance):
+            context.update_cursor(state)
             return dg.SkipReason("; ".join(said) or "nothing new")
         altered = next(iter(altered_rows(lab.store)), None)
     if altered is not None:

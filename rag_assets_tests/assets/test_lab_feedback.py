@@ -9,6 +9,7 @@ import dagster as dg
 import pytest
 import yaml
 
+from rag_assets.assets import record_feedback
 from rag_assets.definitions import build_definitions
 from rag_assets.lab import (
     Laboratory,
@@ -73,6 +74,35 @@ def tick(lab: Laboratory, instance: dg.DagsterInstance) -> Any:
     sensors = {one.name: one for one in defs_of(lab).sensors or ()}
     with dg.build_sensor_context(instance=instance) as context:
         return sensors["lab_feedback"](context)  # type: ignore[operator]
+
+
+def test_while_nothing_happens_nothing_is_looked_at(
+    lab: Laboratory, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sensor = next(one for one in defs_of(lab).sensors or () if one.name == "lab_feedback")
+    looked: list[int] = []
+
+    def count(*given: Any) -> int:
+        looked.append(1)
+        return record_feedback(*given)
+
+    monkeypatch.setattr("rag_assets.sensors.lab.record_feedback", count)
+
+    def tick_on(cursor: str | None) -> str | None:
+        with dg.build_sensor_context(instance=instance, cursor=cursor) as context:
+            sensor(context)  # type: ignore[operator]
+            return context.cursor
+
+    assert tick_on(None) is None  # experience is not published yet
+    run(lab, instance)
+    done = tick_on(None)
+    assert done is not None
+    assert len(looked) == 2
+    assert tick_on(done) == done
+    assert len(looked) == 2
+    give(lab, "r1", "Ethylene rose.")
+    tick_on(done)
+    assert len(looked) == 3
 
 
 def run(lab: Laboratory, instance: dg.DagsterInstance, key: str | None = None, **more: Any) -> Any:
