@@ -101,6 +101,11 @@ def test_runs_of_commands_are_recorded_in_the_ui(root: Path, instance: dg.Dagste
     work(lab, now=lambda: AT, clock=lambda: 0.0)
     assert tick(root, instance).skip_message == "1 runs of commands were recorded"
     assert instance.get_materialized_partitions(RUNS) == {run.id}
+    for name in ("recipes_follow_the_rules", "citations_of_runs_resolve"):
+        found = instance.get_latest_asset_check_evaluation_record(dg.AssetCheckKey(RUNS, name))
+        assert found is not None
+        assert isinstance(found.evaluation, dg.AssetCheckEvaluation)
+        assert found.evaluation.passed
     assert tick(root, instance).skip_message == "nothing new"
 
 
