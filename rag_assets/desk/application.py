@@ -8,7 +8,7 @@ from fastapi import Depends, FastAPI, HTTPException, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.staticfiles import StaticFiles
 
-from rag_assets.desk import asking, home, pages, passages, review, working
+from rag_assets.desk import api, asking, home, library, pages, passages, review, working
 from rag_assets.desk.guard import Guard
 from rag_assets.desk.rendering import page, say
 from rag_assets.desk.state import Desk, guard_writes
@@ -52,7 +52,7 @@ def build_application(desk: Desk) -> FastAPI:
     application.add_middleware(Guard, door=desk.door)
     static = files("rag_assets.desk") / "static"
     application.mount("/static", StaticFiles(directory=str(static)), name="static")
-    for module in (home, asking, passages, pages, review, working):
+    for module in (api, home, asking, library, passages, pages, review, working):
         application.include_router(module.router)
     application.add_exception_handler(RagError, _explain)
     application.add_exception_handler(404, _missing)
@@ -60,10 +60,14 @@ def build_application(desk: Desk) -> FastAPI:
     return application
 
 
-def trouble_page(request: Request, status: int, sentence: str) -> Response:
-    """Return what went wrong: a page, JSON to a program, one line to the page's script."""
+def trouble_page(request: Request, status: int, sentence: str, kind: str = "") -> Response:
+    """Return what went wrong: a page, JSON to a program, one line to the page's script.
+
+    Args:
+        kind: name of the error's class, for programs.
+    """
     if request.url.path.startswith("/api/"):
-        return JSONResponse({"error": sentence}, status)
+        return JSONResponse({"error": sentence, "kind": kind}, status)
     if request.headers.get("x-desk-part"):
         return PlainTextResponse(sentence, status)
     return page(request, "trouble.html", status, sentence=sentence)
@@ -71,7 +75,7 @@ def trouble_page(request: Request, status: int, sentence: str) -> Response:
 
 async def _explain(request: Request, error: Exception) -> Response:
     status = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
-    return trouble_page(request, status, hide_credentials(str(error)))
+    return trouble_page(request, status, hide_credentials(str(error)), type(error).__name__)
 
 
 async def _missing(request: Request, error: Exception) -> Response:

@@ -1,5 +1,6 @@
 """What all pages share: the workspace, its open library, the work that goes on behind them."""
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -39,6 +40,23 @@ class Desk:
     def __post_init__(self) -> None:
         self.library = OpenedLibrary(self.workspace)
         self.pages = DrawnPages(self.workspace)
+        self._stamp = self.workspace.settings_stamp()
+        self._lock = threading.Lock()
+
+    def follow_settings(self) -> None:
+        """Take the workspace's settings as they are written now; they may be edited meanwhile.
+
+        Raises:
+            ConfigurationError: they cannot be read.
+        """
+        with self._lock:
+            stamp = self.workspace.settings_stamp()
+            if stamp != self._stamp:
+                fresh = Workspace.open(self.workspace.root)
+                _ = fresh.settings  # a fault is told before anything is changed
+                self.library.close()
+                self.workspace, self.library = fresh, OpenedLibrary(fresh)
+                self._stamp = stamp
 
     @cached_property
     def reviews(self) -> "Reviews":
@@ -64,7 +82,9 @@ class Desk:
 
 
 def _desk(request: Request) -> Desk:
-    return cast("Desk", request.app.state.desk)
+    desk = cast("Desk", request.app.state.desk)
+    desk.follow_settings()
+    return desk
 
 
 def _language(request: Request) -> Language:

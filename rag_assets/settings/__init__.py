@@ -6,6 +6,7 @@ from pydantic import BeforeValidator, Field, field_validator
 from pydantic_core import PydanticCustomError
 from rapidfuzz import fuzz, process
 
+from rag_assets.settings.desk import DeskSettings as DeskSettings
 from rag_assets.settings.graph import GraphSettings
 from rag_assets.settings.laboratory import LabSettings as LabSettings
 from rag_assets.settings.laboratory import RecipeRule as RecipeRule
@@ -395,4 +396,5 @@ class Settings(Section):
     answer: AnswerSettings
     download: DownloadSettings
     sensors: SensorSettings
+    desk: DeskSettings
     lab: LabSettings | None

@@ -257,6 +257,11 @@ class Workspace:
         """The settings of the workspace itself, for what spans namespaces."""
         return merge_layers([default_layer(), read_layer(self.root / MARKER)])
 
+    def settings_stamp(self) -> tuple[int, int]:
+        """Return what changes when somebody writes the workspace's own settings."""
+        stat = (self.root / MARKER).stat()
+        return stat.st_mtime_ns, stat.st_size
+
     def namespace_file(self, name: str) -> Path:
         """The YAML file that declares a namespace."""
         return self.root / "namespaces" / f"{name}.yaml"
