@@ -113,7 +113,7 @@ def _log(
                 "from": edit.before,
                 "to": after,
                 "sha256": {"before": edit.digest, "after": digest},
-                "timestamp": at.isoformat(timespec="seconds"),
+                "timestamp": at.astimezone().isoformat(timespec="seconds"),
                 "reason": f"edited at the desk by {by}",
             },
         )

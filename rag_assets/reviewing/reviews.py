@@ -193,7 +193,7 @@ class Reviews:
             item.machine,
             decision,
             by=by,
-            at=at.isoformat(timespec="seconds"),
+            at=at.astimezone().isoformat(timespec="seconds"),
             draft=review.draft.name,
             draft_digest=review.draft.digest,
             text=review.draft.text,
@@ -261,7 +261,14 @@ class Reviews:
         mark = (stamp, is_current)
         last = self._reviews.get(name)
         if last is None or last[0] is not audit or last[1] != mark:
-            made = make_review(name, draft, audit, self._judgements[1], is_current=is_current)
+            made = make_review(
+                name,
+                draft,
+                audit,
+                self._judgements[1],
+                is_current=is_current,
+                before=last[2] if last is not None and last[0] is audit else None,
+            )
             last = self._reviews[name] = (audit, mark, made)
         return last[2]
 

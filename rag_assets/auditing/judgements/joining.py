@@ -53,7 +53,7 @@ def join_judgements(
         return tuple(machine)
     found = {citation_of(row) for row in machine}
     lost = judgements.lost(draft.name, found) if draft is not None else []
-    return tuple(_join(row, judgements, lost, draft) for row in machine)
+    return tuple(join_judgement(row, judgements, lost, draft) for row in machine)
 
 
 def without_judgements(rows: Iterable[CitationVerdict]) -> tuple[CitationVerdict, ...]:
@@ -79,12 +79,17 @@ def describe_judgement(judgement: Judgement) -> str:
     return f"{judgement.by} {_SAID[judgement.decision]} on {judgement.at[:10]}"
 
 
-def _join(
+def join_judgement(
     row: CitationVerdict,
     judgements: Judgements,
     lost: Sequence[Judgement],
     draft: Draft | None,
 ) -> CitationVerdict:
+    """Return one verdict of the machine with what a person has decided on it.
+
+    Args:
+        lost: judgements made in this draft on what it does not hold any more (`Judgements.lost`).
+    """
     judgement = judgements.latest.get(citation_of(row))
     if judgement is None:
         edited = _before_edit(row, lost, draft)
