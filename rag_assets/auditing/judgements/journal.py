@@ -74,7 +74,7 @@ def read_judgements(path: Path) -> Judgements:
     kept = []
     for number, line in enumerate(read_journal_lines(path), start=1):
         try:
-            kept.append(replace(_read_line(line), number=number))
+            kept.append(_read_line(line, number))
         except (ValueError, TypeError, RecursionError) as error:
             told = " ".join(str(error).split())[:200]
             raise DamagedFileError(
@@ -135,13 +135,13 @@ def _told(last: Judgement | None) -> str:
 
 
 @lru_cache(maxsize=_LINES_KEPT)
-def _read_line(line: str) -> Judgement:
+def _read_line(line: str, number: int) -> Judgement:
     """Return the judgement of a line; a journal is read at each judgement, and only grows."""
     values = json.loads(line)
     read = _adapter().validate_python(values)
     if _as_line(read) != values:
         raise ValueError("it has other fields")
-    return read
+    return replace(read, number=number)
 
 
 def _as_line(judgement: Judgement) -> dict[str, Any]:

@@ -16,6 +16,8 @@ DECISIONS: tuple[Decision, ...] = get_args(Decision)
 _AROUND = 40
 # Characters in which those are looked for.
 _WINDOW = 400
+# Citations that are kept as they were folded: a draft is joined at each judgement.
+_KEPT = 8192
 # Of a name and of a comment; what is longer belongs into the draft.
 _LONGEST_NAME, _LONGEST_COMMENT = 100, 4000
 
@@ -199,6 +201,7 @@ def _around(text: str, start: int, end: int) -> tuple[str, str]:
     return "".join(before.split())[-_AROUND:], "".join(after.split())[:_AROUND]
 
 
+@lru_cache(maxsize=_KEPT)
 def _citation(
     claim: str, namespace: str | None, doc_uid: str, hint: str | None, cites: str
 ) -> JudgedCitation:
@@ -213,6 +216,6 @@ def _version(cites: str, content_version: str | None, text_digest: str | None) -
     return content_version or text_digest or ""
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=_KEPT)
 def _is_statute(cites: str) -> bool:
     return statute_of_label(cites) is not None
