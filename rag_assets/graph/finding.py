@@ -1,17 +1,13 @@
 """Entities of a document's passages: what the rules find, sentence by sentence."""
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rag_assets.chunking import split_sentences
-from rag_assets.graph.rules import ENTITY_RULES
+from rag_assets.graph.rules import ENTITY_RULES, EntityRule, normalise
 
-_SPACE = re.compile(r"\s+")
-_DASH = re.compile("[‐‑‒–—−]")
-_EDGE = "\"'“”‘’.,;:()[]《》「」"
 # "congestive heart failure (CHF)": the words before, as many as letters and two more.
 _DEFINED = re.compile(r"(?P<before>(?:[\w-]+[ \n]){1,9})\((?P<short>[A-Z][A-Za-z&-]{1,7})s?\)")
 
@@ -36,27 +32,28 @@ class Mention:
     sentence: tuple[int, int]
 
 
-def normalise(name: str) -> str:
-    """Return the key of a name: NFKC, case folded, without "the", quotes and a final 's."""
-    text = _DASH.sub("-", unicodedata.normalize("NFKC", name))
-    text = _SPACE.sub(" ", text).strip(f" {_EDGE}").casefold()
-    return text.removesuffix("'s").removesuffix("’s").removeprefix("the ").strip()
-
-
-def find_mentions(passages: Sequence[str]) -> list[list[Mention]]:
+def find_mentions(
+    passages: Sequence[str], rules: Sequence[EntityRule] = ENTITY_RULES
+) -> list[list[Mention]]:
     """Return the mentions of each passage of one document, in order.
 
-    A function of these texts alone.
+    A function of these texts and rules alone.
+
+    Args:
+        rules: are tried in this order; what one has taken is no other's.
     """
     defined = _defined(passages)
-    return [list(_in_passage(text, defined)) for text in passages]
+    return [list(_in_passage(text, defined, rules)) for text in passages]
 
 
-def _in_passage(text: str, defined: Mapping[str, str]) -> Iterator[Mention]:
+def _in_passage(
+    text: str, defined: Mapping[str, str], rules: Sequence[EntityRule]
+) -> Iterator[Mention]:
+    called = {key: name for rule in rules for key, name in rule.called.items()}
     for start, end in split_sentences(text):
         found: list[tuple[int, int, str]] = []
         sentence = text[start:end]
-        for rule in ENTITY_RULES:
+        for rule in rules:
             for first, last in rule.spans(sentence):
                 if all(last <= one or first >= other for one, other, _ in found):
                     found.append((first, last, rule.id))
@@ -65,6 +62,7 @@ def _in_passage(text: str, defined: Mapping[str, str]) -> Iterator[Mention]:
             entity = normalise(name)
             if entity:
                 entity = defined.get(name.removesuffix("s"), defined.get(name, entity))
+                entity = called.get(entity, entity)
                 yield Mention(entity, name, rule_id, start + first, start + last, (start, end))
 
 

@@ -6,8 +6,10 @@ what one has taken is no other's.
 """
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from rag_assets.model import HAN_RANGES, TextRule
 
@@ -43,6 +45,12 @@ _HAN_ENDS = re.compile(
     rf"(?<![{HAN_RANGES}])[{HAN_RANGES}]{{2,14}}?(?:公司|大学|学院|研究院|研究所|委员会|法院|银行|协会)"
 )
 _MOST_QUOTED_WORDS = 6
+# A listed name counts in any letter case from this length; a shorter one (CO, Cu) as written.
+LEAST_IN_ANY_CASE = 4
+_HAN_AT = re.compile(f"[{HAN_RANGES}]")
+_SPACE = re.compile(r"\s+")
+_DASH = re.compile("[‐‑‒–—−]")
+_EDGE = "\"'“”‘’.,;:()[]《》「」"
 # Capitalised because a sentence begins with them; they are no name alone, nor the first of one.
 _OPENERS_LIST = (
     "a about according after all also although among an and another any are as at because before "
@@ -63,9 +71,11 @@ class EntityRule(TextRule):
 
     Args:
         spans: gives half-open spans in the sentence.
+        called: entities by normalised spelling, of those that are called otherwise.
     """
 
     spans: Callable[[str], Iterator[tuple[int, int]]] = lambda _: iter(())
+    called: Mapping[str, str] = field(default_factory=dict)
 
 
 def _rule(
@@ -125,6 +135,56 @@ def _names(text: str) -> Iterator[tuple[int, int]]:
         is_one_word = " " not in text[start:end]
         if end - start > 2 and not (opens and is_one_word):
             yield start, end
+
+
+def normalise(name: str) -> str:
+    """Return the key of a name: NFKC, case folded, without "the", quotes and a final 's."""
+    text = _DASH.sub("-", unicodedata.normalize("NFKC", name))
+    text = _SPACE.sub(" ", text).strip(f" {_EDGE}").casefold()
+    return text.removesuffix("'s").removesuffix("’s").removeprefix("the ").strip()
+
+
+def entity_rules(names: Sequence[Sequence[str]]) -> tuple[EntityRule, ...]:
+    """Return the rules, with one for the names of a namespace's settings before all others.
+
+    Args:
+        names: the spellings of each; the first is its name.
+    """
+    if not names:
+        return ENTITY_RULES
+    return (_listed(tuple(map(tuple, names))), *ENTITY_RULES)
+
+
+@lru_cache(maxsize=8)
+def _listed(names: tuple[tuple[str, ...], ...]) -> EntityRule:
+    spellings = sorted({one for own in names for one in own}, key=lambda one: (-len(one), one))
+    rule = _rule(
+        "listed",
+        ("en", "zh"),
+        "a name of `graph.names`",
+        names[0][0],
+        "",
+        _all(re.compile("|".join(map(_spelt, spellings)))),
+    )
+    # Where two names share a spelling the one that is listed first has it.
+    called = {normalise(one): normalise(own[0]) for own in reversed(names) for one in own}
+    return replace(rule, called=called)
+
+
+def _spelt(spelling: str) -> str:
+    """Return a pattern for a spelling, its spaces, dashes and digits in any form."""
+    parts = re.split(r"(\s+|[-‐‑‒–—−]|\d)", unicodedata.normalize("NFKC", spelling).strip())
+    pattern = "".join(
+        r"\s+" if part.isspace()
+        else "[-‐‑‒–—−]" if _DASH.fullmatch(part) or part == "-"
+        else f"[{part}{_SUBSCRIPTS[int(part)]}]" if part in "0123456789" and part
+        else re.escape(part)
+        for part in parts
+    )  # fmt: skip
+    first = "" if _HAN_AT.match(spelling[0]) else r"(?<!\w)"
+    last = "" if _HAN_AT.match(spelling[-1]) else r"(?!\w)"
+    case = "(?i:" if len(normalise(spelling)) >= LEAST_IN_ANY_CASE else "(?:"
+    return f"{first}{case}{pattern}){last}"
 
 
 ENTITY_RULES = (

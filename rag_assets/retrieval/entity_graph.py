@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.chunking import split_sentences
-from rag_assets.graph import normalise
+from rag_assets.graph import LEAST_IN_ANY_CASE, normalise
 from rag_assets.model import HAN_RANGES
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ class EntityGraph:
         self._by_form: dict[str, list[int]] = {}
         # What is a name only by its capitals is none in small letters.
         self._are_terms = [set(rules) != {"name"} for rules in entities["rules"].to_pylist()]
+        self._are_listed = ["listed" in rules for rules in entities["rules"].to_pylist()]
         for place, forms in enumerate(entities["forms"].to_pylist()):
             for form in forms:
                 self._by_form.setdefault(form, []).append(place)
@@ -72,8 +73,8 @@ class EntityGraph:
         """Return the entities that a question names, with their usual names.
 
         The longest spellings that are known count. Words in small letters name nothing, since a
-        company may be called as a fruit, but for several that are a term: a long form, a quotation.
-        The capital that a sentence begins with makes no name.
+        company may be called as a fruit, but for several that are a term (a long form, a quotation)
+        and for what `graph.names` lists. The capital that a sentence begins with makes no name.
         """
         found: dict[str, str] = {}
         for places in self._named_places(question):
@@ -88,9 +89,11 @@ class EntityGraph:
             start = words[first][0]
             for last in range(min(first + _LONGEST_NAME, len(words)) - 1, first - 1, -1):
                 end = words[last][1]
-                places = self._by_form.get(normalise(question[start:end]), [])
+                form = normalise(question[start:end])
+                places = self._by_form.get(form, [])
                 if not _IS_NAME.search(question, start + (start in openings), end):
-                    places = [p for p in places if last > first and self._are_terms[p]]
+                    named = self._are_terms if last > first else self._are_listed
+                    places = [p for p in places if named[p] and len(form) >= LEAST_IN_ANY_CASE]
                 if places:
                     yield places
                     first = last

@@ -137,6 +137,32 @@ def test_a_question_names_what_it_writes_as_a_name(
         assert set(reader.entity_graph.names_in(question)) == named
 
 
+def test_listed_names_lead_across_spellings_and_relisting_finds_anew(
+    workspace: Workspace,
+) -> None:
+    put(workspace, "evidence/acid.md", "With formic acid the crystals grew larger near Kyoto.\n")
+    question = "甲酸有什么作用？"
+    namespace = switch(workspace, is_on=True)
+    build(namespace)
+    named = [["formic acid", "甲酸"], "acetic acid"]
+    for names, key in ((named, "formic acid"), ([["crystals", "甲酸"]], "crystals"), ([], None)):
+        text = yaml.safe_dump({**SMALL, "graph": {"enabled": True, "names": names}})
+        workspace.namespace_file("lib").write_text(text, encoding="utf-8")
+        namespace = workspace.namespace("lib")
+        assert build(namespace).computed["entities"] == 4
+        assert build(namespace).computed["entities"] == 0
+        with Retriever(workspace, ["lib"]) as retriever:
+            (reader,) = retriever.readers
+            assert reader.entity_graph is not None
+            assert set(reader.entity_graph.names_in(question)) == ({key} if key else set())
+            # One word in small letters counts where it is listed.
+            known = reader.entity_graph.names_in("why are crystals large?")
+            assert set(known) == ({"crystals"} if key == "crystals" else set())
+            scored = reader.entity_graph.scores(question)
+            assert bool(scored) == bool(key)
+            assert all(chunk.startswith("acid:") for chunk in scored)
+
+
 def test_filters_hold_for_what_entities_find(workspace: Workspace) -> None:
     put(workspace, "instruction/note.md", "# Note\n\nOur teacher saw Ed Wood with Vincent Price.\n")
     build(workspace.namespace("lib"))
