@@ -6,6 +6,7 @@ from pydantic import BeforeValidator, Field, field_validator
 from pydantic_core import PydanticCustomError
 from rapidfuzz import fuzz, process
 
+from rag_assets.settings.graph import GraphMode as GraphMode
 from rag_assets.settings.graph import GraphSettings
 from rag_assets.settings.laboratory import LabSettings as LabSettings
 from rag_assets.settings.laboratory import RecipeRule as RecipeRule
@@ -252,6 +253,7 @@ class RetrieveSettings(Section):
     window: int = Field(ge=0, le=20)
     rewrite: bool
     section_gain: Share
+    graph: GraphMode
     text: TextSettings
     fusion: FusionSettings
     rerank: RerankSettings

@@ -1,11 +1,12 @@
 """Settings of search by entities."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from rag_assets.settings.section import Section
 
+GraphMode = Literal["local", "global", "mix"]  # as in `retrieval/entity_graph.py`
 _Spelling = Annotated[str, Field(pattern=r"\w", max_length=80)]
 
 
