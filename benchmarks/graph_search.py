@@ -215,6 +215,7 @@ def ablate(folder: Path, most: int) -> dict[str, object]:
             "questions": len(asked.queries),
             "without entities": {m: _mean(none, place) for place, m in enumerate(_MEASURES)},
             "all rules": {m: _mean(best, place) for place, m in enumerate(_MEASURES)},
+            "gain of all": {m: _gain(best, none, place) for place, m in enumerate(_MEASURES)},
         }
         for rule, mentions, passages in counts:
             others = [one for one in ENTITY_RULES if one.id != rule]

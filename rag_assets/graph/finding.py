@@ -1,15 +1,18 @@
 """Entities of a document's passages: what the rules find, sentence by sentence."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rag_assets.chunking import split_sentences
-from rag_assets.graph.rules import ENTITY_RULES, EntityRule, normalise
-
-# "congestive heart failure (CHF)": the words before, as many as letters and two more.
-_DEFINED = re.compile(r"(?P<before>(?:[\w-]+[ \n]){1,9})\((?P<short>[A-Z][A-Za-z&-]{1,7})s?\)")
+from rag_assets.graph.definitions import find_definitions
+from rag_assets.graph.rules import (
+    ABBREVIATION,
+    ENTITY_RULES,
+    EntityRule,
+    normalise,
+    of_document,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,8 @@ def find_mentions(
     Args:
         rules: are tried in this order; what one has taken is no other's.
     """
-    defined = _defined(passages)
+    defined = _defined(passages) if any(rule.id == ABBREVIATION for rule in rules) else {}
+    rules = [of_document(rule, defined) for rule in rules]
     return [list(_in_passage(text, defined, rules)) for text in passages]
 
 
@@ -67,35 +71,12 @@ def _in_passage(
 
 
 def _defined(passages: Iterable[str]) -> dict[str, str]:
-    """Return the long form of each abbreviation that a document defines in one way most often.
-
-    A long form begins with the abbreviation's letter, and holds its letters in their order, each
-    next one at the beginning of a word where there is one (Schwartz and Hearst, PSB 2003).
-    """
+    """Return the long form of each abbreviation that a document defines in one way most often."""
     forms: dict[str, Counter[str]] = {}
     for text in passages:
-        for found in _DEFINED.finditer(text):
-            short, words = found["short"], found["before"].split()
-            long = _long_form(short, words[-(len(short) + 2) :])
-            if long:
-                forms.setdefault(short, Counter())[normalise(long)] += 1
+        for found in find_definitions(text):
+            forms.setdefault(found.short, Counter())[normalise(found.long)] += 1
     return {
         short: min(counts, key=lambda long: (-counts[long], long))
         for short, counts in forms.items()
     }
-
-
-def _long_form(short: str, words: Sequence[str]) -> str:
-    letters = [letter.lower() for letter in short if letter.isalnum()]
-    text = " ".join(words).lower()
-    place = len(text)
-    for position in range(len(letters) - 1, -1, -1):
-        place -= 1
-        while place >= 0 and (
-            text[place] != letters[position]
-            or (position == 0 and place > 0 and text[place - 1].isalnum())
-        ):
-            place -= 1
-        if place < 0:
-            return ""
-    return text[place:] if len(text) - place > len(short) else ""

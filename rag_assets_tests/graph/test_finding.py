@@ -48,12 +48,16 @@ def test_one_spelling_for_one_thing() -> None:
 
 
 def test_what_is_named_inside_a_longer_name_is_not_named_again() -> None:
-    (found,) = entities("We used UiO-66-NH2 and Cu/TiO2 in New York City.")
-    assert found == ["uio-66-nh2", "cu", "tio2", "new york city"]
+    (found,) = entities("We used UiO-66-NH2 and g-C3N4/TiO₂ in New York City.")
+    assert found == ["uio-66-nh2", "g-c3n4", "tio2", "new york city"]
 
 
 def test_words_that_begin_sentences_and_headings_in_capitals_name_nothing() -> None:
     assert entities("However, it rained. When it was over we left.", "GREEN ROOFS") == [[], []]
+    # What no other word is written as names something there, too.
+    assert entities("UiO-66 is stable. Roofs are not. HKUST-1 is. McDonald saw it.") == [
+        ["uio-66", "hkust-1", "mcdonald"]
+    ]
 
 
 LISTED = entity_rules([["formic acid", "HCOOH", "甲酸"], ["CO"], ["NU-1000"], ["C2H4", "ethylene"]])
