@@ -147,8 +147,11 @@ def test_listed_names_lead_across_spellings_and_relisting_finds_anew(
     question = "甲酸有什么作用？"
     namespace = switch(workspace, is_on=True)
     build(namespace)
-    named = [["formic acid", "甲酸"], "acetic acid"]
-    for names, key in ((named, "formic acid"), ([["crystals", "甲酸"]], "crystals"), ([], None)):
+    # A spelling more is known to questions, though no passage has it.
+    one, more = ["formic acid", "acetic acid"], [["formic acid", "甲酸"], "acetic acid"]
+    crystals = [["crystals", "甲酸"]]
+    listed = ((one, None), (more, "formic acid"), (crystals, "crystals"), ([], None))
+    for names, key in listed:
         text = yaml.safe_dump({**SMALL, "graph": {"enabled": True, "names": names}})
         workspace.namespace_file("lib").write_text(text, encoding="utf-8")
         namespace = workspace.namespace("lib")
