@@ -71,7 +71,8 @@ class EntityGraph:
         self._mentions, self._relations = mentions, relations
         self._read_texts = read_texts
         # Hits of one question are explained one by one.
-        self._found_from = lru_cache(maxsize=8)(self._find_from)
+        self._named = lru_cache(maxsize=8)(self._read_names)
+        self._found = lru_cache(maxsize=8)(self._find)
 
     @property
     def mentions(self) -> list[tuple[str, str]]:
@@ -79,13 +80,16 @@ class EntityGraph:
         columns = (self._mentions[name].to_pylist() for name in ("rule", "chunk_id"))
         return list(zip(*columns, strict=True))
 
-    def names_in(self, question: str) -> dict[str, str]:
+    def names_in(self, question: str) -> Mapping[str, str]:
         """Return the entities that a question names, with their usual names.
 
         The longest spellings that are known count. Words in small letters name nothing, since a
         company may be called as a fruit, but for several that are a term (a long form, a quotation)
         and for what `graph.names` lists. The capital that a sentence begins with makes no name.
         """
+        return self._named(question)
+
+    def _read_names(self, question: str) -> Mapping[str, str]:
         found: dict[str, str] = {}
         for places in self._named_places(question):
             found |= {self._entities[place]: self._names[place] for place in places}
@@ -159,24 +163,18 @@ class EntityGraph:
         seed = min(linked, key=lambda each: (-linked[each], each))
         return {"entities": [named[seed], self._names[place]], "sentences": linked[seed]}
 
-    def _found(self, question: str, mode: GraphMode) -> tuple[Walked, ...]:
+    def _find(self, question: str, mode: GraphMode) -> tuple[Walked, ...]:
         """Return what each walk of a mode finds; none without a start."""
         named = self.names_in(question)
         if not named:
             return ()
-        words: frozenset[str] = frozenset()
+        seeds = [self._place[entity] for entity in sorted(named)]
+        walks = []
+        if mode != "global":
+            walks.append(self._passages.walk(seeds))
         if mode != "local":
             words = content_stems(question) - content_stems(" ".join(named.values()))
-        return self._found_from(tuple(sorted(named)), words, mode)
-
-    def _find_from(
-        self, named: tuple[str, ...], words: frozenset[str], mode: GraphMode
-    ) -> tuple[Walked, ...]:
-        seeds = [self._place[entity] for entity in named]
-        walks = (
-            None if mode == "global" else self._passages.walk(seeds),
-            None if mode == "local" else self._sentences.walk(seeds, sorted(words)),
-        )
+            walks.append(self._sentences.walk(seeds, sorted(words)))
         return tuple(walked for walked in walks if walked is not None)
 
     @cached_property
