@@ -27,7 +27,8 @@ _JOIN = r"(?:\s(?:of|de|der|van|von|da|du|la|le|al|bin|and the|of the|for the|in
 _NAME = re.compile(rf"(?<![\w.'’-]){_PART}(?:{_JOIN}\s{_PART}){{0,7}}")
 # As any word may begin a sentence.
 _PLAIN = re.compile(r"[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ]*")
-_QUOTED = re.compile(r"[“\"「]([^“”\"「」\n.。!?！？]{2,48})[”\"」]")
+# Not in Chinese, where what is quoted led astray rather than on.
+_QUOTED = re.compile(rf"[“\"]([^“”\"\n.!?{HAN_RANGES}]{{2,48}})[”\"]")
 _MOST_QUOTED_WORDS = 6
 # A listed name counts in any letter case from this length; a shorter one (CO, Cu) as written.
 LEAST_IN_ANY_CASE = 4
@@ -162,7 +163,7 @@ def _spelt(spelling: str) -> str:
 ENTITY_RULES = (
     _rule(
         "quoted",
-        ("en", "zh"),
+        ("en",),
         f"a quotation of at most {_MOST_QUOTED_WORDS} words within one sentence",
         "They call it “urban heat island”.",
         'She said: "The roofs were cooler than all of the other ones in town."',

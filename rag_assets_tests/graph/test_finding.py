@@ -82,6 +82,13 @@ def test_listed_names_are_found_however_they_are_spelt(text: str, found: list[st
     assert all(text[one.start : one.end] == one.name for one in mentions)
 
 
+def test_a_chinese_quotation_names_nothing_that_is_not_listed() -> None:
+    text = "他们把它叫做“城市热岛”，又叫“heat island”。"
+    assert entities(text) == [["heat island"]]
+    (found,) = find_mentions([text], entity_rules([["城市热岛", "urban heat island"]]))
+    assert [one.entity for one in found] == ["城市热岛", "heat island"]
+
+
 def test_without_names_there_is_no_rule_for_them() -> None:
     assert entity_rules([]) == ENTITY_RULES
     assert [rule.id for rule in LISTED] == ["listed", *(rule.id for rule in ENTITY_RULES)]
