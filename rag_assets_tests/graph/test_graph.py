@@ -13,6 +13,7 @@ from rag_assets.knowledge.config import retrieve_settings
 from rag_assets.publishing.catalogue import catalogue_name, open_catalogue, read_table
 from rag_assets.publishing.entity_schemas import GRAPH_SCHEMAS
 from rag_assets.retrieval import Retriever, SearchFilters, explain_hit
+from rag_assets.retrieval.explaining import explain
 from rag_assets.settings import GraphMode
 from rag_assets.storage import current_folder, read_manifest
 from rag_assets.workspace import Namespace, Workspace, shipped_settings
@@ -138,6 +139,11 @@ def test_a_question_names_what_it_writes_as_a_name(
         (reader,) = retriever.readers
         assert reader.entity_graph is not None
         assert set(reader.entity_graph.names_in(question)) == named
+
+
+def test_what_is_more_than_a_step_away_is_told_as_such() -> None:
+    told = {"entities": ["Ed Wood", "Burbank"], "sentences": 0}
+    assert explain({"entities": told}) == "via Ed Wood – Burbank, by way of others"
 
 
 def test_listed_names_lead_across_spellings_and_relisting_finds_anew(
