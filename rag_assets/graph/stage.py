@@ -51,7 +51,7 @@ def refresh_entities(
 ) -> dict[str, StageOutcome]:
     """Find the entities of every document whose passages have changed."""
     passages = Passages(namespace, inventory)
-    rules = entity_rules(namespace.settings.graph.spellings)
+    rules = entity_rules(namespace.settings.graph.names)
 
     def wanted(partition: str) -> dict[str, str]:
         return _wanted(namespace, inventory, passages, partition)
@@ -114,5 +114,5 @@ def _wanted(
 
 
 def _rule(namespace: Namespace) -> str:
-    names = namespace.settings.graph.spellings
+    names = namespace.settings.graph.names
     return hash_fields(STAGE, ENTITIES_VERSION, *([names] if names else []))

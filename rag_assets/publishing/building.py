@@ -228,7 +228,7 @@ def _name(
             *records.digests.values(),
             hash_fields([(m.fingerprint, deciding_fields(m.settings)) for m in models]),
             # Spellings that no passage has change no record.
-            *([hash_fields(graph.spellings)] if graph.enabled and graph.names else []),
+            *([hash_fields(graph.names)] if graph.enabled and graph.names else []),
         ]
     )
     return f"p-{digest[:16]}"

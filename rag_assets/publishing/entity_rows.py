@@ -66,7 +66,7 @@ def entity_rows(namespace: Namespace, mentions: pa.Table) -> Iterator[dict[str, 
     A question may name one by a spelling of `graph.names` that no passage has.
     """
     listed: dict[str, set[str]] = {}
-    for spellings in namespace.settings.graph.spellings:
+    for spellings in namespace.settings.graph.names:
         listed.setdefault(normalise(spellings[0]), set()).update(map(normalise, spellings))
     found: dict[str, _Entity] = defaultdict(_Entity)
     for row in rows_of(mentions.select(["entity", "name", "rule", "chunk_id", "doc_uid"])):

@@ -10,6 +10,7 @@ import yaml
 from rag_assets.assets import build_namespace_assets
 from rag_assets.knowledge import RetrieveConfig
 from rag_assets.knowledge.config import retrieve_settings
+from rag_assets.model import ConfigurationError
 from rag_assets.publishing.catalogue import catalogue_name, open_catalogue, read_table
 from rag_assets.publishing.entity_schemas import GRAPH_SCHEMAS
 from rag_assets.retrieval import Retriever, SearchFilters, explain_hit
@@ -314,3 +315,15 @@ def is_on(template: str) -> bool:
     path = Path(__file__).parents[2] / "configs" / "namespaces" / f"{template}.yaml"
     stated = yaml.safe_load(path.read_text(encoding="utf-8"))
     return bool(stated.get("graph", {}).get("enabled", False))
+
+
+@pytest.mark.parametrize(
+    ("names", "place"),
+    [([""], "graph.names.0.0"), (["ok", ["a", 5]], "graph.names.1.1"), ([[]], "graph.names.0")],
+)
+def test_a_name_that_is_none_is_refused_where_it_stands(
+    tmp_path: Path, names: list[object], place: str
+) -> None:
+    made = make_workspace(tmp_path / "library", lib={"graph": {"enabled": True, "names": names}})
+    with pytest.raises(ConfigurationError, match=f"'{place}'"):
+        made.namespace("lib")
