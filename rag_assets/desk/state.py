@@ -12,6 +12,7 @@ from rag_assets.desk.catalogues import COOKIE, Language, as_language
 from rag_assets.desk.drawing import DrawnPages
 from rag_assets.desk.guard import Door
 from rag_assets.desk.jobs import Jobs
+from rag_assets.editing import HeldDocuments
 from rag_assets.model import UsageError
 from rag_assets.retrieval import OpenedLibrary
 from rag_assets.workspace import Workspace
@@ -35,6 +36,7 @@ class Desk:
     def __post_init__(self) -> None:
         self.library = OpenedLibrary(self.workspace)
         self.pages = DrawnPages(self.workspace)
+        self.documents = HeldDocuments()
 
     @property
     def has_lab(self) -> bool:
