@@ -72,7 +72,7 @@ def show(
             found = _found(draft, find.strip(), chosen)
             trouble = "" if found else say(request, "No chunk holds this text.")
             chosen = found or chosen
-        return _view(request, desk, editor, chosen, Seen.read(seen), trouble=trouble)
+        return _view(request, desk, editor, chosen, Seen.read(seen), trouble=trouble, sought=find)
 
 
 @router.post("")
@@ -198,6 +198,7 @@ def _view(
     *,
     trouble: str = "",
     typed: str | None = None,
+    sought: str = "",
     is_own: bool = False,
     is_refused: bool = False,
 ) -> Response:
@@ -205,6 +206,7 @@ def _view(
 
     Args:
         typed: the text that a person typed and that is not saved.
+        sought: the number or text that was looked for.
         is_own: whether what changed since `seen` was done by this window.
         is_refused: whether something was asked for that was not done.
     """
@@ -240,6 +242,7 @@ def _view(
         is_refused=is_refused,
         trouble=trouble,
         typed=typed,
+        sought=sought,
         chosen=chosen,
         before=around[0][0] if around[0] else None,
         after=around[1][0] if around[1] else None,

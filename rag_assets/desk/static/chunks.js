@@ -6,6 +6,7 @@
   const state = () => document.getElementById("chunkstate").dataset;
   const text = () => document.getElementById("text");
   const isChanged = () => text() && ("unsaved" in text().dataset || text().value !== text().defaultValue);
+  const isBusy = () => panel.hasAttribute("aria-busy");
   let posting = false, waiting = [], shown = state().here;
 
   // True where a text would be lost; says so.
@@ -19,10 +20,9 @@
     list.querySelector("[aria-current]")?.removeAttribute("aria-current");
     list.querySelector('a[tabindex="0"]')?.setAttribute("tabindex", "-1");
     const row = document.getElementById(`c-${key}`);
-    if (!row) return;
-    row.setAttribute("aria-current", "true");
-    row.firstElementChild.setAttribute("tabindex", "0");
-    row.scrollIntoView({ block: "nearest" });
+    row?.setAttribute("aria-current", "true");
+    row?.firstElementChild.setAttribute("tabindex", "0");
+    row?.scrollIntoView({ block: "nearest" });
   }
   function go(key) {
     if (!key || posting || holds()) return;
@@ -30,17 +30,17 @@
     desk.swap("chunk", `${state().base}?chunk=${key}&seen=${state().seen}`);
   }
   function send(values) {
-    if (posting || holds()) return;
+    if (isBusy() || holds()) return;
     posting = true;
-    const body = new URLSearchParams({ seen: state().seen, ...values });
-    desk.swap("chunk", state().base, { method: "POST", body });
+    desk.swap("chunk", state().base, { method: "POST", body: new URLSearchParams({ seen: state().seen, ...values }) });
   }
 
   panel.addEventListener("desk:swapped", () => {
     const now = state();
     if ("first" in now) {
-      for (const row of [...list.children].slice(Number(now.first), Number(now.first) + Number(now.count))) row.remove();
-      list.insertBefore(document.getElementById("splice").content, list.children[Number(now.first)] || null);
+      const first = Number(now.first);
+      for (const row of [...list.children].slice(first, first + Number(now.count))) row.remove();
+      list.insertBefore(document.getElementById("splice").content, list.children[first] || null);
     }
     mark(now.keyNow);
     history.replaceState(null, "", now.here);
@@ -48,16 +48,14 @@
     if (shown !== now.here) desk.swap("source", now.here);
     shown = now.here;
   });
-  const follow = () => document.querySelector("#source .evidence, #source mark")?.scrollIntoView({ block: "nearest" });
-  document.getElementById("source").addEventListener("desk:swapped", follow);
+  document.getElementById("source").addEventListener("desk:swapped", (event) =>
+    event.target.querySelector(".evidence, mark")?.scrollIntoView({ block: "nearest" }));
 
   // While an operation is on its way its window has an old revision: what is pressed then waits.
   new MutationObserver(() => {
-    if (panel.hasAttribute("aria-busy")) return;
-    posting = false;
-    while (waiting.length && !panel.hasAttribute("aria-busy")) {
+    posting &&= isBusy();
+    while (waiting.length && !isBusy())
       document.body.dispatchEvent(new KeyboardEvent("keydown", { key: waiting.shift(), bubbles: true }));
-    }
   }).observe(panel, { attributes: true, attributeFilter: ["aria-busy"] });
 
   document.addEventListener("keydown", (event) => {
@@ -67,8 +65,7 @@
     if (button) document.getElementById(button)?.click();
     else {
       const isFree = !event.target.closest("input, textarea, select") && !event.ctrlKey && !event.metaKey;
-      const isHeld = panel.hasAttribute("aria-busy") && (posting || !"jk".includes(event.key));
-      if (!isFree || !isHeld || event.key.length > 1) return;
+      if (!isFree || !isBusy() || event.key.length > 1 || (!posting && "jk".includes(event.key))) return;
       waiting.push(event.key);
     }
     event.preventDefault();
@@ -88,38 +85,33 @@
       field.form.elements.offset.value = [...field.value.slice(0, at)].length;
       if ((at > 0 && at < field.value.length) || isChanged()) return;
       event.preventDefault();
-      const places = document.getElementById("sentences") || field.form;
-      places.open = true;
-      places.querySelector("button").focus();
+      const places = document.getElementById("sentences");
+      if (places) places.open = true;
+      (places?.querySelector("button") || field).focus();
     }
   });
   document.addEventListener("submit", (event) => {
     const form = event.target;
     if (form.dataset.part !== "chunk") return;
-    if (posting || (form.id !== "textform" && holds())) {
-      event.preventDefault();
-      event.stopImmediatePropagation();
-    } else posting = form.method === "post";
+    const isFree = !isBusy() && (form.id === "textform" || !holds());
+    if (isFree) posting = form.method === "post";
+    else { event.preventDefault(); event.stopImmediatePropagation(); }
   }, true);
   window.addEventListener("beforeunload", (event) => { if (isChanged()) event.preventDefault(); });
 
-  let dragged = null;
+  let dragged = null; // a row of the list
   const sides = ["move_before", "move_after"];
-  const place = (event) => {
-    const row = event.target.closest("li[data-chunk]"), box = row?.getBoundingClientRect();
-    return { row, side: sides[Number(box && event.clientY > box.top + box.height / 2)] };
-  };
   const clear = () => list.querySelector(".move_before, .move_after")?.classList.remove(...sides);
   list.addEventListener("dragstart", (event) => {
     dragged = event.target.closest("li[data-chunk]");
     event.dataTransfer.setData("text/plain", dragged.innerText);
   });
   for (const kind of ["dragover", "drop"]) list.addEventListener(kind, (event) => {
-    const { row, side } = place(event);
+    const row = event.target.closest("li[data-chunk]"), box = row?.getBoundingClientRect();
     clear();
-    if (!dragged || !row) return;
+    if (!dragged || !row || row === dragged) return;
     event.preventDefault();
-    if (row === dragged) return;
+    const side = sides[Number(event.clientY > box.top + box.height / 2)];
     if (kind === "dragover") row.classList.add(side);
     else send({ do: side, chunk: dragged.dataset.chunk, other: row.dataset.chunk });
   });
