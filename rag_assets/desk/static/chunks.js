@@ -6,7 +6,7 @@
   const state = () => document.getElementById("chunkstate").dataset;
   const text = () => document.getElementById("text");
   const isChanged = () => text() && ("unsaved" in text().dataset || text().value !== text().defaultValue);
-  const isBusy = () => panel.hasAttribute("aria-busy");
+  const FIELDS = "input, textarea, select", isBusy = () => panel.hasAttribute("aria-busy");
   let posting = false, waiting = [], shown = state().here;
 
   // True where a text would be lost; says so.
@@ -55,7 +55,9 @@
   new MutationObserver(() => {
     posting &&= isBusy();
     while (waiting.length && !isBusy())
-      document.body.dispatchEvent(new KeyboardEvent("keydown", { key: waiting.shift(), bubbles: true }));
+      // What is typed behind the key that leads into a field is text, no keys.
+      if (document.activeElement.matches(FIELDS)) document.execCommand("insertText", false, waiting.splice(0).join(""));
+      else document.body.dispatchEvent(new KeyboardEvent("keydown", { key: waiting.shift(), bubbles: true }));
   }).observe(panel, { attributes: true, attributeFilter: ["aria-busy"] });
 
   document.addEventListener("keydown", (event) => {
@@ -64,7 +66,7 @@
       : !inText && event.altKey && { ArrowUp: "up", ArrowDown: "down" }[event.key];
     if (button) document.getElementById(button)?.click();
     else {
-      const isFree = !event.target.closest("input, textarea, select") && !event.ctrlKey && !event.metaKey;
+      const isFree = !event.target.closest(FIELDS) && !event.ctrlKey && !event.metaKey;
       if (!isFree || !isBusy() || event.key.length > 1 || (!posting && "jk".includes(event.key))) return;
       waiting.push(event.key);
     }
@@ -78,7 +80,7 @@
       event.preventDefault();
       const current = list.querySelector("[aria-current]"), { step, go: named } = link.dataset;
       const row = step === "1" ? current?.nextElementSibling : step ? current?.previousElementSibling : link.closest("li");
-      go(row ? row.dataset.chunk : named);
+      go(row?.dataset.chunk ?? named);
     } else if (event.target.closest("#split")) {
       const field = text(), at = field.selectionStart;
       // Counted in characters, not in the halves that a script counts.
@@ -102,10 +104,7 @@
   let dragged = null; // a row of the list
   const sides = ["move_before", "move_after"];
   const clear = () => list.querySelector(".move_before, .move_after")?.classList.remove(...sides);
-  list.addEventListener("dragstart", (event) => {
-    dragged = event.target.closest("li[data-chunk]");
-    event.dataTransfer.setData("text/plain", dragged.innerText);
-  });
+  list.addEventListener("dragstart", (event) => { dragged = event.target.closest("li[data-chunk]"); });
   for (const kind of ["dragover", "drop"]) list.addEventListener(kind, (event) => {
     const row = event.target.closest("li[data-chunk]"), box = row?.getBoundingClientRect();
     clear();
