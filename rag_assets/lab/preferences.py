@@ -6,14 +6,17 @@ is saved here is no more than specification 004 calls configurable; no list of m
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any  # values of settings, before they are checked
+from typing import TYPE_CHECKING, Any  # values of settings, before they are checked
 
 from pydantic import ValidationError
 
-from rag_assets.lab.store import Draft, EntityKind, Event, Reading, Rows, Store
+from rag_assets.lab.store import Draft, EntityKind, Event, Reading, Rows
 from rag_assets.lab.store.tables import preferences
 from rag_assets.model import UsageError
 from rag_assets.settings import LabSettings
+
+if TYPE_CHECKING:
+    from rag_assets.lab.opening import Laboratory
 
 # Key → what it decides.
 SAVABLE = {
@@ -69,13 +72,11 @@ def settings_in_force(written: LabSettings, saved: SavedSettings) -> LabSettings
 
 
 def save_lab_settings(
-    store: Store, written: LabSettings, changes: Mapping[str, Any], *, at: str, by: str,
-    seen: int | None = None,
-) -> SavedSettings:  # fmt: skip
+    lab: "Laboratory", changes: Mapping[str, Any], *, at: str, by: str, seen: int | None = None
+) -> SavedSettings:
     """Save settings over those of config.yaml; what does not change writes nothing.
 
     Args:
-        written: those of config.yaml.
         changes: by key of `SAVABLE`; None takes a key back to what config.yaml says.
         seen: the version that was seen.
 
@@ -83,13 +84,13 @@ def save_lab_settings(
         UsageError: a key is unknown, or a value breaks its rule.
         ChangedMeanwhileError: somebody else has saved since.
     """
-    with store.writing(at, by) as writing:
+    with lab.store.writing(at, by) as writing:
         if seen is not None and writing.stream("preferences", _SUBJECT):
             writing.require_version("preferences", _SUBJECT, "the settings of", seen)
         before = read_lab_settings(writing)
         whole = {**before.values, **changes}
         kept = {key: value for key, value in whole.items() if value is not None}
-        settings_in_force(written, SavedSettings({**kept, **_known(changes)}, 0))
+        settings_in_force(lab.written, SavedSettings({**kept, **_known(changes)}, 0))
         if kept != dict(before.values):
             writing.append(Draft("preferences", _SUBJECT, "saved", {"saved": kept}))
         return read_lab_settings(writing)
