@@ -129,6 +129,12 @@ def test_metals_of_papers_on_solar_fuels_are_those_of_catalysts() -> None:
     assert not any(one.modifiers or one.ratios for one in named)
 
 
+def test_a_sentence_is_shown_before_a_heading_that_names_the_same() -> None:
+    text = "# Molybdenum on TiO2\n\nIt was tried. Doping with Mo helped.\n"
+    assert name_parts(text).sentences["Mo"] == "Doping with Mo helped."
+    assert name_parts("# Molybdenum on TiO2\n\nIt was tried.").sentences["Mo"].startswith("#")
+
+
 def replayed(made: Made) -> Made:
     again, outcome = replay_trace(made.text, "trace")
     assert (again, outcome) == (made.text, made.outcome)

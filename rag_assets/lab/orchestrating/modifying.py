@@ -103,7 +103,8 @@ OTHERWISE = (
             r"(?:(?:reduc|convert|hydrogenat|oxidi[sz]|transform)\w*\b[^.;]{0,30}\b(?:in)?to|"
             r"(?:yields?|production|formation|selectivity|evolution|generation|rates?) "
             r"(?:of|to|for|towards?)|(?:produc|generat|yield|form)(?:e|es|ed|ing|s)?|"
-            r"products?(?: (?:is|are|was|were))?|产物[为是]?|生成|还原[为成到]|转化[为成]|得到|制得)\s*"
+            r"products?(?: (?:is|are|was|were))?|"
+            r"产物[为是]?|生成|还原[为成到]|转化[为成]|得到|制得)\s*"
             + _LISTED_BEFORE
         ),
         behind=_words(

@@ -78,6 +78,7 @@ def name_parts(text: str, *, everything: bool = False) -> Named:
     modifiers: list[str] = []
     ratios: dict[tuple[str, str], str] = {}
     sentences: dict[str | tuple[str, str], str] = {}
+    headings: dict[str | tuple[str, str], str] = {}
     dopes = everything or _DOPES.search(_folded(text)) is not None
     for start, end in split_sentences(text, _line_ends(text)):
         sentence = _folded(text[start:end])
@@ -91,9 +92,14 @@ def name_parts(text: str, *, everything: bool = False) -> Named:
         molecules = list(modifiers_in(sentence, everything=everything))
         modifiers += molecules
         named += molecules
+        told = headings if sentence.startswith("#") else sentences
         for one in named:
-            sentences.setdefault(one, " ".join(text[start:end].split()))
-    return Named(tuple(dict.fromkeys(metals)), tuple(dict.fromkeys(modifiers)), ratios, sentences)
+            told.setdefault(one, " ".join(text[start:end].split()))
+    # A heading states nothing: its words are shown where no sentence names the part.
+    return Named(
+        tuple(dict.fromkeys(metals)), tuple(dict.fromkeys(modifiers)), ratios,
+        {**headings, **sentences},
+    )  # fmt: skip
 
 
 def _folded(text: str) -> str:
