@@ -70,7 +70,7 @@ MODIFYING = (
     ),
     Cue(
         "surroundings", "It tells of the sites where modifiers sit.",
-        ("Glutamic acid coordinated to Zr.", ("glutamic acid",)),
+        ("Glutamic acid coordinated to Zr.", ("L-glutamic acid",)),
         ("Glutamic acid dissolved.", ()),
         words=_words(
             r"microenvironment|ligand|coordinat|\bnodes?\b|zr6|zr-oxo|defect|open metal|"

@@ -66,7 +66,7 @@ def _han_acid(parts: Sequence[str], not_before: Sequence[str]) -> re.Pattern[str
 def _same(names: Mapping[str, str]) -> dict[str, str]:
     # "p-aminobenzoic" stands for "p-aminobenzoic acid": a blank parts the names.
     return {
-        other if other.endswith("酸") else f"{other} acid": name
+        f"{other} acid" if other.endswith("ic") else other: name
         for name, others in names.items()
         for other in others.split()
     }
