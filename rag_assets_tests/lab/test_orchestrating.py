@@ -434,3 +434,9 @@ def test_the_note_registers_every_claim_of_the_result_with_its_citations() -> No
     claims = {g.statement: g.citations for g in recipe.grounds if g.citations}
     assert claims
     assert registered == claims
+
+
+def test_a_look_that_comes_again_is_told_to_be_the_same() -> None:
+    made = replayed(run(SEARCH, MODULATION, SEARCH, propose("C1"), finish("R1")))
+    heard = [r.messages[1].content for r in made.models["orchestrator"].requests]
+    assert ["It was looked up before" in each for each in heard[:4]] == [False] * 3 + [True]

@@ -28,6 +28,7 @@ from rag_assets.lab.orchestrating.deciding import (
 from rag_assets.lab.orchestrating.job import LIMITS, EndedBy, RecipeJob, RunOutcome
 from rag_assets.lab.orchestrating.note import Revision, RunNote
 from rag_assets.lab.orchestrating.prompting import (
+    AGAIN,
     FORM,
     Left,
     Place,
@@ -274,7 +275,8 @@ class _Engine:
                 else:
                     self._shown = [*self._shown, Shown(_named(first), found)][-self._job.shown :]
                     told = count_of(len(found.sources) + len(found.lines), "result")
-                    heard = f"{told}, shown above"
+                    is_again = any(f" {_named(first)} → " in one for one in self._done[:place])
+                    heard = f"{told}, shown above{AGAIN if is_again else ''}"
             case Note(change):
                 self._state.revise(change)
                 heard = f"the note has it as ({change.key}) in {change.section}"
