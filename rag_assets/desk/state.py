@@ -14,6 +14,7 @@ from rag_assets.desk.catalogues import COOKIE, Language, as_language
 from rag_assets.desk.drawing import DrawnPages
 from rag_assets.desk.guard import Door
 from rag_assets.desk.jobs import Jobs
+from rag_assets.editing import HeldDocuments
 from rag_assets.model import UsageError
 from rag_assets.retrieval import OpenedLibrary
 from rag_assets.workspace import Workspace
@@ -40,6 +41,7 @@ class Desk:
     def __post_init__(self) -> None:
         self.library = OpenedLibrary(self.workspace)
         self.pages = DrawnPages(self.workspace)
+        self.documents = HeldDocuments()
         self._stamp = self.workspace.settings_stamp()
         self._lock = threading.Lock()
 
@@ -56,6 +58,7 @@ class Desk:
                 _ = fresh.settings  # a fault is told before anything is changed
                 self.library.close()
                 self.workspace, self.library = fresh, OpenedLibrary(fresh)
+                self.__dict__.pop("reviews", None)
                 self._stamp = stamp
 
     @cached_property

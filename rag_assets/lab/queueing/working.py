@@ -6,6 +6,7 @@ from io import TextIOWrapper
 from typing import Any
 
 from rag_assets.agents.trace import Limits
+from rag_assets.answering import open_answer_scorer
 from rag_assets.lab.opening import Laboratory
 from rag_assets.lab.orchestrating import (
     ROLES,
@@ -14,6 +15,7 @@ from rag_assets.lab.orchestrating import (
     LiveLab,
     RecipeJob,
     RunOutcome,
+    ScorerWeigh,
     TraceWriter,
     collect_recipes,
     prompt_hashes,
@@ -128,7 +130,7 @@ def _prepare(
     request = RecipeRequest.model_validate({k: v for k, v in run.request.items() if k in keys})
     is_model = request.policy == "model"
     models = _models(lab, run) if is_model else {}
-    settings = lab.settings.recipes
+    settings = library.settings.recipes
     described = {role: {**model.describe(), "name": model.name} for role, model in models.items()}
     job = RecipeJob(
         run_id=run.id, text=request.text, wanted=request.recipes_per_run,
@@ -140,7 +142,8 @@ def _prepare(
         snapshot={
             "request": dict(run.request),
             "decided_by": {r: str(m["name"]) for r, m in described.items()} or RULES_NAME,
-            "settings": lab.settings.model_dump(mode="json"),
+            "settings": library.settings.model_dump(mode="json"),
+            "settings_version": library.settings_version,
             "publications": library.describe(),
             "carboxyl_by": "structure, else name" if has_rdkit() else "name",
         },
@@ -174,7 +177,8 @@ def _world(
 
     beat()
     budget = Budget(job.limits.tokens, job.limits.seconds, clock=clock)
-    return LiveLab(library.tools, models, budget, is_canceled, beat)
+    weigh = ScorerWeigh(lambda: open_answer_scorer(lab.workspace))
+    return LiveLab(library.tools, models, budget, weigh, is_canceled, beat)
 
 
 def _traced(lab: Laboratory, run: Run, job: RecipeJob, world: LabWorld) -> RunOutcome:
