@@ -136,6 +136,13 @@ class ReviewView:
         return shown_parts(self.item, self.chosen)
 
     @property
+    def marked(self) -> list[tuple[str, bool]]:
+        """The sentence in pieces, each with whether the source does not say it."""
+        from rag_assets.reviewing import marked_sentence
+
+        return marked_sentence(self.item.row)
+
+    @property
     def locator(self) -> str:
         """Where the passage stands."""
         return self.chosen.locator if self.chosen else self.item.row.locator or ""

@@ -18,6 +18,7 @@ from rag_assets.reviewing.showing import (
     differences,
     find_choice,
     lay_out_draft,
+    marked_sentence,
     shown_parts,
 )
 
@@ -40,6 +41,7 @@ __all__ = [
     "kept_report",
     "lay_out_draft",
     "make_review",
+    "marked_sentence",
     "replace_sentence",
     "shown_parts",
 ]

@@ -1,5 +1,6 @@
 """What a page shows of an item: what differs, the evidence, other passages to choose from."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -76,6 +77,29 @@ def differences(row: CitationVerdict) -> list[Difference]:
         for sign in some
     ]
     return list(dict.fromkeys(found))
+
+
+def marked_sentence(row: CitationVerdict) -> list[tuple[str, bool]]:
+    """Return a sentence in pieces, each with whether it is what the source does not say.
+
+    Those are the words of what speaks against it (numbers, words without support) and of quotations
+    that are printed otherwise, where they stand in the sentence as they are.
+    """
+    told = [sign.claim for sign in row.speaks_against]
+    told += [ours for check in row.quotations for ours, _ in check.changes]
+    spans = []
+    for words in filter(str.strip, told):
+        # As words of their own: the 5 of “5 %” is not that of 58.3.
+        ends = (r"(?<![\w.,])", r"(?![\w]|[.,]\d)") if words.isascii() else ("", "")
+        spans += [m.span() for m in re.finditer(ends[0] + re.escape(words) + ends[1], row.sentence)]
+    pieces: list[tuple[str, bool]] = []
+    place = 0
+    for start, end in sorted(set(spans)):
+        if start < place:
+            continue
+        pieces += [(row.sentence[place:start], False), (row.sentence[start:end], True)]
+        place = end
+    return [piece for piece in (*pieces, (row.sentence[place:], False)) if piece[0]]
 
 
 def shown_parts(item: Item, choice: Choice | None = None) -> tuple[str, str, str]:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from rag_assets.auditing.judgements import judgements_of
+from rag_assets.judging import Sign
 from rag_assets.model import ChangedMeanwhileError, UsageError, hash_bytes
 from rag_assets.retrieval import OpenedLibrary
 from rag_assets.reviewing import (
@@ -24,6 +25,7 @@ from rag_assets.reviewing import (
     find_choice,
     kept_report,
     lay_out_draft,
+    marked_sentence,
     replace_sentence,
     shown_parts,
 )
@@ -259,6 +261,27 @@ def test_differences_are_what_speaks_against_and_then_for(workspace: Workspace) 
     found = differences(review.items[0].row)
     assert found[0].speaks == "against"
     assert [one.speaks for one in found] == sorted(one.speaks for one in found)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "claims", "marked"),
+    [
+        ("It fell by 5 % to 58.3 and 5.5.", ["5", "58.3"], ["5", "58.3"]),
+        ("降温 5 度，再降 5 度。", ["5 度"], ["5 度", "5 度"]),
+        ("A <b> stands here.", ["<b>", " ", "nowhere"], ["<b>"]),
+        ("One two three.", ["two three", "three"], ["two three"]),
+        ("Nothing.", [], []),
+    ],
+)
+def test_the_words_that_the_source_does_not_say_are_marked(
+    workspace: Workspace, sentence: str, claims: list[str], marked: list[str]
+) -> None:
+    _, _, review = checked(workspace)
+    signs = tuple(Sign("number", claim, "", "") for claim in claims)
+    row = replace(review.items[0].row, sentence=sentence, speaks_against=signs, quotations=())
+    pieces = marked_sentence(row)
+    assert "".join(text for text, _ in pieces) == sentence
+    assert [text for text, is_against in pieces if is_against] == marked
 
 
 def test_the_draft_is_laid_out_with_the_items_of_each_sentence(workspace: Workspace) -> None:
