@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         answer_scorer,
         ask_papers,
         limits_of,
+        open_answer_scorer,
         replay_stored,
     )
     from rag_assets.answering.tools import PaperSearch, paper_tools
@@ -51,6 +52,7 @@ __all__ = [
     "limits_of",
     "note_answer",
     "noted_answers",
+    "open_answer_scorer",
     "paper_tools",
     "render_answer",
     "render_short",
@@ -80,6 +82,7 @@ __getattr__ = lazy_names(
         "limits_of": "storing",
         "note_answer": "saved",
         "noted_answers": "saved",
+        "open_answer_scorer": "storing",
         "paper_tools": "tools",
         "render_answer": "rendering",
         "render_short": "rendering",

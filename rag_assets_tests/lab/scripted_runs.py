@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from rag_assets.agents import Limits
+from rag_assets.judging import Scorer
+from rag_assets.judging.unread import FactsScorer
 from rag_assets.lab.orchestrating import (
     RULES_NAME,
     LabTools,
@@ -12,6 +14,7 @@ from rag_assets.lab.orchestrating import (
     Observed,
     RecipeJob,
     RunOutcome,
+    ScorerWeigh,
     Source,
     TraceWriter,
     collect_recipes,
@@ -189,6 +192,7 @@ def run(
     is_canceled: Callable[[], bool] = lambda: False,
     clock: Callable[[], float] = lambda: 0.0,
     world: Callable[[LabWorld], LabWorld] = lambda live: live,
+    scorer: Callable[[], Scorer] = FactsScorer,
     **more: Any,
 ) -> Made:
     """Run one list of answers for all roles, or rules where there is none."""
@@ -198,7 +202,7 @@ def run(
         models = dict.fromkeys(("orchestrator", "mof_expert", "tio2_expert"), model)
     made = job(models, **more)
     budget = Budget(made.limits.tokens, made.limits.seconds, clock=clock)
-    live = LiveLab((shelf or Shelf()).tools, models, budget, is_canceled)
+    live = LiveLab((shelf or Shelf()).tools, models, budget, ScorerWeigh(scorer), is_canceled)
     lines: list[str] = []
     outcome = run_recipes(made, world(live), TraceWriter(lines.append), collect_recipes)
     return Made(outcome, lines, models)

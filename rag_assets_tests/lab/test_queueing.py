@@ -440,7 +440,7 @@ def test_a_run_is_shown_as_an_experimenter_reads_it(
     ended = by_model(lab, monkeypatch, *GOOD)
     page = render_run(ended, read_trace(trace_file(lab.workspace, ended)))
     assert "### 1. CuMo-TiO2 / Zr-BTB, Cu:Mo = 2:1, 4-aminobenzoic acid" in page
-    assert "Cu and Mo couple CO. [1] *(literature)*" in page
+    assert "Cu and Mo couple CO. [1] *(literature; not judged)*" in page
     assert "No ground was given for it. *(default, not cited)*" in page
     assert "raw/kb_principles/coupling.md" in page
     assert "> TiO2 doped with copper and molybdenum coupled CO" in page

@@ -138,5 +138,5 @@ def test_a_model_makes_a_run_and_one_is_told_that_temperature_0_repeats(
     run_id = ran.stdout.splitlines()[0].removeprefix("queued ")
     page = rag("show", run_id).stdout
     assert "Made by scripted:scripted: 3 model calls, 1 look into the sources." in page
-    assert "Cu and Mo couple CO. [1] *(literature)*" in page
+    assert "Cu and Mo couple CO. [1] *(literature; not judged)*" in page
     assert "temperature" not in rag("request", TEXT, "-n", "2", "--temperature", "1").stderr

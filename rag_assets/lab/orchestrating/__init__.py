@@ -8,6 +8,7 @@ from rag_assets.lab.orchestrating.prompting import ROLES, prompt_hashes
 from rag_assets.lab.orchestrating.sources import Observed, Source, TurnAliases
 from rag_assets.lab.orchestrating.tools import LabTools
 from rag_assets.lab.orchestrating.tracing import TraceWriter, parse_trace, read_trace
+from rag_assets.lab.orchestrating.weighing import CitedStatement, ScorerWeigh
 from rag_assets.lab.orchestrating.worlds import LabWorld, LiveLab, RecordedLab
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "RULES_NAME",
     "SECTIONS",
     "WHAT_IT_IS",
+    "CitedStatement",
     "LabTools",
     "LabWorld",
     "LiveLab",
@@ -23,6 +25,7 @@ __all__ = [
     "RecordedLab",
     "RunNote",
     "RunOutcome",
+    "ScorerWeigh",
     "Source",
     "TraceWriter",
     "TurnAliases",

@@ -16,7 +16,7 @@ from rag_assets.lab.recipes import ProposedRecipe, check_recipe, find_carboxyl
 from rag_assets.lab.store import Dropped, Recipe
 from rag_assets.model import UsageError
 
-RULES_NAME = "rules:collect/1"
+RULES_NAME = "rules:collect/2"
 WHAT_IT_IS = (
     "Collected by rules, without a language model: parts that stand in passages or in lessons of "
     "success were put together. Nothing was concluded, and nobody judged whether they fit."
@@ -32,6 +32,8 @@ _MOST_METALS = 12
 _MOST_MODIFIERS = 8
 _MOST_CITED = 4
 _TOLD_DROPPED = 5
+# Characters of a sentence that a ground repeats; a statement has 600 at most.
+_MOST_QUOTED = 560
 
 
 @dataclass(slots=True)
@@ -225,8 +227,15 @@ def _ground(
     sentences = found.named[cited[0]].sentences
     said = sentences.get(part) or sentences.get(_reversed(part)) or found.sources[cited[0]].where
     return {
-        "field": named, "basis": _basis(cited), "statement": f'"{said}"'[:600], "citations": cited,
+        "field": named, "basis": _basis(cited), "statement": _quote(said), "citations": cited,
     }  # fmt: skip
+
+
+def _quote(said: str) -> str:
+    """Return words between quotation marks; what is cut off is told behind them."""
+    if len(said) <= _MOST_QUOTED:
+        return f'"{said}"'
+    return f'"{said[:_MOST_QUOTED].rsplit(" ", 1)[0]}" …'
 
 
 def _reversed(part: str | tuple[str, str]) -> str | tuple[str, str]:

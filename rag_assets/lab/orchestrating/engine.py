@@ -39,6 +39,7 @@ from rag_assets.lab.orchestrating.prompting import (
 from rag_assets.lab.orchestrating.sources import Observed, Source, TurnAliases
 from rag_assets.lab.orchestrating.tools import Role, tools_of
 from rag_assets.lab.orchestrating.tracing import SCHEMA, TraceWriter
+from rag_assets.lab.orchestrating.weighing import weigh_grounds
 from rag_assets.lab.orchestrating.worlds import LabWorld, carboxyl_to_json
 from rag_assets.lab.recipes import Carboxyl, formula, show_rules
 from rag_assets.lab.store import PROGRAM, Dropped, Recipe
@@ -175,9 +176,20 @@ def run_recipes(
             raise AssertionError("the request itself ends by finish or a limit")
     except _Ended as way_out:
         ended = way_out
-    recipes, reason = ended.recipes, ended.reason
+    recipes = ended.recipes
     if not recipes and ended.ended_by in LIMITS and len(state.proposed) >= job.wanted:
         recipes = _unranked(state, ended.ended_by)
+    if recipes:
+        try:
+            if ended.ended_by != "seconds":
+                state.require_going()
+            recipes = weigh_grounds(state, recipes, is_over=ended.ended_by == "seconds")
+        except _Ended as way_out:
+            if way_out.ended_by == "canceled":
+                recipes, ended = (), way_out
+            else:
+                recipes = weigh_grounds(state, recipes, is_over=True)
+    reason = ended.reason
     trace.add(
         "ended", ended_by=ended.ended_by, reason=reason,
         recipes=[one.model_dump(mode="json", exclude_defaults=True) for one in recipes],

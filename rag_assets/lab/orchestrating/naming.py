@@ -64,7 +64,8 @@ class Named:
         metals: symbols, in the order of naming.
         modifiers: molecules with –COOH, in lower case.
         ratios: of two metals, `(first, second)` to `2:1`.
-        sentences: by metal, modifier or pair of metals, the first sentence that names it.
+        sentences: by metal, modifier or pair of metals, the first sentence that names it, as it
+            stands in the text but for white space.
     """
 
     metals: tuple[str, ...]
@@ -84,10 +85,9 @@ def name_parts(text: str, *, everything: bool = False) -> Named:
     modifiers: list[str] = []
     ratios: dict[tuple[str, str], str] = {}
     sentences: dict[str | tuple[str, str], str] = {}
-    folded = _SPACED.sub(r"\1\2", unicodedata.normalize("NFKC", text))
-    dopes = everything or _DOPES.search(folded) is not None
-    for start, end in split_sentences(folded, _line_ends(folded)):
-        sentence = folded[start:end]
+    dopes = everything or _DOPES.search(_folded(text)) is not None
+    for start, end in split_sentences(text, _line_ends(text)):
+        sentence = _folded(text[start:end])
         named: list[str | tuple[str, str]] = []
         if dopes:
             own = list(dict.fromkeys(_metals(sentence)))
@@ -100,8 +100,13 @@ def name_parts(text: str, *, everything: bool = False) -> Named:
             modifiers += molecules
             named += molecules
         for one in named:
-            sentences.setdefault(one, " ".join(sentence.split()))
+            sentences.setdefault(one, " ".join(text[start:end].split()))
     return Named(tuple(dict.fromkeys(metals)), tuple(dict.fromkeys(modifiers)), ratios, sentences)
+
+
+def _folded(text: str) -> str:
+    """Return a text as it is read: letters in one form, indices beside their element."""
+    return _SPACED.sub(r"\1\2", unicodedata.normalize("NFKC", text))
 
 
 def _line_ends(text: str) -> list[int]:

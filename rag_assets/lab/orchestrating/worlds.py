@@ -11,7 +11,9 @@ from rag_assets.agents import LiveWorld
 from rag_assets.agents.trace import ModelTurn
 from rag_assets.lab.orchestrating.sources import Observed
 from rag_assets.lab.orchestrating.tools import LabTools, tools_of
+from rag_assets.lab.orchestrating.weighing import CitedStatement, Weigh
 from rag_assets.lab.recipes import Carboxyl, find_carboxyl
+from rag_assets.lab.store import Support
 from rag_assets.llm import Budget, ChatModel, ChatRequest, request_key
 from rag_assets.model import DamagedFileError, RecordingError, UsageError
 
@@ -37,6 +39,10 @@ class LabWorld(Protocol):
         """Say whether a molecule holds –COOH."""
         ...
 
+    def weigh(self, seq: int, claims: Sequence[CitedStatement]) -> list[Support]:
+        """Say of each statement whether what it cites supports it."""
+        ...
+
     def stop(self, seq: int) -> Stop | None:
         """Say whether the run was canceled or has no time left."""
         ...
@@ -48,12 +54,13 @@ class LiveLab:
     Args:
         models: by role; none where rules decide.
         budget: tokens and seconds of the whole run, with the clock that it was given.
+        weigh: holds statements against what they cite.
         is_canceled: looked at before every call.
         beat: called after every call: a sign of life.
     """
 
     def __init__(
-        self, context: LabTools, models: Mapping[str, ChatModel], budget: Budget,
+        self, context: LabTools, models: Mapping[str, ChatModel], budget: Budget, weigh: Weigh,
         is_canceled: Callable[[], bool], beat: Callable[[], None] = lambda: None,
     ) -> None:  # fmt: skip
         tools = tools_of("orchestrator", is_root=True)
@@ -63,6 +70,7 @@ class LiveLab:
         self._tools = tools
         self._context = context
         self._clock = LiveWorld(tools, context, None, budget)
+        self._weigh = weigh
         self._is_canceled = is_canceled
         self._beat = beat
 
@@ -81,6 +89,12 @@ class LiveLab:
     def judge(self, seq: int, name: str, smiles: str | None) -> Carboxyl:  # noqa: ARG002
         """Say it by structure where RDKit is there, else by name."""
         return find_carboxyl(name, smiles)
+
+    def weigh(self, seq: int, claims: Sequence[CitedStatement]) -> list[Support]:  # noqa: ARG002
+        """Let them be read."""
+        found = self._weigh(claims)
+        self._beat()
+        return found
 
     def stop(self, seq: int) -> Stop | None:  # noqa: ARG002
         """Look at the store and the clock."""
@@ -122,6 +136,17 @@ class RecordedLab:
             if (each["name"], each["smiles"]) == (name, smiles):
                 return Carboxyl(each["holds"], each["by"], each["why"])
         raise _other_way(seq, f"judges '{name}' otherwise")
+
+    def weigh(self, seq: int, claims: Sequence[CitedStatement]) -> list[Support]:
+        """Return what was found of each then."""
+        verdicts = self._event(seq, "weighed")["verdicts"]
+        if len(verdicts) != len(claims):
+            raise _other_way(seq, "cites otherwise")
+        places = ("recipe", "ground")
+        return [
+            _checked(Support, {k: v for k, v in each.items() if k not in places})
+            for each in verdicts
+        ]
 
     def stop(self, seq: int) -> Stop | None:
         """Say whether the recorded run was stopped here."""

@@ -6,6 +6,7 @@ from io import TextIOWrapper
 from typing import Any
 
 from rag_assets.agents.trace import Limits
+from rag_assets.answering import open_answer_scorer
 from rag_assets.lab.opening import Laboratory
 from rag_assets.lab.orchestrating import (
     ROLES,
@@ -14,6 +15,7 @@ from rag_assets.lab.orchestrating import (
     LiveLab,
     RecipeJob,
     RunOutcome,
+    ScorerWeigh,
     TraceWriter,
     collect_recipes,
     prompt_hashes,
@@ -174,7 +176,8 @@ def _world(
 
     beat()
     budget = Budget(job.limits.tokens, job.limits.seconds, clock=clock)
-    return LiveLab(library.tools, models, budget, is_canceled, beat)
+    weigh = ScorerWeigh(lambda: open_answer_scorer(lab.workspace))
+    return LiveLab(library.tools, models, budget, weigh, is_canceled, beat)
 
 
 def _traced(lab: Laboratory, run: Run, job: RecipeJob, world: LabWorld) -> RunOutcome:

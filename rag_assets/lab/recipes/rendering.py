@@ -7,11 +7,15 @@ from rag_assets.lab.store import Ground, Recipe
 from rag_assets.model.markdown import escape_inline
 
 # Raise it when the same recipes are laid out otherwise.
-LAYOUT_VERSION = 1
+LAYOUT_VERSION = 2
 _NAMES = {"M1": "M1", "M2": "M2", "atomic_ratio": "ratio", "small_molecule_modifier": "modifier"}
 _BASES = {
     "evidence": "literature", "experience": "experience", "reasoning": "reasoning, not cited",
     "default": "default, not cited",
+}  # fmt: skip
+_VERDICTS: dict[str, str] = {
+    "supported": "supported", "not_supported": "**not supported with certainty**",
+    "not_judged": "not judged",
 }  # fmt: skip
 _QUOTED_CHARACTERS = 240
 
@@ -51,6 +55,7 @@ def render_recipe(recipe: Recipe, quotes: Mapping[str, "Quoted"]) -> Iterator[st
         yield "- **the whole**"
         yield from whole
     yield ""
+    yield from _apart(recipe.grounds, quotes)
 
 
 class Quoted:
@@ -83,8 +88,35 @@ class Quoted:
 def _grounds(
     grounds: Sequence[Ground], field: str | None, quotes: Mapping[str, Quoted]
 ) -> Iterator[str]:
-    for ground in grounds:
-        if ground.field == field:
-            cited = "".join(f" [{quotes[one].number}]" for one in ground.citations if one in quotes)
-            statement = escape_inline(ground.statement)
-            yield f"    - {statement}{cited} *({_BASES[ground.basis]})*"
+    of_field = [ground for ground in grounds if ground.field == field]
+    for ground in of_field:
+        if not ground.stands_apart:
+            said = _BASES[ground.basis]
+            if ground.support is not None:
+                said = f"{said}; {_VERDICTS[ground.support.verdict]}"
+            yield f"    - {escape_inline(ground.statement)}{_cited(ground, quotes)} *({said})*"
+    if of_field and all(ground.stands_apart for ground in of_field):
+        yield "    - what was said of it stands below, with the words of its source"
+
+
+def _apart(grounds: Sequence[Ground], quotes: Mapping[str, Quoted]) -> Iterator[str]:
+    """Yield what was said in another language than its source, and is not certain of it."""
+    apart = [ground for ground in grounds if ground.stands_apart]
+    if not apart:
+        return
+    yield "Said in another language than its source, and not certain to say the same:"
+    yield ""
+    for ground in apart:
+        name = _NAMES[ground.field] if ground.field else "the whole"
+        statement = escape_inline(ground.statement)
+        yield f"- {name}: {statement}{_cited(ground, quotes)}"
+        if ground.support is not None:
+            yield f"    - {escape_inline(ground.support.reason)}"
+            quote = " ".join(ground.support.quote.split())
+            if quote:
+                yield f"    > {escape_inline(quote)}"
+    yield ""
+
+
+def _cited(ground: Ground, quotes: Mapping[str, Quoted]) -> str:
+    return "".join(f" [{quotes[one].number}]" for one in ground.citations if one in quotes)

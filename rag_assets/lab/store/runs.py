@@ -17,6 +17,7 @@ Citation = Annotated[str, Field(pattern=r"^(kb|mem):\S+$")]
 Basis = Literal["evidence", "experience", "reasoning", "default"]
 RunKind = Literal["model", "rules", "imported"]
 RunState = Literal["queued", "running", "done", "failed", "canceled"]
+Verdict = Literal["supported", "not_supported", "not_judged"]
 
 
 class _Part(BaseModel):
@@ -30,6 +31,28 @@ class Modifier(_Part):
     smiles: str | None = None
 
 
+class Support(_Part):
+    """Whether the words that a ground cites say what it says.
+
+    Args:
+        verdict: `not_supported`: not with certainty; `not_judged`: nobody read it.
+        reason: one sentence for the reader.
+        by: what read it; empty where nobody did.
+        score: of what read it, 0 to 1; None where nobody did.
+        citation: of the source whose words decide, or come nearest; None where nobody looked.
+        quote: those words, verbatim.
+        other_language: whether the ground is written in another language than those words.
+    """
+
+    verdict: Verdict
+    reason: str
+    by: str = ""
+    score: float | None = None
+    citation: Citation | None = None
+    quote: str = ""
+    other_language: bool = False
+
+
 class Ground(_Part):
     """Why a recipe, or a field of it, is as it is.
 
@@ -39,18 +62,26 @@ class Ground(_Part):
             say that nobody is cited.
         citations: canonical: `kb:<namespace>__<chunk>`, `mem:<item>`.
         field: the field of the recipe that it is about; None for the whole.
+        support: what was found of its citations; None where it has none, or nobody asked.
     """
 
     statement: Text
     basis: Basis
     citations: tuple[Citation, ...] = ()
     field: str | None = None
+    support: Support | None = None
 
     @model_validator(mode="after")
     def _is_cited(self) -> "Ground":
         if self.basis in {"evidence", "experience"} and not self.citations:
             raise ValueError(f"a ground of basis '{self.basis}' needs a citation")
         return self
+
+    @property
+    def stands_apart(self) -> bool:
+        """Whether it is shown apart, beside the original words: of another language, uncertain."""
+        found = self.support
+        return found is not None and found.other_language and found.verdict != "supported"
 
 
 class Dropped(_Part):
