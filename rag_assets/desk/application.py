@@ -8,7 +8,7 @@ from fastapi import Depends, FastAPI, HTTPException, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.staticfiles import StaticFiles
 
-from rag_assets.desk import home, working
+from rag_assets.desk import home, pages, working
 from rag_assets.desk.guard import Guard
 from rag_assets.desk.rendering import page, say
 from rag_assets.desk.state import Desk, guard_writes
@@ -52,7 +52,7 @@ def build_application(desk: Desk) -> FastAPI:
     application.add_middleware(Guard, door=desk.door)
     static = files("rag_assets.desk") / "static"
     application.mount("/static", StaticFiles(directory=str(static)), name="static")
-    for module in (home, working):
+    for module in (home, pages, working):
         application.include_router(module.router)
     application.add_exception_handler(RagError, _explain)
     application.add_exception_handler(404, _missing)

@@ -9,6 +9,7 @@ from fastapi import Depends, Request
 from starlette.datastructures import FormData
 
 from rag_assets.desk.catalogues import COOKIE, Language, as_language
+from rag_assets.desk.drawing import DrawnPages
 from rag_assets.desk.guard import Door
 from rag_assets.desk.jobs import Jobs
 from rag_assets.model import UsageError
@@ -33,6 +34,7 @@ class Desk:
 
     def __post_init__(self) -> None:
         self.library = OpenedLibrary(self.workspace)
+        self.pages = DrawnPages(self.workspace)
 
     @property
     def has_lab(self) -> bool:

@@ -41,6 +41,7 @@ PUBLIC_MODULES = (
     "laws",
     "locating",
     "matching",
+    "pictures",
     "question",
     "quoting",
     "replaying",

@@ -40,6 +40,20 @@ class Picture:
     marks: tuple[tuple[float, float, float, float], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class WholePage:
+    """A page as a picture.
+
+    Args:
+        jpeg: its bytes.
+        width: of the page in points, in which boxes are given; `height` likewise.
+    """
+
+    jpeg: bytes
+    width: float
+    height: float
+
+
 class PagePictures:
     """Draws the places of items; each page is rendered once.
 
@@ -90,30 +104,8 @@ class PagePictures:
         """Return the open document, or a sentence that says why it cannot be shown."""
         key = (source.namespace, source.content_hash)
         if key not in self._documents:
-            self._documents[key] = self._opened(source)
+            self._documents[key] = _opened(self._workspace, source.namespace, source.content_hash)
         return self._documents[key]
-
-    def _opened(self, source: PackSource) -> Any:
-        from rag_assets.parsing import load_pymupdf, password_of
-        from rag_assets.workspace import require_inventory
-
-        namespace = self._workspace.namespace(source.namespace)
-        living = require_inventory(namespace).contents.get(source.content_hash)
-        if living is None:
-            return "No picture: the file that was read is not in raw/ any more."
-        uri = living.first.source_uri
-        data = _read_raw(namespace, living)
-        if data is None:
-            return f"No picture: {uri} was changed or removed since it was read."
-        pymupdf = load_pymupdf()
-        try:
-            document = pymupdf.open(stream=data, filetype="pdf")
-        except (RuntimeError, pymupdf.mupdf.FzErrorBase) as error:
-            return f"No picture: {uri} cannot be drawn ({error})."
-        if document.needs_pass and not document.authenticate(password_of(living) or ""):
-            document.close()
-            return f"No picture: {uri} is protected and its password is gone."
-        return document
 
     def _draw_page(
         self, document: Any, source: PackSource, item: EvidenceItem, number: int
@@ -158,17 +150,69 @@ class PagePictures:
         )
 
     def _render(self, page: Any, source: PackSource, number: int) -> tuple[Any, float]:
-        from rag_assets.parsing import load_pymupdf
-
         key = (source.namespace, source.content_hash, number)
         if key not in self._pages:
-            scale = _DPI / _POINTS_PER_INCH
-            pixels = page.rect.width * page.rect.height * scale**2
-            if pixels > _MAX_PIXELS:
-                scale *= (_MAX_PIXELS / pixels) ** 0.5
-            matrix = load_pymupdf().Matrix(scale, scale)
-            self._pages[key] = (page.get_pixmap(matrix=matrix, alpha=False), scale)
+            self._pages[key] = _rendered(page)
         return self._pages[key]
+
+
+def draw_page(
+    workspace: Workspace, namespace: str, content_hash: str, number: int
+) -> "WholePage | str":
+    """Return a page of a printed document as a picture, or a sentence that says why there is none.
+
+    Args:
+        number: of the page, from 1.
+    """
+    from rag_assets.parsing import load_pymupdf
+
+    document = _opened(workspace, namespace, content_hash)
+    if isinstance(document, str):
+        return document
+    failures = (RuntimeError, ValueError, IndexError, load_pymupdf().mupdf.FzErrorBase)
+    with document:
+        try:
+            page = document[number - 1]
+            pixels, _ = _rendered(page)
+            return WholePage(_compressed(pixels), page.rect.width, page.rect.height)
+        except failures as error:
+            return f"No picture: page {number} cannot be drawn ({error})."
+
+
+def _rendered(page: Any) -> tuple[Any, float]:
+    """Return the pixels of a page, and how many of them a point has."""
+    from rag_assets.parsing import load_pymupdf
+
+    scale = _DPI / _POINTS_PER_INCH
+    pixels = page.rect.width * page.rect.height * scale**2
+    if pixels > _MAX_PIXELS:
+        scale *= (_MAX_PIXELS / pixels) ** 0.5
+    matrix = load_pymupdf().Matrix(scale, scale)
+    return page.get_pixmap(matrix=matrix, alpha=False), scale
+
+
+def _opened(workspace: Workspace, name: str, content_hash: str) -> Any:
+    """Return an open document, or a sentence that says why it cannot be shown."""
+    from rag_assets.parsing import load_pymupdf, password_of
+    from rag_assets.workspace import require_inventory
+
+    namespace = workspace.namespace(name)
+    living = require_inventory(namespace).contents.get(content_hash)
+    if living is None:
+        return "No picture: the file that was read is not in raw/ any more."
+    uri = living.first.source_uri
+    data = _read_raw(namespace, living)
+    if data is None:
+        return f"No picture: {uri} was changed or removed since it was read."
+    pymupdf = load_pymupdf()
+    try:
+        document = pymupdf.open(stream=data, filetype="pdf")
+    except (RuntimeError, pymupdf.mupdf.FzErrorBase) as error:
+        return f"No picture: {uri} cannot be drawn ({error})."
+    if document.needs_pass and not document.authenticate(password_of(living) or ""):
+        document.close()
+        return f"No picture: {uri} is protected and its password is gone."
+    return document
 
 
 def _read_raw(namespace: Namespace, living: LivingContent) -> bytes | None:
