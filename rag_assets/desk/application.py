@@ -54,6 +54,11 @@ def build_application(desk: Desk) -> FastAPI:
     application.mount("/static", StaticFiles(directory=str(static)), name="static")
     for module in (home, pages, working):
         application.include_router(module.router)
+    if desk.has_lab:
+        # A workspace without a laboratory imports nothing of it.
+        from rag_assets.desk.laboratory import add_laboratory
+
+        add_laboratory(application, desk)
     application.add_exception_handler(RagError, _explain)
     application.add_exception_handler(404, _missing)
     return application
