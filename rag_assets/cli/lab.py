@@ -17,11 +17,13 @@ LAB_COMMANDS: dict[str, tuple[str, str]] = {
     "replay": ("lab_runs", "Make RUN again from its trace and compare it byte for byte."),
     "feedback": ("lab_feedback", "Say what an experiment on RUN gave."),
     "compare": ("lab_feedback", "Compare RUN, which has feedback, with others."),
+    "history": ("lab_feedback", "List what every experiment gave, the newest first."),
     "opinion": (
         "lab_opinion",
         "Print what a Gaussian process over the history of the PRODUCTS expects.",
     ),
     "experience": ("lab_experience", "Read, search, correct and delete what was learned."),
+    "settings": ("lab_setup", "Show the settings that are changed at work, or save some."),
     "export": ("lab_setup", "Write everything that the laboratory remembers."),
     "import": ("lab_import", "Put FILE into this laboratory."),
 }

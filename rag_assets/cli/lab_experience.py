@@ -1,5 +1,6 @@
 """`rag lab experience`: what was learned, and what people make of it."""
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -185,14 +186,37 @@ def restore(item: str, seen: int | None, reason: str, by: str | None) -> None:
     click.echo(f"restored: mem:{restored.id}")
 
 
-@lab_experience.command("log", help="Print what people did to items, before and after, as JSON.")
+@lab_experience.command(
+    "log", help="Print what people did to items, oldest first: who, when, why, and what changed; "
+    "what was taken back with a feedback stands there too."
+)  # fmt: skip
 @click.option("--item", help="Only of this item.")
-def log(item: str | None) -> None:
+@json_option
+def log(item: str | None, as_json: bool) -> None:
     """Print the log of edits."""
     from rag_assets.lab import edit_log
 
     with opened_laboratory() as lab, lab.store.reading() as reading:
-        print_json(edit_log(reading, item))
+        rows = edit_log(reading, item)
+    if as_json:
+        print_json(rows)
+        return
+    for row in rows:
+        for line in _logged(row):
+            click.echo(line)
+    if not rows:
+        click.echo("nobody has changed an item by hand, and nothing was taken back.")
+
+
+def _logged(row: dict[str, Any]) -> Iterator[str]:
+    before, after = row["before"] or {}, row["after"]
+    reason = f": {row['reason']}" if row["reason"] else ""
+    done = row["action"].replace("_", " ")
+    said = before.get("title") or after["title"] or after["content"]
+    yield f"{row['at']}  {done} by {row['by']}{reason}  mem:{row['item_id']}  {said}"
+    for key, value in after.items():
+        if row["action"] == "edited" and before.get(key) != value:
+            yield f"  {key}: {_plain(before.get(key))} → {_plain(value)}"
 
 
 @lab_experience.command("learned", help="Print what the feedback on RUN has taught, as JSON: each "
@@ -242,6 +266,16 @@ def _known_roles() -> Any:
     return ROLES
 
 
+def _plain(value: Any) -> str:
+    """Return a further field as a person reads it: `M1 Cu, M2 Mo, atomic ratio 2:1`."""
+    if isinstance(value, dict):
+        if set(value) <= {"name", "smiles"}:
+            return str(value["name"])
+        parts = (f"{key.replace('_', ' ')} {_plain(each)}" for key, each in value.items())
+        return ", ".join(parts)
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
 def _fields(given: tuple[str, ...]) -> dict[str, str]:
     found = {}
     for each in given:
@@ -255,13 +289,14 @@ def _fields(given: tuple[str, ...]) -> dict[str, str]:
 def _print_item(item: "Item") -> None:
     state = "rolled back" if item.rolled_back else item.status
     click.echo(f"mem:{item.id}  {item.role}  {item.kind}  {item.type}  {state}  v{item.version}")
-    for text in (item.title, item.description, item.content):
+    # Without a language model a lesson's title is its sentence.
+    for text in dict.fromkeys((item.title, item.description, item.content)):
         if text:
             click.echo(f"  {text}")
     for lesson in item.variants:
         click.echo(f"  also: {lesson.content}")
     for key, value in item.extra.items():
-        click.echo(f"  {key}: {value}")
+        click.echo(f"  {key.replace('_', ' ')}: {_plain(value)}")
     for lesson in item.lessons:
         click.echo(f"  from run {lesson.run_id} (learning {lesson.extraction_id})")
     if item.moved_to:

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from rag_assets.cli.lab_options import by_option, now, opened_laboratory, seen_option, who
-from rag_assets.cli.options import json_option, print_json
+from rag_assets.cli.options import OutputPath, json_option, print_json, write_output
 from rag_assets.model import UsageError, count_of
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
         Feedback,
         FeedbackForm,
         Figures,
+        HistoryRow,
         Laboratory,
         Outcome,
         Reading,
@@ -132,6 +134,59 @@ def lab_compare(run: str, **given: Any) -> None:
                 click.echo(line)
 
 
+@click.command(
+    "history",
+    help="List what every experiment gave, the newest first: score, what was made, measured values "
+    "and fractions. Imported experiments are among them.",
+)
+@click.option("--csv", "target", type=OutputPath(), metavar="FILE",
+              help="Write it as a table: a line for each measured product.")  # fmt: skip
+@json_option
+def lab_history(target: Path | None, as_json: bool) -> None:
+    """Print all feedback."""
+    from rag_assets.lab import list_history
+    from rag_assets.lab.recipes import formula
+
+    with opened_laboratory() as lab:
+        rows = list_history(lab)
+    if target is not None:
+        write_output(target, _table(rows).encode("utf-8-sig"))
+        click.echo(f"{count_of(len(rows), 'experiment')} in {target}")
+        return
+    if as_json:
+        print_json([{**asdict(one), "recipe": one.recipe.model_dump(mode="json")} for one in rows])
+        return
+    if not rows:
+        click.echo("no experiment was reported yet. `rag lab feedback` reports one.")
+    for one in rows:
+        measured = ", ".join(f"{name} {value:g} ({part:.1%})" for name, value, part in one.products)
+        click.echo(f"{one.score:g}  {formula(one.recipe)}: {measured}")
+        made = f"; as made: {one.as_made}" if one.as_made else ""
+        click.echo(f"  run {one.run_id}, {one.given_at[:10]}{made}")
+
+
+_COLUMNS = ("run", "kind", "given at", "M1", "M2", "ratio", "modifier", "as made", "score",
+            "product", "value", "fraction", "pros", "cons", "other")  # fmt: skip
+
+
+def _table(rows: "list[HistoryRow]") -> str:
+    import csv
+    import io
+
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for one in rows:
+        made = one.recipe
+        parts = (made.M1, made.M2, made.atomic_ratio, made.small_molecule_modifier.name)
+        for name, value, fraction in one.products:
+            writer.writerow(
+                (one.run_id, one.kind, one.given_at, *parts, one.as_made, one.score, name, value,
+                 fraction, one.pros, one.cons, one.other)
+            )  # fmt: skip
+    return stream.getvalue()
+
+
 def _form(reading: "Reading", old: "Feedback | None", said: dict[str, Any]) -> "FeedbackForm":
     from rag_assets.lab import FeedbackForm, find_product
 
@@ -208,6 +263,8 @@ def _print_outcome(lab: "Laboratory", outcome: "Outcome", *, as_json: bool) -> N
     if not outcome.changed:
         click.echo("nothing is new: nothing was written")
         return
+    from rag_assets.lab import find_item
+
     with lab.store.reading() as reading:
         if outcome.report is None:
             click.echo(f"the feedback on run {outcome.feedback.run_id} is deleted")
@@ -216,14 +273,13 @@ def _print_outcome(lab: "Laboratory", outcome: "Outcome", *, as_json: bool) -> N
                 click.echo(line)
             for line in _report_lines(lab, reading, outcome.report):
                 click.echo(line)
-    if outcome.taken_back:
-        click.echo(f"taken back: {_deltas(outcome.taken_back)}")
-    if outcome.learned is not None:
-        click.echo(f"learned: {_deltas(outcome.learned) or 'nothing'}")
-
-
-def _deltas(deltas: Any) -> str:
-    return ", ".join(f"{one.change} mem:{one.item_id}" for one in deltas)
+        for title, deltas in (("taken back", outcome.taken_back), ("learned", outcome.learned)):
+            if deltas or (deltas is not None and title == "learned"):
+                click.echo(f"{title}:{'' if deltas else ' nothing'}")
+                for one in deltas:
+                    item = find_item(reading, one.item_id)
+                    said = item.title or item.content
+                    click.echo(f"  {one.change} mem:{one.item_id}  {item.kind}: {said}")
 
 
 def _report_lines(lab: "Laboratory", reading: "Reading", report: "Report") -> Iterator[str]:
@@ -247,7 +303,8 @@ def _report_lines(lab: "Laboratory", reading: "Reading", report: "Report") -> It
         ("this run minus the best", comparison.minus_best),
     ):
         if figures is not None:
-            yield f"  {title}: {_figures(figures, names)}"
+            is_difference = title.startswith("this run minus")
+            yield f"  {title}: {_figures(figures, names, is_difference=is_difference)}"
     for entry in comparison.details:
         is_best = comparison.best is not None and entry.run_id == comparison.best.run_id
         shown = ", ".join(
@@ -265,9 +322,18 @@ def _report_lines(lab: "Laboratory", reading: "Reading", report: "Report") -> It
         yield f"  since then: {told}"
 
 
-def _figures(figures: "Figures", names: dict[str, str]) -> str:
-    parts = [f"score {figures.score:g} (n={figures.count})"]
-    parts += [
-        f"{names[one.product_id]} {one.value:g} ({one.fraction:.1%})" for one in figures.products
-    ]
+def _figures(figures: "Figures", names: dict[str, str], *, is_difference: bool) -> str:
+    if is_difference:
+        # Of fractions the difference is told in points: a share of a share is another thing.
+        parts = [f"score {figures.score:+g}"]
+        parts += [
+            f"{names[one.product_id]} {one.value:+g} ({100 * one.fraction:+.1f} points)"
+            for one in figures.products
+        ]
+    else:
+        parts = [f"score {figures.score:g} (n={figures.count})"]
+        parts += [
+            f"{names[one.product_id]} {one.value:g} ({one.fraction:.1%})"
+            for one in figures.products
+        ]
     return ", ".join(parts)

@@ -2,7 +2,7 @@
 
 import dataclasses
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,11 +13,7 @@ from rag_assets.model import count_of
 
 if TYPE_CHECKING:
     from rag_assets.lab import Laboratory, Run
-
-_RULES = (
-    "No language model: parts that stand in the sources are put together by rules, nothing is "
-    "concluded."
-)
+    from rag_assets.lab.queueing import QueueState
 
 
 @click.command(
@@ -50,13 +46,13 @@ def lab_request(
 ) -> None:
     """Queue the runs of a request."""
     from rag_assets.lab import read_run
-    from rag_assets.lab.queueing import parse_request, submit_request
+    from rag_assets.lab.queueing import notes_before, parse_request, submit_request
 
     values = {"text": text, "n": n, "recipes_per_run": recipes_per_run, "policy": policy,
               "temperature": temperature}  # fmt: skip
     with opened_laboratory() as lab:
         runs = submit_request(lab, parse_request(values), at=now(), by=who(by))
-        for sentence in _told(lab, runs, temperature):
+        for sentence in notes_before(lab, runs, temperature):
             click.echo(f"note: {sentence}", err=True)
         # Told before anything can go wrong with the work.
         for run in () if as_json else runs:
@@ -69,18 +65,6 @@ def lab_request(
             with lab.store.reading() as reading:
                 now_there = [read_run(reading, run.id)[0] for run in runs]
             print_json([run.model_dump(mode="json") for run in now_there])
-
-
-def _told(lab: "Laboratory", runs: "list[Run]", temperature: float | None) -> list[str]:
-    """Return what one should know before the runs begin."""
-    if runs[0].kind == "rules":
-        same = f" All {len(runs)} runs will give the same." if len(runs) > 1 else ""
-        return [f"{_RULES}{same}"]
-    llm = lab.workspace.settings.llm
-    sampled = temperature if temperature is not None else llm.for_role("orchestrator").temperature
-    if len(runs) > 1 and sampled == 0:
-        return ["the model's temperature is 0: its runs will be nearly the same (--temperature)."]
-    return []
 
 
 @click.command(
@@ -137,31 +121,30 @@ def _work(lab: "Laboratory", only: str | None) -> "list[Run]":
 @json_option
 def lab_queue(waiting: bool, as_json: bool) -> None:
     """List the runs."""
-    from rag_assets.lab import list_runs
-    from rag_assets.lab.queueing import is_worked_on, read_beat
+    from rag_assets.lab.queueing import read_queue
 
     with opened_laboratory() as lab:
-        with lab.store.reading() as reading:
-            # Experiments of before were never in the queue.
-            runs = [run for run, _ in list_runs(reading) if run.kind != "imported"]
-        beat = read_beat(lab.workspace) if is_worked_on(lab.workspace) else None
+        queue = read_queue(lab)
+    # Experiments of before were never in the queue.
+    runs = [run for run in queue.runs if run.kind != "imported"]
     if waiting:
         runs = [run for run in runs if run.state in {"queued", "running"}]
     if as_json:
-        print_json({"runs": [run.model_dump(mode="json") for run in runs], "worker": beat})
+        worker = dataclasses.asdict(queue.worker) if queue.worker else None
+        print_json({"runs": [run.model_dump(mode="json") for run in runs], "worker": worker})
         return
     for run in runs:
-        click.echo(_line(run, beat))
+        click.echo(_line(run, queue))
     if not runs:
         click.echo("there are no runs. `rag lab request` asks for recipes.")
 
 
-def _line(run: "Run", beat: dict[str, Any] | None) -> str:
+def _line(run: "Run", queue: "QueueState") -> str:
     said = run.reason
     if run.state == "running":
         said = "its process has ended: `rag lab run` marks it as failed and goes on"
-        if beat is not None:
-            said = f"last sign of life {beat['at']}, process {beat['pid']}"
+        if queue.worker is not None:
+            said = f"last sign of life {queue.worker.at}, process {queue.worker.pid}"
     if run.state == "done":
         said = count_of(len(run.recipes), "recipe")
     return f"{run.state:<8}  {run.id}{f'  ({said})' if said else ''}"
@@ -193,24 +176,23 @@ def lab_cancel(run: str, by: str | None) -> None:
 @json_option
 def lab_show(run: str, is_trace: bool, as_json: bool) -> None:
     """Print a run."""
-    from rag_assets.lab import read_run
-    from rag_assets.lab.orchestrating import fold_note, read_trace
-    from rag_assets.lab.queueing import render_run, trace_file
+    from rag_assets.lab.queueing import render_run, trace_file, view_run
+    from rag_assets.model import DamagedFileError
 
     with opened_laboratory() as lab:
-        with lab.store.reading() as reading:
-            found, version = read_run(reading, run)
-        path = trace_file(lab.workspace, found)
-        # Of a run that works, as far as it is.
-        is_there = found.trace is not None or (found.state == "running" and path.is_file())
-        events = read_trace(path) if is_there else []
-    if is_trace:
-        click.echo(path.read_text(encoding="utf-8") if events else "", nl=False)
-    elif as_json:
-        note = fold_note(events).to_json()
-        print_json({**found.model_dump(mode="json"), "version": version, "note": note})
+        view = view_run(lab, run)
+        if is_trace:
+            if view.fault:
+                raise DamagedFileError(view.fault)
+            path = trace_file(lab.workspace, view.run)
+            click.echo(path.read_text(encoding="utf-8") if view.events else "", nl=False)
+            return
+    found = view.run
+    if as_json:
+        plain = {**found.model_dump(mode="json"), "version": view.version}
+        print_json({**plain, "note": view.note.to_json(), "trace_fault": view.fault})
     else:
-        click.echo(render_run(found, events), nl=False)
+        click.echo(render_run(found, view.events, view.fault), nl=False)
         if found.state == "done" and found.kind != "imported":
             click.echo(f"when one was made: rag lab feedback {found.id} --help", err=True)
 

@@ -1,5 +1,6 @@
-"""`rag lab init|products|presets|export`."""
+"""`rag lab init|products|presets|settings|export`."""
 
+import json
 from dataclasses import asdict
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from rag_assets.cli.options import (
     print_json,
     write_output,
 )
-from rag_assets.model import count_of
+from rag_assets.model import UsageError, count_of
 
 
 @click.command(
@@ -173,3 +174,53 @@ def lab_export(target: Path) -> None:
         lines = list(export_events(lab.store))
     write_output(target, "".join(f"{line}\n" for line in lines).encode())
     click.echo(f"{count_of(len(lines), 'event')} in {target}")
+
+
+@click.command(
+    "settings",
+    help="Show the settings that are changed at work, or save some: KEY=VALUE (YAML), over what "
+    "config.yaml says. Each saving is a version, kept with who did it.",
+)
+@click.argument("changes", nargs=-1, metavar="[KEY=VALUE]...")
+@click.option("--reset", "resets", multiple=True, metavar="KEY",
+              help="Take KEY back to what config.yaml says; may be repeated.")  # fmt: skip
+@click.option("--seen", type=click.IntRange(0), metavar="VERSION",
+              help="The version that you looked at; 0 where nothing was saved yet.")  # fmt: skip
+@by_option
+@json_option
+def lab_settings(
+    changes: tuple[str, ...], resets: tuple[str, ...], seen: int | None, by: str | None,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Print or save settings."""
+    from rag_assets.lab import SAVABLE, read_lab_settings, save_lab_settings
+
+    wanted = {**dict(map(_setting, changes)), **dict.fromkeys(resets)}
+    with opened_laboratory() as lab:
+        if wanted:
+            saved = save_lab_settings(lab, wanted, at=now(), by=who(by), seen=seen)
+        else:
+            with lab.store.reading() as reading:
+                saved = read_lab_settings(reading)
+        in_force = lab.settings.model_dump(mode="json")
+    shown = {key: in_force[key.partition(".")[0]][key.partition(".")[2]] for key in SAVABLE}
+    if as_json:
+        print_json({"in_force": shown, **asdict(saved)})
+        return
+    for key, value in shown.items():
+        origin = f"saved, version {saved.version}" if key in saved.values else "config.yaml"
+        click.echo(f"{key}: {value if isinstance(value, str) else _plain(value)}  ({origin})")
+        click.echo(f"  {SAVABLE[key]}")
+
+
+def _setting(given: str) -> tuple[str, object]:
+    from rag_assets.workspace.bounded_yaml import parse_yaml
+
+    key, sign, value = given.partition("=")
+    if not sign:
+        raise UsageError(f"a setting is saved as KEY=VALUE, got '{given}'.")
+    return key.strip(), parse_yaml(value.encode(), f"the value of {key.strip()}")
+
+
+def _plain(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

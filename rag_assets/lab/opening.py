@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rag_assets.lab.experience import EXTRACTIONS, ITEMS, TEMPLATES, Nearness
 from rag_assets.lab.feedback import FEEDBACK, REPORTS
+from rag_assets.lab.preferences import PREFERENCES, read_lab_settings, settings_in_force
 from rag_assets.lab.products import PRESETS, PRODUCTS
 from rag_assets.lab.store import RUNS, EntityKind, Store
 from rag_assets.llm import ChatModel, open_chat_model
@@ -15,7 +16,7 @@ from rag_assets.storage import write_bytes
 from rag_assets.workspace import WORKSPACE_MARKER, Workspace
 
 KINDS: tuple[EntityKind, ...] = (
-    RUNS, PRODUCTS, PRESETS, FEEDBACK, REPORTS, ITEMS, EXTRACTIONS, TEMPLATES,
+    RUNS, PRODUCTS, PRESETS, FEEDBACK, REPORTS, ITEMS, EXTRACTIONS, TEMPLATES, PREFERENCES,
 )  # fmt: skip
 
 _SECTION = """
@@ -52,17 +53,24 @@ lab:
 
 @dataclass(frozen=True)
 class Laboratory:
-    """An open laboratory.
+    """An open laboratory; one may serve all threads of a process.
 
     Args:
+        written: the settings of config.yaml.
         open_model: returns the language model of `llm.roles.extract`; None where there is none.
     """
 
     workspace: Workspace
-    settings: LabSettings
+    written: LabSettings
     store: Store
     nearness: Nearness
     open_model: Callable[[], ChatModel | None] = field(repr=False)
+
+    @property
+    def settings(self) -> LabSettings:
+        """What holds now: config.yaml, with what people saved over it since."""
+        with self.store.reading() as reading:
+            return settings_in_force(self.written, read_lab_settings(reading))
 
 
 def lab_file(workspace: Workspace) -> Path:

@@ -73,7 +73,8 @@ def give_feedback(
 
     Args:
         at: now, ISO 8601 with zone; `by` who.
-        seen: the version of the feedback that was edited; None for the one that stands there now.
+        seen: the version of the feedback that was edited, 0 where there was none; None for the one
+            that stands there now.
         learn: None for the settings' `experience.learn`, but for an imported run: those teach
             only where a person says so, now or before. False takes back what was learned and
             learns nothing.
@@ -108,7 +109,8 @@ def give_feedback(
         extracted = _extract(lab, teaching, extraction_id)
 
     def write(writing: Writing) -> tuple[Feedback, Report, str | None]:
-        if version:
+        # While a model was asked somebody else may have given one, a first one too.
+        if writing.stream("feedback", run_id):
             writing.require_version("feedback", run_id, "feedback on run", version)
         feedback = write_feedback(writing, run, form, seen=version or None)
         old = living_extraction(writing, run_id)
@@ -141,17 +143,21 @@ def withdraw_feedback(
     return _outcome(lab, feedback, None, old, None)
 
 
-def learn_again(lab: Laboratory, run_id: str, *, at: str, by: str) -> Outcome:
+def learn_again(
+    lab: Laboratory, run_id: str, *, at: str, by: str, seen: int | None = None
+) -> Outcome:
     """Learn from a feedback as it stands, in place of what it taught before.
 
     Raises:
         UsageError: the run has no feedback.
-        ChangedMeanwhileError: somebody has edited it while the model was asked.
+        ChangedMeanwhileError: somebody has edited it since it was seen, or while the model was
+            asked.
         LanguageModelError: the model could not be asked; nothing was changed.
     """
     with lab.store.reading() as reading:
         run, _ = read_run(reading, run_id)
         given = require_feedback(reading, run_id)
+        reading.require_version("feedback", run_id, "feedback on run", seen)
         report = find_report(reading, run_id)
         comparison = make_comparison(
             reading, given.entry, report.strategy if report else Strategy()
@@ -172,14 +178,22 @@ def learn_again(lab: Laboratory, run_id: str, *, at: str, by: str) -> Outcome:
     return _outcome(lab, given, report, old, extraction_id)
 
 
-def compare_again(lab: Laboratory, run_id: str, strategy: Strategy, *, at: str, by: str) -> Outcome:
+def compare_again(
+    lab: Laboratory, run_id: str, strategy: Strategy, *, at: str, by: str, seen: int | None = None
+) -> Outcome:
     """Make the report on a run anew, with the same strategy or another; nothing is learned.
+
+    Args:
+        seen: the version of the report that was seen, 0 where there was none.
 
     Raises:
         UsageError: the run has no feedback, or a chosen one cannot be compared.
+        ChangedMeanwhileError: somebody else has made one since it was seen.
     """
     with lab.store.writing(at, by) as writing:
         feedback = require_feedback(writing, run_id)
+        if seen is not None and writing.stream("report", run_id):
+            writing.require_version("report", run_id, "the report on run", seen)
         return Outcome(feedback, write_report(writing, feedback, strategy), changed=True)
 
 

@@ -62,10 +62,10 @@ def test_feedback_is_given_changed_printed_and_deleted(ready: Rag) -> None:
                   "--pros", "Ethylene rose.", "--by", "ana").output  # fmt: skip
     assert "run r1, recipe 1: score 7 (version 1)\n  C2H4  3  75.0%\n  CO  1  25.0%" in first
     assert "tell what is known instead" in first
-    assert "learned: add mem:" in first
+    assert "learned:\n  add mem:" in first
     changed = ready("feedback", "r1", "--pros", "Ethylene rose much.").output
     assert "score 7 (version 2)" in changed
-    assert "taken back: add mem:" in changed
+    assert "taken back:\n  add mem:" in changed
     assert ready("feedback", "r1", "--score", "7").output == "nothing is new: nothing was written\n"
     assert "pros: Ethylene rose much." in ready("feedback", "r1").output
     told = ready("feedback", "r1", "--score", "6", "--seen", "1", code=3).output
@@ -95,7 +95,7 @@ def test_runs_are_compared_by_any_of_three_methods(ready: Rag) -> None:
     ready("feedback", "r1", "--score", "7", "--product", "C2H4=3", "--product", "CO=1")
     one = ready("compare", "r1").output
     assert "One other run has the same set of products" in one
-    assert "this run minus the best: score 2 (n=1), C2H4 2 (25.0%), CO 0 (-25.0%)" in one
+    assert "this run minus the best: score +2, C2H4 +2 (+25.0 points), CO +0 (-25.0 points)" in one
     chosen = ready("compare", "r1", "--no-history", "--with", "r2", "--known", "best: 3").output
     assert "compared (report 2 of run r1)" in chosen
     assert "mean over the chosen runs: score 5 (n=1)" in chosen
@@ -157,3 +157,38 @@ def test_an_export_is_a_laboratory(ready: Rag, tmp_path: Path) -> None:
 @pytest.mark.parametrize("command", LAB_COMMANDS)
 def test_the_line_of_a_command_is_that_of_its_help(rag: Rag, command: str) -> None:
     assert LAB_COMMANDS[command][1].rstrip(".") in " ".join(rag(command, "--help").output.split())
+
+
+def test_history_is_listed_and_written_as_a_table(ready: Rag, tmp_path: Path) -> None:
+    assert "no experiment was reported yet" in ready("history").output
+    ready("feedback", "r1", "--score", "8", "--product", "C2H4=6", "--product", "CO=2",
+          "--pros", "Good, very good.", "--no-learn")  # fmt: skip
+    assert ready("history").output.startswith("8  CuMo-TiO2 / Zr-BTB, Cu:Mo = 1:1, glycine: C2H4 6")
+    ready("history", "--csv", str(tmp_path / "history.csv"))
+    lines = (tmp_path / "history.csv").read_text("utf-8-sig").splitlines()
+    assert lines[0].startswith("run,kind,given at,M1,M2,ratio")
+    assert lines[1].endswith('C2H4,6.0,0.75,"Good, very good.",,')
+    assert len(lines) == 3
+
+
+def test_settings_are_shown_with_where_they_come_from(ready: Rag) -> None:
+    assert "experience.k_role: 3  (config.yaml)" in ready("settings").output
+    told = ready("settings", "experience.k_role=5", "comparison.method3=false").output
+    assert "experience.k_role: 5  (saved, version 1)" in told
+    assert "comparison.method3: false  (saved, version 1)" in told
+    assert (
+        "you have seen 0" in ready("settings", "experience.k_role=6", "--seen", "0", code=3).output
+    )
+    assert (
+        "experience.k_role: 3  (config.yaml)"
+        in ready("settings", "--reset", "experience.k_role").output
+    )
+
+
+def test_the_log_says_who_changed_what_and_why(ready: Rag) -> None:
+    assert "nobody has changed an item" in ready("experience", "log").output
+    item = ready("experience", "add", "Dry it.", "--title", "Drying").output.strip()
+    ready("experience", "edit", item, "--content", "Dry it well.", "--reason", "clearer")
+    log = ready("experience", "log").output
+    assert f": clearer  {item}  Drying\n  content: Dry it. → Dry it well.\n" in log
+    assert len(json.loads(ready("experience", "log", "--json").output)) == 2

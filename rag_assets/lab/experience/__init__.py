@@ -23,6 +23,7 @@ from rag_assets.lab.experience.templates import (
     DEFAULT_TEMPLATE,
     TEMPLATES,
     Template,
+    list_templates,
     read_template,
     save_template,
 )
@@ -54,6 +55,7 @@ __all__ = [
     "fold_item",
     "list_extractions",
     "list_items",
+    "list_templates",
     "living_extraction",
     "read_template",
     "recall",

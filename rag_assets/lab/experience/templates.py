@@ -37,6 +37,13 @@ def read_template(reading: Reading, role: Role) -> Template:
     return Template(role, found[0]["text"], found[0]["version"])
 
 
+def list_templates(reading: Reading, role: Role) -> list[Template]:
+    """Return every template that a role has had, the shipped one first."""
+    saved = [event.body["text"] for event in reading.stream("template", role)]
+    texts = (DEFAULT_TEMPLATE, *saved)
+    return [Template(role, text, version) for version, text in enumerate(texts)]
+
+
 def save_template(writing: Writing, role: str, text: str, seen: int | None = None) -> Template:
     """Give a role another template; the ones before stay in the events.
 
@@ -52,7 +59,7 @@ def save_template(writing: Writing, role: str, text: str, seen: int | None = Non
     if role not in ROLES:
         raise UsageError(f"there is no role '{role}' (there are {', '.join(ROLES)}).")
     project(_sample(role), (), Template(role, text, 0))
-    if seen and writing.stream("template", role):
+    if seen is not None and writing.stream("template", role):
         writing.require_version("template", role, "template of role", seen)
     writing.append(Draft("template", role, "saved", {"text": text}))
     return read_template(writing, role)

@@ -5,7 +5,7 @@ from rag_assets.lab.orchestrating.engine import run_recipes
 from rag_assets.lab.orchestrating.job import RecipeJob, RunOutcome, job_from_json
 from rag_assets.lab.orchestrating.note import SECTIONS, RunNote, fold_note
 from rag_assets.lab.orchestrating.prompting import ROLES, prompt_hashes
-from rag_assets.lab.orchestrating.sources import Observed, Source, TurnAliases
+from rag_assets.lab.orchestrating.sources import Observed, Source, TurnAliases, sources_of
 from rag_assets.lab.orchestrating.tools import LabTools
 from rag_assets.lab.orchestrating.tracing import TraceWriter, parse_trace, read_trace
 from rag_assets.lab.orchestrating.weighing import CitedStatement, ScorerWeigh
@@ -36,4 +36,5 @@ __all__ = [
     "prompt_hashes",
     "read_trace",
     "run_recipes",
+    "sources_of",
 ]

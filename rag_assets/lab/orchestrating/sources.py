@@ -73,6 +73,17 @@ class Observed:
     __pydantic_config__ = _STRICT
 
 
+def sources_of(events: Iterable[Mapping[str, Any]]) -> dict[str, Source]:
+    """Return every source that the looks of a trace found, by citation, as it was shown last."""
+    found = {}
+    for event in events:
+        if event["kind"] == "called" and event["observed"]:
+            for values in event["observed"]["sources"]:
+                taught_by = tuple(values["taught_by"])
+                found[values["citation"]] = Source(**{**values, "taught_by": taught_by})
+    return found
+
+
 class TurnAliases:
     """The names of sources in one prompt: `C1`, `C2`, … They hold for the answer to it alone.
 

@@ -15,30 +15,49 @@ from rag_assets.lab.queueing.requests import (
     MOST_RUNS,
     RecipeRequest,
     choose_policy,
+    notes_before,
     parse_request,
     queue_run,
     request_slug,
     submit_request,
 )
 from rag_assets.lab.queueing.showing import render_run
+from rag_assets.lab.queueing.tree import TraceStep, trace_tree
+from rag_assets.lab.queueing.viewing import (
+    Following,
+    QueueState,
+    RunView,
+    Worker,
+    events_after,
+    read_queue,
+    view_run,
+)
 from rag_assets.lab.queueing.working import make_run, work
 
 __all__ = [
     "MOST_RUNS",
+    "Following",
+    "QueueState",
     "RecipeRequest",
+    "RunView",
+    "TraceStep",
+    "Worker",
     "broken_rules",
     "cancel_run",
     "choose_policy",
+    "events_after",
     "is_worked_on",
     "keys_of",
     "list_request_files",
     "lost_citations",
     "make_run",
+    "notes_before",
     "parse_request",
     "queue_again",
     "queue_key",
     "queue_run",
     "read_beat",
+    "read_queue",
     "read_request",
     "render_run",
     "replay_run",
@@ -48,5 +67,7 @@ __all__ = [
     "run_folder",
     "submit_request",
     "trace_file",
+    "trace_tree",
+    "view_run",
     "work",
 ]

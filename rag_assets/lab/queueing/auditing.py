@@ -6,7 +6,7 @@ from typing import Any
 
 from rag_assets.lab.experience import CITATION, find_item
 from rag_assets.lab.opening import Laboratory
-from rag_assets.lab.orchestrating import job_from_json, read_trace
+from rag_assets.lab.orchestrating import job_from_json, read_trace, sources_of
 from rag_assets.lab.queueing.places import trace_file
 from rag_assets.lab.recipes import Carboxyl, ProposedRecipe, check_recipe, find_carboxyl
 from rag_assets.lab.store import Run, list_runs
@@ -54,12 +54,7 @@ def lost_citations(lab: Laboratory) -> Iterator[str]:
         if events is None:
             yield f"run {run.id}: its trace is gone or was changed: its citations cannot be shown."
             continue
-        shown = {
-            source["citation"]
-            for event in events
-            if event["kind"] == "called" and event["observed"]
-            for source in event["observed"]["sources"]
-        }
+        shown = sources_of(events)
         cited = [c for recipe in run.recipes for ground in recipe.grounds for c in ground.citations]
         cited += [c for recipe in run.recipes for one in recipe.dropped for c in one.citations]
         for citation in dict.fromkeys(cited):

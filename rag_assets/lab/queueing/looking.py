@@ -14,6 +14,7 @@ from rag_assets.lab.store import Reading, read_run
 from rag_assets.model import UsageError, hash_text
 from rag_assets.publishing import build_id_of
 from rag_assets.retrieval import Asked, Hit, Retriever, SearchFilters, expand_windows
+from rag_assets.settings import LabSettings
 
 _MOST_HISTORY = 8
 _EXPERIENCE = "experience"
@@ -28,7 +29,9 @@ class LabLibrary:
     """
 
     def __init__(self, lab: Laboratory, asked: Asked, run_id: str) -> None:
-        bases = lab.settings.bases
+        # Those of its beginning hold for the whole run, as its trace says.
+        self._settings = lab.settings
+        bases = self._settings.bases
         self._lab = lab
         self._run_id = run_id
         self._stack = ExitStack()
@@ -59,6 +62,11 @@ class LabLibrary:
         """The functions that the tools call."""
         return LabTools(self.search, self.recall, self.history, self.read)
 
+    @property
+    def settings(self) -> LabSettings:
+        """The laboratory's settings as they were when this was opened."""
+        return self._settings
+
     def describe(self) -> dict[str, Any]:
         """Return which publications are asked, by namespace."""
         return {
@@ -71,13 +79,13 @@ class LabLibrary:
         """Return the passages of one base that answer a query, by ordinary retrieval."""
         retriever = self._retrievers[base]
         found = retriever.retrieve(
-            query, top_k=self._lab.settings.recipes.passages, filters=self._filters
+            query, top_k=self._settings.recipes.passages, filters=self._filters
         )
         return Observed(self._sources(retriever, found.hits), (), tuple(found.warnings))
 
     def recall(self, role: str, question: str) -> Observed:
         """Return the experience of a role and of all roles."""
-        settings = self._lab.settings.experience
+        settings = self._settings.experience
         found = recall(
             self._lab.store, self._lab.nearness, question, role, k_role=settings.k_role,
             k_global=settings.k_global, for_run=self._run_id,

@@ -1,6 +1,7 @@
 """A request becomes runs: the same input so often as it is asked for, queued."""
 
 import re
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -15,6 +16,10 @@ from rag_assets.workspace import slug
 MOST_RUNS = 5
 _SLUG_CHARACTERS = 40
 _HASH_CHARACTERS = 12
+_RULES = (
+    "No language model: parts that stand in the sources are put together by rules, nothing is "
+    "concluded."
+)
 
 
 class RecipeRequest(BaseModel):
@@ -105,6 +110,23 @@ def submit_request(lab: Laboratory, request: RecipeRequest, *, at: str, by: str)
             _queue(writing, f"{name}-r{number}", request, policy, at, place)
             for place, number in enumerate(numbers, start=1)
         ]
+
+
+def notes_before(lab: Laboratory, runs: Sequence[Run], temperature: float | None) -> list[str]:
+    """Return what one should know of a request's runs before they begin.
+
+    Args:
+        runs: of one request, one at least.
+        temperature: of the request; None for the settings'.
+    """
+    if runs[0].kind == "rules":
+        same = f" All {len(runs)} runs will give the same." if len(runs) > 1 else ""
+        return [f"{_RULES}{same}"]
+    llm = lab.workspace.settings.llm
+    sampled = temperature if temperature is not None else llm.for_role("orchestrator").temperature
+    if len(runs) > 1 and sampled == 0:
+        return ["the model's temperature is 0: its runs will be nearly the same (--temperature)."]
+    return []
 
 
 def queue_run(

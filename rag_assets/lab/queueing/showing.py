@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rag_assets.lab.orchestrating import WHAT_IT_IS, RunNote, fold_note
+from rag_assets.lab.orchestrating import WHAT_IT_IS, RunNote, fold_note, sources_of
 from rag_assets.lab.recipes import Quoted, formula, render_recipe
 from rag_assets.lab.store import Run
 from rag_assets.model import count_of
@@ -13,19 +13,24 @@ _NOT_ENDED = {"queued": "It waits in the queue.", "running": "It is being worked
 _SHOWN = ("decisions", "evidence", "risks", "questions")
 
 
-def render_run(run: Run, events: Sequence[Mapping[str, Any]]) -> str:
+def render_run(run: Run, events: Sequence[Mapping[str, Any]], fault: str = "") -> str:
     """Return a run as Markdown.
 
     Args:
         events: of its trace; none where there is no trace.
+        fault: why there is none where there should be one.
     """
     note = fold_note(events)
     quotes = _quotes(run, note, events)
-    return "\n".join(_lines(run, note, quotes, events)).rstrip() + "\n"
+    return "\n".join(_lines(run, note, quotes, events, fault)).rstrip() + "\n"
 
 
 def _lines(
-    run: Run, note: RunNote, quotes: Mapping[str, Quoted], events: Sequence[Mapping[str, Any]]
+    run: Run,
+    note: RunNote,
+    quotes: Mapping[str, Quoted],
+    events: Sequence[Mapping[str, Any]],
+    fault: str,
 ) -> Iterator[str]:
     yield f"# {escape_inline(str(run.request.get('text', run.id)))}"
     yield ""
@@ -33,6 +38,9 @@ def _lines(
     came = "imported" if run.kind == "imported" else "asked for"
     yield f"Run {run.id}: **{run.state}**{reason}, {came} {run.created_at}."
     yield _made_by(run, events)
+    if fault:
+        yield ""
+        yield f"Its trace cannot be shown: {escape_inline(fault)}"
     if run.recipes:
         yield ""
         yield f"## {count_of(len(run.recipes), 'recipe')}, best first"
@@ -99,12 +107,7 @@ def _proposed(events: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _quotes(run: Run, note: RunNote, events: Sequence[Mapping[str, Any]]) -> dict[str, Quoted]:
-    sources = {
-        source["citation"]: source
-        for event in events
-        if event["kind"] == "called" and event["observed"]
-        for source in event["observed"]["sources"]
-    }
+    sources = sources_of(events)
     cited = [c for r in run.recipes for ground in r.grounds for c in ground.citations]
     cited += [c for r in run.recipes for one in r.dropped for c in one.citations]
     cited += [c for name in _SHOWN for e in note.entries(name) for c in e.citations]  # type: ignore[arg-type]
@@ -113,8 +116,8 @@ def _quotes(run: Run, note: RunNote, events: Sequence[Mapping[str, Any]]) -> dic
         source = sources.get(citation)
         where, text = "", "(its trace is not at hand)"
         if source is not None:
-            parts = (source["title"], source["where"], source["name"])
-            where, text = ", ".join(part for part in parts if part), source["text"]
+            parts = (source.title, source.where, source.name)
+            where, text = ", ".join(part for part in parts if part), source.text
         found[citation] = Quoted(len(found) + 1, where, text)
     return found
 

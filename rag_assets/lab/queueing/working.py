@@ -130,7 +130,7 @@ def _prepare(
     request = RecipeRequest.model_validate({k: v for k, v in run.request.items() if k in keys})
     is_model = request.policy == "model"
     models = _models(lab, run) if is_model else {}
-    settings = lab.settings.recipes
+    settings = library.settings.recipes
     described = {role: {**model.describe(), "name": model.name} for role, model in models.items()}
     job = RecipeJob(
         run_id=run.id, text=request.text, wanted=request.recipes_per_run,
@@ -142,7 +142,7 @@ def _prepare(
         snapshot={
             "request": dict(run.request),
             "decided_by": {r: str(m["name"]) for r, m in described.items()} or RULES_NAME,
-            "settings": lab.settings.model_dump(mode="json"),
+            "settings": library.settings.model_dump(mode="json"),
             "publications": library.describe(),
             "carboxyl_by": "structure, else name" if has_rdkit() else "name",
         },

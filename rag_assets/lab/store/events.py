@@ -5,7 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal  # Any: JSON
 
 # What an event is about. Each has a stream of events of its own, told apart by its subject.
-Entity = Literal["run", "product", "preset", "feedback", "report", "item", "extraction", "template"]
+Entity = Literal[
+    "run", "product", "preset", "feedback", "report", "item", "extraction", "template",
+    "preferences",
+]  # fmt: skip
 # Who acts where no person does.
 PROGRAM = "program"
 

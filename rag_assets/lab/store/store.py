@@ -103,7 +103,8 @@ class Reading:
 
         Args:
             what: how a person calls it, for the message.
-            seen: the version that the person saw; None for whatever stands there.
+            seen: the version that the person saw, 0 where there was none yet; None for whatever
+                stands there.
 
         Raises:
             UsageError: there is no such subject.
@@ -119,14 +120,16 @@ class Reading:
     def _what_changed(self, entity: Entity, what: str, stream: list[Event], seen: int) -> str:
         last = stream[-1]
         told = f"{what} '{last.subject}' is at version {len(stream)}, and you have seen {seen}"
-        if not 1 <= seen < len(stream):
+        if not 0 <= seen < len(stream):
             return f"{told}. Look at it again, then make your change."
         shown = self.kinds[entity].shown
-        before, after = shown(stream[:seen]), shown(stream)
+        before, after = shown(stream[:seen]) if seen else {}, shown(stream)
         changed = [
-            f"{key}: {shown_value(before.get(key))} → {shown_value(value)}"
+            f"{key}: {shown_value(before[key])} → {shown_value(value)}"
+            if key in before
+            else f"{key}: {shown_value(value)}"
             for key, value in after.items()
-            if before.get(key) != value
+            if before.get(key) != value and (key in before or value not in ("", [], {}))
         ]
         said = "; ".join(changed) or "what it says is as you saw it"
         return (

@@ -193,6 +193,15 @@ templates = Table(
     Column("saved_at", String, nullable=False),
 )
 
+preferences = Table(
+    "preferences",
+    METADATA,
+    Column("id", String, primary_key=True),
+    Column("version", Integer, nullable=False),
+    Column("saved", JSON, nullable=False),
+    Column("saved_at", String, nullable=False),
+)
+
 # The column of each projection that says whose events a row is folded from.
 OWNERS = {
     runs: "id",
@@ -207,4 +216,5 @@ OWNERS = {
     lessons: "item_id",
     mem_edit_log: "item_id",
     templates: "role",
+    preferences: "id",
 }
