@@ -37,9 +37,8 @@ def add_laboratory(application: FastAPI, desk: Desk) -> None:
         yield
         opened.close()
 
-    router = APIRouter(prefix="/lab", lifespan=lifespan)
+    application.include_router(APIRouter(lifespan=lifespan))
     for module in (
         queue, runs, traces, feedback, reports, history, experience, passages, settings,
     ):  # fmt: skip
-        router.include_router(module.router)
-    application.include_router(router)
+        application.include_router(module.router, prefix="/lab")

@@ -64,7 +64,7 @@ def show(request: Request, open_lab: LabOf, run_id: str) -> Response:
         recipes=[shown_recipe(one) for one in view.run.recipes],
         proposed=_proposed(view),
         numbers=numbers_of(view),
-        sections=SECTIONS,
+        note_sections=SECTIONS,
         feedback=feedback if feedback is not None and feedback.status == "given" else None,
         report=report,
         last_seq=view.events[-1]["seq"] if view.events else 0,
@@ -145,7 +145,7 @@ def export_text(open_lab: LabOf, run_id: str) -> Response:
     """Return the run as Markdown."""
     open_lab.run(run_id)
     view = view_run(open_lab.lab, run_id)
-    return _file(render_run(view.run, view.events), "text/markdown", f"{run_id}.md")
+    return _file(render_run(view.run, view.events, view.fault), "text/markdown", f"{run_id}.md")
 
 
 @router.get("/export.json")

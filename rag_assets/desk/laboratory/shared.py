@@ -87,10 +87,13 @@ class OpenLab:
         threading.Thread(target=self._go_on, name="desk laboratory", daemon=True).start()
 
     def close(self) -> None:
-        """Close the store."""
+        """Let the work end, and close the store."""
         with self._lock:
-            if self._opened is not None:
-                self._opened[0].store.close()
+            opened = self._opened
+        if opened is not None:
+            lab, worker = opened
+            worker.close()
+            lab.store.close()
 
     def _go_on(self) -> None:
         try:

@@ -29,5 +29,5 @@ def show_step(request: Request, open_lab: LabOf, run_id: str, seq: int) -> Respo
         raise HTTPException(404, f"the trace of run {run_id} has no step {seq}.")
     return page(
         request, "lab/trace_step.html", run=view.run, event=event, note=view.note_at(seq),
-        sections=SECTIONS, last_seq=view.events[-1]["seq"],
+        note_sections=SECTIONS, last_seq=view.events[-1]["seq"],
     )  # fmt: skip

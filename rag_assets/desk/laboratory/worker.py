@@ -10,6 +10,7 @@ from rag_assets.lab.queueing import work
 from rag_assets.retrieval import OpenedLibrary
 
 KIND = "recipes"
+_CLOSING_SECONDS = 5.0
 
 
 class Worker:
@@ -28,6 +29,7 @@ class Worker:
         self._now = now
         self._lock = threading.Lock()
         self._is_at_work = False
+        self._is_closed = False
 
     @property
     def job(self) -> Job | None:
@@ -45,6 +47,13 @@ class Worker:
                 return
             self._is_at_work = True
         self._jobs.start(KIND, self._work)
+
+    def close(self) -> None:
+        """Begin no further run, and give the one that is at work a moment to end."""
+        with self._lock:
+            self._is_closed = True
+        if (job := self.job) is not None:
+            job.wait(_CLOSING_SECONDS)
 
     def _work(self, job: Job) -> str:
         try:
@@ -72,6 +81,8 @@ class Worker:
             return found
 
     def _waiting(self) -> str | None:
+        if self._is_closed:
+            return None
         with self._lab.store.reading() as reading:
             queued = list_runs(reading, "queued")
         return queued[0][0].id if queued else None
