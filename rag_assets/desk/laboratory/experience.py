@@ -130,7 +130,7 @@ def change(request: Request, open_lab: LabOf, named: str, form: FormOf) -> Respo
     typed, do = _typed(form), text_of(form, "do")
     if do == "field":
         more = replace(typed, fields=(*typed.fields, ("", "")))
-        return _item_page(request, open_lab, item, more)
+        return _item_page(request, open_lab, item, more, is_open=True)
     try:
         with open_lab.writing() as writing:
             if do == "archive":
@@ -166,18 +166,15 @@ def _typed(form: FormData) -> TypedItem:
 def _as_stored(item: Item) -> TypedItem:
     return TypedItem(
         item.version, item.role, item.kind, item.title, item.description, item.content,
-        tuple((name, str(value)) for name, value in item.extra.items()),
+        tuple((name, value) for name, value in item.extra.items() if isinstance(value, str)),
     )  # fmt: skip
 
 
 def _changes(item: Item, typed: TypedItem) -> dict[str, Any]:
-    """Return what is said, a further field that reads as before left as it is: a number stays one."""
+    """Return what is said; further fields that are no text are not in the form and stay."""
     values = typed.values()
-    kept = {
-        name: item.extra[name] if str(item.extra.get(name)) == text else text
-        for name, text in values["extra"].items()
-    }
-    return {**values, "extra": kept}
+    kept = {name: value for name, value in item.extra.items() if not isinstance(value, str)}
+    return {**values, "extra": {**kept, **values["extra"]}}
 
 
 def _note_form(
@@ -190,11 +187,11 @@ def _note_form(
 
 def _item_page(
     request: Request, open_lab: OpenLab, item: Item, typed: TypedItem, trouble: str = "",
-    status: int = 200,
+    status: int = 200, *, is_open: bool = False,
 ) -> Response:  # fmt: skip
     with open_lab.lab.store.reading() as reading:
         rows = edit_log(reading, item.id)
     return page(
         request, "lab/item.html", status, item=item, typed=typed, trouble=trouble, rows=rows,
-        roles=ROLES, kinds=KINDS,
+        roles=ROLES, kinds=KINDS, is_open=is_open,
     )  # fmt: skip
