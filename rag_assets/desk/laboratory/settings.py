@@ -48,7 +48,7 @@ def products(request: Request, open_lab: LabOf) -> Response:
 @router.post("")
 def change_product(request: Request, open_lab: LabOf, form: FormOf) -> Response:
     """Add, rename, delete or restore a product."""
-    do, name, product_id = (text_of(form, key) for key in ("do", "name", "id"))
+    do, name, product_id = (text_of(form, key) for key in ("do", "name", "which"))
     try:
         with open_lab.writing() as writing:
             if do == "add":
@@ -73,7 +73,7 @@ def presets(request: Request, open_lab: LabOf) -> Response:
 @router.post("/presets")
 def change_preset(request: Request, open_lab: LabOf, form: FormOf) -> Response:
     """Save or delete a preset."""
-    do, name, preset_id = (text_of(form, key) for key in ("do", "name", "id"))
+    do, name, preset_id = (text_of(form, key) for key in ("do", "name", "which"))
     chosen = texts_of(form, "product")
     try:
         with open_lab.writing() as writing:
@@ -243,7 +243,7 @@ def _between_commas(text: str) -> list[str]:
 
 
 def _typed_rules(form: FormData) -> list[TypedRule]:
-    parts = [texts_of(form, name) for name in TypedRule.__dataclass_fields__]
+    parts = [texts_of(form, f"rule-{name}") for name in TypedRule.__dataclass_fields__]
     typed = [TypedRule(*values) for values in zip(*parts, strict=False)]
     return [rule for rule in typed if rule.values()]
 
