@@ -1,9 +1,9 @@
 """What was learned: items, their sources, corrections by hand and the log of them."""
 
 from dataclasses import dataclass, replace
-from typing import Any  # values of items
+from typing import Annotated, Any  # values of items
 
-from fastapi import APIRouter, HTTPException, Request
+from fastapi import APIRouter, HTTPException, Query, Request
 from starlette.datastructures import FormData
 from starlette.responses import RedirectResponse, Response
 
@@ -66,11 +66,11 @@ class TypedItem:
 
 @router.get("")
 def list_all(
-    request: Request, open_lab: LabOf, role: str = "", status: str = "active", type: str = "",
-    question: str = "",
+    request: Request, open_lab: LabOf, role: str = "", status: str = "active",
+    made_as: Annotated[str, Query(alias="type")] = "", question: str = "",
 ) -> Response:  # fmt: skip
     """List items by role, status and type, or what an agent of a role would be given."""
-    equal = {"role": role, "status": status, "type": type}
+    equal = {"role": role, "status": status, "type": made_as}
     with open_lab.lab.store.reading() as reading:
         found = list_items(reading, **{name: value for name, value in equal.items() if value})
     given, settings = None, open_lab.lab.settings.experience

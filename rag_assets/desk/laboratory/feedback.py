@@ -13,7 +13,6 @@ from rag_assets.desk.laboratory.shared import (
     Unsaved,
     number,
     seen_of,
-    status_of,
     texts_of,
     whole_number,
 )
@@ -145,7 +144,7 @@ def change(request: Request, open_lab: LabOf, run_id: str, form: FormOf) -> Resp
 
 
 @router.post("/delete")
-def delete(request: Request, open_lab: LabOf, run_id: str, form: FormOf) -> Response:
+def delete(open_lab: LabOf, run_id: str, form: FormOf) -> Response:
     """Delete the feedback; what it taught is taken back."""
     open_lab.run(run_id)
     withdraw_feedback(
@@ -292,6 +291,4 @@ def _shares(typed: Typed) -> list[float | None]:
         return [None for _ in typed.rows]
     if not all(0 <= value < float("inf") for value in values):
         return [None for _ in typed.rows]
-    return fractions(values)
-
-
+    return [*fractions(values)]

@@ -103,7 +103,12 @@ def show(request: Request, open_lab: LabOf, products: str = "") -> Response:
     sets = sorted({row.set_name for row in rows})
     shown = [row for row in rows if not products or row.set_name == products]
     return page(
-        request, "lab/history.html", rows=shown, sets=sets, chosen=products, count=len(rows),
+        request,
+        "lab/history.html",
+        rows=shown,
+        sets=sets,
+        chosen=products,
+        count=len(rows),
         formula=formula,
     )
 
@@ -205,7 +210,14 @@ def _cells(rows: list[HistoryRow]) -> list[list[Cell]]:
     cells = [head]
     for row in rows:
         measured = {name: (value, fraction) for name, value, fraction in row.products}
-        line: list[Cell] = [row.run_id, row.kind, row.given_at, formula(row.recipe), row.as_made, row.score]
+        line: list[Cell] = [
+            row.run_id,
+            row.kind,
+            row.given_at,
+            formula(row.recipe),
+            row.as_made,
+            row.score,
+        ]
         for name in names:
             line += measured.get(name, (None, None))
         cells.append([*line, row.pros, row.cons, row.other])

@@ -155,6 +155,5 @@ def _missing_bases(open_lab: OpenLab) -> list[str]:
     return [
         name
         for name in (bases.principles, bases.modulation)
-        if name not in declared
-        or read_pointer(workspace.namespace(name).publications) is None
+        if name not in declared or read_pointer(workspace.namespace(name).publications) is None
     ]

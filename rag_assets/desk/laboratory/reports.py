@@ -97,9 +97,7 @@ def compare(open_lab: LabOf, run_id: str, form: FormOf) -> Response:
     return RedirectResponse(f"/lab/runs/{run_id}/report", 303)
 
 
-def table_of(
-    reading: Reading, comparison: Comparison
-) -> tuple[list[tuple[str, str]], list[Line]]:
+def table_of(reading: Reading, comparison: Comparison) -> tuple[list[tuple[str, str]], list[Line]]:
     """Return the columns of a comparison, kind and run id, and its lines."""
     shown: list[tuple[str, str, Entry | Figures]] = [
         ("current", comparison.current.run_id, comparison.current)

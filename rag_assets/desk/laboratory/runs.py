@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse, Response
 from rag_assets.desk.laboratory.shared import LabOf, OpenLab
 from rag_assets.desk.rendering import page
 from rag_assets.desk.working import last_event
-from rag_assets.lab import Ground, Recipe, find_feedback, find_report, read_run
+from rag_assets.lab import Ground, Recipe, find_feedback, find_report
 from rag_assets.lab.orchestrating import SECTIONS
 from rag_assets.lab.queueing import (
     RunView,
