@@ -30,5 +30,5 @@ def show(request: Request, open_lab: LabOf, citation: str, run: str = "") -> Res
     status = 404 if found is None and shown is None else 200
     return page(
         request, "lab/passage.html", status, citation=citation, shown=shown, found=found,
-        trouble=trouble, run=run, pages=[],
+        trouble=trouble, run=run,
     )  # fmt: skip
