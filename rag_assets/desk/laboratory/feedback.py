@@ -285,10 +285,13 @@ def _history(open_lab: OpenLab, typed: Typed, run_id: str) -> int | None:
 
 def _shares(typed: Typed) -> list[float | None]:
     """Return the fraction of each row as it will be stored; None where it cannot be told."""
+    places = [at for at, row in enumerate(typed.rows) if row.value.strip()]
+    found: list[float | None] = [None for _ in typed.rows]
     try:
-        values = [number(row.value, "value") for row in typed.rows]
+        values = [number(typed.rows[at].value, "value") for at in places]
     except UsageError:
-        return [None for _ in typed.rows]
-    if not all(0 <= value < float("inf") for value in values):
-        return [None for _ in typed.rows]
-    return [*fractions(values)]
+        return found
+    if all(0 <= value < float("inf") for value in values):
+        for at, share in zip(places, fractions(values), strict=True):
+            found[at] = share
+    return found
