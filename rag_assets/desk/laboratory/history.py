@@ -1,10 +1,7 @@
 """All feedback as a table and as files; experiments of before from a sheet, seen before stored."""
 
-import tempfile
-import uuid
-from collections import OrderedDict
-from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from dataclasses import dataclass
+from pathlib import Path
 
 from fastapi import APIRouter, HTTPException, Request
 from starlette.datastructures import FormData, UploadFile
@@ -29,57 +26,7 @@ from rag_assets.model import RagError, UsageError
 
 router = APIRouter(prefix="/history")
 KIND = "import"
-_SUFFIXES = frozenset({".xlsx", ".xlsm", ".csv", ".tsv"})
-_MOST_SHEETS = 8
-_NAME_CHARACTERS = 120
 _XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-
-
-@dataclass
-class Sheets:
-    """Files that were brought and are not stored yet; the oldest are let go of."""
-
-    _folder: tempfile.TemporaryDirectory[str] | None = None
-    _paths: OrderedDict[str, Path] = field(default_factory=OrderedDict)
-
-    def keep(self, name: str, data: bytes) -> str:
-        """Keep a file; return its key.
-
-        Raises:
-            UsageError: it is no sheet.
-        """
-        plain = PurePosixPath(name.replace("\\", "/")).name
-        suffix = PurePosixPath(plain).suffix.casefold()
-        if suffix not in _SUFFIXES:
-            raise UsageError(
-                f"'{plain}' is no sheet of experiments: xlsx, csv and tsv files are read."
-            )
-        if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="rag-desk-")
-        key = uuid.uuid4().hex
-        folder = Path(self._folder.name) / key
-        folder.mkdir()
-        stem = plain.removesuffix(PurePosixPath(plain).suffix)[:_NAME_CHARACTERS]
-        path = folder / f"{stem}{suffix}"
-        path.write_bytes(data)
-        self._paths[key] = path
-        while len(self._paths) > _MOST_SHEETS:
-            _, old = self._paths.popitem(last=False)
-            old.unlink(missing_ok=True)
-        return key
-
-    def path(self, key: str) -> Path:
-        """Return a file that is kept.
-
-        Raises:
-            HTTPException: 404, it is not (any more).
-        """
-        if key not in self._paths:
-            raise HTTPException(404, "This file is not kept any more: choose it again.")
-        return self._paths[key]
-
-
-_SHEETS = Sheets()
 
 
 @dataclass(frozen=True)
@@ -132,14 +79,14 @@ def choose(request: Request) -> Response:
 
 
 @router.post("/import")
-async def bring(request: Request, form: FormOf) -> Response:
+async def bring(request: Request, open_lab: LabOf, form: FormOf) -> Response:
     """Take a sheet and lead to what is understood of it; nothing is stored."""
     brought = form.get("file")
     if not isinstance(brought, UploadFile) or not brought.filename:
         trouble = say(request, "Choose a file first.")
         return page(request, "lab/import.html", 400, trouble=trouble)
     try:
-        key = _SHEETS.keep(brought.filename, await brought.read())
+        key = open_lab.brought.keep(brought.filename, await brought.read())
     except UsageError as error:
         return page(request, "lab/import.html", 400, trouble=str(error))
     return RedirectResponse(f"/lab/history/import/{key}", 303)
@@ -158,7 +105,7 @@ def store(request: Request, open_lab: LabOf, key: str, form: FormOf) -> Response
     if text_of(form, "do") != "store":
         return _understood_page(request, open_lab, key, said)
     try:
-        understood = _understand(open_lab, _SHEETS.path(key), said)
+        understood = _understand(open_lab, _path(open_lab, key), said)
     except RagError:
         return _understood_page(request, open_lab, key, said)
     learn = bool(text_of(form, "learn"))
@@ -175,7 +122,7 @@ def store(request: Request, open_lab: LabOf, key: str, form: FormOf) -> Response
 
 
 def _understood_page(request: Request, open_lab: OpenLab, key: str, said: Said) -> Response:
-    path = _SHEETS.path(key)
+    path = _path(open_lab, key)
     understood, trouble, status = None, "", 200
     try:
         understood = _understand(open_lab, path, said)
@@ -195,6 +142,13 @@ def _understand(open_lab: OpenLab, path: Path, said: Said) -> Understood:
         path, known, open_lab.lab.workspace.settings.parse, sheet=said.sheet or None,
         columns=said.by_field, new_products=new,
     )  # fmt: skip
+
+
+def _path(open_lab: OpenLab, key: str) -> Path:
+    path = open_lab.brought.find(key)
+    if path is None:
+        raise HTTPException(404, "This file is not kept any more: choose it again.")
+    return path
 
 
 def _said(form: FormData) -> Said:

@@ -12,6 +12,7 @@ from starlette.datastructures import FormData
 from starlette.responses import RedirectResponse, Response
 
 from rag_assets.desk.jobs import Job
+from rag_assets.desk.laboratory.brought import BroughtSheets
 from rag_assets.desk.laboratory.worker import Worker
 from rag_assets.desk.state import Desk, text_of
 from rag_assets.lab import Laboratory, Run, Writing, open_laboratory, read_run
@@ -35,6 +36,7 @@ class OpenLab:
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
         self.unsaved: dict[str, Unsaved] = {}
+        self.brought = BroughtSheets()
         self._lock = threading.Lock()
         self._opened: tuple[Laboratory, Worker] | None = None
 
@@ -88,6 +90,7 @@ class OpenLab:
 
     def close(self) -> None:
         """Let the work end, and close the store."""
+        self.brought.close()
         with self._lock:
             opened = self._opened
         if opened is not None:
