@@ -8,7 +8,7 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.responses import RedirectResponse, Response
 
 from rag_assets.desk.jobs import Job
-from rag_assets.desk.laboratory.shared import LabOf, OpenLab, status_of
+from rag_assets.desk.laboratory.shared import LabOf, OpenLab, download, status_of
 from rag_assets.desk.laboratory.sheets import Cell, to_csv, to_xlsx
 from rag_assets.desk.rendering import page, say
 from rag_assets.desk.state import FormOf, text_of
@@ -63,13 +63,13 @@ def show(request: Request, open_lab: LabOf, products: str = "") -> Response:
 @router.get("/history.csv")
 def as_csv(open_lab: LabOf) -> Response:
     """Return the history as CSV."""
-    return _download(to_csv(_cells(list_history(open_lab.lab))), "text/csv", "history.csv")
+    return download(to_csv(_cells(list_history(open_lab.lab))), "text/csv", "history.csv")
 
 
 @router.get("/history.xlsx")
 def as_xlsx(open_lab: LabOf) -> Response:
     """Return the history as a workbook."""
-    return _download(to_xlsx(_cells(list_history(open_lab.lab))), _XLSX, "history.xlsx")
+    return download(to_xlsx(_cells(list_history(open_lab.lab))), _XLSX, "history.xlsx")
 
 
 @router.get("/import")
@@ -176,8 +176,3 @@ def _cells(rows: list[HistoryRow]) -> list[list[Cell]]:
             line += measured.get(name, (None, None))
         cells.append([*line, row.pros, row.cons, row.other])
     return cells
-
-
-def _download(data: bytes, kind: str, name: str) -> Response:
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return Response(data, media_type=kind, headers=headers)

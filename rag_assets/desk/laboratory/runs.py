@@ -9,7 +9,7 @@ from fastapi import APIRouter, HTTPException, Request
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.responses import RedirectResponse, Response
 
-from rag_assets.desk.laboratory.shared import LabOf, OpenLab
+from rag_assets.desk.laboratory.shared import LabOf, OpenLab, download
 from rag_assets.desk.rendering import page
 from rag_assets.desk.working import last_event
 from rag_assets.lab import Ground, Recipe, find_feedback, find_report
@@ -145,7 +145,8 @@ def export_text(open_lab: LabOf, run_id: str) -> Response:
     """Return the run as Markdown."""
     open_lab.run(run_id)
     view = view_run(open_lab.lab, run_id)
-    return _file(render_run(view.run, view.events, view.fault), "text/markdown", f"{run_id}.md")
+    text = render_run(view.run, view.events, view.fault)
+    return download(text.encode(), "text/markdown; charset=utf-8", f"{run_id}.md")
 
 
 @router.get("/export.json")
@@ -156,7 +157,7 @@ def export_values(open_lab: LabOf, run_id: str) -> Response:
     values = {**view.run.model_dump(mode="json"), "version": view.version,
               "note": view.note.to_json()}  # fmt: skip
     text = json.dumps(values, ensure_ascii=False, indent=1) + "\n"
-    return _file(text, "application/json", f"{run_id}.json")
+    return download(text.encode(), "application/json", f"{run_id}.json")
 
 
 @router.get("/export.jsonl")
@@ -166,7 +167,7 @@ def export_trace(open_lab: LabOf, run_id: str) -> Response:
     path = trace_file(open_lab.lab.workspace, run)
     if not path.is_file():
         raise HTTPException(404, f"run {run_id} has no trace: it is {run.state}.")
-    return _file(path.read_text(encoding="utf-8"), "application/jsonl", f"{run_id}.jsonl")
+    return download(path.read_bytes(), "application/jsonl", f"{run_id}.jsonl")
 
 
 def shown_recipe(recipe: Recipe) -> ShownRecipe:
@@ -210,10 +211,3 @@ def _proposed(view: RunView) -> list[str]:
         return []
     found = [Recipe.model_validate(e["recipe"]) for e in view.events if e["kind"] == "proposed"]
     return [formula(one) for one in found]
-
-
-def _file(text: str, kind: str, name: str) -> Response:
-    return Response(
-        text, media_type=f"{kind}; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{name}"'},
-    )  # fmt: skip

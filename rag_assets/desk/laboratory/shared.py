@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC
 from typing import Annotated, cast
+from urllib.parse import quote
 
 from fastapi import Depends, HTTPException, Request
 from starlette.datastructures import FormData
@@ -163,6 +164,12 @@ def number(text: str, name: str) -> float:
         raise UsageError(
             f"'{name}' must be a number, with a point before decimals, got '{text}'."
         ) from None
+
+
+def download(data: bytes, kind: str, name: str) -> Response:
+    """Return a file to keep; its name may be in any script."""
+    headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}"}
+    return Response(data, media_type=kind, headers=headers)
 
 
 def texts_of(form: FormData, name: str) -> list[str]:

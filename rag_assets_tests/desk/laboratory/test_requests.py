@@ -160,6 +160,9 @@ def test_a_workspace_without_a_laboratory_imports_nothing_of_it(tmp_path: Path) 
         "[n for n in sys.modules if n.startswith(('rag_assets.lab', 'rag_assets.desk.lab'))])"
     )
     ran = subprocess.run(
-        [sys.executable, "-c", code, str(workspace.root)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", code, str(workspace.root)],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert ran.stdout.strip() == "200 404 False []"

@@ -217,6 +217,15 @@ def test_an_imported_experiment_shows_its_cells(visited: Visit) -> None:
     assert "Begin again" not in text
 
 
+def test_a_request_in_chinese_has_all_its_pages(visited: Visit) -> None:
+    run_id = visited.ask(text="高选择性乙烯配方")
+    for path in ("", "/trace", "/feedback", "/card", "/replay", "/events", "/export.md"):
+        visited.get(f"/lab/runs/{run_id}{path}")
+    saved = visited.get(f"/lab/runs/{run_id}/export.jsonl").headers["content-disposition"]
+    assert saved.isascii()
+    assert visited.give(run_id).status_code == 200
+
+
 def test_unknown_runs_are_not_found(visited: Visit) -> None:
     for path in ("", "/trace", "/feedback", "/report", "/card", "/events", "/replay"):
         assert "there is no run 'r9'" in visited.see(f"/lab/runs/r9{path}", 404)

@@ -80,7 +80,9 @@ def test_a_template_has_versions_and_one_that_cannot_be_used_is_refused(visited:
     before = text.partition("Versions before")[2]
     assert first in before
     assert "as shipped" in before
-    assert "version 2" in visited.post(path, 409, role="mof_expert", text="{{ kind }}", seen="1").text
+    assert (
+        "version 2" in visited.post(path, 409, role="mof_expert", text="{{ kind }}", seen="1").text
+    )
 
 
 def test_defaults_of_the_comparison_are_saved(visited: Visit) -> None:
