@@ -1,7 +1,7 @@
 """One run: its recipes with their grounds, live while it works; what can be done with it."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
 import anyio
@@ -12,7 +12,14 @@ from starlette.responses import RedirectResponse, Response
 from rag_assets.desk.laboratory.shared import LabOf, OpenLab, download
 from rag_assets.desk.rendering import page
 from rag_assets.desk.working import last_event
-from rag_assets.lab import Ground, Recipe, find_feedback, find_report
+from rag_assets.lab import (
+    Ground,
+    HistoryRow,
+    Recipe,
+    find_feedback,
+    find_report,
+    list_history,
+)
 from rag_assets.lab.orchestrating import SECTIONS
 from rag_assets.lab.queueing import (
     RunView,
@@ -53,6 +60,7 @@ def show(request: Request, open_lab: LabOf, run_id: str) -> Response:
     open_lab.run(run_id)
     view = view_run(open_lab.lab, run_id)
     lab = open_lab.lab
+    history = list_history(lab)
     with lab.store.reading() as reading:
         feedback = find_feedback(reading, run_id)
         report = find_report(reading, run_id)
@@ -65,6 +73,7 @@ def show(request: Request, open_lab: LabOf, run_id: str) -> Response:
         proposed=_proposed(view),
         numbers=numbers_of(view),
         note_sections=SECTIONS,
+        tried={one.rank: made_before(one, history, run_id) for one in view.run.recipes},
         feedback=feedback if feedback is not None and feedback.status == "given" else None,
         report=report,
         last_seq=view.events[-1]["seq"] if view.events else 0,
@@ -188,6 +197,18 @@ def shown_recipe(recipe: Recipe) -> ShownRecipe:
         for name, value in values.items()
     )  # fmt: skip
     return ShownRecipe(recipe, formula(recipe), fields, apart)
+
+
+def made_before(recipe: Recipe, history: Sequence[HistoryRow], run_id: str) -> list[HistoryRow]:
+    """Return the experiments of other runs on the same recipe: told, and no part of any proposal.
+
+    The same are both metals with their ratio as it is written, and the modifier by its name.
+    """
+
+    def key(one: Recipe) -> tuple[str, ...]:
+        return (one.M1, one.M2, one.atomic_ratio, one.small_molecule_modifier.name.casefold())
+
+    return [row for row in history if row.run_id != run_id and key(row.recipe) == key(recipe)]
 
 
 def is_apart(ground: Ground) -> bool:

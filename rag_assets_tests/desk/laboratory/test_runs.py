@@ -13,7 +13,7 @@ from rag_assets.lab import Dropped, Ground, Modifier, Recipe, Run, record_run
 from rag_assets.lab.queueing import trace_file
 from rag_assets.lab.store import Support
 from rag_assets_tests.desk.laboratory.visits import HOSTILE, Visit, visit_laboratory
-from rag_assets_tests.lab.laboratories import AT, put_run
+from rag_assets_tests.lab.laboratories import AT, put_run, recipe, run_of
 
 CITED = "kb:kb_principles__chunk-0123456789abcdef"
 SUPPORTED = Support(verdict="supported", reason="It stands there.", by="reader", score=0.9)
@@ -207,6 +207,18 @@ def without_ids(body: object) -> str:
     """Return what was stored, without the ids that are drawn anew each time."""
     uuid = r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}"
     return re.sub(uuid, "id", json.dumps(body, sort_keys=True))
+
+
+def test_what_was_made_before_is_told_beside_a_recipe(visited: Visit) -> None:
+    for name in ("r1", "r2"):
+        put_run(visited.lab, name, recipes=1)
+    other = recipe(atomic_ratio="2:1")
+    with visited.lab.store.writing(AT, "program") as writing:
+        record_run(writing, run_of("r3").model_copy(update={"recipes": (other,)}))
+    visited.give("r1", score="4.5", as_made="more water")
+    assert "Made before: r1 (score 4.5, as made: more water)" in visited.see("/lab/runs/r2")
+    for name in ("r1", "r3"):
+        assert "Made before" not in visited.see(f"/lab/runs/{name}")
 
 
 def test_an_imported_experiment_shows_its_cells(visited: Visit) -> None:
