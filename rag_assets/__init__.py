@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rag_assets.running import ingest
     from rag_assets.workspace import Workspace
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "ContextBuilder",
     "KnowledgeConfig",

@@ -11,6 +11,7 @@ import dagster as dg
 from rag_assets.assets import (
     DRAFTS,
     EVALUATION_SETS,
+    FEEDBACK_REVISIONS,
     QUESTIONS,
     RECIPE_RUNS,
     build_audit_assets,
@@ -29,7 +30,7 @@ from rag_assets.checks import (
     build_workspace_checks,
 )
 from rag_assets.sensors import (
-    build_lab_sensor,
+    build_lab_sensors,
     build_namespace_sensors,
     build_workspace_sensors,
 )
@@ -46,6 +47,8 @@ DYNAMIC_PARTITIONS = {
     "claim_audits": str(DRAFTS.name),
     "retrieval_evaluations": str(EVALUATION_SETS.name),
     "lab/recipe_runs": str(RECIPE_RUNS.name),
+    "lab/feedback_reports": str(FEEDBACK_REVISIONS.name),
+    "lab/memory_extractions": str(FEEDBACK_REVISIONS.name),
 }
 
 
@@ -168,7 +171,7 @@ def _build_curation(workspace: Workspace, laws: Sequence[Namespace]) -> dg.Defin
 
 
 def _build_laboratory(workspace: Workspace) -> dg.Definitions:
-    """Return what makes recipes; nothing where the workspace has no laboratory."""
+    """Return what makes recipes and learns of them; nothing where there is no laboratory."""
     if workspace.settings.lab is None:
         return dg.Definitions()
     bases = workspace.settings.lab.bases
@@ -181,11 +184,18 @@ def _build_laboratory(workspace: Workspace) -> dg.Definitions:
         selection=dg.AssetSelection.keys("lab/recipe_runs"),
         description="The recipes of one run.",
     )
+    learning = dg.define_asset_job(
+        "learn_from_feedback",
+        selection=dg.AssetSelection.keys(
+            "lab/feedback_reports", "lab/memory_extractions", "lab/experience_index"
+        ),
+        description="How one feedback compares, what it teaches, and experience as it is then.",
+    )
     return dg.Definitions(
         assets=assets,
         asset_checks=build_lab_checks(workspace),
-        sensors=[build_lab_sensor(workspace, job.name)],
-        jobs=[job],
+        sensors=build_lab_sensors(workspace, job.name, learning.name),
+        jobs=[job, learning],
     )
 
 

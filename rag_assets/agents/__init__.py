@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rag_assets.agents.worlds import LiveWorld, RecordedWorld
 
 # Modules of this room that other rooms may import from, besides the names below.
-PUBLIC_MODULES = ("statements", "trace")
+PUBLIC_MODULES = ("statements", "trace", "worlds")
 
 __all__ = [
     "AgentJob",

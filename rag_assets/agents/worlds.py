@@ -1,6 +1,6 @@
 """Where a run takes its answers from: a model and tools that are there, or a trace of a run."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Generic, TypeVar
 
 from rag_assets.agents.tools import Found, FoundLine, Toolset
@@ -9,6 +9,11 @@ from rag_assets.llm import Budget, ChatModel, ChatRequest, request_key
 from rag_assets.model import BudgetError, LanguageModelError, RecordingError, UsageError
 
 _Context = TypeVar("_Context")
+Watch = Callable[[str], None]
+
+
+def unwatched(_: str) -> None:
+    """Tell nobody."""
 
 
 class LiveWorld(Generic[_Context]):
@@ -19,11 +24,18 @@ class LiveWorld(Generic[_Context]):
         context: what the tools work on.
         model: None where only rules decide.
         budget: tokens and seconds of the whole run, with the clock that it was given.
+        watch: is told in a line what is done, for who waits; what it raises ends the run.
     """
 
     def __init__(
-        self, tools: Toolset[_Context], context: _Context, model: ChatModel | None, budget: Budget
+        self,
+        tools: Toolset[_Context],
+        context: _Context,
+        model: ChatModel | None,
+        budget: Budget,
+        watch: Watch = unwatched,
     ) -> None:
+        self._watch = watch
         self._tools = tools
         self._context = context
         self._model = model
@@ -34,6 +46,7 @@ class LiveWorld(Generic[_Context]):
         if self._model is None:
             raise UsageError("a model is asked in a run that was given none")
         key = request_key(self._model.name, request)
+        self._watch(f"asks {self._model.name}")
         try:
             found = self._model.complete(request, self._budget)
         except LanguageModelError as error:
@@ -47,6 +60,8 @@ class LiveWorld(Generic[_Context]):
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Found:
         """Return what a tool finds."""
+        told = ", ".join(f"{key}: {value}" for key, value in arguments.items() if value)
+        self._watch(f"{name} ({told})")
         found: Found = self._tools.get(name).call(self._context, arguments)
         return found
 

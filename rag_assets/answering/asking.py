@@ -20,6 +20,7 @@ from rag_assets.agents import (
 )
 from rag_assets.agents.statements import CHECKING_VERSION, StatementJudge, VerbatimJudge
 from rag_assets.agents.trace import Limits
+from rag_assets.agents.worlds import Watch, unwatched
 from rag_assets.answering.naming import show_chunks
 from rag_assets.answering.notices import notices_of
 from rag_assets.answering.placing import PlacingJudge
@@ -72,6 +73,7 @@ def answer_papers(
     model: ChatModel | None,
     scorer: "Scorer",
     clock: Callable[[], float],
+    watch: Watch = unwatched,
 ) -> Answer:
     """Return the answer to a question, every sentence of it checked.
 
@@ -81,6 +83,7 @@ def answer_papers(
         model: writes the answer; None for rules, which quote.
         scorer: holds each sentence that a model wrote against the passages that it cites.
         clock: seconds from any beginning, for `limits.seconds`.
+        watch: is told each search and each call of the model, before it is made.
 
     Raises:
         UsageError: no text in the question, a wrong filter.
@@ -94,7 +97,7 @@ def answer_papers(
     job = _job(asked, limits, policy)
     search = PaperSearch(retriever, citable_filters(asked.filters))
     budget = Budget(limits.tokens, limits.seconds, clock=clock)
-    trace = run_agent(job, LiveWorld(paper_tools(), search, model, budget))
+    trace = run_agent(job, LiveWorld(paper_tools(), search, model, budget, watch))
     publications = {name: str(m["publication"]) for name, m in retriever.manifests.items()}
     builds = {name: build_id_of(m) for name, m in retriever.manifests.items()}
     reader = reader_of(scorer, is_quoted=_is_quoted(trace))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from rag_assets.agents.trace import Limits
+from rag_assets.agents.worlds import Watch, unwatched
 from rag_assets.answering.asking import (
     PaperQuestion,
     answer_papers,
@@ -66,6 +67,7 @@ def ask_papers(
     policy: PolicyChoice | None = None,
     max_iterations: int | None = None,
     notify: Callable[[str], None] = lambda sentence: None,
+    watch: Watch = unwatched,
 ) -> AnswerOutcome:
     """Answer a question about the papers of a workspace, and store the answer.
 
@@ -79,6 +81,7 @@ def ask_papers(
         policy: who searches and writes; None for `answer.policy`.
         max_iterations: actions at most, 2 or more; None for `answer.max_iterations`.
         notify: is told what a person should know while it works.
+        watch: is told each search and each call of the model, before it is made.
 
     Raises:
         UsageError: no text, an unknown namespace or document, a wrong filter.
@@ -99,7 +102,7 @@ def ask_papers(
         )  # fmt: skip
         answer = answer_papers(
             retriever, made, limits, model=model, scorer=open_answer_scorer(workspace),
-            clock=clock,
+            clock=clock, watch=watch,
         )  # fmt: skip
     texts = {".md": render_answer(answer), ".json": write_answer(answer)}
     what = f"answer to '{question}'"

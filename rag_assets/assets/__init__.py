@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING
 
 from rag_assets.assets.audits import DRAFTS, build_audit_assets, metadata_of_audit
 from rag_assets.assets.evaluation_sets import EVALUATION_SETS, build_evaluation_sets_asset
-from rag_assets.assets.lab import RECIPE_RUNS, RUNS_ASSET, build_lab_assets, record_done_runs
+from rag_assets.assets.lab_feedback import (
+    FEEDBACK_REVISIONS,
+    INDEX_ASSET,
+    published_experience,
+)
+from rag_assets.assets.lab_requests import build_lab_assets, record_done_runs, record_feedback
+from rag_assets.assets.lab_runs import RECIPE_RUNS, RUNS_ASSET, experience_metadata, opened_lab
 from rag_assets.assets.law_curation import build_law_curation_asset
 from rag_assets.assets.options import (
     REASON_TAG,
@@ -47,6 +53,8 @@ def _builder(stage: str) -> "Callable[[Namespace], dg.AssetsDefinition]":
 __all__ = [
     "DRAFTS",
     "EVALUATION_SETS",
+    "FEEDBACK_REVISIONS",
+    "INDEX_ASSET",
     "QUESTIONS",
     "REASON_TAG",
     "RECIPE_RUNS",
@@ -63,9 +71,13 @@ __all__ = [
     "build_parse_summary_assets",
     "build_question_assets",
     "build_retrieval_evaluations_asset",
+    "experience_metadata",
     "metadata_of_audit",
+    "opened_lab",
     "progress_reporter",
+    "published_experience",
     "record_done_runs",
+    "record_feedback",
     "record_noted",
     "register_questions",
 ]

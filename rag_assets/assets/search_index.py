@@ -37,6 +37,9 @@ def build_search_index_asset(declared: Namespace) -> dg.AssetsDefinition:
         "a DuckDB catalogue. Readers go over to it all at once.",
         kinds={"duckdb", "table"},
         owners=OWNERS,
+        metadata={
+            "desk": dg.MetadataValue.url(f"{declared.settings.desk.url}/library/{declared.name}")
+        },
         code_version=str(PUBLISHING_VERSION),
         backfill_policy=dg.BackfillPolicy.single_run(),
     )

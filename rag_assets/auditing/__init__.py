@@ -8,6 +8,8 @@ from rag_assets.auditing.drafts.draft import CitedSentence, Draft, parse_draft, 
 from rag_assets.auditing.drafts.office import unit_of
 from rag_assets.auditing.encoders import Encoder
 from rag_assets.auditing.library import CitedDocument, CitedDocumentRef, Library, Passage
+from rag_assets.auditing.ordering import urgency
+from rag_assets.auditing.published import open_published
 from rag_assets.auditing.record import VERIFICATION_VERSION, CitationAudit
 from rag_assets.auditing.report import render_markdown
 from rag_assets.auditing.sources import export_cited_sources
@@ -23,8 +25,10 @@ from rag_assets.auditing.storing import (
     citations_of_text,
     draft_key,
     find_drafts,
+    judge_draft,
     list_drafts,
 )
+from rag_assets.auditing.unsupported import unsupported_citations
 from rag_assets.auditing.verdict import CitationVerdict
 from rag_assets.auditing.verdict_store import VerdictStore
 from rag_assets.auditing.verification import verify_citations
@@ -34,7 +38,7 @@ if TYPE_CHECKING:
     from rag_assets.auditing.staleness import stale_verdicts
 
 # Modules of this room that other rooms may import from, besides the names below.
-PUBLIC_MODULES = ("claims", "showing")
+PUBLIC_MODULES = ("claims", "judgements", "pages", "showing")
 
 __all__ = [
     "CITATIONS",
@@ -65,14 +69,18 @@ __all__ = [
     "draft_key",
     "export_cited_sources",
     "find_drafts",
+    "judge_draft",
     "list_drafts",
     "look_for_stale",
+    "open_published",
     "outdated_drafts",
     "parse_draft",
     "read_draft",
     "render_markdown",
     "stale_verdicts",
     "unit_of",
+    "unsupported_citations",
+    "urgency",
     "verify_citations",
 ]
 

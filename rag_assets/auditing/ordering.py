@@ -13,7 +13,8 @@ _FACTS = frozenset({
 
 def urgency(row: CitationVerdict) -> int:
     """Return the place of a verdict in the order in which results are shown, from 0."""
-    if row.reason_code == "contradicted":
+    # What a person has found wrong, nobody needs to look at once more to say so.
+    if row.reason_code in {"contradicted", "judged_unsupported"}:
         return CONTRADICTED
     if row.reason_code in _FACTS:
         return FACTS_DIFFER

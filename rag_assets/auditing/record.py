@@ -66,7 +66,7 @@ class CitationAudit:
     as_of: str | None = None
     judged_now: int = field(default=0, compare=False)
 
-    schema: ClassVar[str] = "rag-assets/citation-audit/5"
+    schema: ClassVar[str] = "rag-assets/citation-audit/6"
     command: ClassVar[str] = "rag verify-citations"
     title: ClassVar[str] = "Citation audit"
     about: ClassVar[str] = "A verdict on every citation of a draft, with what was looked at."

@@ -116,7 +116,9 @@ def _score(row: CitationVerdict) -> str:
 
 
 def _details(audit: CitationAudit) -> Iterator[str]:
-    to_mend = [row for row in audit.by_urgency if row.status != "OK"]
+    to_mend = [
+        row for row in audit.by_urgency if row.status != "OK" or row.outdated_judgement is not None
+    ]
     if not to_mend:
         return
     yield "## To mend"
@@ -136,9 +138,10 @@ def _detail(row: CitationVerdict, unit: str) -> Iterator[str]:
         yield f"Judged: {_escape(row.claim)}"
     yield ""
     yield escape_prose(row.reason)
-    if row.scoring_note:
-        yield ""
-        yield escape_prose(row.scoring_note)
+    for note in (row.scoring_note, row.outdated_judgement):
+        if note:
+            yield ""
+            yield escape_prose(note)
     yield from _signs("For", row.speaks_for)
     yield from _signs("Against", row.speaks_against)
     if row.status == "ERROR" and len(row.nearest_uids) > 1:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rag_assets.auditing.claims import CLAIMS
 from rag_assets.auditing.drafts.draft import read_draft
+from rag_assets.auditing.judgements import join_judgements, judgements_of
 from rag_assets.auditing.library import CitedDocumentRef, digest_document
 from rag_assets.auditing.published import PublishedLibrary, open_published
 from rag_assets.auditing.record import CitationAudit
@@ -23,6 +24,7 @@ from rag_assets.workspace import Workspace
 _Digests = dict[tuple[str, str], str | None]
 
 _KINDS = (CITATIONS, CLAIMS)
+_JUDGED_SINCE = "a person's judgements are others now than when the audit was made."
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ def outdated_drafts(workspace: Workspace, as_of: date | None = None) -> Iterator
         for draft, before in drafts.items():
             edited = {what: name for what, (name, is_present) in before.items() if not is_present}
             audit = CITATIONS.newest(workspace, draft) if before else None
-            stale = _stale_rows(draft, audit, library, digests, as_of) if audit else {}
+            stale = _stale_rows(workspace, draft, audit, library, digests, as_of) if audit else {}
             name = draft.relative_to(workspace.root).as_posix()
             again = dict.fromkeys([*edited, *([CITATIONS.record.command] if stale else [])])
             if again:
@@ -104,6 +106,7 @@ def _audits_before(workspace: Workspace, draft: Path) -> dict[str, tuple[str, bo
 
 
 def _stale_rows(
+    workspace: Workspace,
     draft: Path,
     audit: CitationAudit,
     library: PublishedLibrary,
@@ -111,16 +114,20 @@ def _stale_rows(
     as_of: date | None,
 ) -> dict[str, list[CitationVerdict]]:
     """Return the stale verdicts of an audit by what is to be said of their document."""
-    named = read_draft(draft).namespaces
+    read = read_draft(draft)
+    named = read.namespaces
+    joined = join_judgements(audit.rows, judgements_of(workspace), read)
     if as_of is None and audit.as_of is not None:
         as_of = date.fromisoformat(audit.as_of)
     found: dict[str, list[CitationVerdict]] = {}
-    for row in audit.rows:
+    for row, now in zip(audit.rows, joined, strict=True):
         statute = statute_of_label(row.cites)
         if statute is not None:
             told = _why_article_is_stale(row, statute, named, library, as_of)
         else:
             told = _why_stale(row, named, library, digests)
+        if told is None and now != row:
+            told = _JUDGED_SINCE
         if told is not None:
             found.setdefault(told, []).append(row)
     return found
@@ -163,7 +170,7 @@ def look_for_stale(
             if audit is None:
                 yield draft, True
                 continue
-            yield draft, bool(_stale_rows(draft, audit, library, digests, as_of))
+            yield draft, bool(_stale_rows(workspace, draft, audit, library, digests, as_of))
 
 
 def _why_stale(

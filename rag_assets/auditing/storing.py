@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any, Generic
 from rag_assets.auditing.audit import Found, audit_from_json, audit_to_json
 from rag_assets.auditing.drafts.draft import Draft, draft_of_text, read_draft
 from rag_assets.auditing.encoders import Encoder
+from rag_assets.auditing.judgements import judgements_of
 from rag_assets.auditing.published import open_published
 from rag_assets.auditing.record import CitationAudit
 from rag_assets.auditing.report import render_markdown
@@ -60,16 +61,25 @@ class AuditKind(Generic[Found]):
 
     def newest(self, workspace: Workspace, draft: Path) -> Found | None:
         """Return the newest stored audit of a draft's present content, None where there is none."""
+        for _, stored in self._of_now(workspace, draft):
+            try:
+                return audit_from_json(self.record, stored)
+            except UsageError:
+                return None  # of an older schema: to be made again, like one that is not there
+        return None
+
+    def newest_file(self, workspace: Workspace, draft: Path, suffix: str) -> Path | None:
+        """Return the file of that audit with one of its suffixes, None where there is none."""
+        return next((path.with_suffix(suffix) for path, _ in self._of_now(workspace, draft)), None)
+
+    def _of_now(self, workspace: Workspace, draft: Path) -> Iterator[tuple[Path, Any]]:
+        """Yield the stored audits of a draft's present content, newest first."""
         digest = hash_bytes(draft.read_bytes())
         versions = find_versions(workspace.outputs / "audits", self.stem(workspace, draft), ".json")
         for _, path in reversed(versions):
             stored: Any = read_json(path, self.record.title.lower())
             if stored.get("draft_digest") == digest:
-                try:
-                    return audit_from_json(self.record, stored)
-                except UsageError:
-                    return None  # of an older schema: to be made again, like one that is not there
-        return None
+                yield path, stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +135,7 @@ def audit_citations(
     """
     started = time.monotonic()
     draft = read_draft(draft_path, namespaces)
-    audit = _verify(asked, draft, as_of, notify, on_progress)
+    audit = judge_draft(asked, draft, as_of=as_of, notify=notify, on_progress=on_progress)
     return keep_audit(CITATIONS, workspace_of(asked), draft_path, draft, audit, started, notify)
 
 
@@ -152,7 +162,8 @@ def citations_of_text(
         UsageError: the text's front matter is wrong.
         PublicationError: nothing is published.
     """
-    return _verify(asked, draft_of_text(text, namespaces), as_of, notify, on_progress)
+    draft = draft_of_text(text, namespaces)
+    return judge_draft(asked, draft, as_of=as_of, notify=notify, on_progress=on_progress)
 
 
 def audit_sentence(
@@ -173,16 +184,22 @@ def audit_sentence(
         PublicationError: nothing is published.
     """
     draft = draft_of_text(f"{sentence.strip()} {{#{cited}}}\n", name="sentence.md")
-    return _verify(asked, draft, None, notify, on_progress)
+    return judge_draft(asked, draft, notify=notify, on_progress=on_progress)
 
 
-def _verify(
+def judge_draft(
     asked: Asked,
     draft: Draft,
-    as_of: date | None,
-    notify: Callable[[str], None],
-    on_progress: Progress | None,
+    *,
+    as_of: date | None = None,
+    notify: Callable[[str], None] = lambda sentence: None,
+    on_progress: Progress | None = None,
 ) -> CitationAudit:
+    """Return the audit of a draft as `audit_citations` makes it; only its verdicts are stored.
+
+    Raises:
+        UsageError, PublicationError: as `audit_citations`.
+    """
     workspace = workspace_of(asked)
     with open_published(asked, as_of) as library:
         if not library.publications:
@@ -193,6 +210,7 @@ def _verify(
         audit = verify_citations(
             draft, library, library.encoders(), workspace.settings.verify, store=store,
             make_scorer=scorer_maker(workspace), on_progress=on_progress, as_of=as_of,
+            judgements=judgements_of(workspace),
         )  # fmt: skip
         store.save(notify)
     return audit

@@ -29,7 +29,13 @@ ReasonCode = Literal[
     "not_citable",
     "withheld",
     "no_locator",
+    "judged_supported",
+    "judged_unsupported",
+    "judged_needs_work",
 ]
+# What a person may decide: the machine's verdict is right; the source supports the sentence, or
+# does not; the sentence needs work; an earlier decision is taken back.
+Decision = Literal["accepted", "supported", "unsupported", "needs_work", "withdrawn"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +51,28 @@ class ShownPassage:
     text: str
     locator: str | None
     chunk_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PersonVerdict:
+    """What a person has decided on a citation, and the machine's verdict that it overrides.
+
+    Args:
+        by: who; `at` when, ISO 8601.
+        passage: another one of the source that the person chose, verbatim, at `locator`; None
+            where the one that was shown counts.
+        machine_status: what the machine says; `machine_reason_code` and `machine_reason` why.
+    """
+
+    decision: Decision
+    by: str
+    at: str
+    comment: str
+    passage: str | None
+    locator: str | None
+    machine_status: Status
+    machine_reason_code: ReasonCode
+    machine_reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +112,8 @@ class CitationVerdict:
         suggested_query: content words of the claim, for WEAK and MISSING.
         nearest_uids: what may have been meant, for an unknown or ambiguous uid.
         is_clause: whether `claim` is a part of the sentence only.
+        person: who has decided otherwise, or the same; `status` and `reason` are then theirs.
+        outdated_judgement: a sentence on a person's judgement that does not hold any more.
     """
 
     number: int
@@ -131,3 +161,5 @@ class CitationVerdict:
     suggested_query: str | None = None
     nearest_uids: tuple[str, ...] = ()
     is_clause: bool = False
+    person: PersonVerdict | None = None
+    outdated_judgement: str | None = None

@@ -8,6 +8,7 @@ from rag_assets.auditing.deciding import Case, decide
 from rag_assets.auditing.drafts.draft import Draft
 from rag_assets.auditing.encoders import Encoder, RememberingEncoder
 from rag_assets.auditing.judged import Judged
+from rag_assets.auditing.judgements import Judgements, join_judgements
 from rag_assets.auditing.judging_cases import Court, Outcome
 from rag_assets.auditing.library import CitedDocumentRef, Library
 from rag_assets.auditing.record import CitationAudit, ListedSource, identify_audit
@@ -32,6 +33,7 @@ def verify_citations(
     make_scorer: Callable[[VerifySettings, Encoder], Scorer] = load_scorer,
     on_progress: Progress | None = None,
     as_of: date | None = None,
+    judgements: Judgements | None = None,
 ) -> CitationAudit:
     """Judge every citation of a draft against the document that it cites, and no other text.
 
@@ -47,6 +49,8 @@ def verify_citations(
         make_scorer: from the settings and a namespace's first model.
         on_progress: told while evidence is sought and read.
         as_of: the library's day, to be recorded where statutes are cited.
+        judgements: what people have decided; it overrides what is found here, and is no part of
+            what `store` keeps.
 
     Raises:
         UsageError: the draft's front matter names a namespace that is not published.
@@ -67,7 +71,7 @@ def verify_citations(
     if not scorers:
         raise ConfigurationError(f"{draft.name}: no namespace is published that it could cite.")
     court = Court(library, scorers, settings.k, store or VerdictStore(), on_progress)
-    rows = judge_cases(cases, court)
+    rows = join_judgements(judge_cases(cases, court), judgements or Judgements(), draft)
     unread = tuple(warn_of_unread(draft, library))
     scorer = next(iter(scorers.values()))
     shown, windows = scorer.thresholds, court.windows_for(scorer)
@@ -227,6 +231,9 @@ def _warn(rows: Sequence[CitationVerdict]) -> Iterable[str]:
     for note, numbers in by_note.items():
         noun = "Row" if len(numbers) == 1 else "Rows"
         yield f"{noun} {', '.join(numbers)}: {note}"
+    for row in rows:
+        if row.outdated_judgement:
+            yield f"Row {row.number}: {row.outdated_judgement}"
     if any(row.locator_quality == "char_anchor" for row in rows):
         yield (
             "Some cited files have no pages: their passages are located by section and "

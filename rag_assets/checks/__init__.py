@@ -1,6 +1,6 @@
 """Asset checks: thin, over statements that live with the capabilities."""
 
-from rag_assets.checks.lab import build_lab_checks
+from rag_assets.checks.lab import build_lab_checks, check_feedback, check_runs
 from rag_assets.checks.namespace import build_namespace_checks, record_stale
 from rag_assets.checks.workspace import (
     build_evaluation_checks,
@@ -18,7 +18,9 @@ __all__ = [
     "build_workspace_checks",
     "check_answers",
     "check_currency",
+    "check_feedback",
     "check_packs",
+    "check_runs",
     "make_first_checks",
     "record_stale",
 ]

@@ -52,11 +52,20 @@ def build_workspace_checks(workspace: Workspace) -> Sequence[dg.AssetChecksDefin
     def verdicts_are_current() -> dg.AssetCheckResult:
         return _judge_verdicts(workspace)
 
+    @dg.asset_check(
+        asset=_AUDITS,
+        description="No citation of a draft in drafts/ is MISSING or ERROR. What a person has "
+        "decided counts before the machine's verdict.",
+    )
+    def citations_are_supported() -> dg.AssetCheckResult:
+        return _judge_support(workspace)
+
     return [
         packs_cite_a_publication,
         answers_cite_what_supports_them,
         answers_are_current,
         verdicts_are_current,
+        citations_are_supported,
     ]
 
 
@@ -114,6 +123,7 @@ def make_first_checks(workspace: Workspace, instance: dg.DagsterInstance) -> Non
         (_PACKS, "packs_cite_a_publication", _judge_packs),
         *_OF_ANSWERS,
         (_AUDITS, "verdicts_are_current", _judge_verdicts),
+        (_AUDITS, "citations_are_supported", _judge_support),
     ):
         if instance.get_latest_asset_check_evaluation_record(dg.AssetCheckKey(asset, name)) is None:
             record_check(instance, asset, name, _found(look, workspace))
@@ -161,3 +171,10 @@ def _judge_verdicts(workspace: Workspace) -> dg.AssetCheckResult:
 
     fresh = Workspace.open(workspace.root)
     return judge(stale_verdicts(fresh, date.today()), dg.AssetCheckSeverity.WARN)
+
+
+def _judge_support(workspace: Workspace) -> dg.AssetCheckResult:
+    from rag_assets.auditing import unsupported_citations
+
+    found = unsupported_citations(Workspace.open(workspace.root))
+    return judge(found, dg.AssetCheckSeverity.WARN)

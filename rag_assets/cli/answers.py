@@ -94,8 +94,12 @@ def ask(
     if as_of is not None and not is_law:
         raise UsageError("--as-of is the day of laws: add --law.")
     workspace = open_workspace()
-    read_models_ahead(workspace)
     text, file = question_or_file(question, file)
+    from rag_assets.desk.client import DeskClient
+
+    desk = DeskClient.find(workspace) if file is None and not is_law else None
+    if desk is None:
+        read_models_ahead(workspace)
     mode: Literal["single", "agent"] = "single" if is_single else "agent"
     if is_law:
         if file is not None:
@@ -112,6 +116,11 @@ def ask(
         from rag_assets.evidence import read_question
 
         outcome = answer_file(workspace, read_question(file))
+    elif desk is not None:
+        outcome = desk.ask(
+            _tell, question=text, doc_id=doc_id, namespaces=names, filters=filters, mode=mode,
+            policy=policy,
+        )  # fmt: skip
     else:
         from rag_assets.answering import ask_papers
 

@@ -5,7 +5,7 @@ from datetime import datetime
 
 import click
 
-from rag_assets.cli.options import open_workspace, project_option
+from rag_assets.cli.options import open_workspace
 from rag_assets.model import UsageError
 
 
@@ -31,7 +31,6 @@ from rag_assets.model import UsageError
     "--address", "shows_address", is_flag=True,
     help="Print the address of the desk that serves, and start none.",
 )  # fmt: skip
-@project_option
 def desk(
     port: int, host: str, further: tuple[str, ...], person: str | None, shows_address: bool
 ) -> None:

@@ -213,7 +213,8 @@ def _value(value: Any) -> str:
 @click.command(
     help="Ask the catalogues of all namespaces in SQL. Tables: sources, documents, parse_reports, "
     "parents, chunks; runs, packs, verdicts, claims; lineage (from a verdict or item to the "
-    "bytes), stages, publications, versions."
+    "bytes), stages, publications, versions; of a laboratory lab_runs, lab_recipes, lab_feedback, "
+    "lab_items and the others of its store."
 )
 @click.argument("statement")
 @json_option

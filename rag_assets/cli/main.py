@@ -47,6 +47,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "audit": ("drafts", "Find a draft's strong assertions and what supports them."),
         "verify-citations": ("drafts", "Check that a draft's cited sources support it."),
         "verify": ("drafts", "Check one sentence against one document."),
+        "judgements": ("judgements", "What people have decided on citations."),
         "trace": ("tracing", "Lead from a verdict or item back to the bytes."),
         "health": ("reports", "Write what has to be looked at before handing in."),
     },

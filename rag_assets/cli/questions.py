@@ -101,12 +101,16 @@ def query(
         print_json(pack_schema())
         return
     workspace = open_workspace()
-    read_models_ahead(workspace)
+    text, file = question_or_file(question, file)
+    from rag_assets.desk.client import DeskClient
+
+    desk = DeskClient.find(workspace) if file is None else None
+    if desk is None:
+        read_models_ahead(workspace)
     from rag_assets.evidence import Question, ask, note_pack, pack_to_json, read_question
 
     for name in names:
         workspace.namespace(name)
-    text, file = question_or_file(question, file)
     if file is not None and (
         names or top_k or filters or mode != "evidence" or as_of or all_versions
     ):
@@ -134,13 +138,11 @@ def query(
             all_versions=all_versions,
         )
     )
-    outcome = ask(
-        workspace,
-        asked,
-        html=page,
-        today=date.today(),
-        notify=lambda sentence: click.echo(sentence, err=True),
-    )
+    if desk is not None and isinstance(asked, Question):
+        fields = asked.model_dump(include=set(DeskClient.OF_PACKS))
+        outcome = desk.query(_tell, html=page, **fields)
+    else:
+        outcome = ask(workspace, asked, html=page, today=date.today(), notify=_tell)
     for sentence in outcome.told:
         click.echo(f"warning: {' '.join(sentence.split())}", err=True)
     if as_json:
@@ -157,6 +159,10 @@ def query(
     files = [outcome.markdown, *([outcome.html] if outcome.html else [])]
     click.echo(f"saved: {', '.join(map(str, files))}", err=True)
     note_pack(workspace, outcome)
+
+
+def _tell(sentence: str) -> None:
+    click.echo(sentence, err=True)
 
 
 def _explained(pack: "EvidencePack") -> str:

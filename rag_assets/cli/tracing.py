@@ -10,8 +10,9 @@ from rag_assets.cli.options import json_option, open_workspace, print_json
     help="Lead from NAME back to the bytes: verdict, claim, item, passage, parent, parse, file, "
     "each with the run, code and configuration that made it, and looked at again. NAME is an "
     "audit or pack with its row (chapter_citations_v001#3), a draft with a line "
-    "(drafts/chapter.md:12), one of them alone for a line each, a citation id (kb:…) or a chunk "
-    "id. Exit code 1 when a step no longer holds."
+    "(drafts/chapter.md:12), one of them alone for a line each, a citation id (kb:…), a chunk "
+    "id, or a run of the laboratory with a recipe (RUN#1), for each of its grounds. Exit code 1 "
+    "when a step no longer holds."
 )
 @click.argument("name")
 @json_option

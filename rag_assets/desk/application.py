@@ -5,10 +5,10 @@ from contextlib import asynccontextmanager
 from importlib.resources import files
 
 from fastapi import Depends, FastAPI, HTTPException, Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
 
-from rag_assets.desk import home, pages, working
+from rag_assets.desk import api, asking, chunks, home, library, pages, passages, review, working
 from rag_assets.desk.guard import Guard
 from rag_assets.desk.rendering import page, say
 from rag_assets.desk.state import Desk, guard_writes
@@ -52,22 +52,34 @@ def build_application(desk: Desk) -> FastAPI:
     application.add_middleware(Guard, door=desk.door)
     static = files("rag_assets.desk") / "static"
     application.mount("/static", StaticFiles(directory=str(static)), name="static")
-    for module in (home, pages, working):
+    for module in (api, home, asking, chunks, library, passages, pages, review, working):
         application.include_router(module.router)
-    if desk.has_lab:
-        # A workspace without a laboratory imports nothing of it.
-        from rag_assets.desk.laboratory import add_laboratory
-
-        add_laboratory(application, desk)
+    _add_laboratory(application, desk)
     application.add_exception_handler(RagError, _explain)
     application.add_exception_handler(404, _missing)
+    application.add_exception_handler(Exception, _fail)
     return application
 
 
-def trouble_page(request: Request, status: int, sentence: str) -> Response:
-    """Return what went wrong: a page, JSON to a program, one line to the page's script."""
+def _add_laboratory(application: FastAPI, desk: Desk) -> bool:
+    """Add the laboratory's pages where there is one and they are not there yet."""
+    if not desk.has_lab or hasattr(application.state, "laboratory"):
+        return False
+    # A workspace without a laboratory imports nothing of it.
+    from rag_assets.desk.laboratory import add_laboratory
+
+    add_laboratory(application, desk)
+    return True
+
+
+def trouble_page(request: Request, status: int, sentence: str, kind: str = "") -> Response:
+    """Return what went wrong: a page, JSON to a program, one line to the page's script.
+
+    Args:
+        kind: name of the error's class, for programs.
+    """
     if request.url.path.startswith("/api/"):
-        return JSONResponse({"error": sentence}, status)
+        return JSONResponse({"error": sentence, "kind": kind}, status)
     if request.headers.get("x-desk-part"):
         return PlainTextResponse(sentence, status)
     return page(request, "trouble.html", status, sentence=sentence)
@@ -75,11 +87,28 @@ def trouble_page(request: Request, status: int, sentence: str) -> Response:
 
 async def _explain(request: Request, error: Exception) -> Response:
     status = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
-    return trouble_page(request, status, hide_credentials(str(error)))
+    return trouble_page(request, status, hide_credentials(str(error)), type(error).__name__)
 
 
 async def _missing(request: Request, error: Exception) -> Response:
+    if request.url.path.startswith("/lab"):
+        # The workspace may have become a laboratory since the desk was opened.
+        desk: Desk = request.app.state.desk
+        try:
+            desk.follow_settings()
+        except RagError as trouble:
+            return await _explain(request, trouble)
+        if _add_laboratory(request.app, desk):
+            return RedirectResponse(request.url.path, 307)
     sentence = error.detail if isinstance(error, HTTPException) else "Not Found"
     if sentence == "Not Found":
         sentence = say(request, "There is no such page.")
     return trouble_page(request, 404, sentence)
+
+
+async def _fail(request: Request, error: Exception) -> Response:
+    # The server prints where it happened; what the page says must help without that.
+    sentence = say(
+        request, "The desk could not do this: a fault of its own, printed where it runs."
+    )
+    return trouble_page(request, 500, f"{sentence} ({type(error).__name__})")

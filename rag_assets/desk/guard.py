@@ -19,7 +19,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 OPEN = "/open"
 """Where the address that `rag desk` prints leads: it keeps the token in a cookie."""
 _READING = frozenset({"GET", "HEAD", "OPTIONS"})
-_FREE = ("/static/", "/health")
+_STATIC, _HEALTH = "/static/", "/health"
+_EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - compared with
 _HEADERS = {
     "Content-Security-Policy": "default-src 'self'; base-uri 'none'; object-src 'none'; "
     "frame-ancestors 'none'; form-action 'self'",
@@ -104,11 +105,13 @@ class Guard:
     def _refusal(self, scope: Scope) -> Response | None:
         headers, path, method = Headers(scope=scope), scope["path"], scope["method"]
         host = headers.get("host", "").lower()
+        if path == _HEALTH:  # a cluster asks by the pod's own address; it says nothing of anybody
+            return None
         if host not in self._door.hosts:
             return _refuse(
                 421, "This desk is not called so. Use the address that `rag desk` printed."
             )
-        if path.startswith(_FREE) and method in _READING:
+        if path.startswith(_STATIC) and method in _READING:
             return None
         if path == OPEN:
             return self._open(scope)
@@ -152,6 +155,8 @@ class Guard:
 def own_hosts(host: str, port: int, further: Iterable[str] = ()) -> frozenset[str]:
     """Return the names by which a desk on `host:port` is called; `further` as they are given."""
     names = {host, "localhost"} if host in ("127.0.0.1", "::1", "localhost") else {host}
+    if host in _EVERY_ADDRESS:  # this machine's own names lead there as well
+        names = {"127.0.0.1", "localhost"}
     named = {f"[{name}]:{port}" if ":" in name else f"{name}:{port}" for name in names}
     return frozenset(named | {name.lower() for name in further})
 
@@ -180,7 +185,7 @@ def _with_headers(send: Send, path: str) -> Send:
             for name, value in _HEADERS.items():
                 headers[name] = value
             if "cache-control" not in headers:
-                static = path.startswith("/static/")
+                static = path.startswith(_STATIC)
                 headers["Cache-Control"] = "no-cache" if static else "no-store"
         await send(message)
 

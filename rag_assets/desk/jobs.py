@@ -18,8 +18,8 @@ _MOST_KEPT = 200
 _POLL_SECONDS = 0.1
 
 
-class CancelledError(RagError):
-    """A person has cancelled the work."""
+class CancelledError(Exception):
+    """A person has cancelled the work. No fault of ours, so that nothing handles it as one."""
 
 
 @dataclass

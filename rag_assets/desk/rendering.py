@@ -51,7 +51,7 @@ def language_of(request: Request) -> Language:
     return as_language(request.cookies.get(COOKIE))
 
 
-def page(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
+def page(request: Request, template: str, status_code: int = 200, **values: Any) -> HTMLResponse:
     """Return a page, or the one block of it that the request asks for by the header `PART`.
 
     Args:
@@ -77,7 +77,7 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> H
         text = "".join(found.blocks[part](found.new_context(context)))
     else:
         text = found.render(context)
-    return HTMLResponse(drop_controls(text), status, headers={"Vary": PART})
+    return HTMLResponse(drop_controls(text), status_code, headers={"Vary": PART})
 
 
 def say(request: Request, sentence: str) -> str:

@@ -8,6 +8,7 @@ from os import getpid
 
 from rag_assets.desk.guard import Door, own_hosts
 from rag_assets.desk.state import Desk
+from rag_assets.execution import interruptible
 from rag_assets.model import RagError, UsageError
 from rag_assets.workspace import Workspace
 from rag_assets.workspace.desk_address import DeskAddress, desk_token, forget_desk, note_desk
@@ -70,7 +71,10 @@ def serve_desk(
         begin(address)
         threading.Thread(target=_warm, args=(desk,), name="desk models", daemon=True).start()
         try:
-            uvicorn.Server(config).run([listening])
+            with interruptible():
+                uvicorn.Server(config).run([listening])
+        except KeyboardInterrupt:
+            return
         finally:
             forget_desk(workspace, address.pid)
 

@@ -6,8 +6,9 @@ from rag_assets.lazily import lazy_names
 
 if TYPE_CHECKING:
     from rag_assets.editing.documents import find_document
-    from rag_assets.editing.editor import ChunkDraft, DraftChunk, DraftEditor
+    from rag_assets.editing.editor import DraftEditor
     from rag_assets.editing.folding import Conflict, Cut, Edited, Piece, fold
+    from rag_assets.editing.held import ChunkDraft, DraftChunk, HeldDocuments
     from rag_assets.editing.journal import Event, History, edits_digest, read_histories
     from rag_assets.editing.operations import Numbered, Operation
     from rag_assets.editing.passages import Passages, count_passages
@@ -23,6 +24,7 @@ __all__ = [
     "DraftEditor",
     "Edited",
     "Event",
+    "HeldDocuments",
     "History",
     "Numbered",
     "Operation",
@@ -42,14 +44,15 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "ChunkDraft": "editor",
+        "ChunkDraft": "held",
         "Conflict": "folding",
         "Cut": "folding",
-        "DraftChunk": "editor",
+        "DraftChunk": "held",
         "DraftEditor": "editor",
         "EDITING_VERSION": "stage",
         "Edited": "folding",
         "Event": "journal",
+        "HeldDocuments": "held",
         "History": "journal",
         "Numbered": "operations",
         "Operation": "operations",

@@ -5,84 +5,28 @@ operations of its journal applied. Whatever it does is appended to the journal a
 nobody else has appended since; a draft is kept in nothing else.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING
 
-from rag_assets.chunking import locate_pages
-from rag_assets.editing.folding import Conflict, Edited, Piece, fold
+from rag_assets.editing.folding import Edited, Piece
+from rag_assets.editing.held import ChunkDraft, HeldDocuments, hold_document
 from rag_assets.editing.journal import (
     Event,
     EventKind,
     History,
     append_event,
     effective,
+    moved,
     read_history,
 )
 from rag_assets.editing.operations import Kind, Numbered, Operation, ParentTarget, Target
 from rag_assets.editing.prints import visible
-from rag_assets.editing.stage import Made, cut_contents, read_made
-from rag_assets.model import UsageError, drop_controls, hash_fields
-from rag_assets.workspace import Namespace, current_identities, require_inventory
-
-if TYPE_CHECKING:
-    from rag_assets.model import Attachment
+from rag_assets.model import DraftMovedError, UsageError, drop_controls
+from rag_assets.workspace import Namespace
 
 # Of a parent, what tells where it begins.
 _OPENING = 120
-_KEY = 8
-
-
-@dataclass(frozen=True, slots=True)
-class DraftChunk:
-    """A chunk of a draft.
-
-    Args:
-        order: its position now, from 0; other operations change it.
-        key: names it by what it says and where that is printed, as long as neither is changed.
-        text: as it would be read; `printed` what the document prints there.
-        start: offset of `printed` in the document's clean text; half-open to `end`.
-        by: numbers of the operations that made it what it is; empty as it was cut.
-        page: on which `printed` begins, from 1; None without pages.
-    """
-
-    order: int
-    key: str
-    text: str
-    printed: str
-    start: int
-    end: int
-    parent_label: str
-    is_enabled: bool
-    by: tuple[int, ...] = ()
-    page: int | None = None
-
-    @property
-    def is_edited(self) -> bool:
-        """Whether another text stands in place of the printed one."""
-        return self.text != self.printed
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkDraft:
-    """A document's chunks as a draft has them (spec 001).
-
-    Args:
-        document_id: its uid.
-        revision: of the journal: how much had happened when it was read.
-        is_open: whether there is a draft; else this is what is published.
-        conflicts: operations that wait, with what was seen and what is there now.
-        attachments: figures and tables of the document.
-    """
-
-    document_id: str
-    revision: int
-    is_open: bool
-    chunks: tuple[DraftChunk, ...]
-    conflicts: tuple[Conflict, ...] = ()
-    attachments: "tuple[Attachment, ...]" = field(default=(), repr=False)
 
 
 class DraftEditor:
@@ -96,6 +40,7 @@ class DraftEditor:
         by: who edits; stands in the journal.
         revision: what the person has seen; the newest where None.
         now: a clock; for the journal's readers alone.
+        held: the documents of who opens an editor again and again; read anew without.
 
     Raises:
         UsageError: no such document, or it is not cut into chunks yet.
@@ -111,44 +56,61 @@ class DraftEditor:
         by: str,
         revision: int | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        held: HeldDocuments | None = None,
     ) -> None:
         if not by.strip():
             raise UsageError("say who edits: the journal names the author of every operation.")
         self.namespace, self.doc_uid = namespace, doc_uid
         self._by, self._now = _storable(by.strip(), "the author's name"), now
         self.history: History = read_history(namespace, doc_uid)
-        self._made = _read_made(namespace, doc_uid)
+        self.held = held.get(namespace, doc_uid) if held else hold_document(namespace, doc_uid)
+        self._made = self.held.made
         self._fold()
         if revision is not None and revision != self.history.revision:
-            from rag_assets.editing.journal import moved
-            from rag_assets.model import DraftMovedError
-
             raise DraftMovedError(moved(self.history, doc_uid, revision))
 
     def _fold(self) -> None:
-        self._edited: Edited = fold(self._made.cut, self.history.drafted)
+        self._edited: Edited = self.held.fold(self.history.drafted)
 
     def draft(self) -> ChunkDraft:
         """Return the chunks as they are now, in order, with what waits."""
-        chunks = tuple(self._shown(n, piece) for n, piece in enumerate(self._edited.pieces))
-        return ChunkDraft(
-            self.doc_uid,
-            self.history.revision,
-            self.history.is_open,
-            chunks,
-            self._edited.conflicts,
-            self._made.document.attachments,
+        return self._draft(self.history, self._edited)
+
+    def draft_at(self, revision: int) -> ChunkDraft:
+        """Return what `draft()` returned at an earlier revision, of the chunks as they are cut now.
+
+        Args:
+            revision: from 0 to that of the history.
+        """
+        past = History(self.doc_uid, self.history.events[:revision])
+        edited = self.held.fold(past.drafted)
+        self._fold()
+        return self._draft(past, edited)
+
+    def published(self) -> ChunkDraft:
+        """Return the chunks as they are published, or will be by the next build."""
+        edited = self.held.fold(self.history.published)
+        self._fold()
+        return self._draft(self.history, edited)
+
+    @property
+    def parents(self) -> tuple[tuple[str, str], ...]:
+        """Label and first words of each parent of the document."""
+        cut = self._made.cut
+        return tuple(
+            (each.label, cut.print.slice(each.first, min(each.last, each.first + _OPENING)))
+            for each in cut.parents
+            if each.first < each.last
         )
 
-    def _shown(self, order: int, piece: Piece) -> DraftChunk:
-        printed = self._made.cut.print.slice(*piece.span)
-        text = printed if piece.edited is None else piece.edited
-        place = self._made.cut.print.place(*piece.span)
-        key = hash_fields(place.before, printed, place.after, place.nth, text)[:_KEY]
-        start, end = self._made.cut.print.offsets(*piece.span)
-        page = locate_pages([(p.number, p.start) for p in self._made.document.pages], start, end)[0]
-        return DraftChunk(
-            order, key, text, printed, start, end, piece.parent, piece.is_enabled, piece.by, page
+    def _draft(self, history: History, edited: Edited) -> ChunkDraft:
+        return ChunkDraft(
+            self.doc_uid,
+            history.revision,
+            history.is_open,
+            tuple(self.held.show(order, piece) for order, piece in enumerate(edited.pieces)),
+            edited.conflicts,
+            self._made.document.attachments,
         )
 
     def create(self, reason: str = "") -> None:
@@ -268,7 +230,7 @@ class DraftEditor:
             known = ", ".join(str(each.number) for each in held) or "none"
             raise UsageError(f"no operation {number} to undo (operations: {known}).")
         event = self._event("undo", reason, undoes=number)
-        after = fold(self._made.cut, effective([*listed, event]))
+        after = self._tried(effective([*listed, event]))
         waits = {conflict.number for conflict in self._edited.conflicts}
         broken = [str(c.number) for c in after.conflicts if c.number not in waits]
         if broken:
@@ -325,11 +287,16 @@ class DraftEditor:
         )
         event = self._event("operation", reason, operation=operation)
         numbered = Numbered(event.number, operation)
-        after = fold(self._made.cut, [*self.history.drafted, numbered])
+        after = self._tried([*self.history.drafted, numbered])
         refused = next((c for c in after.conflicts if c.number == event.number), None)
         if refused is not None:
             raise UsageError(f"'{kind}' cannot be done: {refused.reason}. Nothing was changed.")
         self._keep(event)
+
+    def _tried(self, operations: Sequence[Numbered]) -> Edited:
+        tried = self.held.fold(operations)
+        self._fold()
+        return tried
 
     def _target(self, piece: Piece) -> Target:
         return Target(self._made.cut.print.place(*piece.span), piece.edited)
@@ -381,20 +348,3 @@ def _printed_place(edited: str, printed: str, at: int) -> int:
         if i1 <= at <= i2 and i1 < i2:
             return j1 + round((at - i1) / (i2 - i1) * (j2 - j1))
     return min(at, len(printed))
-
-
-def _read_made(namespace: Namespace, doc_uid: str) -> Made:
-    inventory = require_inventory(namespace)
-    uids = current_identities(namespace, inventory).uids
-    content = next((content for content, uid in uids.items() if uid == doc_uid), None)
-    if content is None:
-        raise UsageError(
-            f"no document '{doc_uid}' in namespace '{namespace.name}'; `rag documents` lists them."
-        )
-    partition = namespace.partition_of(content)
-    if content not in cut_contents(namespace, inventory, partition):
-        raise UsageError(
-            f"'{doc_uid}' is not cut into chunks, or was parsed anew since; `rag documents` says "
-            "why, `rag ingest` cuts it."
-        )
-    return read_made(namespace, partition, content)

@@ -10,6 +10,7 @@ from rag_assets.execution.contract import (
     Worker,
     WorkerStoppedError,
 )
+from rag_assets.execution.interrupting import interruptible
 from rag_assets.execution.local import LocalExecution
 
 __all__ = [
@@ -22,4 +23,5 @@ __all__ = [
     "ResultT",
     "Worker",
     "WorkerStoppedError",
+    "interruptible",
 ]

@@ -5,8 +5,14 @@ from typing import TYPE_CHECKING
 from rag_assets.lazily import lazy_names
 
 if TYPE_CHECKING:
-    from rag_assets.graph.finding import Mention, find_mentions, normalise
-    from rag_assets.graph.rules import ENTITY_RULES, EntityRule
+    from rag_assets.graph.finding import Mention, find_mentions
+    from rag_assets.graph.rules import (
+        ENTITY_RULES,
+        LEAST_IN_ANY_CASE,
+        EntityRule,
+        entity_rules,
+        normalise,
+    )
     from rag_assets.graph.stage import (
         ENTITIES_VERSION,
         has_stale_entities,
@@ -17,8 +23,10 @@ if TYPE_CHECKING:
 __all__ = [
     "ENTITIES_VERSION",
     "ENTITY_RULES",
+    "LEAST_IN_ANY_CASE",
     "EntityRule",
     "Mention",
+    "entity_rules",
     "find_mentions",
     "has_stale_entities",
     "mentions_schema",
@@ -33,11 +41,13 @@ __getattr__ = lazy_names(
         "ENTITIES_VERSION": "stage",
         "ENTITY_RULES": "rules",
         "EntityRule": "rules",
+        "LEAST_IN_ANY_CASE": "rules",
         "Mention": "finding",
+        "entity_rules": "rules",
         "find_mentions": "finding",
         "has_stale_entities": "stage",
         "mentions_schema": "stage",
-        "normalise": "finding",
+        "normalise": "rules",
         "refresh_entities": "stage",
     },
 )

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from rag_assets.editing import Passages
 from rag_assets.graph.finding import find_mentions
+from rag_assets.graph.rules import entity_rules
 from rag_assets.model import Progress, StageOutcome, combine_digests, hash_fields
 from rag_assets.stages import DocumentStage, fingerprints_over
 from rag_assets.storage import Computed, Entry, Notify, read_entries
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 STAGE = "entities"
 # Counts as code: raise it when the same passages give other rows.
-ENTITIES_VERSION = 1
+ENTITIES_VERSION = 3
 # What a list of references names is who wrote, not what is spoken of.
 _LEFT_OUT = frozenset({"reference"})
 
@@ -50,6 +51,7 @@ def refresh_entities(
 ) -> dict[str, StageOutcome]:
     """Find the entities of every document whose passages have changed."""
     passages = Passages(namespace, inventory)
+    rules = entity_rules(namespace.settings.graph.names)
 
     def wanted(partition: str) -> dict[str, str]:
         return _wanted(namespace, inventory, passages, partition)
@@ -69,7 +71,7 @@ def refresh_entities(
             rows = [
                 (content, order, m.entity, m.name, m.rule, m.start, m.end, *m.sentence)
                 for (order, _), own in zip(
-                    given, find_mentions([text for _, text in given]), strict=True
+                    given, find_mentions([text for _, text in given], rules), strict=True
                 )
                 for m in own
             ]
@@ -78,7 +80,11 @@ def refresh_entities(
                 [dict(zip(names, row, strict=True)) for row in rows], schema=mentions_schema()
             )
             digest = combine_digests(hash_fields(*row[1:]) for row in rows)
-            yield content, Entry(hash_fields(_rule(), of), digest, len(rows), {"of": of}), table
+            yield (
+                content,
+                Entry(hash_fields(_rule(namespace), of), digest, len(rows), {"of": of}),
+                table,
+            )
 
     stage = DocumentStage(STAGE, mentions_schema(), wanted, compute)
     return stage.refresh(namespace, inventory, partitions, notify, on_progress)
@@ -102,8 +108,11 @@ def has_stale_entities(namespace: Namespace, inventory: Inventory) -> bool:
 def _wanted(
     namespace: Namespace, inventory: Inventory, passages: Passages, partition: str
 ) -> dict[str, str]:
-    return fingerprints_over(namespace, inventory, partition, passages.entries(partition), _rule())
+    return fingerprints_over(
+        namespace, inventory, partition, passages.entries(partition), _rule(namespace)
+    )
 
 
-def _rule() -> str:
-    return hash_fields(STAGE, ENTITIES_VERSION)
+def _rule(namespace: Namespace) -> str:
+    names = namespace.settings.graph.names
+    return hash_fields(STAGE, ENTITIES_VERSION, *([names] if names else []))

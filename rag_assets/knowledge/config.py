@@ -11,6 +11,7 @@ from rag_assets.settings import (
     ChunkMode,
     ChunkSettings,
     Count,
+    GraphMode,
     InjectSettings,
     Normalization,
     PreprocessRule,
@@ -213,6 +214,7 @@ class RetrieveConfig(_Part):
     references: bool = False
     rewrite: bool = True
     window: int = 0
+    graph: GraphMode = "local"
     fusion: dict[str, Any] = {}
     rerank: RerankConfig | None = None
     tuning: TuningConfig | None = None

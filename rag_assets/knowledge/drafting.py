@@ -1,7 +1,7 @@
 """Drafts of chunks from Python (spec 001, DraftEditor): as `rag draft`, with its publication."""
 
 from rag_assets import editing
-from rag_assets.model import PublicationError
+from rag_assets.model import Progress, PublicationError
 from rag_assets.running import RunOutcome, materialize_stages
 from rag_assets.stages import way_from
 from rag_assets.workspace import Namespace
@@ -38,7 +38,15 @@ class DraftEditor(editing.DraftEditor):
                 builds it.
         """
         self.publish(reason)
-        run = materialize_stages(self.namespace, way_from("chunk_edits"))
+        return self.build()
+
+    def build(self, *, on_progress: Progress | None = None) -> RunOutcome:
+        """Build what the published draft concerns, up to a publication.
+
+        Raises:
+            PublicationError: the run failed; the next run builds it.
+        """
+        run = materialize_stages(self.namespace, way_from("chunk_edits"), on_progress=on_progress)
         if not run.is_success:
             raise PublicationError(
                 f"the draft of '{self.doc_uid}' is published, but the run failed: "

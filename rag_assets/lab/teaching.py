@@ -112,7 +112,7 @@ def give_feedback(
         # While a model was asked somebody else may have given one, a first one too.
         if writing.stream("feedback", run_id):
             writing.require_version("feedback", run_id, "feedback on run", version)
-        feedback = write_feedback(writing, run, form, seen=version or None)
+        feedback = write_feedback(writing, run, form, version or None, learn)
         old = living_extraction(writing, run_id)
         return feedback, write_report(writing, feedback, strategy), old.id if old else None
 
@@ -195,6 +195,13 @@ def compare_again(
         if seen is not None and writing.stream("report", run_id):
             writing.require_version("report", run_id, "the report on run", seen)
         return Outcome(feedback, write_report(writing, feedback, strategy), changed=True)
+
+
+def refuses_to_teach(run: Run, feedback: Feedback) -> str:
+    """Return why a feedback that has taught nothing is not to teach; empty where it may."""
+    if feedback.learn is None and run.kind == "imported":
+        return "it is of an experiment of before, which teaches only where a person says so"
+    return "it was stored with the word that it is not to teach" if feedback.learn is False else ""
 
 
 def _given_at(given: Feedback | None, now: str) -> str:

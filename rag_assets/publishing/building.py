@@ -203,6 +203,7 @@ def _name(
     models: Sequence[EmbeddingModel],
 ) -> str:
     """Return the name of a publication: the digest of its inputs."""
+    graph = namespace.settings.graph
     who = [
         (
             f.content_hash,
@@ -226,6 +227,8 @@ def _name(
             hash_fields(who),
             *records.digests.values(),
             hash_fields([(m.fingerprint, deciding_fields(m.settings)) for m in models]),
+            # Spellings that no passage has change no record.
+            *([hash_fields(graph.names)] if graph.enabled and graph.names else []),
         ]
     )
     return f"p-{digest[:16]}"

@@ -228,13 +228,14 @@ def attach_catalogues(catalogues: Mapping[str, Path]) -> "DuckDBPyConnection":
             with catalogue_errors_explained(path):
                 connection.execute(f"ATTACH {file} AS {alias} (READ_ONLY)")
         for name in [*_SCHEMAS, *_VIEWS]:
-            # A publication of an older version has neither every table nor every column.
+            # A publication of an older version has neither every table nor every column; of what is
+            # in none of them the last part knows that it is null.
             parts = [
                 _select_all(connection, namespace, name)
                 for namespace in catalogues
                 if _has_table(connection, namespace, name)
             ]
-            parts = parts or [_select_nothing(connection, name)]
+            parts.append(_select_nothing(connection, name))
             connection.execute(f"CREATE VIEW {name} AS {' UNION ALL BY NAME '.join(parts)}")
     except BaseException:
         connection.close()

@@ -61,7 +61,13 @@ def mention_rows(
 
 
 def entity_rows(namespace: Namespace, mentions: pa.Table) -> Iterator[dict[str, Any]]:
-    """Yield a row of the table `entities` for each entity of some mentions."""
+    """Yield a row of the table `entities` for each entity of some mentions.
+
+    A question may name one by a spelling of `graph.names` that no passage has.
+    """
+    listed: dict[str, set[str]] = {}
+    for spellings in namespace.settings.graph.names:
+        listed.setdefault(normalise(spellings[0]), set()).update(map(normalise, spellings))
     found: dict[str, _Entity] = defaultdict(_Entity)
     for row in rows_of(mentions.select(["entity", "name", "rule", "chunk_id", "doc_uid"])):
         entity = found[row["entity"]]
@@ -75,7 +81,7 @@ def entity_rows(namespace: Namespace, mentions: pa.Table) -> Iterator[dict[str, 
             "namespace": namespace.name,
             "entity": key,
             "name": min(entity.names, key=lambda name: (-entity.names[name], name)),
-            "forms": sorted({key, *map(normalise, entity.names)}),
+            "forms": sorted({key, *map(normalise, entity.names), *listed.get(key, ())}),
             "rules": sorted(entity.rules),
             "mentions": entity.names.total(),
             "chunks": len(entity.chunks),

@@ -161,7 +161,7 @@ def _askings(
             asking
             for reader in readers
             for text in query.texts.values()
-            if (asking := _ask_entities(reader, text, settings.pool_k, filters)) is not None
+            if (asking := _ask_entities(reader, text, settings, filters)) is not None
         ]
         if graph:
             asked[GRAPH] = graph
@@ -198,13 +198,14 @@ def _ask_words(
 
 
 def _ask_entities(
-    reader: "Reader", text: str, limit: int, filters: "SearchFilters"
+    reader: "Reader", text: str, settings: RetrieveSettings, filters: "SearchFilters"
 ) -> _Asking | None:
     """Return what asks a publication's entities; None where the question names none of them.
 
     Passages that do not pass the filters are walked through and not found.
     """
-    scores = {} if reader.entity_graph is None else reader.entity_graph.scores(text)
+    graph, limit = reader.entity_graph, settings.pool_k
+    scores = {} if graph is None else graph.scores(text, settings.graph)
     if not scores:
         return None
 

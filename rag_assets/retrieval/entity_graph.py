@@ -2,34 +2,34 @@
 
 Personalised PageRank (Haveliwala, WWW 2002) over entities and the passages that name them: a
 walker begins at an entity of the question, goes to a passage that names it, on to another entity
-there, and returns to the question at every step with probability `_RESTART`. Passages are ranked
-by how often he stands there. HippoRAG (NeurIPS 2024) does so over triples of a language model.
+there, and returns to the question at every step with some probability. Passages are ranked by how
+often he stands there. HippoRAG (NeurIPS 2024) does so over triples of a language model.
+
+That is the mode `local`. In `global` he goes through sentences that name two entities, the more
+often the more of the question's other words stand there; in `mix` both have half a say. The modes
+are called as LightRAG (2024) calls its own, which asks a language model for relations.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.chunking import split_sentences
-from rag_assets.graph import normalise
+from rag_assets.graph import LEAST_IN_ANY_CASE, normalise
 from rag_assets.model import HAN_RANGES
+from rag_assets.publishing.content_words import content_stems
+from rag_assets.retrieval.entity_walk import EntityWalk, Walked
+from rag_assets.retrieval.related_sentences import RelatedSentences
+from rag_assets.settings import GraphMode
 
 if TYPE_CHECKING:
-    import numpy as np
     import pyarrow as pa
-    from numpy.typing import NDArray
-    from scipy.sparse import csr_matrix
 
-# This and the next chosen with `GRAPH_SHARE` on questions whose answer stands in two to four
-# passages (docs/evaluation.md).
-_RESTART = 0.3
 # How near a passage is, is a root of how often he stands there: after one more entity that is some
 # hundredth, which would count as nothing beside the first passages.
 _ROOT = 0.25
-# After so many steps 0.7 ** 24, one part in five thousand, is still to be shared out.
-_STEPS = 24
 _DECIMALS = 9
 _WORD = re.compile(rf"[{HAN_RANGES}]|[^\W_]+(?:[-‐‑–'’.][^\W_]+)*")
 _IS_NAME = re.compile(rf"[A-Z\d{HAN_RANGES}]")
@@ -41,9 +41,16 @@ class EntityGraph:
 
     Args:
         entities, mentions, relations: tables of its catalogue.
+        read_texts: returns the passages as they are read, by `chunk_id`; for `global` and `mix`.
     """
 
-    def __init__(self, entities: "pa.Table", mentions: "pa.Table", relations: "pa.Table") -> None:
+    def __init__(
+        self,
+        entities: "pa.Table",
+        mentions: "pa.Table",
+        relations: "pa.Table",
+        read_texts: Callable[[], Mapping[str, str]],
+    ) -> None:
         import pyarrow.compute as pc
 
         self._entities: list[str] = entities["entity"].to_pylist()
@@ -52,6 +59,7 @@ class EntityGraph:
         self._by_form: dict[str, list[int]] = {}
         # What is a name only by its capitals is none in small letters.
         self._are_terms = [set(rules) != {"name"} for rules in entities["rules"].to_pylist()]
+        self._are_listed = ["listed" in rules for rules in entities["rules"].to_pylist()]
         for place, forms in enumerate(entities["forms"].to_pylist()):
             for form in forms:
                 self._by_form.setdefault(form, []).append(place)
@@ -61,6 +69,10 @@ class EntityGraph:
         self._rows = pc.index_in(mentions["entity"], value_set=entities["entity"].combine_chunks())
         self._columns = pc.index_in(mentions["chunk_id"], value_set=chunks)
         self._mentions, self._relations = mentions, relations
+        self._read_texts = read_texts
+        # Hits of one question are explained one by one.
+        self._named = lru_cache(maxsize=8)(self._read_names)
+        self._found = lru_cache(maxsize=8)(self._find)
 
     @property
     def mentions(self) -> list[tuple[str, str]]:
@@ -68,13 +80,16 @@ class EntityGraph:
         columns = (self._mentions[name].to_pylist() for name in ("rule", "chunk_id"))
         return list(zip(*columns, strict=True))
 
-    def names_in(self, question: str) -> dict[str, str]:
+    def names_in(self, question: str) -> Mapping[str, str]:
         """Return the entities that a question names, with their usual names.
 
         The longest spellings that are known count. Words in small letters name nothing, since a
-        company may be called as a fruit, but for several that are a term: a long form, a quotation.
-        The capital that a sentence begins with makes no name.
+        company may be called as a fruit, but for several that are a term (a long form, a quotation)
+        and for what `graph.names` lists. The capital that a sentence begins with makes no name.
         """
+        return self._named(question)
+
+    def _read_names(self, question: str) -> Mapping[str, str]:
         found: dict[str, str] = {}
         for places in self._named_places(question):
             found |= {self._entities[place]: self._names[place] for place in places}
@@ -88,32 +103,35 @@ class EntityGraph:
             start = words[first][0]
             for last in range(min(first + _LONGEST_NAME, len(words)) - 1, first - 1, -1):
                 end = words[last][1]
-                places = self._by_form.get(normalise(question[start:end]), [])
+                form = normalise(question[start:end])
+                places = self._by_form.get(form, [])
                 if not _IS_NAME.search(question, start + (start in openings), end):
-                    places = [p for p in places if last > first and self._are_terms[p]]
+                    named = self._are_terms if last > first else self._are_listed
+                    places = [p for p in places if named[p] and len(form) >= LEAST_IN_ANY_CASE]
                 if places:
                     yield places
                     first = last
                     break
             first += 1
 
-    def scores(self, question: str) -> Mapping[str, float]:
+    def scores(self, question: str, mode: GraphMode = "local") -> Mapping[str, float]:
         """Return how near each passage is to the entities of a question; above 0, at most 1.
 
-        Empty where the question names nothing that is known. The nearest has 1.
+        Empty where the question names nothing that is known, or in `global` nothing that a
+        sentence names beside another. The nearest has 1.
         """
-        walked = self._walk(tuple(sorted(self.names_in(question))))
-        if walked is None:
+        found = self._found(question, mode)
+        if not found:
             return {}
-        _, found = walked
-        nearness = (found / found.max()).round(_DECIMALS) ** _ROOT
+        together = sum(each.at_places / each.at_places.max() for each in found)
+        nearness = (together / together.max()).round(_DECIMALS) ** _ROOT
         return {
             self.chunk_ids[place]: score
             for place, score in enumerate(nearness.round(_DECIMALS).tolist())
             if score > 0
         }
 
-    def explain(self, question: str, chunk_id: str) -> dict[str, Any]:
+    def explain(self, question: str, chunk_id: str, mode: GraphMode = "local") -> dict[str, Any]:
         """Return through what a question leads to a passage; empty where through nothing.
 
         Returns:
@@ -122,25 +140,46 @@ class EntityGraph:
             library that name both.
         """
         named = self.names_in(question)
-        walked = self._walk(tuple(sorted(named)))
         column = self._chunk_place.get(chunk_id)
-        if walked is None or column is None:
+        if column is None:
             return {}
-        at_entities, _ = walked
-        own = self._from_entities[column]
-        through = sorted(
-            zip(own.indices.tolist(), own.data.tolist(), strict=True),
-            key=lambda each: (-round(at_entities[each[0]] * each[1], _DECIMALS), each[0]),
-        )
-        place, share = through[0]
-        if at_entities[place] * share == 0:
-            return {}
+        for found in self._found(question, mode):
+            if found.at_places[column] == 0:
+                continue
+            through = {
+                place: round(found.at_entities[place] * share, _DECIMALS)
+                for place, share in self._passages.named_at(column)
+            }
+            place = min(through, key=lambda each: (-through[each], each))
+            if through[place] > 0:
+                return self._told(named, chunk_id, place)
+        return {}
+
+    def _told(self, named: Mapping[str, str], chunk_id: str, place: int) -> dict[str, Any]:
         entity = self._entities[place]
         if entity in named:
             return {"entities": [named[entity]], "sentences": self._named_in[chunk_id, entity]}
         linked = {seed: self._together[min(seed, entity), max(seed, entity)] for seed in named}
         seed = min(linked, key=lambda each: (-linked[each], each))
         return {"entities": [named[seed], self._names[place]], "sentences": linked[seed]}
+
+    def _find(self, question: str, mode: GraphMode) -> tuple[Walked, ...]:
+        """Return what each walk of a mode finds; none without a start."""
+        named = self.names_in(question)
+        if not named:
+            return ()
+        seeds = [self._place[entity] for entity in sorted(named)]
+        walks = []
+        if mode != "global":
+            walks.append(self._passages.walk(seeds))
+        if mode != "local":
+            words = content_stems(question) - content_stems(" ".join(named.values()))
+            walks.append(self._sentences.walk(seeds, sorted(words)))
+        return tuple(walked for walked in walks if walked is not None)
+
+    @cached_property
+    def _sentences(self) -> RelatedSentences:
+        return RelatedSentences(self._relations, self._place, self._chunk_place, self._read_texts())
 
     @cached_property
     def _named_in(self) -> Counter[tuple[str, str]]:
@@ -156,8 +195,8 @@ class EntityGraph:
         return Counter(zip(*pairs, strict=True))
 
     @cached_property
-    def _counts(self) -> "csr_matrix":
-        """How often each entity (row) is named in each passage (column), dampened."""
+    def _passages(self) -> EntityWalk:
+        """How often each entity is named in each passage, dampened."""
         import numpy as np
         from scipy.sparse import csr_matrix
 
@@ -166,68 +205,4 @@ class EntityGraph:
         counts = csr_matrix((ones, (self._rows.to_numpy(), self._columns.to_numpy())), shape)
         counts.sum_duplicates()
         counts.data = 1 + np.log(counts.data)
-        return counts
-
-    @cached_property
-    def _rarity(self) -> "NDArray[np.float64]":
-        """How much it says that a passage names an entity."""
-        import numpy as np
-
-        passages = np.diff(self._counts.indptr)
-        rarity: NDArray[np.float64] = np.log1p(len(self.chunk_ids) / np.maximum(passages, 1))
-        return rarity
-
-    @cached_property
-    def _to_chunks(self) -> "csr_matrix":
-        """Where a walker goes from each entity: rows sum to 1."""
-        return _shares(self._counts)
-
-    @cached_property
-    def _from_entities(self) -> "csr_matrix":
-        """The same by passage."""
-        return self._to_chunks.T.tocsr()
-
-    @cached_property
-    def _to_entities(self) -> "csr_matrix":
-        """Where a walker goes from each passage: rows sum to 1; rare entities draw more."""
-        return _shares(self._counts.T.multiply(self._rarity).tocsr())
-
-    def _walk(
-        self, named: tuple[str, ...]
-    ) -> "tuple[NDArray[np.float64], NDArray[np.float64]] | None":
-        """Return how often a walker stands at each entity and each passage; None without a start.
-
-        Hits of one question are explained one by one.
-        """
-        if not named:
-            return None
-        walked: tuple[NDArray[np.float64], NDArray[np.float64]] = self._walked(named)
-        return walked
-
-    @cached_property
-    def _walked(self) -> Any:
-        return lru_cache(maxsize=8)(self._walk_from)
-
-    def _walk_from(
-        self, named: tuple[str, ...]
-    ) -> "tuple[NDArray[np.float64], NDArray[np.float64]]":
-        import numpy as np
-
-        start = np.zeros(len(self._entities))
-        places = [self._place[entity] for entity in named]
-        start[places] = self._rarity[places]
-        start /= start.sum()
-        at_entities = start
-        for _ in range(_STEPS):
-            at_chunks = self._from_entities @ at_entities
-            at_entities = _RESTART * start + (1 - _RESTART) * (self._to_entities.T @ at_chunks)
-        return at_entities, self._from_entities @ at_entities
-
-
-def _shares(weights: "csr_matrix") -> "csr_matrix":
-    """Return a matrix whose rows are scaled to sum to 1."""
-    import numpy as np
-    from scipy.sparse import diags
-
-    totals = np.asarray(weights.sum(axis=1)).ravel()
-    return diags(1 / totals) @ weights
+        return EntityWalk(counts)

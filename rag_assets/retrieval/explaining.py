@@ -29,7 +29,9 @@ def _lines(told: Mapping[str, Any], copies: tuple[str, ...]) -> Iterator[str]:
         yield line
     if told.get("entities"):
         via = told["entities"]
-        yield f"via {' – '.join(via['entities'])}, {count_of(via['sentences'], 'sentence')}"
+        # What is more than one step away stands in no sentence with what the question names.
+        near = count_of(via["sentences"], "sentence") if via["sentences"] else "by way of others"
+        yield f"via {' – '.join(via['entities'])}, {near}"
     if "fused" in told:
         yield f"fused by {told['score_mode']}: {told['fused']:.4f}"
     if "section_moved" in told:

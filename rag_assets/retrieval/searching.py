@@ -32,7 +32,7 @@ from rag_assets.retrieval.weights import (
 )
 
 if TYPE_CHECKING:
-    from rag_assets.settings import RetrieveSettings, ScoreMode
+    from rag_assets.settings import GraphMode, RetrieveSettings, ScoreMode
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +200,8 @@ def _fuse(
             "fused": one.score,
         }
         if scores.get(GRAPH):
-            explanation["entities"] = _told_entities(readers, query, fetched[one.identity])
+            hit = fetched[one.identity]
+            explanation["entities"] = _told_entities(readers, query, hit, settings.graph)
         hits.append(
             replace(
                 fetched[one.identity],
@@ -213,12 +214,14 @@ def _fuse(
     return favour_sections(hits, query.text, settings.section_gain)
 
 
-def _told_entities(readers: Sequence[Reader], query: AskedQuery, hit: Hit) -> dict[str, Any]:
+def _told_entities(
+    readers: Sequence[Reader], query: AskedQuery, hit: Hit, mode: "GraphMode"
+) -> dict[str, Any]:
     """Return through which entities a question leads to a hit, in its first wording that does."""
     graphs = [reader.entity_graph for reader in readers if reader.namespace == hit.namespace]
     for graph in graphs:
         for text in query.texts.values():
-            if graph is not None and (told := graph.explain(text, hit.chunk_id)):
+            if graph is not None and (told := graph.explain(text, hit.chunk_id, mode)):
                 return told
     return {}
 

@@ -100,7 +100,7 @@ def ingest(namespace: Namespace, *, on_progress: Progress | None = None) -> RunO
     return materialize_stages(namespace, STAGES, on_progress=on_progress)
 
 
-def ingest_changes(namespace: Namespace) -> RunOutcome:
+def ingest_changes(namespace: Namespace, *, on_progress: Progress | None = None) -> RunOutcome:
     """Run every stage over the partitions in which something changed since the publication.
 
     For who adds a file and wants it found at once, and then another. Where a build with other
@@ -111,6 +111,7 @@ def ingest_changes(namespace: Namespace) -> RunOutcome:
         namespace,
         STAGES,
         will_parse=True,
+        on_progress=on_progress,
         partitions=partitions_to_build(namespace),
         keep_seconds=_KEEP_SECONDS,
     )

@@ -1,6 +1,5 @@
 """The Dagster UI of a workspace: its processes, started, watched and ended together."""
 
-import signal
 import socket
 import subprocess
 import tempfile
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import yaml
 
+from rag_assets.execution import interruptible
 from rag_assets.model import UsageError
 from rag_assets.running.code_server import LOCATION, CodeServer, end_process, start_module
 from rag_assets.running.instance import prepare_environment
@@ -47,7 +47,7 @@ def serve_ui(
     prepare_environment(workspace)
     require_writable(workspace.dagster_home, _NEEDED_BYTES)
     begin()
-    with _interruptible(), tempfile.TemporaryDirectory(prefix="rag-ui-") as folder:
+    with interruptible(), tempfile.TemporaryDirectory(prefix="rag-ui-") as folder:
         # A path of its own below the system's: a Unix socket's name has 107 bytes at most.
         code_server = CodeServer(Path(folder) / "code.sock", workspace.root)
         named = Path(folder) / "workspace.yaml"
@@ -88,19 +88,3 @@ def _running(
     finally:
         for child in children:
             end_process(child)
-
-
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Let Ctrl-C end the block, and what asks a process or its terminal to end do the same.
-
-    A shell that starts us in the background makes SIGINT ignored, and a child inherits that: then
-    nothing could end it but SIGKILL.
-    """
-    asked = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {each: signal.signal(each, signal.default_int_handler) for each in asked}
-    try:
-        yield
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)

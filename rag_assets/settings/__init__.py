@@ -2,16 +2,23 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, field_validator
+from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 from rapidfuzz import fuzz, process
 
+from rag_assets.settings.desk import DeskSettings as DeskSettings
+from rag_assets.settings.graph import GraphMode as GraphMode
 from rag_assets.settings.graph import GraphSettings
+from rag_assets.settings.judging import AuditSettings as AuditSettings
+from rag_assets.settings.judging import EntailmentSettings as EntailmentSettings
+from rag_assets.settings.judging import ReaderSettings as ReaderSettings
+from rag_assets.settings.judging import ScorerName as ScorerName
+from rag_assets.settings.judging import VerifySettings as VerifySettings
 from rag_assets.settings.laboratory import LabSettings as LabSettings
 from rag_assets.settings.laboratory import RecipeRule as RecipeRule
 from rag_assets.settings.laboratory import SpaceSettings as SpaceSettings
 from rag_assets.settings.section import Count as Count
-from rag_assets.settings.section import Section
+from rag_assets.settings.section import Off, Section
 from rag_assets.settings.section import Share as Share
 
 # What the shipped places are called (`places` in configs/rag.yaml).
@@ -188,7 +195,6 @@ class PublishSettings(Section):
     ann_rows: Count | None
 
 
-_Off = BeforeValidator(lambda value: "off" if value is False else value)  # YAML's bare `off`
 ScoreMode = Literal["rank", "normalize", "raw"]
 Normalization = Literal["min_max", "sigmoid", "softmax", "zscore"]
 
@@ -212,7 +218,7 @@ class TextSettings(Section):
 class RerankSettings(Section):
     """How the fused candidates are judged once more (spec 001)."""
 
-    mode: Annotated[Literal["off", "model", "weighted"], _Off]
+    mode: Annotated[Literal["off", "model", "weighted"], Off]
     provider: Literal["bundled", "cross_encoder", "http", "vertex"]
     model: str = Field(min_length=1)
     top_n: Count | None
@@ -252,6 +258,7 @@ class RetrieveSettings(Section):
     window: int = Field(ge=0, le=20)
     rewrite: bool
     section_gain: Share
+    graph: GraphMode
     text: TextSettings
     fusion: FusionSettings
     rerank: RerankSettings
@@ -303,43 +310,6 @@ class LlmSettings(Section):
         own = self.roles.get(role)
         changes = own.model_dump(exclude_none=True) if own is not None else {}
         return self.model_copy(update={**changes, "roles": {}})
-
-
-ScorerName = Literal["auto", "facts", "similarity", "coverage", "nli", "llm"]
-
-
-class EntailmentSettings(Section):
-    """The scorer `nli`: an entailment model or a cross-encoder."""
-
-    model: str | None
-    threshold: Share | None
-    weak_threshold: Share | None
-
-
-class ReaderSettings(Section):
-    """Thresholds of the scorer `llm`; None: those that the reader was fitted with."""
-
-    threshold: Share | None
-    weak_threshold: Share | None
-
-
-class VerifySettings(Section):
-    """Verification of citations (spec 000)."""
-
-    scorer: ScorerName
-    k: Count
-    threshold: Share
-    weak_threshold: Share
-    nli: EntailmentSettings
-    llm: ReaderSettings
-
-
-class AuditSettings(Section):
-    """Audits of the claims of a draft (spec 000)."""
-
-    counterevidence: Annotated[Literal["off", "soft", "strict"], _Off]
-    suggestions_top_k: Count
-    counterevidence_top_k: Count
 
 
 class AnswerSettings(Section):
@@ -395,4 +365,5 @@ class Settings(Section):
     answer: AnswerSettings
     download: DownloadSettings
     sensors: SensorSettings
+    desk: DeskSettings
     lab: LabSettings | None

@@ -2,10 +2,11 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=1)]
+Off = BeforeValidator(lambda value: "off" if value is False else value)  # YAML's bare `off`
 
 
 class Section(BaseModel):

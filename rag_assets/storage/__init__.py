@@ -11,6 +11,13 @@ from rag_assets.storage.atomic import (
     write_private,
     write_text,
 )
+from rag_assets.storage.journals import (
+    append_journal_lines,
+    describe_torn_line,
+    mend_journal,
+    read_journal_lines,
+    taken_back_if_failed,
+)
 from rag_assets.storage.locks import Notify, hold_lock
 from rag_assets.storage.parquet import read_groups, read_parquet, write_parquet
 from rag_assets.storage.provenance import SIGNATURE, Maker, signature, working_as
@@ -80,9 +87,11 @@ __all__ = [
     "Value",
     "VersionedOutput",
     "add_to_version",
+    "append_journal_lines",
     "append_log",
     "build_folder",
     "current_folder",
+    "describe_torn_line",
     "describe_trouble",
     "explained_errors",
     "find_json",
@@ -96,6 +105,7 @@ __all__ = [
     "live_digest",
     "load_entries_or_mend",
     "match_keys",
+    "mend_journal",
     "mend_pointer",
     "number_in",
     "point_at",
@@ -104,6 +114,7 @@ __all__ = [
     "put_json",
     "read_entries",
     "read_groups",
+    "read_journal_lines",
     "read_json",
     "read_manifest",
     "read_parquet",
@@ -120,6 +131,7 @@ __all__ = [
     "signature",
     "split_rows",
     "sync_path",
+    "taken_back_if_failed",
     "temporary_name",
     "trouble_of_machine",
     "update",

@@ -26,7 +26,8 @@ class Step:
     """One step of a chain.
 
     Args:
-        kind: verdict, claim, item, publication, passage, parent, parse or file.
+        kind: verdict, claim, item, publication, passage, parent, parse or file; above a recipe's
+            passage recipe, run and ground, or experience in the passage's stead.
         name: what it is called.
         facts: what is known of it, in the order in which it is told.
         made_by: run_id, code_version, config_hash and tool_version of who computed it, with
@@ -48,7 +49,7 @@ class Chain:
     """The steps from an output's row to the bytes.
 
     Args:
-        name: `<output>#<number>`, or the citation id of a passage.
+        name: `<output>#<number>`, `<run>#<rank>`, or the citation id of a passage.
         end: the last step that was reached: `file`, or where and why it ends before.
         sentence: what the chain as a whole says to the writer.
         holds: no step was found to be otherwise than recorded.

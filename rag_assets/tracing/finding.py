@@ -8,6 +8,7 @@ from rag_assets.model import UsageError
 from rag_assets.tracing.chain import Bytes, Chain, make_chain
 from rag_assets.tracing.edited import tell_edits
 from rag_assets.tracing.querying import open_sql
+from rag_assets.tracing.recipes import find_grounds, go_on
 from rag_assets.tracing.stored import read_named_rows
 from rag_assets.workspace import Workspace
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 _SUFFIXES = (".md", ".json", ".html", ".docx", ".txt", ".markdown")
 # Below it a name has nothing in common with another that a person would see (rapidfuzz ratio).
 _SIMILAR = 60
+_IS_PASSAGE = "kind = 'passage' AND id = $id"
 
 
 def trace(workspace: Workspace, name: str) -> list[Chain]:
@@ -25,24 +27,36 @@ def trace(workspace: Workspace, name: str) -> list[Chain]:
     Args:
         name: `<audit or pack>#<number>`; a draft, for its newest audit, with `#<row>` or
             `:<line>`; an audit, pack or draft alone, for all its rows; the id of a verdict; a
-            citation id `kb:…`; `<namespace>::<chunk_id>` or a chunk id.
+            citation id `kb:…`; `<namespace>::<chunk_id>` or a chunk id; a run of the laboratory
+            alone, with `#<rank>` of a recipe, or with `#<rank>.<number>`: a chain for each
+            citation of each ground.
 
     Raises:
         UsageError: nothing is called so; the text says what is.
         PublicationError: nothing is published.
     """
-    with open_sql(workspace, has_knowledge=False) as connection:
-        condition, values = _condition(workspace, connection, name.strip())
-        rows = read_named_rows(
-            connection,
-            f"SELECT * FROM lineage WHERE {condition} ORDER BY kind, output, number, chunk_id",
-            values,
-        )
-        edits = tell_edits(connection)
-    if not rows:
-        raise UsageError(f"'{name}' has no such row; `rag trace {_without_row(name)}` lists them.")
+    grounds = find_grounds(workspace, name.strip())
     read = Bytes(workspace)
-    return [make_chain(row, read, edits) for row in rows]
+    with open_sql(workspace, has_knowledge=False) as connection:
+        edits = tell_edits(connection)
+
+        def chains(condition: str, values: dict[str, Any]) -> list[Chain]:
+            order = "kind, output, number, chunk_id"
+            query = f"SELECT * FROM lineage WHERE {condition} ORDER BY {order}"
+            rows = read_named_rows(connection, query, values)
+            return [make_chain(row, read, edits) for row in rows]
+
+        if grounds is not None:
+            below = {
+                passage: chains(_IS_PASSAGE, {"id": passage})
+                for passage in {one.passage for one in grounds}
+                if passage is not None
+            }
+            return [each for g in grounds for each in go_on(g, below.get(g.passage or "", ()))]
+        found = chains(*_condition(workspace, connection, name.strip()))
+    if not found:
+        raise UsageError(f"'{name}' has no such row; `rag trace {_without_row(name)}` lists them.")
+    return found
 
 
 def _condition(
@@ -50,7 +64,7 @@ def _condition(
 ) -> tuple[str, dict[str, Any]]:
     if re.fullmatch(r"kb:\S+", name):
         _require(connection, "citation_id", name)
-        return "kind = 'passage' AND id = $id", {"id": name}
+        return _IS_PASSAGE, {"id": name}
     outputs = _outputs(connection)
     head, _, number = name.rpartition("#")
     if head and number:
@@ -76,7 +90,7 @@ def _condition(
         names = ", ".join(f"{each['namespace']}::{chunk}" for each in found)
         raise UsageError(f"'{name}' stands in several namespaces: write one of {names}.")
     if found:
-        return "kind = 'passage' AND id = $id", {"id": found[0]["citation_id"]}
+        return _IS_PASSAGE, {"id": found[0]["citation_id"]}
     if read_named_rows(connection, "SELECT 1 FROM ends WHERE id = $id LIMIT 1", {"id": name}):
         return "id = $id", {"id": name}
     raise UsageError(_unknown(name, outputs))

@@ -7,6 +7,7 @@ from rag_assets.editing import read_histories
 from rag_assets.model import PublicationError
 from rag_assets.publishing.catalogue import attach_catalogues, catalogue_name, seal
 from rag_assets.storage import current_folder, match_keys, read_pointer
+from rag_assets.tracing.laboratory_tables import create_laboratory_tables
 from rag_assets.tracing.lineage import create_lineage
 from rag_assets.tracing.stored import create_stored_tables, load_table, path_list
 from rag_assets.workspace import Workspace
@@ -49,11 +50,13 @@ def open_sql(
     tables `runs`, `packs`, `verdicts` and `claims` of the stored outputs; `drafts` of chunks, with
     the status draft, published or archived (discarded, and never published); `lineage` from each
     verdict and item to the bytes, with `stages`, `publications`, `bindings` and `versions` beside
-    it.
+    it; of a laboratory `lab_runs`, `lab_recipes`, `lab_feedback`, `lab_feedback_products`,
+    `lab_products`, `lab_items` and the other tables of its store.
 
     Args:
         names: of the namespaces to look at; None for all.
-        has_knowledge: the views of spec 001 are wanted; what they need takes a moment to import.
+        has_knowledge: the views of spec 001 and the laboratory's tables are wanted; what they need
+            takes a moment to import.
 
     Raises:
         PublicationError: nothing is published.
@@ -77,6 +80,7 @@ def open_sql(
 
             namespaces = [workspace.namespace(name) for name in chosen]
             create_knowledge_views(connection, folders, namespaces)
+            create_laboratory_tables(connection, workspace)
         create_stored_tables(connection, workspace, chosen)
         create_lineage(connection, workspace)
         seal(connection)

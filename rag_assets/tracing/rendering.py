@@ -32,7 +32,8 @@ def render_overview(chains: Sequence[Chain]) -> str:
     for chain in chains:
         first, last = chain.steps[0], chain.steps[-1]
         file = next((step for step in chain.steps if step.kind == "file"), last)
-        status = str(first.facts.get("status", first.kind))
+        ground = next((step for step in chain.steps if step.kind == "ground"), None)
+        status = str(ground.facts["field"] if ground else first.facts.get("status", first.kind))
         mark = "holds" if chain.holds and chain.end == "file" else "look"
         digest = str(file.facts.get("sha256", ""))[:12]
         lines.append(f"{chain.name}  {status:<8} {mark:<6} {digest:<12}  {_folded(file.name)}")

@@ -5,6 +5,7 @@ them. The secret stays from one start to the next, so that an open page goes on 
 """
 
 import json
+import os
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from urllib.parse import urlencode
 from rag_assets.storage import hold_lock, write_private
 from rag_assets.workspace.layout import Workspace
 
+TOKEN_VARIABLE = "RAG_DESK_TOKEN"  # noqa: S105 - the name of it
 _TOKEN_BYTES = 32
 
 
@@ -35,7 +37,9 @@ class DeskAddress:
 
 
 def desk_token(workspace: Workspace) -> str:
-    """Return the secret of the workspace's desk, made at the first call."""
+    """Return the secret of the workspace's desk, made at the first call; `TOKEN_VARIABLE` first."""
+    if given := os.environ.get(TOKEN_VARIABLE):
+        return given
     path = _folder(workspace) / "token"
     with hold_lock(_folder(workspace) / "token.lock", "the desk's token", lambda _: None):
         if not path.is_file():

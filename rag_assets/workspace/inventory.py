@@ -9,14 +9,19 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from rag_assets.model import DamagedFileError, Progress, UsageError, hash_fields
-from rag_assets.storage import hold_lock, read_parquet, trouble_of_machine, write_parquet
+from rag_assets.storage import (
+    hold_lock,
+    mend_journal,
+    read_parquet,
+    trouble_of_machine,
+    write_parquet,
+)
 from rag_assets.workspace.changes import Change, Held, compare_contents
 from rag_assets.workspace.identity import Claim, Identities, reconcile
 from rag_assets.workspace.journal import (
     Journal,
     append_events,
     latest_overrides,
-    mend_journal,
     read_journal,
 )
 from rag_assets.workspace.layout import Namespace

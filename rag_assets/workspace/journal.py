@@ -1,16 +1,14 @@
 """The identity journal: append-only, synced, readable lines. Who was called what, and when."""
 
 import json
-import os
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
 from rag_assets.model import DamagedFileError
-from rag_assets.storage import explained_errors, sync_path
+from rag_assets.storage import append_journal_lines, read_journal_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +51,7 @@ def read_journal(path: Path) -> Journal:
     """
     bindings: list[Binding] = []
     overrides: list[Override] = []
-    for number, line in enumerate(_whole_lines(path), start=1):
+    for number, line in enumerate(read_journal_lines(path), start=1):
         try:
             event = json.loads(line)
             kind = event.pop("event")
@@ -80,82 +78,15 @@ def _check_values(event: dict[str, Any]) -> None:
             raise TypeError(f"'{key}' must be text, got {value!r}")
 
 
-def _whole_lines(path: Path) -> list[str]:
-    try:
-        with explained_errors(path, "read"):
-            data = path.read_bytes()
-    except FileNotFoundError:
-        return []
-    whole = data[: data.rfind(b"\n") + 1]
-    try:
-        # Not splitlines(): a file's name may hold U+2028 or U+0085, which end no line here.
-        return whole.decode("utf-8").split("\n")[:-1]
-    except UnicodeDecodeError as error:
-        line = whole[: error.start].count(b"\n") + 1
-        raise DamagedFileError(
-            f"{path}, line {line}: not UTF-8. Restore the file from a backup or delete this line."
-        ) from error
-
-
-def mend_journal(path: Path) -> str | None:
-    """Cut a half-written last line, which a crash leaves behind; call with the lock held.
-
-    Returns:
-        What was cut, for the log; None when the journal was whole. The event is lost only on
-        paper: reconciling appends it again.
-    """
-    try:
-        with explained_errors(path, "read"):
-            data = path.read_bytes()
-    except FileNotFoundError:
-        return None
-    end = data.rfind(b"\n") + 1
-    if end == len(data):
-        return None
-    with explained_errors(path), path.open("rb+") as handle:
-        handle.truncate(end)
-        handle.flush()
-        os.fsync(handle.fileno())
-    torn = data[end:].decode("utf-8", "replace")
-    return f"{path}: the last line was half-written ({len(data) - end} bytes: {torn[:60]!r}); cut."
-
-
 def append_events(path: Path, events: Sequence[Binding | Override]) -> None:
     """Append events in one synced write; call with the lock held and the journal mended.
 
     Raises:
         StorageError: the disk is full or refuses the write; the journal is as it was.
     """
-    if not events:
-        return
     at = datetime.now(UTC).isoformat(timespec="seconds")
-    lines = "".join(
-        json.dumps(_as_line(event) | {"at": at}, ensure_ascii=False) + "\n" for event in events
-    )
-    with explained_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        is_new = not path.exists()
-        with taken_back_if_failed(path):
-            with path.open("ab") as handle:
-                handle.write(lines.encode("utf-8"))
-                handle.flush()
-                os.fsync(handle.fileno())
-            if is_new:
-                sync_path(path.parent)
-
-
-@contextmanager
-def taken_back_if_failed(path: Path) -> Iterator[None]:
-    """Cut what the block appended to a journal if it fails; call with the lock held."""
-    size = path.stat().st_size if path.exists() else None
-    try:
-        yield
-    except BaseException:
-        if size is None:
-            path.unlink(missing_ok=True)
-        elif path.exists():
-            os.truncate(path, size)
-        raise
+    lines = [json.dumps(_as_line(event) | {"at": at}, ensure_ascii=False) for event in events]
+    append_journal_lines(path, lines)
 
 
 def _as_line(event: Binding | Override) -> dict[str, Any]:

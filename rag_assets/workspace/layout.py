@@ -207,6 +207,11 @@ class Workspace:
         return self.root / "data" / "citation_audits"
 
     @property
+    def judgement_journal(self) -> Path:
+        """What people have decided on citations; as little rebuilt as the identity journals."""
+        return self.meta / "journal" / "judgements" / "citations.jsonl"
+
+    @property
     def queries(self) -> Path:
         """The user's questions."""
         return self.root / "queries"
@@ -251,6 +256,11 @@ class Workspace:
     def settings(self) -> Settings:
         """The settings of the workspace itself, for what spans namespaces."""
         return merge_layers([default_layer(), read_layer(self.root / MARKER)])
+
+    def settings_stamp(self) -> tuple[int, int]:
+        """Return what changes when somebody writes the workspace's own settings."""
+        stat = (self.root / MARKER).stat()
+        return stat.st_mtime_ns, stat.st_size
 
     def namespace_file(self, name: str) -> Path:
         """The YAML file that declares a namespace."""

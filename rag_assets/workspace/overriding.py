@@ -10,15 +10,19 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from rag_assets.model import UsageError, drop_controls, hide_credentials
-from rag_assets.storage import append_log, explained_errors, hold_lock
+from rag_assets.storage import (
+    append_log,
+    explained_errors,
+    hold_lock,
+    mend_journal,
+    taken_back_if_failed,
+)
 from rag_assets.workspace.inventory import lock_inventory
 from rag_assets.workspace.journal import (
     Override,
     append_events,
     latest_overrides,
-    mend_journal,
     read_journal,
-    taken_back_if_failed,
 )
 from rag_assets.workspace.layout import Namespace
 

@@ -146,7 +146,8 @@ def overrides_digest(namespace: Namespace) -> str:
 def settings_digest(namespace: Namespace) -> str:
     """Return the digest of all settings that records depend on: a whole build applies them."""
     settings = namespace.settings.model_dump(
-        mode="json", exclude={"sensors", "retrieve", "llm", "verify", "publish", "export", "lab"}
+        mode="json",
+        exclude={"sensors", "retrieve", "llm", "verify", "publish", "export", "desk", "lab"},
     )
     for limit in (
         "workers",

@@ -1,6 +1,7 @@
 """The laboratory in Dagster: request files become runs, runs are checked, no circle."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,8 +28,6 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def root(tmp_path: Path, library: Path) -> Path:
-    import shutil
-
     made = tmp_path / "lab"
     shutil.copytree(library, made)
     with (made / "config.yaml").open("a", encoding="utf-8") as stream:
@@ -102,6 +101,11 @@ def test_runs_of_commands_are_recorded_in_the_ui(root: Path, instance: dg.Dagste
     work(lab, now=lambda: AT, clock=lambda: 0.0)
     assert tick(root, instance).skip_message == "1 runs of commands were recorded"
     assert instance.get_materialized_partitions(RUNS) == {run.id}
+    for name in ("recipes_follow_the_rules", "citations_of_runs_resolve"):
+        found = instance.get_latest_asset_check_evaluation_record(dg.AssetCheckKey(RUNS, name))
+        assert found is not None
+        assert isinstance(found.evaluation, dg.AssetCheckEvaluation)
+        assert found.evaluation.passed
     assert tick(root, instance).skip_message == "nothing new"
 
 
@@ -111,8 +115,6 @@ def test_a_file_that_cannot_be_used_is_named(root: Path, instance: dg.DagsterIns
 
 
 def test_a_run_that_fails_is_told_and_tried_again(root: Path, instance: dg.DagsterInstance) -> None:
-    import shutil
-
     shutil.move(root / "index" / "kb_modulation", root / "index" / "away")
     (asked,) = tick(root, instance).run_requests
     ran = run_key(root, instance, asked.partition_key, raise_on_error=False, tags=dict(asked.tags))
@@ -154,15 +156,27 @@ def test_a_broken_recipe_and_a_lost_citation_are_found(
 
 
 def test_a_workspace_without_a_laboratory_has_none_of_its_assets(root: Path) -> None:
-    config = root / "config.yaml"
-    values = yaml.safe_load(config.read_text("utf-8"))
-    keys = {
-        key.to_user_string() for key in defs_of(root).resolve_asset_graph().get_all_asset_keys()
-    }
-    assert {"lab/requests", "lab/experience", "lab/recipe_runs"} <= keys
+    other = root.with_name("without")
+    shutil.copytree(root, other)
+    values = yaml.safe_load((root / "config.yaml").read_text("utf-8"))
     del values["lab"]
-    config.write_text(yaml.safe_dump(values), encoding="utf-8")
-    keys = {
-        key.to_user_string() for key in defs_of(root).resolve_asset_graph().get_all_asset_keys()
+    (other / "config.yaml").write_text(yaml.safe_dump(values), encoding="utf-8")
+    assert names_of(other) < names_of(root)
+    assert names_of(root) - names_of(other) == {
+        "lab/requests", "lab/experience", "lab/recipe_runs", "lab/feedback_reports",
+        "lab/memory_extractions", "lab/experience_index", "experience_equals_its_events",
+        "every_feedback_has_its_report", "recipes_follow_the_rules", "citations_of_runs_resolve",
+        "lab_requests", "lab_feedback", "make_recipes", "learn_from_feedback",
+    }  # fmt: skip
+
+
+def names_of(root: Path) -> set[str]:
+    """Return the names of all assets, checks, sensors and jobs of a workspace."""
+    defs = defs_of(root)
+    graph = defs.resolve_asset_graph()
+    return {
+        *(key.to_user_string() for key in graph.get_all_asset_keys()),
+        *(key.name for key in graph.asset_check_keys),
+        *(sensor.name for sensor in defs.sensors or ()),
+        *(job.name for job in defs.resolve_all_job_defs() if not job.name.startswith("__")),
     }
-    assert not any(key.startswith("lab/") for key in keys)

@@ -108,7 +108,7 @@ def test_json_gives_the_same_audit_again() -> None:
 
 def test_json_shape_is_as_documented() -> None:
     data = audit_to_json(made())
-    assert data["schema"] == "rag-assets/citation-audit/5"
+    assert data["schema"] == "rag-assets/citation-audit/6"
     assert data["publications"] == {"thesis": "thesis-1"}
     assert data["counts"]["ERROR"] == 1
     assert data["rows"][3]["nearest_uids"] == ["wages"]

@@ -24,6 +24,7 @@ READ = {
     ("rag query", "project"),
     ("rag replay", "pack"),
     ("rag export-used-sources", "file"),
+    ("rag judgements list", "draft"),
     *(
         (f"rag draft {each}", "document")
         for each in ("create", "show", "edit", "publish", "discard")

@@ -117,7 +117,8 @@ def test_work_that_fails_says_why_and_cancelled_work_ends(page: Page, desk: Desk
     expect(page.locator("p.trouble")).to_have_text("there is trouble.")
     other = Conversation(desk)
     page.goto(f"{home}work/{other.job.key}")
-    page.get_by_role("button", name="Cancel").click()
+    with page.expect_response("**/cancel"):
+        page.get_by_role("button", name="Cancel").click()
     other.say("too late")
     expect(page.locator("main")).to_contain_text("Cancelled.")
     assert other.job.told == []

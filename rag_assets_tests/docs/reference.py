@@ -54,6 +54,9 @@ VERDICT_REASONS = {
     "supported": ("OK", "The best passage reaches the scorer's threshold."),
     "weakly_supported": ("WEAK", ("It reaches the lower threshold only: cite better, or say "
     "less.")),
+    "judged_supported": ("OK", "A person has judged that the source supports the sentence."),
+    "judged_unsupported": ("MISSING", "A person has judged that the source does not support it."),
+    "judged_needs_work": ("WEAK", "A person has judged that the sentence needs work."),
     "wrong_page": ("WEAK", "Supported, but not on the page that the citation names."),
     "wrong_article": ("WEAK", ("Supported, but by another article than the citation names, "
     "or by a passage that does not speak of it.")),

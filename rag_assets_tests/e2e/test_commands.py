@@ -69,7 +69,7 @@ def test_no_command_is_left_out_here() -> None:
     # statutes, retrieval/papers, answering, lab
     elsewhere = {
         "eval", "calibrate", "models", "ui", "mcp", "replay", "export-used-sources", "audit", "law",
-        "route", "ask", "draft", "lab",
+        "route", "ask", "draft", "lab", "judgements",
     }  # fmt: skip
     assert set(COMMANDS) == tested | looking | reporting | elsewhere
 

@@ -8,9 +8,14 @@ import pytest
 import yaml
 
 from rag_assets.assets import build_namespace_assets
+from rag_assets.knowledge import RetrieveConfig
+from rag_assets.knowledge.config import retrieve_settings
+from rag_assets.model import ConfigurationError
 from rag_assets.publishing.catalogue import catalogue_name, open_catalogue, read_table
 from rag_assets.publishing.entity_schemas import GRAPH_SCHEMAS
 from rag_assets.retrieval import Retriever, SearchFilters, explain_hit
+from rag_assets.retrieval.explaining import explain
+from rag_assets.settings import GraphMode
 from rag_assets.storage import current_folder, read_manifest
 from rag_assets.workspace import Namespace, Workspace, shipped_settings
 from rag_assets_tests.laws.driver import SMALL, build, make_workspace, put, state_of
@@ -137,6 +142,104 @@ def test_a_question_names_what_it_writes_as_a_name(
         assert set(reader.entity_graph.names_in(question)) == named
 
 
+def test_what_is_more_than_a_step_away_is_told_as_such() -> None:
+    told = {"entities": ["Ed Wood", "Burbank"], "sentences": 0}
+    assert explain({"entities": told}) == "via Ed Wood – Burbank, by way of others"
+
+
+def test_listed_names_lead_across_spellings_and_relisting_finds_anew(
+    workspace: Workspace,
+) -> None:
+    put(workspace, "evidence/acid.md", "With formic acid the crystals grew larger near Kyoto.\n")
+    question = "甲酸有什么作用？"
+    namespace = switch(workspace, is_on=True)
+    build(namespace)
+    # A spelling more is known to questions, though no passage has it.
+    one, more = ["formic acid", "acetic acid"], [["formic acid", "甲酸"], "acetic acid"]
+    crystals = [["crystals", "甲酸"]]
+    listed = ((one, None), (more, "formic acid"), (crystals, "crystals"), ([], None))
+    for names, key in listed:
+        text = yaml.safe_dump({**SMALL, "graph": {"enabled": True, "names": names}})
+        workspace.namespace_file("lib").write_text(text, encoding="utf-8")
+        namespace = workspace.namespace("lib")
+        assert build(namespace).computed["entities"] == 4
+        assert build(namespace).computed["entities"] == 0
+        with Retriever(workspace, ["lib"]) as retriever:
+            (reader,) = retriever.readers
+            assert reader.entity_graph is not None
+            assert set(reader.entity_graph.names_in(question)) == ({key} if key else set())
+            # One word in small letters counts where it is listed.
+            known = reader.entity_graph.names_in("why are crystals large?")
+            assert set(known) == ({"crystals"} if key == "crystals" else set())
+            scored = reader.entity_graph.scores(question)
+            assert bool(scored) == bool(key)
+            assert all(chunk.startswith("acid:") for chunk in scored)
+
+
+def test_modes_walk_through_passages_or_through_sentences_by_the_questions_words(
+    tmp_path: Path,
+) -> None:
+    made = make_workspace(tmp_path / "library", lib=ON)
+    life = (
+        "Once Ada Karr was born in Tarn Vale. Then Ada Karr drew a map of Port Osk. In Lower Wen "
+    )
+    put(made, "evidence/life.md", f"{life} it rained.\n")
+    for name, place in (("vale", "Tarn Vale"), ("port", "Port Osk"), ("wen", "Lower Wen")):
+        put(made, f"evidence/{name}.md", f"Many ships once came to {place} with Zed Quill.\n")
+    build(made.namespace("lib"))
+    with Retriever(made, ["lib"]) as retriever:
+        (reader,) = retriever.readers
+        graph = reader.entity_graph
+        assert graph is not None
+
+        def found(question: str, mode: GraphMode) -> dict[str, float]:
+            return {
+                chunk.split(":")[0]: score for chunk, score in graph.scores(question, mode).items()
+            }
+
+        born, drew = "Where was Ada Karr born?", "Of what did Ada Karr draw a map?"
+        # A passage does not tell what is asked for; a sentence does, in the question's words.
+        local = found(born, "local")
+        assert local == found(drew, "local")
+        assert local["vale"] == local["port"]
+        for mode in ("global", "mix"):
+            assert found(born, mode)["vale"] > found(born, mode)["port"]
+            assert found(drew, mode)["vale"] < found(drew, mode)["port"]
+        lead = {mode: _lead(found(born, mode)) for mode in ("local", "mix", "global")}
+        assert lead["local"] == 0 < lead["mix"] < lead["global"]
+        (chunk,) = (chunk for chunk in graph.chunk_ids if chunk.startswith("vale:"))
+        told = {"entities": ["Ada Karr", "Tarn Vale"], "sentences": 1}
+        assert graph.explain(born, chunk, "global") == told
+        # No sentence names it beside another: there is nothing to walk through.
+        put(made, "evidence/alone.md", "It snowed in Far Dell.\n")
+    build(made.namespace("lib"))
+    with Retriever(made, ["lib"]) as retriever:
+        (reader,) = retriever.readers
+        assert reader.entity_graph is not None
+        scored = {mode: reader.entity_graph.scores("Is it cold in Far Dell?", mode)
+                  for mode in ("local", "global", "mix")}  # fmt: skip
+        assert scored["global"] == {}
+        assert scored["local"] == scored["mix"] != {}
+
+
+def _lead(scores: dict[str, float]) -> float:
+    return scores["vale"] - scores["port"]
+
+
+@pytest.mark.parametrize("mode", ["local", "global"])
+def test_a_request_names_the_mode(workspace: Workspace, mode: GraphMode) -> None:
+    build(workspace.namespace("lib"))
+    settings = retrieve_settings(shipped_settings().retrieve, RetrieveConfig(graph=mode))
+    with Retriever(workspace, ["lib"], settings) as retriever:
+        (reader,) = retriever.readers
+        graph = reader.entity_graph
+        assert graph is not None
+        assert graph.scores(QUESTION) != graph.scores(QUESTION, "global")
+        hits = {hit.chunk_id: hit for hit in retriever.retrieve(QUESTION).hits}
+        for chunk, score in graph.scores(QUESTION, mode).items():
+            assert hits[chunk].scores["graph"] == score
+
+
 def test_filters_hold_for_what_entities_find(workspace: Workspace) -> None:
     put(workspace, "instruction/note.md", "# Note\n\nOur teacher saw Ed Wood with Vincent Price.\n")
     build(workspace.namespace("lib"))
@@ -212,3 +315,15 @@ def is_on(template: str) -> bool:
     path = Path(__file__).parents[2] / "configs" / "namespaces" / f"{template}.yaml"
     stated = yaml.safe_load(path.read_text(encoding="utf-8"))
     return bool(stated.get("graph", {}).get("enabled", False))
+
+
+@pytest.mark.parametrize(
+    ("names", "place"),
+    [([""], "graph.names.0.0"), (["ok", ["a", 5]], "graph.names.1.1"), ([[]], "graph.names.0")],
+)
+def test_a_name_that_is_none_is_refused_where_it_stands(
+    tmp_path: Path, names: list[object], place: str
+) -> None:
+    made = make_workspace(tmp_path / "library", lib={"graph": {"enabled": True, "names": names}})
+    with pytest.raises(ConfigurationError, match=f"'{place}'"):
+        made.namespace("lib")

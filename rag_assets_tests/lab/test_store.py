@@ -24,10 +24,14 @@ from rag_assets.lab import (
     find_product,
     give_feedback,
     import_events,
+    import_experiments,
+    list_feedback,
     list_items,
     list_products,
+    list_runs,
     open_laboratory,
     read_run,
+    read_sheet,
     record_run,
     rename_product,
     save_preset,
@@ -47,6 +51,7 @@ from rag_assets.model import (
 from rag_assets.workspace import Workspace
 from rag_assets_tests.lab.laboratories import (
     AT,
+    PRODUCTS,
     form,
     make_laboratory,
     make_workspace,
@@ -233,6 +238,16 @@ def _product(lab: Laboratory) -> None:
         save_preset(writing, [add_product(writing, "H2").id])
 
 
+def _preset(lab: Laboratory) -> None:
+    with lab.store.writing(AT, "ana") as writing:
+        save_preset(writing, [find_product(writing, name).id for name in ("CO", "CH4")])
+
+
+def _template(lab: Laboratory) -> None:
+    with lab.store.writing(AT, "ana") as writing:
+        save_template(writing, "mof_expert", "{{ citation }}: {{ content }}")
+
+
 def _run(lab: Laboratory) -> None:
     put_run(lab, "r3")
 
@@ -247,7 +262,7 @@ def _fold(lab: Laboratory) -> None:
     lab.store.fold_anew()
 
 
-def run_and_die(root: Path, work: Callable[[Laboratory], None], at: int) -> int:
+def run_and_die(root: Path, work: Callable[[Laboratory], object], at: int) -> int:
     """Do the work in a child that is killed before statement or commit `at`; say how it ended."""
     child = os.fork()
     if child == 0:
@@ -270,6 +285,8 @@ def run_and_die(root: Path, work: Callable[[Laboratory], None], at: int) -> int:
     "work",
     [
         _product,
+        _preset,
+        _template,
         _run,
         *(
             pytest.param(work, marks=pytest.mark.slow)
@@ -281,6 +298,73 @@ def test_a_kill_in_any_statement_leaves_all_or_nothing(
     lab: Laboratory, work: Callable[[Laboratory], None]
 ) -> None:
     give_feedback(lab, "r1", form(lab, pros="Ethylene rose."), Strategy(), at=AT, by="ana")
+    heads = kill_everywhere(lab, work)
+    # Before the commit there is nothing of it, after it everything, and never a part.
+    assert len(heads) > 5
+    assert len(set(heads)) == (1 if work is _fold else 2)
+
+
+@pytest.mark.slow
+def test_a_kill_while_an_export_is_imported_leaves_all_or_nothing(
+    lab: Laboratory, tmp_path: Path
+) -> None:
+    fill(lab)
+    lines = list(export_events(lab.store))
+    other = open_laboratory(make_workspace(tmp_path / "other", {"lab": {}}))
+    heads = kill_everywhere(other, lambda empty: import_events(empty.store, lines))
+    assert set(heads) == {0, len(lines)}
+    assert len(heads) > len(lines)
+    assert projections(other) == projections(lab)
+
+
+@pytest.mark.slow
+def test_a_kill_while_a_sheet_is_imported_is_made_good_by_importing_it_again(
+    lab: Laboratory, tmp_path: Path
+) -> None:
+    sheet = tmp_path / "past.csv"
+    sheet.write_text(
+        "M1,M2,ratio,modifier,C2H4,score,pros\n"
+        "Cu,Mo,1:1,glycine,3,7,Ethylene rose.\nCu,Zn,1:1,glycine,2,5,Ethylene fell.\n",
+        encoding="utf-8",
+    )
+    found = read_sheet(sheet, PRODUCTS, lab.workspace.settings.parse)
+    assert len(found.experiments) == 2
+
+    def read_in(into: Laboratory) -> None:
+        import_experiments(into, found, at=AT, by="ana", learn=True)
+
+    def look(at: Laboratory) -> tuple[set[str], dict[str, int], list[str]]:
+        with at.store.reading() as reading:
+            runs = {run.id for run, _ in list_runs(reading)}
+            given = {one.run_id: one.version for one in list_feedback(reading)}
+            return runs, given, sorted(item.content for item in list_items(reading))
+
+    ends: list[object] = []
+
+    def again(after: Laboratory) -> None:
+        read_in(after)
+        ends.append(look(after))
+
+    heads = kill_everywhere(lab, read_in, again)
+    assert len(set(heads)) > 4
+    assert all(end == ends[-1] for end in ends)
+    assert ends[-1] == look(lab)
+    assert len(look(lab)[1]) == 2
+
+
+def kill_everywhere(
+    lab: Laboratory,
+    work: Callable[[Laboratory], object],
+    then: Callable[[Laboratory], object] = lambda lab: None,
+) -> list[int]:
+    """Kill `work` before each of its statements, each time from the same beginning.
+
+    Args:
+        then: is done after each kill, when the store was looked at.
+
+    Returns:
+        The newest event after each kill, and at last after the whole of it.
+    """
     lab.store.close()
     kept = {path.name: path.read_bytes() for path in lab.store.path.parent.iterdir()}
     before, ended, heads = projections(lab), signal.SIGKILL.value, list[int]()
@@ -297,11 +381,10 @@ def test_a_kill_in_any_statement_leaves_all_or_nothing(
         with lab.store.reading() as reading:
             heads.append(reading.head())
         assert heads[-1] > heads[0] or after == before, len(heads)
+        then(lab)
         lab.store.close()
-    # Before the commit there is nothing of it, after it everything, and never a part.
-    assert len(heads) > 5
     assert heads == sorted(heads)
-    assert len(set(heads)) == (1 if work is _fold else 2)
+    return heads
 
 
 @pytest.mark.slow
@@ -364,6 +447,14 @@ def test_a_value_that_json_does_not_know_is_refused(lab: Laboratory) -> None:
 _LOADED = """
 import sys
 from rag_assets.cli import main
+from rag_assets.definitions import build_definitions
+from rag_assets.tracing.laboratory_tables import create_laboratory_tables
+from rag_assets.tracing.recipes import find_grounds
+from rag_assets.workspace import Workspace
+workspace = Workspace.open(sys.argv[1])
+build_definitions(workspace)
+assert find_grounds(workspace, "run#1") is None
+create_laboratory_tables(None, workspace)
 sys.argv = ["rag", "--workspace", sys.argv[1], "status"]
 try:
     main()

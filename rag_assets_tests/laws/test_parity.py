@@ -193,7 +193,9 @@ class Histories(RuleBasedStateMachine):
 class HistoriesWithEntities(Histories):
     """The same, of a library that finds entities."""
 
-    settings: ClassVar[Mapping[str, Any]] = {"graph": {"enabled": True}}
+    settings: ClassVar[Mapping[str, Any]] = {
+        "graph": {"enabled": True, "names": [["stomata", "气孔"], "roof"]}
+    }
 
 
 def _run(examples: int, steps: int, *, fixed: bool, machine: type[Histories] = Histories) -> None:

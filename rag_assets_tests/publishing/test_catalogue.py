@@ -144,6 +144,17 @@ def test_namespaces_of_any_name_are_united(tmp_path: Path, namespace: str) -> No
     assert counts == [("thesis", 1), (namespace, 2)]
 
 
+def test_a_column_that_no_publication_has_yet_is_null(tmp_path: Path, path: Path) -> None:
+    # All were made by an older version: queries written for this one still run.
+    copy = tmp_path / "older.duckdb"
+    shutil.copy(path, copy)
+    with duckdb.connect(str(copy)) as older:
+        older.execute("ALTER TABLE chunks DROP COLUMN edited")
+    with attach_catalogues({"a": copy}) as connection:
+        found = connection.execute("SELECT count(*), count(edited) FROM chunks").fetchone()
+    assert found == (8, 0)
+
+
 def test_attached_catalogues_cannot_be_changed(path: Path) -> None:
     with attach_catalogues({"a": path}) as connection, pytest.raises(duckdb.Error):
         connection.execute("DELETE FROM a.chunks")

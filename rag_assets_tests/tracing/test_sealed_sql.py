@@ -9,6 +9,7 @@ import pytest
 from rag_assets.auditing import audit_citations
 from rag_assets.auditing.claims import audit_claims
 from rag_assets.evidence import Question, ask
+from rag_assets.lab import init_laboratory
 from rag_assets.publishing.catalogue import catalogue_name
 from rag_assets.storage import current_folder
 from rag_assets.tracing import open_sql
@@ -28,6 +29,8 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
         "evidence/old.md": "# Old\n\nWater.\n",
     }
     made = make_workspace(tmp_path_factory.mktemp("sealed") / "论文", files, SETTINGS)
+    init_laboratory(made)
+    made = Workspace.open(made.root)
     build(made.namespace("thesis"))
     override_metadata(made.namespace("thesis"), "old", {"archived": "true"}, "superseded")
     editor = open_editor(made.namespace("thesis"), "roofs")

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from rag_assets.model import DamagedFileError, UsageError
+from rag_assets.storage import mend_journal
 from rag_assets.workspace import (
     Binding,
     Namespace,
@@ -15,7 +16,7 @@ from rag_assets.workspace import (
     set_metadata,
     take_inventory,
 )
-from rag_assets.workspace.journal import append_events, latest_overrides, mend_journal
+from rag_assets.workspace.journal import append_events, latest_overrides
 from rag_assets_tests.laws.driver import put, silent, uids_of
 
 FIRST = Binding("bind", "a" * 64, "raw/evidence/叶片\n2.md", "叶片-2")

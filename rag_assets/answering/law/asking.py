@@ -18,6 +18,7 @@ from rag_assets.agents import (
 )
 from rag_assets.agents.statements import CHECKING_VERSION, StatementJudge, VerbatimJudge
 from rag_assets.agents.trace import Limits
+from rag_assets.agents.worlds import Watch, unwatched
 from rag_assets.answering.asking import SINGLE_STEPS, citable_filters, reader_of
 from rag_assets.answering.law.checking import LAW_CHECKING_VERSION, check_law
 from rag_assets.answering.law.notices import law_notices
@@ -65,6 +66,7 @@ def answer_statutes(
     model: ChatModel | None,
     scorer: "Scorer",
     clock: Callable[[], float],
+    watch: Watch = unwatched,
 ) -> LawAnswer:
     """Return the answer to a question about law, every point of it checked.
 
@@ -74,6 +76,7 @@ def answer_statutes(
         model: writes the answer; None for rules, which quote articles.
         scorer: holds each sentence that a model wrote against the articles that it cites.
         clock: seconds from any beginning, for `limits.seconds`.
+        watch: is told each search and each call of the model, before it is made.
 
     Raises:
         UsageError: no text in the question, or no statutes in what is asked.
@@ -92,7 +95,7 @@ def answer_statutes(
     if model is not None:
         policy = ModelPolicy.of(model, load_prompt(PROMPT), _tools(asked))
     budget = Budget(limits.tokens, limits.seconds, clock=clock)
-    world = LiveWorld(law_tools(), search, model, budget)
+    world = LiveWorld(law_tools(), search, model, budget, watch)
     trace = run_agent(_job(asked, limits, policy), world)
     _require_printed(retriever, trace)
     sources = _by_alias(search, trace)

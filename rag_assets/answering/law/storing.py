@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 
+from rag_assets.agents.worlds import Watch, unwatched
 from rag_assets.answering.law.asking import LawQuestion, answer_statutes, replay_law_answer
 from rag_assets.answering.law.record import LawAnswer, law_answer_from_json, write_law_answer
 from rag_assets.answering.law.rendering import render_law_answer
@@ -46,6 +47,7 @@ def ask_statutes(
     mode: Mode = "agent",
     policy: PolicyChoice | None = None,
     notify: Callable[[str], None] = lambda sentence: None,
+    watch: Watch = unwatched,
 ) -> LawOutcome:
     """Answer a question by the statutes of a workspace, and store the answer.
 
@@ -57,6 +59,7 @@ def ask_statutes(
         mode: `single` searches once; always so with `answer.agentic: false`.
         policy: who searches and writes; None for `answer.policy`.
         notify: is told what a person should know while it works.
+        watch: is told each search and each call of the model, before it is made.
 
     Raises:
         UsageError: no text, an unknown namespace, none that holds a statute.
@@ -71,6 +74,7 @@ def ask_statutes(
         answer = answer_statutes(
             retriever, LawQuestion(question, str(as_of), tuple(namespaces), chosen),
             limits_of(settings), model=model, scorer=open_answer_scorer(workspace), clock=clock,
+            watch=watch,
         )  # fmt: skip
     texts = {".md": render_law_answer(answer), ".json": write_law_answer(answer)}
     what = f"answer about law to '{question}'"

@@ -36,6 +36,7 @@ from rag_assets.auditing.deciding import Case
 from rag_assets.auditing.drafts.anchors import Citation
 from rag_assets.auditing.drafts.draft import CitedSentence, Draft
 from rag_assets.auditing.encoders import Encoder
+from rag_assets.auditing.judgements import Judgements, join_judgements
 from rag_assets.auditing.judging_cases import Court
 from rag_assets.auditing.library import CitedDocumentRef, Library
 from rag_assets.auditing.ordering import (
@@ -86,6 +87,7 @@ def make_claim_audit(
     make_scorer: Callable[[VerifySettings, Encoder], Scorer] = load_scorer,
     on_progress: Progress | None = None,
     as_of: date | None = None,
+    judgements: Judgements | None = None,
 ) -> ClaimAudit:
     """Return the strong assertions of a draft that cite nothing, with what speaks of them.
 
@@ -100,6 +102,7 @@ def make_claim_audit(
         causes: keeps which sentences claim a cause.
         on_progress: told while evidence is sought and read.
         as_of: the library's day, to be recorded where statutes are cited.
+        judgements: what people have decided on sentences and documents that they cite.
 
     Raises:
         ConfigurationError: as `verify_citations`.
@@ -115,7 +118,7 @@ def make_claim_audit(
     }
     court = Court(library, scorers, verify.k, store or VerdictStore(), on_progress)
     desk = _Desk(draft, library, court, searcher, claims.assertions)
-    evidence = desk.judge_covering()
+    evidence = desk.judge_covering(judgements or Judgements())
     scorer = scorers[namespaces[0]]
     queries = {
         number: suggest_query(assertion.sentence.claim)
@@ -184,8 +187,8 @@ class _Desk:
         self._assertions = assertions
         self._cited: dict[int, set[DocumentKey]] = {}
 
-    def judge_covering(self) -> Found:
-        """Return the verdicts on the citations at the ends of paragraphs."""
+    def judge_covering(self, judgements: Judgements) -> Found:
+        """Return the verdicts on the citations at the ends of paragraphs; people's come first."""
         covered = tuple(
             _sentence(number, assertion, assertion.citations)
             for number, assertion in enumerate(self._assertions)
@@ -197,7 +200,10 @@ class _Desk:
             if isinstance(case.target, CitedDocumentRef):
                 document = (case.target.namespace, case.target.doc_uid)
                 self._cited.setdefault(case.sentence.index, set()).add(document)
-        return self._judge(cases)
+        return {
+            number: join_judgements(verdicts, judgements)
+            for number, verdicts in self._judge(cases).items()
+        }
 
     def judge_found(self, queries: Mapping[int, str], most: int) -> Found:
         """Return the verdicts on what queries find, each as if the assertion cited it.

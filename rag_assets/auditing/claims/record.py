@@ -126,7 +126,7 @@ class ClaimAudit:
     searched_now: int = field(default=0, compare=False)
     judged_now: int = field(default=0, compare=False)
 
-    schema: ClassVar[str] = "rag-assets/claim-audit/3"
+    schema: ClassVar[str] = "rag-assets/claim-audit/4"
     command: ClassVar[str] = "rag audit"
     title: ClassVar[str] = "Claim audit"
     about: ClassVar[str] = (

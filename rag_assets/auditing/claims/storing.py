@@ -11,6 +11,7 @@ from rag_assets.auditing.claims.record import ClaimAudit, CounterMode
 from rag_assets.auditing.claims.report import render_claims
 from rag_assets.auditing.claims.searching import PublishedIndex, Searcher, open_searches
 from rag_assets.auditing.drafts.draft import Draft, draft_of_text, read_draft
+from rag_assets.auditing.judgements import judgements_of
 from rag_assets.auditing.published import PublishedLibrary, open_published
 from rag_assets.auditing.storing import AuditKind, AuditOutcome, keep_audit, scorer_maker
 from rag_assets.auditing.verdict_store import open_verdicts
@@ -106,7 +107,7 @@ def _audit(
                 draft, library, library.encoders(), Searcher(PublishedIndex(retriever), searches),
                 workspace.settings.verify, settings, namespaces=list(publications),
                 store=verdicts, causes=CausalReader(causes), make_scorer=scorer_maker(workspace),
-                on_progress=on_progress, as_of=as_of,
+                on_progress=on_progress, as_of=as_of, judgements=judgements_of(workspace),
             )  # fmt: skip
     for store in (verdicts, searches, causes):
         store.save(notify)

@@ -1,6 +1,6 @@
 """The page of a citation audit: the draft with a verdict on every cited sentence."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from rag_assets.auditing.drafts.draft import Draft
@@ -62,10 +62,16 @@ def show_verdict(row: CitationVerdict) -> Passage:
         mark_end=len(before) + len(marked),
         label=row.status,
         tone=TONES[row.status],
-        remark=" ".join(filter(None, (row.reason.replace("`", ""), row.scoring_note))),
+        remark=" ".join(_told(row)),
         speaks_for=tuple(dict.fromkeys(sign.text for sign in row.speaks_for)),
         speaks_against=tuple(dict.fromkeys(sign.text for sign in row.speaks_against)),
     )
+
+
+def _told(row: CitationVerdict) -> Iterator[str]:
+    for part in (row.reason, row.scoring_note, row.outdated_judgement):
+        if part:
+            yield part.replace("`", "")
 
 
 def _parted(passage: str, quote: str | None) -> tuple[str, str, str]:

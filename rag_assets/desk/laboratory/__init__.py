@@ -5,10 +5,7 @@ function of `rag_assets.lab`, and renders. What must not be lost when it cannot 
 that a person has filled, is shown again with what is wrong.
 """
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 
 from rag_assets.desk.laboratory import (
     experience,
@@ -28,16 +25,10 @@ __all__ = ["add_laboratory"]
 
 
 def add_laboratory(application: FastAPI, desk: Desk) -> None:
-    """Add the pages; what waits in the queue is worked on from when the desk opens."""
+    """Add the pages, and go on with what waits in the queue; all of it ends with the desk."""
     application.state.laboratory = opened = OpenLab(desk)
-
-    @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        opened.begin()
-        yield
-        opened.close()
-
-    application.include_router(APIRouter(lifespan=lifespan))
+    desk.at_end.append(opened.close)
+    opened.begin()
     for module in (
         queue, runs, traces, feedback, reports, history, experience, passages, settings,
     ):  # fmt: skip

@@ -4,11 +4,11 @@ from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
 from rag_assets.desk.laboratory.shared import LabOf
+from rag_assets.desk.passages import read_passage
 from rag_assets.desk.rendering import page
 from rag_assets.lab import CITATION
 from rag_assets.lab.queueing import view_run
 from rag_assets.model import PublicationError, UsageError
-from rag_assets.tools import trace_citation
 
 router = APIRouter()
 
@@ -24,7 +24,7 @@ def show(request: Request, open_lab: LabOf, citation: str, run: str = "") -> Res
         shown = view_run(open_lab.lab, run).sources.get(citation)
     found, trouble = None, ""
     try:
-        found = trace_citation(open_lab.lab.workspace, citation)
+        found = read_passage(open_lab.desk, citation)
     except (UsageError, PublicationError) as error:
         trouble = str(error)
     status = 404 if found is None and shown is None else 200

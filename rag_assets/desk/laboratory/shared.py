@@ -15,7 +15,7 @@ from starlette.responses import RedirectResponse, Response
 from rag_assets.desk.jobs import Job
 from rag_assets.desk.laboratory.brought import BroughtSheets
 from rag_assets.desk.laboratory.worker import Worker
-from rag_assets.desk.state import Desk, text_of
+from rag_assets.desk.state import Desk, DeskOf, text_of
 from rag_assets.lab import Laboratory, Run, Writing, open_laboratory, read_run
 from rag_assets.model import ChangedMeanwhileError, RagError, UsageError
 
@@ -32,24 +32,31 @@ class Unsaved:
 
 
 class OpenLab:
-    """The laboratory of a desk, opened when it is first asked for."""
+    """The laboratory of a desk, opened when it is first asked for and when settings change."""
 
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
         self.unsaved: dict[str, Unsaved] = {}
         self.brought = BroughtSheets()
+        self.worker = Worker(desk.jobs, lambda: self.lab, lambda: desk.library, self.now)
         self._lock = threading.Lock()
-        self._opened: tuple[Laboratory, Worker] | None = None
+        self._lab: Laboratory | None = None
 
     @property
     def lab(self) -> Laboratory:
-        """The open laboratory."""
-        return self._open()[0]
+        """The open laboratory.
 
-    @property
-    def worker(self) -> Worker:
-        """Who works on its queue."""
-        return self._open()[1]
+        Raises:
+            ConfigurationError: the workspace has none (any more).
+            DamagedFileError: its store cannot be read.
+        """
+        with self._lock:
+            if self._lab is None or self._lab.workspace is not self.desk.workspace:
+                fresh = open_laboratory(self.desk.workspace)
+                if self._lab is not None:
+                    self._lab.store.close()
+                self._lab = fresh
+            return self._lab
 
     @property
     def person(self) -> str:
@@ -92,31 +99,20 @@ class OpenLab:
     def close(self) -> None:
         """Let the work end, and close the store."""
         self.brought.close()
+        self.worker.close()
         with self._lock:
-            opened = self._opened
-        if opened is not None:
-            lab, worker = opened
-            worker.close()
-            lab.store.close()
+            if self._lab is not None:
+                self._lab.store.close()
 
     def _go_on(self) -> None:
         try:
-            worker = self.worker
+            self.worker.wake()
         except RagError:
             # Whoever opens a page of the laboratory is told what is wrong, by the same opening.
             return
-        worker.wake()
-
-    def _open(self) -> tuple[Laboratory, Worker]:
-        with self._lock:
-            if self._opened is None:
-                lab = open_laboratory(self.desk.workspace)
-                worker = Worker(lab, self.desk.jobs, self.desk.library, self.now)
-                self._opened = lab, worker
-            return self._opened
 
 
-def _opened(request: Request) -> OpenLab:
+def _opened(request: Request, _: DeskOf) -> OpenLab:
     return cast("OpenLab", request.app.state.laboratory)
 
 

@@ -17,14 +17,20 @@ class Worker:
     """Works under the same lock as `rag lab run`; at most one thread of a desk.
 
     Args:
+        lab: returns the laboratory as its settings are now.
+        library: returns the open library likewise.
         now: returns the time, ISO 8601 with zone.
     """
 
     def __init__(
-        self, lab: Laboratory, jobs: Jobs, library: OpenedLibrary, now: Callable[[], str]
+        self,
+        jobs: Jobs,
+        lab: Callable[[], Laboratory],
+        library: Callable[[], OpenedLibrary],
+        now: Callable[[], str],
     ) -> None:
-        self._lab = lab
         self._jobs = jobs
+        self._lab = lab
         self._library = library
         self._now = now
         self._lock = threading.Lock()
@@ -61,12 +67,12 @@ class Worker:
                 # Here a person may end the work; a run that has begun is canceled by its own page.
                 job.tell(run_id)
                 work(
-                    self._lab,
+                    self._lab(),
                     now=self._now,
                     clock=time.monotonic,
                     notify=job.told.append,
                     only=run_id,
-                    asked=self._library,
+                    asked=self._library(),
                 )
         except BaseException:
             with self._lock:
@@ -83,6 +89,6 @@ class Worker:
     def _waiting(self) -> str | None:
         if self._is_closed:
             return None
-        with self._lab.store.reading() as reading:
+        with self._lab().store.reading() as reading:
             queued = list_runs(reading, "queued")
         return queued[0][0].id if queued else None

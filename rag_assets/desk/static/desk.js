@@ -2,6 +2,7 @@
 //   data-part="x"    a link or form: replace the block #x of this page by the answer's
 //   data-push        of such a link or form: the address changes with it
 //   data-key="j"     pressing this key outside of a field clicks it
+//   data-drop        of a form: files dropped on it are put into its field
 //   data-stream="…"  append what the stream says; at its end go where it leads
 "use strict";
 const desk = {
@@ -90,5 +91,15 @@ document.addEventListener("keydown", (event) => {
   if (pressed.matches("input, textarea, select")) pressed.focus();
   else pressed.click();
 });
+
+for (const kind of ["dragover", "dragleave", "drop"]) {
+  document.addEventListener(kind, (event) => {
+    const form = event.target.closest && event.target.closest("form[data-drop]");
+    if (!form || !event.dataTransfer.types.includes("Files")) return;
+    event.preventDefault();
+    form.classList.toggle("over", kind === "dragover");
+    if (kind === "drop") form.querySelector('input[type="file"]').files = event.dataTransfer.files;
+  });
+}
 
 desk.begin(document);

@@ -68,6 +68,15 @@ class Nearness:
         by_text = self._vectors(self._searching, texts)
         return [float(by_text[text] @ asked) for text in texts]
 
+    def prepare(self, texts: Sequence[str]) -> int:
+        """Make the vectors by which texts are searched, where they are missing; say how many."""
+        fingerprint = model_fingerprint(self._searching)
+        hashes = {hash_text(spell_out(text)) for text in texts}
+        with self._store.reading() as reading:
+            known = _read(reading, fingerprint, sorted(hashes))
+        self._vectors(self._searching, texts)
+        return len(hashes - known.keys())
+
     def finder(self, texts: Sequence[str]) -> FindEqual:
         """Return what finds the item that says what a lesson says.
 

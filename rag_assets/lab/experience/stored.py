@@ -15,7 +15,7 @@ from rag_assets.lab.experience.items import (
 )
 from rag_assets.lab.store import EntityKind, Event, Reading, Rows
 from rag_assets.lab.store.tables import extractions, mem_edit_log
-from rag_assets.model import UsageError
+from rag_assets.model import UsageError, hash_fields
 
 CITATION = "mem:"
 Change = Literal["add", "update", "archive"]
@@ -79,6 +79,11 @@ def list_items(reading: Reading, **equal: str) -> list[Item]:
         for item in folded
         if all(getattr(item, name) == value for name, value in equal.items())
     ]
+
+
+def experience_digest(items: Sequence[Item]) -> str:
+    """Return the digest of items as a run reads them: another one where one has changed."""
+    return hash_fields([(item.id, item.version) for item in items])
 
 
 def edit_log(reading: Reading, item_id: str | None = None) -> list[dict[str, Any]]:

@@ -38,7 +38,11 @@ class FeedbackForm:
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """A run's feedback as it stands; `version` is the number of its events."""
+    """A run's feedback as it stands; `version` is the number of its events.
+
+    Args:
+        learn: whether it teaches, where a person said so; None where nobody did.
+    """
 
     run_id: str
     version: int
@@ -53,6 +57,7 @@ class Feedback:
     given_at: str
     updated_at: str
     signature: str = field(default="")
+    learn: bool | None = None
 
     @property
     def form(self) -> FeedbackForm:
@@ -94,9 +99,16 @@ def check_form(reading: Reading, run: Run, form: FeedbackForm) -> tuple[Measured
 
 
 def write_feedback(
-    writing: Writing, run: Run, form: FeedbackForm, seen: int | None = None
+    writing: Writing,
+    run: Run,
+    form: FeedbackForm,
+    seen: int | None = None,
+    learn: bool | None = None,
 ) -> Feedback:
     """Store a feedback: a run's first one, one in place of a deleted one, or an edit.
+
+    Args:
+        learn: whether it is to teach; None where nobody said so.
 
     Raises:
         UsageError: as `check_form`.
@@ -110,6 +122,7 @@ def write_feedback(
         "recipe_index": form.recipe_index,
         **{key: getattr(form, key).strip() for key in _TEXTS},
         "products": [asdict(one) for one in check_form(writing, run, form)],
+        "learn": learn,
     }
     is_new = not stream or stream[-1].kind == "deleted"
     writing.append(Draft("feedback", run.id, "given" if is_new else "edited", body))
@@ -183,9 +196,10 @@ def _state(stream: Sequence[Event]) -> dict[str, Any]:
     for event in stream:
         match event.kind:
             case "given":
-                state = {**event.body, "status": "given", "given_at": event.at}
+                # Events of older versions do not say what a person said of learning.
+                state = {"learn": None, **event.body, "status": "given", "given_at": event.at}
             case "edited":
-                state |= event.body
+                state |= {"learn": None, **event.body}
             case "deleted":
                 state["status"] = "deleted"
             case other:

@@ -68,7 +68,7 @@ def _lines(
     if quotes:
         yield "## Sources"
         yield ""
-        yield "`rag trace` leads from a `kb:` to the bytes of its file."
+        yield f"`rag trace {run.id}` leads from each ground to the bytes of the file."
         yield ""
         for citation, quote in quotes.items():
             yield f"{quote.number}. {escape_inline(quote.where)} `{citation}`"

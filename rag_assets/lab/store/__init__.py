@@ -1,5 +1,6 @@
 """The laboratory's memory: an append-only table of events, and what is folded out of it."""
 
+from rag_assets.lab.store.comparing import altered_rows, projections
 from rag_assets.lab.store.events import PROGRAM, Draft, EntityKind, Event, Rows
 from rag_assets.lab.store.exchange import export_events, import_events
 from rag_assets.lab.store.runs import (
@@ -33,11 +34,13 @@ __all__ = [
     "Store",
     "Support",
     "Writing",
+    "altered_rows",
     "export_events",
     "import_events",
     "list_runs",
     "new_id",
     "parse_run",
+    "projections",
     "read_run",
     "record_run",
 ]

@@ -6,6 +6,7 @@ Only `events` is truth. Every other table is a projection: dropped and folded ag
 
 from sqlalchemy import (
     JSON,
+    Boolean,
     CheckConstraint,
     Column,
     Float,
@@ -101,6 +102,7 @@ feedback = Table(
     Column("pros", String, nullable=False),
     Column("cons", String, nullable=False),
     Column("other", String, nullable=False),
+    Column("learn", Boolean, nullable=True),
     Column("signature", String, nullable=False, index=True),
     Column("given_at", String, nullable=False),
     Column("updated_at", String, nullable=False),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.lab import Run, open_laboratory, record_run
+from rag_assets.lab import Run, init_laboratory, open_laboratory, record_run
 from rag_assets.lab.queueing import parse_request, read_queue, submit_request, working
 from rag_assets.lab.queueing.places import worker_lock
 from rag_assets.storage import hold_lock
@@ -23,6 +23,7 @@ from rag_assets_tests.desk.laboratory.visits import (
     request_form,
     visit_laboratory,
 )
+from rag_assets_tests.desk.served import visit
 from rag_assets_tests.lab.laboratories import AT
 from rag_assets_tests.lab.scripted_runs import SEARCH, ListModel, finish, propose
 from rag_assets_tests.libraries import make_workspace
@@ -166,3 +167,22 @@ def test_a_workspace_without_a_laboratory_imports_nothing_of_it(tmp_path: Path) 
         check=True,
     )
     assert ran.stdout.strip() == "200 404 False []"
+
+
+def test_a_workspace_that_becomes_a_laboratory_has_its_pages_at_once(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path / "library", {})
+    with visit(workspace) as client:
+        assert client.get("/lab").status_code == 404
+        init_laboratory(Workspace.open(workspace.root))
+        assert "There are no runs yet." in client.get("/lab").text
+        assert client.get("/lab/settings").status_code == 200
+        assert 'href="/lab"' in client.get("/").text
+
+
+def test_settings_that_were_edited_hold_at_the_next_look(root: Path, visited: Visit) -> None:
+    assert "No language model is named" in visited.see("/lab/runs/new")
+    name_model(root, ["unused"])
+    assert "No language model is named" not in visited.see("/lab/runs/new")
+    visited.client.post("/lab/runs/new", data=request_form())
+    visited.wait()
+    assert runs_of(visited)[0].state == "done"

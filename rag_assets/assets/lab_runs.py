@@ -1,7 +1,7 @@
-"""Assets of a laboratory: requests, the runs that they ask for, the experience that runs read.
+"""Assets of a laboratory: the runs that requests ask for, the experience that runs read.
 
 Recipes → feedback → experience → recipes is a circle, and assets may have none: experience is an
-external asset, of which each run observes what it read.
+external asset. Each run observes what it read of it, and `lab/experience_index` reports it anew.
 """
 
 import time
@@ -14,7 +14,7 @@ import dagster as dg
 
 from rag_assets.assets.options import OWNERS
 from rag_assets.assets.reporting import Metadata, table, text_preview
-from rag_assets.model import RagError, UsageError, hash_fields
+from rag_assets.model import RagError, UsageError
 from rag_assets.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -24,51 +24,25 @@ RECIPE_RUNS = dg.DynamicPartitionsDefinition(name="recipe_runs")
 RUNS_ASSET = dg.AssetKey(["lab", "recipe_runs"])
 EXPERIENCE_ASSET = dg.AssetKey(["lab", "experience"])
 REQUESTS_ASSET = dg.AssetKey(["lab", "requests"])
-_GROUP = "lab"
-_BY = "dagster"
+GROUP = "lab"
+BY = "dagster"
 # Another process may be working on the queue; a run takes minutes.
 _PATIENCE_SECONDS = 3600.0
 
 
-def build_lab_assets(
+def build_run_assets(
     workspace: Workspace, upstream: Sequence[dg.AssetKey]
 ) -> list[dg.AssetsDefinition | dg.AssetSpec]:
-    """Return the assets of a workspace that has a laboratory.
+    """Return runs and experience.
 
     Args:
         upstream: the search indexes of its two knowledge bases.
     """
 
     @dg.asset(
-        key=REQUESTS_ASSET,
-        group_name=_GROUP,
-        description="The files in requests/, each key of which is one run: materializing it makes "
-        "them partitions of lab/recipe_runs.",
-        kinds={"file"},
-        owners=OWNERS,
-        code_version="1",
-        backfill_policy=dg.BackfillPolicy.single_run(),
-    )
-    def requests(context: dg.AssetExecutionContext) -> dg.MaterializeResult[None]:
-        # Imported here: every command loads the definitions, few have a laboratory.
-        from rag_assets.lab.queueing import requested_keys
-
-        troubles: list[str] = []
-        found = list(requested_keys(Workspace.open(workspace.root), troubles))
-        for trouble in troubles:
-            context.log.warning(f"passed over: {trouble}")
-        context.instance.add_dynamic_partitions(str(RECIPE_RUNS.name), [key for key, _ in found])
-        return dg.MaterializeResult(
-            metadata={
-                "runs": len(found),
-                "table": table(("run", "file"), ((key, path.name) for key, path in found)),
-            }
-        )
-
-    @dg.asset(
         key=RUNS_ASSET,
         deps=[*upstream, REQUESTS_ASSET, EXPERIENCE_ASSET],
-        group_name=_GROUP,
+        group_name=GROUP,
         description="The recipes of each run with their grounds. Trace, calls and result lie below "
         "data/lab/runs/; one that is done is not made again.",
         kinds={"file", "report"},
@@ -78,7 +52,7 @@ def build_lab_assets(
         backfill_policy=dg.BackfillPolicy.single_run(),
     )
     def recipe_runs(context: dg.AssetExecutionContext) -> None:
-        with _opened(workspace) as lab:
+        with opened_lab(workspace) as lab:
             for key in context.partition_keys:
                 _observe(context, lab)
                 run = _make(context, lab, key)
@@ -86,16 +60,18 @@ def build_lab_assets(
 
     experience = dg.AssetSpec(
         EXPERIENCE_ASSET,
-        group_name=_GROUP,
+        group_name=GROUP,
         description="What feedback taught, as runs read it. `rag lab experience` shows it.",
         kinds={"sqlite"},
         owners=OWNERS,
     )
-    return [requests, experience, recipe_runs]
+    return [experience, recipe_runs]
 
 
 @contextmanager
-def _opened(workspace: Workspace) -> "Iterator[Laboratory]":
+def opened_lab(workspace: Workspace) -> "Iterator[Laboratory]":
+    """Open the laboratory as it is at this moment, not as it was when the code was loaded."""
+    # Imported here, as below: every command loads the definitions, few have a laboratory.
     from rag_assets.lab import open_laboratory
 
     lab = open_laboratory(Workspace.open(workspace.root))
@@ -105,7 +81,8 @@ def _opened(workspace: Workspace) -> "Iterator[Laboratory]":
         lab.store.close()
 
 
-def _now() -> str:
+def now() -> str:
+    """Return the time, ISO 8601 with zone."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
@@ -113,9 +90,9 @@ def _make(context: dg.AssetExecutionContext, lab: "Laboratory", key: str) -> "Ru
     from rag_assets.lab import read_run
     from rag_assets.lab.queueing import queue_key, work
 
-    if queue_key(lab, key, at=_now(), by=_BY).state != "done":
+    if queue_key(lab, key, at=now(), by=BY).state != "done":
         work(
-            lab, now=_now, clock=time.monotonic, notify=context.log.info, only=key,
+            lab, now=now, clock=time.monotonic, notify=context.log.info, only=key,
             patience=_PATIENCE_SECONDS,
         )  # fmt: skip
     with lab.store.reading() as reading:
@@ -127,33 +104,16 @@ def _make(context: dg.AssetExecutionContext, lab: "Laboratory", key: str) -> "Ru
 
 def _observe(context: dg.AssetExecutionContext, lab: "Laboratory") -> None:
     """Say which experience the next run can read."""
-    from rag_assets.lab import list_items
+    context.log_event(dg.AssetObservation(EXPERIENCE_ASSET, metadata=experience_metadata(lab)))
+
+
+def experience_metadata(lab: "Laboratory") -> Metadata:
+    """Return what the UI shows of experience as it stands: how many items, and their digest."""
+    from rag_assets.lab import experience_digest, list_items
 
     with lab.store.reading() as reading:
         items = list_items(reading, status="active")
-    digest = hash_fields([(item.id, item.version) for item in items])
-    context.log_event(
-        dg.AssetObservation(EXPERIENCE_ASSET, metadata={"items": len(items), "digest": digest})
-    )
-
-
-def record_done_runs(workspace: Workspace, instance: dg.DagsterInstance) -> int:
-    """Make materializations of the runs that were made elsewhere; return how many."""
-    from rag_assets.lab import list_runs
-
-    made = instance.get_materialized_partitions(RUNS_ASSET)
-    with _opened(workspace) as lab:
-        with lab.store.reading() as reading:
-            done = [run for run, _ in list_runs(reading, "done") if run.kind != "imported"]
-        new = [run for run in done if run.id not in made]
-        for run in new:
-            instance.add_dynamic_partitions(str(RECIPE_RUNS.name), [run.id])
-            instance.report_runless_asset_event(
-                dg.AssetMaterialization(
-                    asset_key=RUNS_ASSET, partition=run.id, metadata=run_metadata(lab, run)
-                )
-            )
-    return len(new)
+    return {"items": len(items), "digest": experience_digest(items)}
 
 
 def run_metadata(lab: "Laboratory", run: "Run") -> Metadata:

@@ -1,0 +1,83 @@
+"""A cited passage on its page: picture and words, and the way back to the file."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any  # a chain is JSON
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from rag_assets.desk.rendering import page
+from rag_assets.desk.state import Desk, DeskOf
+from rag_assets.evidence.pictures import WholePage
+from rag_assets.model import PageBox
+from rag_assets.retrieval import Retriever
+from rag_assets.tools import trace_citation
+
+router = APIRouter()
+
+
+@router.get("/passages/{citation}")
+def show(request: Request, desk: DeskOf, citation: str, quote: str = "") -> Response:
+    """Show the passage of a citation id.
+
+    Args:
+        quote: words of it to be marked in its text.
+
+    Raises:
+        UsageError: no current publication holds it.
+    """
+    found = read_passage(desk, citation)
+    whole = found.chain["passage"]["text"]
+    before, words, after = whole.partition(quote) if quote else ("", "", "")
+    return page(
+        request,
+        "passage.html",
+        citation=citation,
+        chain=found.chain,
+        pages=found.pages,
+        text=(before, words, after) if words else (whole, "", ""),
+        around=found.around,
+    )
+
+
+@dataclass(frozen=True)
+class ShownPassage:
+    """A passage with the pages on which it is printed.
+
+    Args:
+        chain: from the passage to the file, as `trace_citation` returns it.
+        pages: number from 1, the drawn page or why there is none, the boxes on it.
+        around: text of the page or section around it; None where it has none.
+    """
+
+    chain: dict[str, Any]
+    pages: list[tuple[int, WholePage | str, list[PageBox]]]
+    around: str | None
+
+
+def read_passage(desk: Desk, citation: str) -> ShownPassage:
+    """Return what is shown of a passage.
+
+    Raises:
+        UsageError: no current publication holds it.
+        PublicationError: nothing is published.
+    """
+    chain = trace_citation(desk.workspace, citation)
+    passage, document = chain["passage"], chain["document"]
+    with Retriever(desk.library, [passage["namespace"]]) as retriever:
+        (reader,) = retriever.readers
+        (row,) = reader.fetch_rows([passage["chunk_id"]], ["boxes"]).to_pylist()
+        parent = reader.fetch_parents([passage["parent_id"]]).get(passage["parent_id"])
+    boxes: dict[int, list[PageBox]] = defaultdict(list)
+    for box in row["boxes"] or ():
+        boxes[box["page"]].append(PageBox(**box))
+    drawn = [
+        (
+            number,
+            desk.pages.draw(passage["namespace"], document["content_hash"], number),
+            boxes[number],
+        )
+        for number in sorted(boxes)
+    ]
+    return ShownPassage(chain, drawn, None if parent is None else parent.text)

@@ -1,0 +1,41 @@
+"""Settings of judging: verification of citations, audits of claims."""
+
+from typing import Annotated, Literal
+
+from rag_assets.settings.section import Count, Off, Section, Share
+
+ScorerName = Literal["auto", "facts", "similarity", "coverage", "nli", "llm"]
+
+
+class EntailmentSettings(Section):
+    """The scorer `nli`: an entailment model or a cross-encoder."""
+
+    model: str | None
+    threshold: Share | None
+    weak_threshold: Share | None
+
+
+class ReaderSettings(Section):
+    """Thresholds of the scorer `llm`; None: those that the reader was fitted with."""
+
+    threshold: Share | None
+    weak_threshold: Share | None
+
+
+class VerifySettings(Section):
+    """Verification of citations (spec 000)."""
+
+    scorer: ScorerName
+    k: Count
+    threshold: Share
+    weak_threshold: Share
+    nli: EntailmentSettings
+    llm: ReaderSettings
+
+
+class AuditSettings(Section):
+    """Audits of the claims of a draft (spec 000)."""
+
+    counterevidence: Annotated[Literal["off", "soft", "strict"], Off]
+    suggestions_top_k: Count
+    counterevidence_top_k: Count

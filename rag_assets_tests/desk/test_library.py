@@ -1,0 +1,105 @@
+"""Library: documents with status and reasons; what was read of them; files dropped in."""
+
+from collections.abc import Iterator
+
+import pytest
+from fastapi.testclient import TestClient
+from playwright.sync_api import Page, expect
+
+from rag_assets.workspace import Workspace
+from rag_assets_tests.desk.browsing import hindrances, in_browser, open_desk
+from rag_assets_tests.desk.served import visit
+from rag_assets_tests.libraries import build, make_workspace
+
+HOSTILE = "<b onclick=alert(1)>"
+FILES: dict[str, str | bytes] = {
+    "evidence/roofs.md": f"# Roofs {HOSTILE}\n\nA green roof was 7 degrees cooler.\n\n"
+    "## Noon\n\nHot.\n",
+    "evidence/broken.pdf": b"%PDF-1.7 and nothing of a PDF after it",
+    "evidence/树荫.md": "# 树荫\n\n行道树使行人感到凉爽。\n",
+}
+
+
+@pytest.fixture
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    made = make_workspace(tmp_path_factory.mktemp("library") / "library", FILES)
+    build(made.namespace("thesis"))
+    return made
+
+
+@pytest.fixture
+def client(workspace: Workspace) -> Iterator[TestClient]:
+    with visit(workspace) as opened:
+        yield opened
+
+
+def test_each_document_says_how_it_stands(client: TestClient) -> None:
+    assert "1 failed, 2 published" in client.get("/library").text
+    listed = client.get("/library/thesis").text
+    # What has a trouble comes first, with its reason and what to do.
+    assert listed.index("damaged") < listed.index("roofs.md")
+    assert "roofs.md" not in client.get("/library/thesis?status=failed").text
+    assert HOSTILE not in listed
+    assert client.get("/library/nowhere").status_code == 400
+
+
+def test_a_document_shows_what_was_read(client: TestClient) -> None:
+    for view, said in (("chunks", "roofs:0"), ("sections", "› Noon"), ("blocks", "heading")):
+        shown = client.get(f"/library/thesis/roofs?view={view}").text
+        assert said in shown, view
+        assert "A green roof was 7 degrees cooler." in shown
+        assert HOSTILE not in shown
+    assert "partition=" in client.get("/library/thesis/roofs").text
+    assert client.get("/library/thesis/roofs?number=2").status_code == 400
+    assert client.get("/library/thesis/roofs?view=bytes").status_code == 422
+    assert client.get("/library/thesis/nobody").status_code == 400
+
+
+@pytest.mark.parametrize("name", ["../../config.yaml", "..\\..\\config.yaml", "/etc/passwd"])
+def test_a_file_that_is_sent_stays_below_raw(
+    client: TestClient, workspace: Workspace, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr("rag_assets.desk.library._build", lambda *_: "/library/thesis")
+    before = (workspace.root / "config.yaml").read_bytes()
+    sent = client.post("/library/thesis/files", files={"file": (name, b"Text of its own.")})
+    assert sent.status_code == 200
+    assert (workspace.root / "config.yaml").read_bytes() == before
+    (added,) = (
+        path
+        for path in (workspace.root / "raw/evidence/ingested").iterdir()
+        if not path.name.endswith(".meta.yaml")
+    )
+    assert added.read_bytes() == b"Text of its own."
+
+
+def test_no_file_is_told(client: TestClient) -> None:
+    sent = client.post("/library/thesis/files", files={"file": ("", b"")})
+    assert sent.status_code == 400
+
+
+class TestInBrowser:
+    pytestmark = in_browser
+
+    def test_from_a_file_to_its_page(
+        self, workspace: Workspace, tmp_path_factory: pytest.TempPathFactory
+    ) -> None:
+        note = tmp_path_factory.mktemp("dropped") / "canals.md"
+        note.write_text("# Canals\n\nWater cools a street by two degrees.\n")
+        with open_desk(workspace, "/library/thesis") as (page, _):
+            self._both_languages(page)
+            page.set_input_files("#file", note)
+            page.get_by_role("button", name="Add and build").click()
+            expect(page.locator("ol.steps li").first).to_be_visible()
+            page.wait_for_url("**/library/thesis")
+            page.get_by_role("link", name="Canals").click()
+            expect(page.locator("main")).to_contain_text("Water cools a street by two degrees.")
+            page.locator("#view-blocks").click()
+            expect(page.locator("#view-blocks")).to_have_attribute("aria-current", "page")
+            assert "view=blocks" in page.url
+            assert hindrances(page) == []
+
+    def _both_languages(self, page: Page) -> None:
+        for button, word in (("中文", "须知"), ("English", "What to know")):
+            page.get_by_role("button", name=button).click()
+            expect(page.get_by_role("columnheader", name=word)).to_be_visible()
+            assert hindrances(page) == []

@@ -1,0 +1,209 @@
+"""The review page by requests: forms without a script, text of others as text, no other file."""
+
+import html
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from rag_assets.auditing.judgements import judgements_of
+from rag_assets.desk import Desk
+from rag_assets.workspace import Workspace
+from rag_assets_tests.desk.served import visit
+from rag_assets_tests.libraries import build, write_raw
+from rag_assets_tests.reviewing.drafts import DAY, DRAFT, NAME, draft_workspace
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+PAGE = f"/review/{NAME}"
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return draft_workspace(tmp_path_factory.mktemp("reviewed") / "library").root
+
+
+@pytest.fixture
+def workspace(built: Path, tmp_path: Path) -> Workspace:
+    return Workspace.open(shutil.copytree(built, tmp_path / "library"))
+
+
+@pytest.fixture
+def client(workspace: Workspace) -> Iterator[TestClient]:
+    with visit(workspace) as opened:
+        desk = desk_of(opened)
+        desk.reviews.keep(desk.library, NAME, as_of=DAY)
+        yield opened
+
+
+def desk_of(client: TestClient) -> Desk:
+    desk: Desk = client.app.state.desk  # type: ignore[attr-defined]
+    return desk
+
+
+def fields(page: str, task: str) -> dict[str, str]:
+    """Return the hidden fields and texts of the form with a task, as a browser sends them."""
+    for form in re.findall(r"<form[^>]*>.*?</form>", page, re.DOTALL):
+        hidden = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', form))
+        if hidden.get("task") == task:
+            texts = dict(
+                re.findall(r'<textarea[^>]*name="(\w+)"[^>]*>(.*?)</textarea>', form, re.DOTALL)
+            )
+            return {name: html.unescape(value) for name, value in (hidden | texts).items()}
+    raise AssertionError(f"no form with the task {task}")
+
+
+def test_drafts_are_listed_and_one_that_was_not_checked_offers_to_be(
+    workspace: Workspace,
+) -> None:
+    with visit(workspace) as client:
+        assert "none yet" in client.get("/review").text
+        assert "Check the citations" in client.get(PAGE).text
+        answer = client.post(PAGE, data={"task": "check"}, follow_redirects=False)
+        key = answer.headers["location"].removeprefix("/work/")
+        job = desk_of(client).jobs.get(key)
+        assert job is not None
+        assert job.wait(120)
+        assert (job.state, job.result) == ("done", PAGE)
+        assert "1 of 4, 4 open" in client.get(f"/work/{key}").text
+        assert "2 OK" in client.get("/review").text
+
+
+def test_a_judgement_by_a_form_alone_leads_to_the_next_open_one(
+    client: TestClient, workspace: Workspace
+) -> None:
+    first = client.get(PAGE).text
+    assert "Nobody paints trains" in first
+    form = fields(first, "judge") | {"decision": "supported", "comment": f"{HOSTILE}\r\nnext"}
+    second = client.post(PAGE, data=form).text
+    assert "2 of 4, 3 open" in second
+    (kept,) = judgements_of(workspace).every
+    assert (kept.by, kept.decision, kept.comment) == ("Ada", "supported", f"{HOSTILE}\nnext")
+    shown = client.get(f"{PAGE}?item={form['item']}").text
+    assert HOSTILE not in shown
+    assert html.escape(HOSTILE) in shown
+    assert "The machine: MISSING." in shown
+    again = fields(shown, "judge") | {"decision": "withdrawn"}
+    assert "1 of 4, 4 open" in client.post(PAGE, data=again).text
+
+
+def test_the_second_of_two_windows_is_told(client: TestClient, workspace: Workspace) -> None:
+    form = fields(client.get(PAGE).text, "judge")
+    client.post(PAGE, data=form | {"decision": "supported"})
+    late = client.post(PAGE, data=form | {"decision": "unsupported"})
+    assert late.status_code == 409
+    assert "Ada has judged this citation meanwhile (supported" in html.unescape(late.text)
+    part = client.post(PAGE, data=form | {"decision": "x"}, headers={"X-Desk-Part": "item"})
+    assert part.status_code == 400
+    assert part.text.startswith("'decision' must be one of accepted")
+    assert len(judgements_of(workspace).every) == 1
+
+
+def test_a_source_that_was_published_since_is_told(
+    client: TestClient, workspace: Workspace
+) -> None:
+    page = client.get(PAGE).text
+    write_raw(workspace, "evidence/leaf.md", "# Leaves\n\nOther words.\n")
+    build(workspace.namespace("thesis"))
+    assert "The library has changed since this draft was checked." in client.get(PAGE).text
+    desk = desk_of(client)
+    desk.reviews.check(desk.library, NAME, as_of=DAY)
+    late = client.post(PAGE, data=fields(page, "judge") | {"decision": "supported"})
+    assert (late.status_code, judgements_of(workspace).every) == (409, ())
+    assert "`leaf` has changed since this page was loaded" in late.text
+
+
+def test_a_sentence_is_edited_in_place_by_a_form_alone(
+    client: TestClient, workspace: Workspace
+) -> None:
+    form = fields(client.get(f"{PAGE}?panel=edit").text, "edit")
+    assert form["after"] == form["before"] == "Nobody paints trains on Sundays {#leaf}."
+    sent = form | {"after": f"Stomata close {HOSTILE} {{#leaf}}."}
+    page = client.post(PAGE, data=sent).text
+    assert "The new revision is written" in page
+    assert HOSTILE not in page
+    assert html.escape(HOSTILE) in page
+    text = (workspace.drafts / NAME).read_text(encoding="utf-8")
+    assert text == DRAFT.replace("Nobody paints trains on Sundays {#leaf}.", sent["after"])
+    late = client.post(PAGE, data=form)
+    assert late.status_code == 409
+    assert "was edited since this page was loaded" in late.text
+
+
+def test_another_passage_is_looked_for_and_chosen(client: TestClient, workspace: Workspace) -> None:
+    listed = client.get(f"{PAGE}?panel=others&words=salt").text
+    (chosen,) = re.findall(r'href="([^"]*chosen=[^"]*)"', listed)
+    page = client.get(html.unescape(chosen)).text
+    assert "Chosen passage" in page
+    client.post(PAGE, data=fields(page, "judge") | {"decision": "supported"})
+    (kept,) = judgements_of(workspace).every
+    assert kept.chosen is not None
+    assert "salt" in kept.chosen.text
+
+
+def test_the_list_of_sources_is_written_and_the_report_is_one_file(
+    client: TestClient, workspace: Workspace
+) -> None:
+    page = client.get(f"{PAGE}?panel=sources").text
+    for standing in ("stands", "falls", "listed, not cited"):
+        assert standing in page
+    made = client.post(PAGE, data=fields(page, "sources")).text
+    assert "outputs/used_sources_v001.bib" in made
+    assert (workspace.outputs / "used_sources_v001.bib").is_file()
+    report = client.get(f"{PAGE}?get=report")
+    assert report.headers["content-disposition"].startswith("attachment")
+    assert "<script" not in report.text
+    answer = client.post(PAGE, data={"task": "keep"}, follow_redirects=False)
+    job = desk_of(client).jobs.get(answer.headers["location"].removeprefix("/work/"))
+    assert job is not None
+    assert job.wait(120)
+    assert job.result == f"{PAGE}?panel=sources&said=chapter_citations_v001.html"
+
+
+def test_filter_and_list_show_what_is_open(client: TestClient) -> None:
+    form = fields(client.get(f"{PAGE}?show=open&view=list").text, "judge")
+    assert (form["show"], form["view"]) == ("open", "list")
+    page = client.post(PAGE, data=form | {"decision": "supported"}).text
+    assert page.count('data-item="') == 1 + 3 + 2  # the one that is shown, the list, the places
+    assert "Nobody paints trains" not in page
+
+
+@pytest.mark.parametrize(
+    "path", ["../config.yaml", "..%2Fconfig.yaml", "%2Fetc%2Fpasswd", "other.md", "a%00.md"]
+)
+def test_no_other_file_is_read_or_written(
+    client: TestClient, workspace: Workspace, path: str
+) -> None:
+    before = (workspace.root / "config.yaml").read_bytes()
+    assert client.get(f"/review/{path}").status_code in (400, 404)
+    sent = {"task": "edit", "digest": "", "start": "0", "end": "1", "before": "", "after": "x"}
+    assert client.post(f"/review/{path}", data=sent).status_code in (400, 404, 405)
+    assert (workspace.root / "config.yaml").read_bytes() == before
+
+
+def test_data_is_never_translated(client: TestClient) -> None:
+    english = client.get(PAGE).text
+    client.post("/language", data={"language": "zh", "back": "/"})
+    chinese = client.get(PAGE).text
+    assert "下一条" in chinese
+    for data in ("MISSING", "Nobody paints trains on Sundays", "leaf"):
+        assert (data in english, data in chinese) == (True, True)
+
+
+def test_hostile_names_titles_and_drafts_are_text(tmp_path: Path) -> None:
+    text = f"Moss {HOSTILE} grows on stones {{#moss}}. Roofs are cool {{#{HOSTILE[:4]}}}.\n"
+    workspace = draft_workspace(tmp_path / "library", text)
+    write_raw(workspace, "evidence/moss.md", f"# {HOSTILE}\n\nMoss grows on stones.\n")
+    build(workspace.namespace("thesis"))
+    name = f"{HOSTILE}.md"
+    (workspace.drafts / NAME).rename(workspace.drafts / name)
+    with visit(workspace) as client:
+        desk = desk_of(client)
+        desk.reviews.keep(desk.library, name, as_of=DAY)
+        listed = client.get("/review").text
+        (address,) = re.findall(r'href="(/review/[^"]+)"', listed)
+        for page in (listed, client.get(address).text, client.get(f"{address}?view=list").text):
+            assert "<img" not in page
+            assert html.escape(HOSTILE) in page

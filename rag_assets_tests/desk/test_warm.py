@@ -1,0 +1,92 @@
+"""Commands and a desk: `rag query` and `rag ask` say the same with one and without."""
+
+from collections.abc import Iterator
+
+import pytest
+from click.testing import CliRunner, Result
+
+from rag_assets.cli.main import build_cli
+from rag_assets.desk.client import DeskClient
+from rag_assets.model import ConfigurationError
+from rag_assets.workspace import Workspace
+from rag_assets.workspace.desk_address import forget_desk, note_desk
+from rag_assets_tests.desk.served import Served, serve_desk
+from rag_assets_tests.libraries import build, make_workspace
+
+NOTE = "# Roofs\n\nA green roof was 7 degrees cooler than bitumen at noon.\n"
+QUESTION = "How much cooler was a green roof?"
+COMMANDS = (
+    ("query", QUESTION),
+    ("query", QUESTION, "--mode", "papers", "--json"),
+    ("query", QUESTION, "--filter", "language=en", "--top-k", "1", "--html", "--explain"),
+    ("query", QUESTION, "--filter", "colour=red"),
+    ("query", QUESTION, "--namespace", "nowhere"),
+    ("ask", QUESTION),
+    ("ask", QUESTION, "--doc", "nobody"),
+    ("ask", "?", "--json"),
+)
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    made = make_workspace(tmp_path_factory.mktemp("warm") / "library", {"evidence/roofs.md": NOTE})
+    build(made.namespace("thesis"))
+    return made
+
+
+@pytest.fixture
+def served(workspace: Workspace) -> Iterator[Served]:
+    with serve_desk(workspace) as served:
+        note_desk(workspace, served.address.url, served.address.pid)
+        yield served
+        forget_desk(workspace, served.address.pid)
+
+
+def run(workspace: Workspace, *arguments: str) -> Result:
+    return CliRunner().invoke(build_cli(), ["--workspace", str(workspace.root), *arguments])
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_a_command_says_the_same_with_a_desk(
+    workspace: Workspace, served: Served, command: tuple[str, ...]
+) -> None:
+    beside = run(workspace, *command)
+    requests = served.server.server_state.total_requests
+    forget_desk(workspace, served.address.pid)
+    alone = run(workspace, *command)
+    assert (beside.exit_code, beside.stdout) == (alone.exit_code, alone.stdout)
+    assert beside.stderr == alone.stderr
+    assert requests == (1 if "nowhere" in command else 2)  # which version; and the question
+    assert served.server.server_state.total_requests == requests
+
+
+def test_a_desk_that_died_is_not_asked(workspace: Workspace) -> None:
+    with serve_desk(workspace) as served:
+        dead = served.address.url
+    note_desk(workspace, dead, 0)
+    assert DeskClient.find(workspace) is None
+    assert run(workspace, "query", QUESTION).exit_code == 0
+    forget_desk(workspace, 0)
+
+
+def test_a_desk_of_another_version_is_not_asked(
+    workspace: Workspace, served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert DeskClient.find(workspace) is not None
+    monkeypatch.setattr(DeskClient, "_request", lambda *_: {"version": "0.0.0"})
+    assert DeskClient.find(workspace) is None
+
+
+def test_a_desk_follows_the_settings(workspace: Workspace, served: Served) -> None:
+    client = DeskClient.find(workspace)
+    assert client is not None
+    before = (workspace.root / "config.yaml").read_text()
+    try:
+        (workspace.root / "config.yaml").write_text(f"{before}\nretrieve: {{top_k: 1}}\n")
+        pack = client.query(lambda _: None, question=QUESTION).pack
+        assert pack.settings["top_k"] == 1
+        (workspace.root / "config.yaml").write_text(f"{before}\nretrieve: {{top_q: 1}}\n")
+        with pytest.raises(ConfigurationError, match="top_q"):
+            client.query(lambda _: None, question=QUESTION)
+    finally:
+        (workspace.root / "config.yaml").write_text(before)
