@@ -167,7 +167,8 @@ def pages_of(opened: Opened) -> list[str]:
     with opened.lab.store.reading() as reading:
         (note,) = (one for one in list_items(reading) if one.type == "manual_note")
         made = next(run.id for run, _ in list_runs(reading) if run.trace is not None)
-    events = view_run(opened.lab, made).events
+    view = view_run(opened.lab, made)
+    events, printed = view.events, next(c for c, s in view.sources.items() if ".pdf" in s.name)
     asked, called = (
         next(event["seq"] for event in events if event["kind"] == kind)
         for kind in ("asked", "called")
@@ -177,6 +178,7 @@ def pages_of(opened: Opened) -> list[str]:
         "/lab/runs/m1/feedback", f"/lab/runs/{made}", f"/lab/runs/{made}/trace",
         f"/lab/runs/{made}/trace/{asked}", f"/lab/runs/{made}/trace/{called}",
         f"/lab/runs/{made}/report", f"/lab/runs/{made}/replay",
+        f"/lab/passages/{printed}?run={made}",
         "/lab/history", "/lab/history/import", "/lab/experience", "/lab/experience/log",
         "/lab/experience/new", f"/lab/experience/mem:{note.id}", "/lab/settings",
         "/lab/settings/presets", "/lab/settings/experience", "/lab/settings/comparison",

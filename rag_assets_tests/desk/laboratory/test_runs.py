@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from rag_assets.lab import Dropped, Ground, Modifier, Recipe, Run, record_run
-from rag_assets.lab.queueing import trace_file
+from rag_assets.lab.queueing import trace_file, view_run
 from rag_assets.lab.store import Support
-from rag_assets_tests.desk.laboratory.visits import HOSTILE, Visit, visit_laboratory
+from rag_assets_tests.desk.laboratory.visits import HOSTILE, PRINTED, Visit, visit_laboratory
 from rag_assets_tests.lab.laboratories import AT, put_run, recipe, run_of
 
 CITED = "kb:kb_principles__chunk-0123456789abcdef"
@@ -96,6 +96,17 @@ def test_every_citation_opens_what_the_run_read(made: tuple[Visit, str]) -> None
         assert "raw/kb_" in text
     cited = visited.run(run_id).recipes[0].grounds[0].citations[0]
     assert "copper and molybdenum" in visited.see(f"/lab/passages/{cited}")
+
+
+def test_a_printed_passage_opens_with_its_page_and_a_mark_on_it(made: tuple[Visit, str]) -> None:
+    visited, run_id = made
+    sources = view_run(visited.lab, run_id).sources
+    (printed,) = (cited for cited, one in sources.items() if one.name.endswith(".pdf"))
+    page = visited.get(f"/lab/passages/{printed}?run={run_id}").text
+    (picture,) = re.findall(r'<image href="([^"]+)"', page)
+    assert visited.get(picture).headers["content-type"] == "image/jpeg"
+    assert page.count('class="evidence"') >= 1
+    assert PRINTED in page
 
 
 def test_a_citation_that_is_gone_opens_as_the_run_read_it_or_says_so(visited: Visit) -> None:

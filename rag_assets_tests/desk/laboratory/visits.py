@@ -29,16 +29,22 @@ from rag_assets.workspace import Workspace
 from rag_assets_tests.desk.served import visit
 from rag_assets_tests.lab.bases import make_bases
 from rag_assets_tests.lab.laboratories import AT, PRODUCTS
+from rag_assets_tests.libraries import build, write_raw
+from rag_assets_tests.parsing.made_up_pdfs import make_pdf
 
 HOSTILE = "<img src=x onerror=document.title='taken'>\"'{{ 7*7 }}"
 ASKED = "A recipe for ethylene from CO2."
+PRINTED = "Ethylene forms where two CO couple on neighbouring sites."
 # Bound of a wait, no expectation.
 WAIT_SECONDS = 120.0
 
 
 def make_library(root: Path) -> Path:
-    """Return a workspace with both bases, a laboratory and three products; takes seconds."""
-    lab = open_laboratory(make_bases(root))
+    """Return a workspace with both bases, one paper printed, a laboratory and three products."""
+    workspace = make_bases(root)
+    write_raw(workspace, "kb_principles/printed.pdf", make_pdf([[(72.0, 90.0, PRINTED)]]))
+    build(workspace.namespace("kb_principles"))
+    lab = open_laboratory(workspace)
     with lab.store.writing(AT, "ana") as writing:
         for name in PRODUCTS:
             add_product(writing, name)
