@@ -234,11 +234,12 @@ def _print_feedback(reading: "Reading", feedback: "Feedback", *, as_json: bool) 
     if as_json:
         print_json(asdict(feedback))
         return
-    for line in _feedback_lines(reading, feedback):
+    for line in feedback_lines(reading, feedback):
         click.echo(line)
 
 
-def _feedback_lines(reading: "Reading", feedback: "Feedback") -> Iterator[str]:
+def feedback_lines(reading: "Reading", feedback: "Feedback") -> Iterator[str]:
+    """Yield a feedback as it is printed."""
     from rag_assets.lab import product_names
 
     made = f" (as made: {feedback.as_made})" if feedback.as_made else ""
@@ -269,7 +270,7 @@ def _print_outcome(lab: "Laboratory", outcome: "Outcome", *, as_json: bool) -> N
         if outcome.report is None:
             click.echo(f"the feedback on run {outcome.feedback.run_id} is deleted")
         else:
-            for line in _feedback_lines(reading, outcome.feedback):
+            for line in feedback_lines(reading, outcome.feedback):
                 click.echo(line)
             for line in _report_lines(lab, reading, outcome.report):
                 click.echo(line)

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 by_option = click.option("--by", metavar="NAME", help="Who does it; your login name without.")
 reason_option = click.option("--reason", default="", help="Why, for the log.")
 seen_option = click.option(
-    "--seen", type=click.IntRange(1), metavar="VERSION",
-    help="The version that you looked at: a newer one is not overwritten, you are told what "
-    "changed.",
+    "--seen", type=click.IntRange(0), metavar="VERSION",
+    help="The version that you looked at, 0 where there was none: a newer one is not overwritten, "
+    "you are told what changed.",
 )  # fmt: skip
 
 

@@ -176,6 +176,8 @@ def lab_cancel(run: str, by: str | None) -> None:
 @json_option
 def lab_show(run: str, is_trace: bool, as_json: bool) -> None:
     """Print a run."""
+    from rag_assets.cli.lab_feedback import feedback_lines
+    from rag_assets.lab import find_feedback
     from rag_assets.lab.queueing import render_run, trace_file, view_run
     from rag_assets.model import DamagedFileError
 
@@ -187,13 +189,21 @@ def lab_show(run: str, is_trace: bool, as_json: bool) -> None:
             path = trace_file(lab.workspace, view.run)
             click.echo(path.read_text(encoding="utf-8") if view.events else "", nl=False)
             return
+        with lab.store.reading() as reading:
+            given = find_feedback(reading, run)
+            is_given = given is not None and given.status == "given"
+            reported = list(feedback_lines(reading, given)) if given and is_given else []
     found = view.run
     if as_json:
         plain = {**found.model_dump(mode="json"), "version": view.version}
         print_json({**plain, "note": view.note.to_json(), "trace_fault": view.fault})
     else:
         click.echo(render_run(found, view.events, view.fault), nl=False)
-        if found.state == "done" and found.kind != "imported":
+        if reported:
+            click.echo("\n## What the experiment gave\n")
+            for line in reported:
+                click.echo(line)
+        elif found.state == "done" and found.kind != "imported":
             click.echo(f"when one was made: rag lab feedback {found.id} --help", err=True)
 
 

@@ -30,7 +30,7 @@ class ShownItem:
         quote: word for word what stands in the source; empty where nothing was read.
         where: title and place, as a person writes them.
         citation_id: opens the passage; empty where there is none.
-        cite_as: what names the document in a draft.
+        cite_as: the citation as a draft has it.
         remark: why it is no part of the answer; or how the law stands.
     """
 
@@ -141,7 +141,14 @@ def _statement(one: CheckedStatement, remark: str = "") -> ShownItem:
         return ShownItem(one.number, one.text, score=score, remark=remark)
     where = f"{quote.title or quote.doc_uid}, {quote.place}"
     return ShownItem(
-        one.number, one.text, quote.text, where, quote.citation_id, quote.doc_uid, score, remark
+        one.number,
+        one.text,
+        quote.text,
+        where,
+        quote.citation_id,
+        f"{{#{quote.doc_uid}}}",
+        score,
+        remark,
     )
 
 
@@ -153,9 +160,14 @@ def _law(name: str, data: dict[str, object]) -> ShownAnswer:
         whole = "\n\n".join(passage.text.strip() for passage in cited)
         citation_id = cited[0].citation_id if cited else ""
         return ShownItem(
-            point.statement.number, point.statement.text, where=" ".join(point.citations),
-            citation_id=citation_id, cite_as=" ".join(point.citations), remark=remark, whole=whole,
-        )  # fmt: skip
+            point.statement.number,
+            point.statement.text,
+            where=" ".join(point.citations),
+            citation_id=citation_id,
+            cite_as=" ".join(point.citations[:1]),
+            remark=remark,
+            whole=whole,
+        )
 
     return ShownAnswer(
         name,
@@ -186,7 +198,7 @@ def _pack(name: str, data: dict[str, object]) -> ShownAnswer:
                 item.exact_quote,
                 f"{item.title or item.doc_uid}, {item.locator}",
                 item.citation_id,
-                item.cite_as,
+                f"{{#{item.cite_as}}}",
                 remark="" if item.law is None else describe_standing(item.law, pack.as_of),
                 whole=item.snippet,
             )

@@ -1,5 +1,6 @@
 """A draft under a person's eyes: what to look at first, judged, edited, taken along."""
 
+from rag_assets.reviewing.adding import add_passage
 from rag_assets.reviewing.editing import SentenceEdit, replace_sentence
 from rag_assets.reviewing.items import Item, Review, make_review
 from rag_assets.reviewing.keeping import (
@@ -30,6 +31,7 @@ __all__ = [
     "Review",
     "Reviews",
     "SentenceEdit",
+    "add_passage",
     "choices_of",
     "cited_sources",
     "differences",

@@ -15,8 +15,8 @@ from rag_assets.storage import Notify, append_log, explained_errors, hold_lock, 
 from rag_assets.workspace import Workspace
 
 # Characters; what is longer is no sentence.
-_LONGEST = 20_000
-_TEXT_SUFFIXES = (".md", ".markdown", ".txt")
+LONGEST = 20_000
+TEXT_SUFFIXES = (".md", ".markdown", ".txt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +56,12 @@ def replace_sentence(
         StorageError: the disk is full or refuses the write; the draft is as it was.
     """
     after = drop_controls(edit.after).strip()
-    if not after or len(after) > _LONGEST:
+    if not after or len(after) > LONGEST:
         raise UsageError(
-            f"'after' must be text of at most {_LONGEST} characters, got {len(after)}. To take a "
+            f"'after' must be text of at most {LONGEST} characters, got {len(after)}. To take a "
             "sentence out, use your editor."
         )
-    if path.suffix.lower() not in _TEXT_SUFFIXES:
+    if path.suffix.lower() not in TEXT_SUFFIXES:
         raise UsageError(
             f"{path.name}: only drafts in Markdown and plain text are edited here. Edit it in the "
             "program that it is of, and check it again."
@@ -75,7 +75,9 @@ def replace_sentence(
             )
         new = _replaced(path, data, edit, after)
         write_bytes(path.resolve(), new)
-        _log(workspace, path, edit, hash_bytes(new), after, by, at)
+        log_revision(
+            workspace, path, edit.before, after, (edit.digest, hash_bytes(new)), by, at, "sentence"
+        )
     return hash_bytes(new)
 
 
@@ -93,15 +95,23 @@ def _replaced(path: Path, data: bytes, edit: SentenceEdit, after: str) -> bytes:
     return mark + (text[: edit.start] + after + text[edit.end :]).encode("utf-8")
 
 
-def _log(
+def log_revision(
     workspace: Workspace,
     path: Path,
-    edit: SentenceEdit,
-    digest: str,
+    before: str,
     after: str,
+    digests: tuple[str, str],
     by: str,
     at: datetime,
+    field: str,
 ) -> None:
+    """Note in the version log what was changed in a draft.
+
+    Args:
+        before: the words that were there; `after` those that are.
+        digests: SHA-256 of the draft's bytes before and after.
+        field: what was changed: `sentence`, `passage`.
+    """
     log = workspace.meta / "version_log.jsonl"
     lock = workspace.locks / "outputs.lock"
     with hold_lock(lock, "the version log", lambda _: None), explained_errors(log):
@@ -109,10 +119,10 @@ def _log(
             log,
             {
                 "file": path.relative_to(workspace.root).as_posix(),
-                "field": "sentence",
-                "from": edit.before,
+                "field": field,
+                "from": before,
                 "to": after,
-                "sha256": {"before": edit.digest, "after": digest},
+                "sha256": dict(zip(("before", "after"), digests, strict=True)),
                 "timestamp": at.isoformat(timespec="seconds"),
                 "reason": f"edited at the desk by {by}",
             },

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from html import unescape
 
 import pytest
 from fastapi.testclient import TestClient
@@ -46,7 +47,7 @@ def test_an_answer_and_a_pack_show_their_quotes(client: TestClient) -> None:
         shown = asked(client, question=QUESTION, way=way)
         assert "A green roof was 7 degrees cooler than bitumen at noon." in shown
         passage = client.get(
-            re.findall(r'href="(/passages/[^"]+)"', shown)[0].replace("&amp;", "&")
+            unescape(re.findall(r'href="(/passages/[^"]+)"', shown)[0].replace("&amp;", "&"))
         )
         assert (
             "<mark>A green roof was 7 degrees cooler than bitumen at noon.</mark>" in passage.text
@@ -93,6 +94,35 @@ def test_a_citation_that_nothing_holds_is_told(client: TestClient) -> None:
     assert client.get("/pages/thesis/nohash/1.jpg").status_code == 422
 
 
+def test_a_passage_goes_to_the_end_of_a_draft(client: TestClient, workspace: Workspace) -> None:
+    drafts = workspace.drafts
+    drafts.mkdir(exist_ok=True)
+    (drafts / "chapter.md").write_bytes(b"# One\r\n\r\nText.\r\n")
+    (drafts / "empty.md").write_text("")
+    (drafts / "chapter.tex").write_text("Text.\n")
+    (drafts / "old.txt").write_bytes("Räume.".encode("latin-1"))
+    shown = asked(client, question=QUESTION, way="pack")
+    place = unescape(re.findall(r'href="(/passages/[^"]+)"', shown)[0])
+    fields = dict(re.findall(r'name="(quote|cite)" value="([^"]*)"', client.get(place).text))
+    address = place.partition("?")[0]
+    for name in ("chapter.md", "empty.md", "chapter.md"):
+        put = client.post(address, data={**fields, "draft": name})
+        assert put.status_code == 200, put.text
+    sentence = "“A green roof was 7 degrees cooler than bitumen at noon.” {#roofs}"
+    assert (drafts / "empty.md").read_text() == f"{sentence}\n"
+    written = (drafts / "chapter.md").read_bytes().decode()
+    assert written == f"# One\r\n\r\nText.\r\n\r\n{sentence}\r\n\r\n{sentence}\r\n"
+    # The draft is remembered, and what cannot be done is told.
+    assert "<option selected>chapter.md" in client.get(place).text
+    for name in ("chapter.tex", "old.txt", "../config.yaml", "nobody.md"):
+        before = (drafts / "old.txt").read_bytes()
+        assert client.post(address, data={**fields, "draft": name}).status_code == 400
+        assert (drafts / "old.txt").read_bytes() == before
+    assert client.post(address, data={"draft": "chapter.md"}).status_code == 400
+    log = (workspace.meta / "version_log.jsonl").read_text()
+    assert log.count('"field": "passage"') == 3
+
+
 class TestInBrowser:
     pytestmark = in_browser
 
@@ -101,7 +131,13 @@ class TestInBrowser:
         with open_desk(workspace, "/ask") as (page, _):
             yield page
 
-    def test_by_keyboard_alone_from_question_to_page(self, page: Page) -> None:
+    def test_by_keyboard_alone_from_question_to_page(
+        self, page: Page, workspace: Workspace
+    ) -> None:
+        workspace.drafts.mkdir(exist_ok=True)
+        for old in workspace.drafts.iterdir():
+            old.unlink()
+        (workspace.drafts / "chapter.md").write_text("# One\n")
         page.keyboard.press("/")
         page.keyboard.type(QUESTION)
         for _ in range(4):  # the ways are one stop, then what is folded, then the button
@@ -117,6 +153,9 @@ class TestInBrowser:
         expect(page.locator("#passage")).to_contain_text(HOSTILE)
         assert "taken" not in page.title()
         assert hindrances(page) == []
+        page.keyboard.press("d")
+        expect(page.locator("#put")).to_contain_text("It stands at the end of the draft now:")
+        assert "“A green roof was 7 degrees" in (workspace.drafts / "chapter.md").read_text()
 
     def test_both_languages_without_hindrance(self, page: Page) -> None:
         page.get_by_role("link", name="Ask", exact=True).click()

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.lab.orchestrating import Observed, RunNote, Source
+from rag_assets.lab.orchestrating import Observed, RunNote, Source, modifying
+from rag_assets.lab.orchestrating.modifying import MODIFYING, OTHERWISE, Cue, modifiers_in
 from rag_assets.lab.orchestrating.naming import name_parts
 from rag_assets.lab.queueing import replay_trace
 from rag_assets.model import hash_text
@@ -45,20 +46,61 @@ def test_dopants_are_told_from_what_else_is_written(text: str, metals: tuple[str
         ("The nodes were modified with 4-aminobenzoic acid.", ("4-aminobenzoic acid",)),
         ("It was grafted with the L-histidine of old.", ("L-histidine",)),
         ("The modulator trifluoroacetic acid was removed.", ("trifluoroacetic acid",)),
-        ("用甘氨酸修饰的 MOF", ("甘氨酸",)),
+        ("用甘氨酸修饰的 MOF", ("glycine",)),
         ("Modified with benzenesulfonic acid and with phosphoric acid.", ()),
         ("Formic acid was a product.", ()),
         ("The MOF was synthesized by a modified report from terephthalic acid.", ()),
         ("A carboxylic acid modified it.", ()),
+        # By kind, in both languages, one name for one molecule.
+        ("以甲酸为调节剂合成 Zr-BTB 纳米片。", ("formic acid",)),
+        ("用对氨基苯甲酸取代节点上的甲酸根。", ("4-aminobenzoic acid",)),
+        ("加入 50 当量的乙酸作为调制剂。", ("acetic acid",)),
+        ("以三氟乙酸和 2-溴丙酸作调节剂。", ("trifluoroacetic acid", "2-溴丙酸")),
+        ("将 L-组氨酸负载到 Zr-BTB 上。", ("L-histidine",)),
+        ("苯丙氨酸修饰的节点", ("L-phenylalanine",)),
+        ("Histidine and L-histidine were anchored at the nodes.", ("L-histidine",)),
+        ("氨基酸修饰，苯磺酸修饰，磷酸修饰", ()),
+        ("甲酸酯、乙酸根和苯甲酰氯修饰", ()),
+        ("对苯二甲酸配体与均苯三甲酸配体", ()),
+        ("CO2 还原为甲酸和乙酸，缺陷更多。", ()),
+        ("修饰后甲酸的产率提高", ()),
+        ("1,3,5-tris(benzoic acid) and tribenzoic acid ligands at the nodes", ()),
+        ("Fumaric acid was used as the linker and formic acid as modulator.", ("formic acid",)),
+        ("Formic acid and acetic acid were the main products at the defects.", ()),
     ],
 )
 def test_modifiers_are_told_from_other_acids(text: str, modifiers: tuple[str, ...]) -> None:
     assert name_parts(text).modifiers == modifiers
 
 
+@pytest.mark.parametrize("cue", [*MODIFYING, *OTHERWISE], ids=lambda cue: cue.id)
+def test_a_cue_fires_and_is_silent_as_it_says(cue: Cue) -> None:
+    for sentence, modifiers in (cue.fires, cue.silent):
+        assert tuple(modifiers_in(sentence)) == modifiers
+
+
+@pytest.mark.parametrize("cue", MODIFYING, ids=lambda cue: cue.id)
+def test_a_cue_for_modifying_is_needed(cue: Cue, monkeypatch: pytest.MonkeyPatch) -> None:
+    others = tuple(one for one in MODIFYING if one is not cue)
+    monkeypatch.setattr(modifying, "MODIFYING", others)
+    assert not list(modifiers_in(cue.fires[0]))
+
+
+@pytest.mark.parametrize("cue", OTHERWISE, ids=lambda cue: cue.id)
+def test_a_cue_against_a_molecule_is_needed(cue: Cue, monkeypatch: pytest.MonkeyPatch) -> None:
+    others = tuple(one for one in OTHERWISE if one is not cue)
+    monkeypatch.setattr(modifying, "OTHERWISE", others)
+    assert list(modifiers_in(cue.fires[0]))
+
+
 @pytest.mark.parametrize(
     ("text", "ratios"),
     [
+        (
+            "TiO2: a Cu:Mo atomic ratio of 2:1 was best under a 300 W xenon lamp.",
+            {("Cu", "Mo"): "2:1"},
+        ),
+        ("Cu3Mo1-TiO2 made more methane than Cu2Mo1-TiO2.", {}),
         ("Cu2Mo1-TiO2", {("Cu", "Mo"): "2:1"}),
         ("Doped TiO2. The Cu:Mo atomic ratio of 3:1 was best.", {("Cu", "Mo"): "3:1"}),
         ("Doped TiO2. Cu to Mo ratios of 1:1 and 3:1 were tried.", {}),
@@ -86,6 +128,12 @@ def test_metals_of_papers_on_solar_fuels_are_those_of_catalysts() -> None:
         "Cu": 9, "Ag": 4, "Mg": 4, "Al": 4, "Zn": 2, "Pt": 1, "Pd": 1,
     }  # fmt: skip
     assert not any(one.modifiers or one.ratios for one in named)
+
+
+def test_a_sentence_is_shown_before_a_heading_that_names_the_same() -> None:
+    text = "# Molybdenum on TiO2\n\nIt was tried. Doping with Mo helped.\n"
+    assert name_parts(text).sentences["Mo"] == "Doping with Mo helped."
+    assert name_parts("# Molybdenum on TiO2\n\nIt was tried.").sentences["Mo"].startswith("#")
 
 
 def replayed(made: Made) -> Made:

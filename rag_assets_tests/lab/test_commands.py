@@ -163,6 +163,7 @@ def test_history_is_listed_and_written_as_a_table(ready: Rag, tmp_path: Path) ->
     assert "no experiment was reported yet" in ready("history").output
     ready("feedback", "r1", "--score", "8", "--product", "C2H4=6", "--product", "CO=2",
           "--pros", "Good, very good.", "--no-learn")  # fmt: skip
+    assert "## What the experiment gave\n\nrun r1, recipe 1: score 8" in ready("show", "r1").output
     assert ready("history").output.startswith("8  CuMo-TiO2 / Zr-BTB, Cu:Mo = 1:1, glycine: C2H4 6")
     ready("history", "--csv", str(tmp_path / "history.csv"))
     lines = (tmp_path / "history.csv").read_text("utf-8-sig").splitlines()

@@ -180,8 +180,7 @@ def test_an_edited_set_of_products_is_told_by_reports_that_used_the_old_one(
     give(lab, "r1", form(lab, 5.0, C2H4=1.0, CO=1.0))
     with lab.store.reading() as reading:
         (told,) = outdated_parts(reading, report)
-    ids = product_ids(lab)
-    assert f"Run r1 was compared with the products {ids['C2H4']} (version 1)" in told
+    assert "Run r1 was compared with the products C2H4 (version 1)" in told
 
 
 def test_a_deleted_product_still_counts(lab: Laboratory) -> None:

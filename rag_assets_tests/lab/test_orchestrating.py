@@ -392,3 +392,51 @@ def test_passages_are_material_and_no_markup_of_ours() -> None:
     assert aliases.resolve("C1") == kb("acids")
     with pytest.raises(UsageError, match="C1 to C1"):
         aliases.resolve("C2")
+
+
+def test_a_long_plan_is_cut_and_its_first_step_is_done() -> None:
+    steps = [act("search_principles", query=f"metal {number}") for number in range(30)]
+    made = replayed(run(plan(*steps), propose("C1"), finish("R1")))
+    assert not made.faults
+    assert made.kinds("called")[0]["arguments"]["query"] == "metal 0"
+    assert len(made.kinds("planned")[0]["rest"]) == 5
+
+
+def test_an_answer_that_breaks_off_is_told_to_be_shorter() -> None:
+    cut = '{"thought": "Long.", "plan": [{"action": "search_principles", "arguments": {"query": "me'
+    made = replayed(run(cut, SEARCH, propose("C1"), finish("R1")))
+    (fault,) = made.faults
+    assert fault.startswith("your answer breaks off before its end: write less.")
+
+
+def test_an_empty_plan_of_the_request_is_answered_by_a_step_that_can_be_done() -> None:
+    made = replayed(run(plan(), SEARCH, propose("C1"), plan(), finish("R1")))
+    first, last = made.faults
+    assert '{"action": "search_modulation", "arguments": {"query": "…"}}' in first
+    assert '{"action": "finish", "arguments": {"recipes": [{"recipe": "R1", "why": "…"}]' in last
+
+
+def test_only_the_plan_of_a_task_within_may_be_empty() -> None:
+    made = run(
+        plan(task("Which acid?")), plan(thought="None."), SEARCH, propose("C1"), finish("R1")
+    )
+    root, child, *_ = made.models["orchestrator"].requests
+    assert root.schema is not None
+    assert child.schema is not None
+    assert root.schema["properties"]["plan"]["minItems"] == 1
+    assert "minItems" not in child.schema["properties"]["plan"]
+
+
+def test_the_note_registers_every_claim_of_the_result_with_its_citations() -> None:
+    made = replayed(run(SEARCH, propose("C1"), finish("R1")))
+    (recipe,) = made.outcome.recipes
+    registered = {e.text: e.citations for e in made.outcome.note.entries("evidence")}
+    claims = {g.statement: g.citations for g in recipe.grounds if g.citations}
+    assert claims
+    assert registered == claims
+
+
+def test_a_look_that_comes_again_is_told_to_be_the_same() -> None:
+    made = replayed(run(SEARCH, MODULATION, SEARCH, propose("C1"), finish("R1")))
+    heard = [r.messages[1].content for r in made.models["orchestrator"].requests]
+    assert ["It was looked up before" in each for each in heard[:4]] == [False] * 3 + [True]

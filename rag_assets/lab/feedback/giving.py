@@ -84,8 +84,7 @@ def check_form(reading: Reading, run: Run, form: FeedbackForm) -> tuple[Measured
         raise UsageError(
             f"feedback on run {run.id} needs at least one product with its measured value."
         )
-    for product_id in form.values:
-        read_product(reading, product_id)
+    names = {product_id: read_product(reading, product_id).name for product_id in form.values}
     if not run.recipes:
         raise UsageError(
             f"run {run.id} has no recipe that could have been made (it is {run.state})."
@@ -95,7 +94,7 @@ def check_form(reading: Reading, run: Run, form: FeedbackForm) -> tuple[Measured
             f"run {run.id} has {len(run.recipes)} recipes: 'recipe_index' must be from 1 to "
             f"{len(run.recipes)}, got {form.recipe_index}."
         )
-    return measure(form.values)
+    return measure(form.values, names)
 
 
 def write_feedback(

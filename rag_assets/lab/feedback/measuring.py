@@ -39,16 +39,22 @@ def fractions(values: Sequence[float]) -> list[float]:
     return [value / whole for value in scaled]
 
 
-def measure(values: Mapping[str, float]) -> tuple[Measured, ...]:
+def measure(
+    values: Mapping[str, float], names: Mapping[str, str] | None = None
+) -> tuple[Measured, ...]:
     """Return values with their fractions, by product, in the order given.
+
+    Args:
+        names: of products by id, for the message.
 
     Raises:
         UsageError: a value is negative or no number.
     """
     for product, value in values.items():
         if not math.isfinite(value) or value < 0:
+            name = (names or {}).get(product, product)
             raise UsageError(
-                f"the value of product {product} must be a number from 0, got {shown_value(value)}."
+                f"the value of product {name} must be a number from 0, got {shown_value(value)}."
             )
     shares = fractions(list(values.values()))
     return tuple(

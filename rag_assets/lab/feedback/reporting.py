@@ -12,6 +12,7 @@ from rag_assets.lab.feedback.giving import (
     require_feedback,
 )
 from rag_assets.lab.feedback.measuring import Measured
+from rag_assets.lab.products import product_names
 from rag_assets.lab.store import Draft, EntityKind, Event, Reading, Rows, Writing
 from rag_assets.lab.store.tables import reports
 
@@ -94,12 +95,17 @@ def outdated_parts(reading: Reading, report: Report) -> list[str]:
             said.append(f"The feedback on run {entry.run_id} has been deleted since.")
         elif now.signature != entry.signature:
             said.append(
-                f"Run {entry.run_id} was compared with the products {entry.signature} (version "
-                f"{entry.version}); it has {now.signature} since version {now.version}."
+                f"Run {entry.run_id} was compared with the products {_named(reading, entry)} "
+                f"(version {entry.version}); it has {_named(reading, now.entry)} since version "
+                f"{now.version}."
             )
         elif now.entry.products != entry.products or now.score != entry.score:
             said.append(f"The feedback on run {entry.run_id} has other values since.")
     return said
+
+
+def _named(reading: Reading, entry: Entry) -> str:
+    return ", ".join(product_names(reading, [one.product_id for one in entry.products]))
 
 
 def _require(report: Report | None) -> Report:

@@ -222,13 +222,20 @@ def _best(citations: Sequence[str], one: _Combination) -> list[str]:
 def _ground(
     found: _Found, named: str, part: str | tuple[str, str], citations: Sequence[str]
 ) -> dict[str, object]:
-    """Return a ground that says what its first source says, word for word."""
+    """Return a ground that says word for word what one of its sources says of a part."""
     cited = list(citations)[:_MOST_CITED]
-    sentences = found.named[cited[0]].sentences
-    said = sentences.get(part) or sentences.get(_reversed(part)) or found.sources[cited[0]].where
+    told = [_told(found, citation, part) for citation in cited]
+    # A sentence before a heading, which states nothing.
+    said = next((each for each in told if not each.startswith("#")), told[0])
     return {
         "field": named, "basis": _basis(cited), "statement": _quote(said), "citations": cited,
     }  # fmt: skip
+
+
+def _told(found: _Found, citation: str, part: str | tuple[str, str]) -> str:
+    sentences = found.named[citation].sentences
+    said = sentences.get(part) or sentences.get(_reversed(part))
+    return said or found.sources[citation].where
 
 
 def _quote(said: str) -> str:

@@ -1,11 +1,12 @@
 """What a model answers at each turn, read and checked: a thought, a plan, its first step."""
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from rag_assets.agents import Toolset
 from rag_assets.lab.orchestrating.note import Revision, RunNote
@@ -23,6 +24,12 @@ RULE_KEY = "rule"
 _RULE = re.compile(rf"{RULE_KEY}\d+")
 _PROPOSED = re.compile(r"R\d+")
 Judge = Callable[[str, str | None], Carboxyl]
+# Of one plan: only the first is done before it is made anew.
+MOST_STEPS = 6
+_CUT_OFF = (
+    "your answer breaks off before its end: write less. A plan of one to three steps is enough, "
+    "and a thought of one or two sentences."
+)
 
 
 class PlannedAction(BaseModel):
@@ -49,7 +56,21 @@ class ModelPlan(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     thought: Annotated[str, Field(max_length=2000)]
-    plan: Annotated[list[PlannedAction | PlannedTask], Field(max_length=20)]
+    plan: Annotated[list[PlannedAction | PlannedTask], Field(max_length=MOST_STEPS)]
+
+    @field_validator("plan", mode="before")
+    @classmethod
+    def _cut(cls, value: Any) -> Any:
+        # Small models plan on and on; what comes later is planned anew anyway.
+        return value[:MOST_STEPS] if isinstance(value, list) else value
+
+
+def plan_schema(*, is_root: bool) -> dict[str, Any]:
+    """Return the JSON Schema of an answer; the request itself never ends by an empty plan."""
+    schema = ModelPlan.model_json_schema()
+    if is_root:
+        schema["properties"]["plan"]["minItems"] = 1
+    return schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +162,8 @@ class Reader:
             return Turn(answer.thought, self._first(answer), tuple(answer.plan[1:]))
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
+            if first["type"] == "json_invalid" and "EOF" in first["msg"]:
+                return _CUT_OFF
             key = ".".join(map(str, first["loc"])) or "the whole"
             return f"{key}: {first['msg']}."
         except UsageError as error:
@@ -151,7 +174,7 @@ class Reader:
             if self.is_root:
                 raise UsageError(
                     f"plan: the request ends by the action finish with {self.wanted} recipe(s), "
-                    "not by an empty plan."
+                    f"not by an empty plan. Write the next step: {self._next_step()}"
                 )
             return End()
         step = answer.plan[0]
@@ -162,6 +185,15 @@ class Reader:
                 )
             return Divide(step.task, step.role)
         return self._action(step)
+
+    def _next_step(self) -> str:
+        """Return a step that can be done now, as an example of its form."""
+        if len(self.proposed) >= self.wanted:
+            ranked = [{"recipe": key, "why": "…"} for key in list(self.proposed)[: self.wanted]]
+            step = {"action": "finish", "arguments": {"recipes": ranked, "dropped": []}}
+        else:
+            step = {"action": "search_modulation", "arguments": {"query": "…"}}
+        return json.dumps(step, ensure_ascii=False)
 
     def _action(self, step: PlannedAction) -> First:
         arguments = self.tools.get(step.action).check(step.arguments)

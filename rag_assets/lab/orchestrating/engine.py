@@ -17,17 +17,18 @@ from rag_assets.lab.orchestrating.deciding import (
     Finish,
     First,
     Look,
-    ModelPlan,
     Note,
     PlannedAction,
     PlannedTask,
     Propose,
     Reader,
     Turn,
+    plan_schema,
 )
 from rag_assets.lab.orchestrating.job import LIMITS, EndedBy, RecipeJob, RunOutcome
 from rag_assets.lab.orchestrating.note import Revision, RunNote
 from rag_assets.lab.orchestrating.prompting import (
+    AGAIN,
     FORM,
     Left,
     Place,
@@ -180,6 +181,7 @@ def run_recipes(
     if not recipes and ended.ended_by in LIMITS and len(state.proposed) >= job.wanted:
         recipes = _unranked(state, ended.ended_by)
     if recipes:
+        _register_evidence(state, recipes)
         try:
             if ended.ended_by != "seconds":
                 state.require_going()
@@ -195,6 +197,19 @@ def run_recipes(
         recipes=[one.model_dump(mode="json", exclude_defaults=True) for one in recipes],
     )  # fmt: skip
     return RunOutcome(recipes, ended.ended_by, reason, state.note)
+
+
+def _register_evidence(state: RunState, recipes: Sequence[Recipe]) -> None:
+    """Let the note have each claim of the result with its citations (spec 004 §4.3)."""
+    known = {entry.text for entry in state.note.entries("evidence")}
+    for ground in (one for recipe in recipes for one in recipe.grounds if one.citations):
+        if ground.statement not in known:
+            known.add(ground.statement)
+            key = state.note.next_key("evidence")
+            change = Revision(
+                "append", "evidence", key, ground.statement, ground.citations, PROGRAM
+            )
+            state.revise(change)
 
 
 def _unranked(state: RunState, limit: str) -> tuple[Recipe, ...]:
@@ -260,7 +275,8 @@ class _Engine:
                 else:
                     self._shown = [*self._shown, Shown(_named(first), found)][-self._job.shown :]
                     told = count_of(len(found.sources) + len(found.lines), "result")
-                    heard = f"{told}, shown above"
+                    is_again = any(f" {_named(first)} → " in one for one in self._done[:place])
+                    heard = f"{told}, shown above{AGAIN if is_again else ''}"
             case Note(change):
                 self._state.revise(change)
                 heard = f"the note has it as ({change.key}) in {change.section}"
@@ -302,7 +318,7 @@ class _Engine:
             if self._calls >= self._job.limits.calls:
                 raise _Ended("calls", f"its models were asked {self._calls} times")
             seq = self._state.trace.next_seq
-            request = self._request(messages)
+            request = self._request(messages, is_root=is_root)
             answered = self._state.world.ask(seq, task.role, request)
             self._calls += 1
             judged: list[dict[str, Any]] = []
@@ -359,9 +375,9 @@ class _Engine:
             Left(limits.steps - len(self._done), limits.calls - self._calls), aliases,
         )  # fmt: skip
 
-    def _request(self, messages: tuple[Message, ...]) -> ChatRequest:
+    def _request(self, messages: tuple[Message, ...], *, is_root: bool) -> ChatRequest:
         return ChatRequest(
-            messages, task=TASK, schema=ModelPlan.model_json_schema(),
+            messages, task=TASK, schema=plan_schema(is_root=is_root),
             temperature=self._job.temperature,
         )  # fmt: skip
 

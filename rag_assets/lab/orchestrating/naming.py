@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from rag_assets.chunking import split_sentences
 from rag_assets.lab.experience.words import SYMBOLS, WORDS_TOO, lab_words
-from rag_assets.lab.recipes import chemistry, find_carboxyl
+from rag_assets.lab.orchestrating.modifying import modifiers_in
+from rag_assets.lab.recipes import chemistry
 
 _FORMULA = re.compile(r"(?<![A-Za-z0-9])(?:[A-Z][a-z]?\d*(?:\.\d+)?)+(?![A-Za-z0-9])")
 _PART = re.compile(r"([A-Z][a-z]?)(\d*(?:\.\d+)?)")
@@ -20,12 +21,6 @@ _BESIDE = re.compile(r"[-–—/@+](?:[A-Z]|dop|load|co-?dop|modif|decorat)")
 _DOPES = re.compile(
     r"dop|loaded|decorat|deposit|bimetal|dual|single[- ]atom|co-?catal|modif|substitut|"
     r"TiO2|titania|掺杂|负载|修饰|双金属|单原子",
-    re.IGNORECASE,
-)
-# A sentence tells of a molecule that is put into a MOF, not of a linker or a product.
-_MODIFIES = re.compile(
-    r"modif|modulat|graft|anchor|functionali|capp|microenvironment|ligand|coordinat|node|defect|"
-    r"修饰|调控|接枝|锚定|配体|微环境",
     re.IGNORECASE,
 )
 # Sentences on apparatus, reagents and calculations name metals that dope nothing.
@@ -45,15 +40,13 @@ _SALT = re.compile(
 _COMPOUND = re.compile(r" (?:O|S|N|Cl|F|Br|WO|VO|MoO)\d*(?![A-Za-z])")
 # PDFs set indices apart: "Ga 2 O 3".
 _SPACED = re.compile(r"\b((?:[A-Z][a-z]?\d*)+) (\d{1,2})(?= ?[A-Z(\-/,.;)]| |$)")
-_ACID = re.compile(r"(?<![\w-])(?:[A-Za-z0-9,']+-)*[A-Za-z]*[a-z]ic acid\b")
 _NUMBERS = re.compile(r"(?<![\d.:])(\d+(?:\.\d+)?)\s*[:∶]\s*(\d+(?:\.\d+)?)(?![\d.:])")
 _EQUATION = re.compile(
-    r"([A-Z][a-z]?)\s*[:/∶]\s*([A-Z][a-z]?)\s*(?:=|of|is|was)?\s*(\d+(?:\.\d+)?)\s*[:∶]\s*"
+    r"([A-Z][a-z]?)\s*[:/∶]\s*([A-Z][a-z]?)\s*(?:(?:atomic|molar|mole)?\s*ratios?\s*)?"
+    r"(?:=|of|is|was|at|为)?\s*(\d+(?:\.\d+)?)\s*[:∶]\s*"
     r"(\d+(?:\.\d+)?)(?![\d.:])"
 )
 _RATIO_WORD = re.compile(r"ratio|atomic|molar|比", re.IGNORECASE)
-# Acids that are no kind of molecule by themselves, and the linker's own.
-_UNSPECIFIC = frozenset({"organic acid", "carboxylic acid", "dicarboxylic acid", "amic acid"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +55,7 @@ class Named:
 
     Args:
         metals: symbols, in the order of naming.
-        modifiers: molecules with –COOH, in lower case.
+        modifiers: molecules with –COOH, in lower case, by one name each (`lab_chemistry.yaml`).
         ratios: of two metals, `(first, second)` to `2:1`.
         sentences: by metal, modifier or pair of metals, the first sentence that names it, as it
             stands in the text but for white space.
@@ -85,6 +78,7 @@ def name_parts(text: str, *, everything: bool = False) -> Named:
     modifiers: list[str] = []
     ratios: dict[tuple[str, str], str] = {}
     sentences: dict[str | tuple[str, str], str] = {}
+    headings: dict[str | tuple[str, str], str] = {}
     dopes = everything or _DOPES.search(_folded(text)) is not None
     for start, end in split_sentences(text, _line_ends(text)):
         sentence = _folded(text[start:end])
@@ -95,13 +89,17 @@ def name_parts(text: str, *, everything: bool = False) -> Named:
             metals += own
             ratios = written | ratios
             named += [*own, *written]
-        if everything or _MODIFIES.search(sentence):
-            molecules = list(_modifiers(sentence))
-            modifiers += molecules
-            named += molecules
+        molecules = list(modifiers_in(sentence, everything=everything))
+        modifiers += molecules
+        named += molecules
+        told = headings if sentence.startswith("#") else sentences
         for one in named:
-            sentences.setdefault(one, " ".join(text[start:end].split()))
-    return Named(tuple(dict.fromkeys(metals)), tuple(dict.fromkeys(modifiers)), ratios, sentences)
+            told.setdefault(one, " ".join(text[start:end].split()))
+    # A heading states nothing: its words are shown where no sentence names the part.
+    return Named(
+        tuple(dict.fromkeys(metals)), tuple(dict.fromkeys(modifiers)), ratios,
+        {**headings, **sentences},
+    )  # fmt: skip
 
 
 def _folded(text: str) -> str:
@@ -119,6 +117,10 @@ def _metals(sentence: str) -> Iterator[str]:
     dopants = known.metals - known.host
     found: list[tuple[int, str]] = []
     if _NOT_OF_CATALYSTS.search(sentence):
+        # A ratio of two is one of the catalyst's all the same, under whichever lamp.
+        for first, second, _, _ in _EQUATION.findall(sentence):
+            if {first, second} <= dopants:
+                yield from (first, second)
         return
     for match in _FORMULA.finditer(sentence):
         parts = _PART.findall(match.group())
@@ -149,37 +151,19 @@ def _is_meant(match: re.Match[str], symbols: list[str], sentence: str) -> bool:
 
 
 def _ratios(sentence: str, metals: list[str]) -> dict[tuple[str, str], str]:
-    found: dict[tuple[str, str], str] = {}
+    told: dict[tuple[str, str], set[str]] = {}
     for match in _FORMULA.finditer(sentence):
         parts = _PART.findall(match.group())
         if len(parts) == 2 and all(symbol in metals and count for symbol, count in parts):
             (first, one), (second, other) = parts
-            found[first, second] = f"{one}:{other}"
+            told.setdefault((first, second), set()).add(f"{one}:{other}")
+    # Of several ratios in one sentence it is not told which is meant.
+    found = {pair: ratios.pop() for pair, ratios in told.items() if len(ratios) == 1}
     for first, second, one, other in _EQUATION.findall(sentence):
         if first in metals and second in metals:
             found.setdefault((first, second), f"{one}:{other}")
-    if len(metals) == 2 and not found and _RATIO_WORD.search(sentence):
+    if len(metals) == 2 and not told and not found and _RATIO_WORD.search(sentence):
         written = {f"{a}:{b}" for a, b in _NUMBERS.findall(sentence)}
-        # Of several ratios in one sentence it is not told which is meant.
         if len(written) == 1:
             found.setdefault((metals[0], metals[1]), written.pop())
     return found
-
-
-def _modifiers(sentence: str) -> Iterator[str]:
-    for match in _ACID.finditer(sentence):
-        name = match.group()
-        name = name.lower() if not re.match(r"[DLNO]-", name) else name
-        if (
-            name not in _UNSPECIFIC
-            and name.split()[0] not in chemistry().linkers
-            and find_carboxyl(name, None).holds
-        ):
-            yield name
-    for known in sorted(chemistry().carboxylic):
-        # Chinese has no blanks between words.
-        edge = r"\b" if known.isascii() else ""
-        found = re.search(rf"{edge}(?:[DL]-)?{known}{edge}", sentence, re.IGNORECASE)
-        if found is not None:
-            name = found[0]
-            yield f"{name[:2].upper()}{name[2:].lower()}" if name[1] == "-" else name.lower()

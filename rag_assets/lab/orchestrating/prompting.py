@@ -18,11 +18,14 @@ from rag_assets.llm import Message, Prompt, load_prompt
 ROLES: tuple[Role, ...] = ("orchestrator", "mof_expert", "tio2_expert")
 FORM = (
     "Answer with one JSON object and nothing else: "
-    '{"thought": "one or two sentences", "plan": [step, …]}. A step is '
+    '{"thought": "…", "plan": [step, …]}: a thought of one or two sentences, a plan of one to six '
+    "steps. A step is "
     '{"action": "name of a tool", "arguments": {…}} or '
     '{"task": "what is to be found out", "role": "orchestrator | mof_expert | tio2_expert"}. '
     "Only the first step is done now; then you see what came of it and plan anew. "
 )
+# Small models look the same up again and again.
+AGAIN = ". It was looked up before and is the same: note what it says, propose, or look elsewhere"
 _SHARED = "lab_recipes"
 _DONE_LINES = 12
 _PASSAGE_CHARACTERS = 1500

@@ -8,6 +8,7 @@ from rag_assets.lab.experience import CITATION, Recalled, find_item, recall
 from rag_assets.lab.feedback import Feedback, list_feedback
 from rag_assets.lab.opening import Laboratory
 from rag_assets.lab.orchestrating import LabTools, Observed, Source
+from rag_assets.lab.preferences import read_lab_settings, settings_in_force
 from rag_assets.lab.products import product_names
 from rag_assets.lab.recipes import formula
 from rag_assets.lab.store import Reading, read_run
@@ -30,7 +31,10 @@ class LabLibrary:
 
     def __init__(self, lab: Laboratory, asked: Asked, run_id: str) -> None:
         # Those of its beginning hold for the whole run, as its trace says.
-        self._settings = lab.settings
+        with lab.store.reading() as reading:
+            saved = read_lab_settings(reading)
+        self._settings = settings_in_force(lab.written, saved)
+        self.settings_version = saved.version
         bases = self._settings.bases
         self._lab = lab
         self._run_id = run_id

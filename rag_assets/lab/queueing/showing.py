@@ -57,8 +57,10 @@ def _lines(
             yield ""
     else:
         yield from _proposed(events)
+    told = {ground.statement for recipe in run.recipes for ground in recipe.grounds}
     for section in _SHOWN:
-        entries = note.entries(section)  # type: ignore[arg-type]
+        # What stands at a recipe is not said again.
+        entries = [e for e in note.entries(section) if e.text not in told]  # type: ignore[arg-type]
         if entries:
             yield f"## {section.capitalize()}"
             yield ""

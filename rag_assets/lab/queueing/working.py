@@ -143,6 +143,7 @@ def _prepare(
             "request": dict(run.request),
             "decided_by": {r: str(m["name"]) for r, m in described.items()} or RULES_NAME,
             "settings": library.settings.model_dump(mode="json"),
+            "settings_version": library.settings_version,
             "publications": library.describe(),
             "carboxyl_by": "structure, else name" if has_rdkit() else "name",
         },

@@ -1,5 +1,7 @@
 """Names by which molecules and metals are told: configs/lab_chemistry.yaml, read once."""
 
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -17,7 +19,9 @@ class Chemistry:
         carboxylic: substances that hold –COOH though they are not called acids, in lower case.
         not_carboxylic: words before "acid" (or a part before 酸) of acids without –COOH.
         derived: words after "acid" that say that its –COOH is gone.
-        linkers: words before "acid" of those that MOFs are built from.
+        linkers: words before "acid" of those that MOFs are built from and whose form does not tell.
+        han_acid: finds a Chinese name of an acid, with locants before it.
+        same: the one name by which a molecule is called, by its others.
         metals: symbols; `other_elements` those that are no metals.
         host: metals of the host itself.
     """
@@ -26,6 +30,8 @@ class Chemistry:
     not_carboxylic: tuple[str, ...]
     derived: tuple[str, ...]
     linkers: frozenset[str]
+    han_acid: re.Pattern[str]
+    same: dict[str, str]
     metals: frozenset[str]
     other_elements: frozenset[str]
     host: frozenset[str]
@@ -41,7 +47,26 @@ def chemistry() -> Chemistry:
         tuple(acids["not"].casefold().split()),
         tuple(acids["derived"].casefold().split()),
         frozenset(acids["linkers"].casefold().split()),
+        _han_acid(acids["han"].split(), acids["han_not_before"].split()),
+        _same(acids["same"]),
         frozenset(values["metals"].split()),
         frozenset(values["other_elements"].split()),
         frozenset(values["host"].split()),
     )
+
+
+def _han_acid(parts: Sequence[str], not_before: Sequence[str]) -> re.Pattern[str]:
+    part = "|".join(sorted(map(re.escape, parts), key=len, reverse=True))
+    # Before a ring with something on it they are its places; else words of the sentence.
+    place = f"[对邻间](?=(?:(?!苯)(?:{part}))+苯|苯[二三四])"
+    locants = r"(?:(?<![\w-])[\dNODL][\d,']*[-‑])?"
+    return re.compile(rf"{locants}(?:{place})?(?:{part})+酸(?![{''.join(not_before)}])")
+
+
+def _same(names: Mapping[str, str]) -> dict[str, str]:
+    # "p-aminobenzoic" stands for "p-aminobenzoic acid": a blank parts the names.
+    return {
+        f"{other} acid" if other.endswith("ic") else other: name
+        for name, others in names.items()
+        for other in others.split()
+    }

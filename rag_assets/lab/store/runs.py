@@ -174,7 +174,8 @@ def read_run(reading: Reading, run_id: str) -> tuple[Run, int]:
     """
     found = reading.rows(runs, id=run_id)
     if not found:
-        known = ", ".join(row["id"] for row in reading.rows(runs)[-5:]) or "none yet"
+        rows = sorted(reading.rows(runs), key=lambda row: (row["created_at"], row["id"]))
+        known = ", ".join(row["id"] for row in rows[-5:]) or "none yet"
         raise UsageError(f"there is no run '{run_id}' in this laboratory (the last: {known}).")
     return _run(found[0]["record"]), found[0]["version"]
 
