@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from importlib.resources import files
 
 from fastapi import Depends, FastAPI, HTTPException, Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from rag_assets.desk import api, asking, chunks, home, library, pages, passages, review, working
@@ -54,10 +54,22 @@ def build_application(desk: Desk) -> FastAPI:
     application.mount("/static", StaticFiles(directory=str(static)), name="static")
     for module in (api, home, asking, chunks, library, passages, pages, review, working):
         application.include_router(module.router)
+    _add_laboratory(application, desk)
     application.add_exception_handler(RagError, _explain)
     application.add_exception_handler(404, _missing)
     application.add_exception_handler(Exception, _fail)
     return application
+
+
+def _add_laboratory(application: FastAPI, desk: Desk) -> bool:
+    """Add the laboratory's pages where there is one and they are not there yet."""
+    if not desk.has_lab or hasattr(application.state, "laboratory"):
+        return False
+    # A workspace without a laboratory imports nothing of it.
+    from rag_assets.desk.laboratory import add_laboratory
+
+    add_laboratory(application, desk)
+    return True
 
 
 def trouble_page(request: Request, status: int, sentence: str, kind: str = "") -> Response:
@@ -79,6 +91,15 @@ async def _explain(request: Request, error: Exception) -> Response:
 
 
 async def _missing(request: Request, error: Exception) -> Response:
+    if request.url.path.startswith("/lab"):
+        # The workspace may have become a laboratory since the desk was opened.
+        desk: Desk = request.app.state.desk
+        try:
+            desk.follow_settings()
+        except RagError as trouble:
+            return await _explain(request, trouble)
+        if _add_laboratory(request.app, desk):
+            return RedirectResponse(request.url.path, 307)
     sentence = error.detail if isinstance(error, HTTPException) else "Not Found"
     if sentence == "Not Found":
         sentence = say(request, "There is no such page.")

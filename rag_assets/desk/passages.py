@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any  # a row of SQL
 from urllib.parse import quote as quote_path
 from urllib.parse import unquote
@@ -12,6 +13,7 @@ from starlette.responses import Response
 from rag_assets.auditing import list_drafts
 from rag_assets.desk.rendering import page
 from rag_assets.desk.state import Desk, DeskOf, FormOf, text_of
+from rag_assets.evidence.pictures import WholePage
 from rag_assets.model import PageBox
 from rag_assets.retrieval import Retriever
 from rag_assets.tools import trace_citation
@@ -33,31 +35,17 @@ def show(
     Raises:
         UsageError: no current publication holds it.
     """
-    chain = trace_citation(desk.workspace, citation)
-    passage, document = chain["passage"], chain["document"]
-    with Retriever(desk.library, [passage["namespace"]]) as retriever:
-        (reader,) = retriever.readers
-        (row,) = reader.fetch_rows([passage["chunk_id"]], ["boxes"]).to_pylist()
-        parent = reader.fetch_parents([passage["parent_id"]]).get(passage["parent_id"])
-    boxes: dict[int, list[PageBox]] = defaultdict(list)
-    for box in row["boxes"] or ():
-        boxes[box["page"]].append(PageBox(**box))
+    found = read_passage(desk, citation)
+    passage = found.chain["passage"]
     before, words, after = passage["text"].partition(quote) if quote else ("", "", "")
     return page(
         request,
         "passage.html",
         citation=citation,
-        chain=chain,
-        pages=[
-            (
-                number,
-                desk.pages.draw(passage["namespace"], document["content_hash"], number),
-                boxes[number],
-            )
-            for number in sorted(boxes)
-        ],
+        chain=found.chain,
+        pages=found.pages,
         text=(before, words, after) if words else (passage["text"], "", ""),
-        around=None if parent is None else parent.text,
+        around=found.around,
         quote=quote or passage["text"],
         cite=cite or _cited(desk, passage),
         drafts=[
@@ -81,6 +69,48 @@ def put(request: Request, desk: DeskOf, form: FormOf, citation: str) -> Response
     answer = page(request, "put.html", citation=citation, draft=name, written=written)
     answer.set_cookie(_DRAFT, quote_path(name), samesite="strict", httponly=True)
     return answer
+
+
+@dataclass(frozen=True)
+class ShownPassage:
+    """A passage with the pages on which it is printed.
+
+    Args:
+        chain: from the passage to the file, as `trace_citation` returns it.
+        pages: number from 1, the drawn page or why there is none, the boxes on it.
+        around: text of the page or section around it; None where it has none.
+    """
+
+    chain: dict[str, Any]
+    pages: list[tuple[int, WholePage | str, list[PageBox]]]
+    around: str | None
+
+
+def read_passage(desk: Desk, citation: str) -> ShownPassage:
+    """Return what is shown of a passage.
+
+    Raises:
+        UsageError: no current publication holds it.
+        PublicationError: nothing is published.
+    """
+    chain = trace_citation(desk.workspace, citation)
+    passage, document = chain["passage"], chain["document"]
+    with Retriever(desk.library, [passage["namespace"]]) as retriever:
+        (reader,) = retriever.readers
+        (row,) = reader.fetch_rows([passage["chunk_id"]], ["boxes"]).to_pylist()
+        parent = reader.fetch_parents([passage["parent_id"]]).get(passage["parent_id"])
+    boxes: dict[int, list[PageBox]] = defaultdict(list)
+    for box in row["boxes"] or ():
+        boxes[box["page"]].append(PageBox(**box))
+    drawn = [
+        (
+            number,
+            desk.pages.draw(passage["namespace"], document["content_hash"], number),
+            boxes[number],
+        )
+        for number in sorted(boxes)
+    ]
+    return ShownPassage(chain, drawn, None if parent is None else parent.text)
 
 
 def _cited(desk: Desk, passage: Mapping[str, Any]) -> str:

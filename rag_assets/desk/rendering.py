@@ -1,5 +1,7 @@
 """Pages by templates: escaped, in the language of the browser, whole or one block of them."""
 
+import json
+from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any  # values of templates
 
@@ -38,6 +40,8 @@ def _environment(language: Language) -> "Environment":
         lstrip_blocks=True,
         extensions=["jinja2.ext.i18n"],
     )
+    environment.filters["local_time"] = local_time
+    environment.filters["plain_json"] = _plain_json
     environment.install_gettext_translations(translations(language), newstyle=True)  # type: ignore[attr-defined]
     return environment
 
@@ -79,3 +83,16 @@ def page(request: Request, template: str, status_code: int = 200, **values: Any)
 def say(request: Request, sentence: str) -> str:
     """Return static text in the language of the browser, for handlers that answer with words."""
     return translations(language_of(request)).gettext(sentence)
+
+
+def local_time(at: str) -> str:
+    """Return a time, ISO 8601, as the clock of this machine shows it, to the minute."""
+    try:
+        return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M")
+    except ValueError:
+        return at
+
+
+def _plain_json(value: Any) -> str:
+    """Return values as JSON for people: not escaped, which is the template's task."""
+    return json.dumps(value, ensure_ascii=False, indent=1, default=str)

@@ -30,6 +30,7 @@ class Desk:
     Args:
         now: the clock, handed in where the desk is served.
         person: who sits here; written into journals.
+        at_end: called when the desk is closed, by who has opened something.
     """
 
     workspace: Workspace
@@ -37,6 +38,7 @@ class Desk:
     person: str
     now: Callable[[], datetime]
     jobs: Jobs = field(default_factory=Jobs)
+    at_end: list[Callable[[], None]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.library = OpenedLibrary(self.workspace)
@@ -81,6 +83,8 @@ class Desk:
     def close(self) -> None:
         """End the work behind the pages and let go of the library."""
         self.jobs.close()
+        for end in self.at_end:
+            end()
         self.library.close()
 
 

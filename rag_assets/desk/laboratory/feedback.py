@@ -1,0 +1,297 @@
+"""The feedback on a run: a form that is kept as it was typed until it can be stored."""
+
+from dataclasses import dataclass, replace
+
+from fastapi import APIRouter, Request
+from starlette.datastructures import FormData
+from starlette.responses import RedirectResponse, Response
+
+from rag_assets.desk.jobs import Job
+from rag_assets.desk.laboratory.shared import (
+    LabOf,
+    OpenLab,
+    Unsaved,
+    number,
+    seen_of,
+    texts_of,
+    whole_number,
+)
+from rag_assets.desk.rendering import page, say
+from rag_assets.desk.state import FormOf, text_of
+from rag_assets.lab import (
+    Comparison,
+    FeedbackForm,
+    FeedbackPage,
+    Strategy,
+    feedback_page,
+    fractions,
+    give_feedback,
+    learn_again,
+    list_feedback,
+    list_history,
+    preview_comparison,
+    signature,
+    withdraw_feedback,
+)
+from rag_assets.lab.recipes import formula
+from rag_assets.model import ChangedMeanwhileError, RagError, UsageError
+
+router = APIRouter(prefix="/runs/{run_id}/feedback")
+KIND = "feedback"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One product of the form, as it was typed."""
+
+    product_id: str = ""
+    value: str = ""
+
+
+@dataclass(frozen=True)
+class Typed:
+    """The form as it was typed.
+
+    Args:
+        seen: version of the feedback that it was made from; 0 for none.
+        learns: whether it is to be learned from.
+    """
+
+    seen: int
+    score: str = ""
+    recipe_index: str = "1"
+    as_made: str = ""
+    pros: str = ""
+    cons: str = ""
+    other: str = ""
+    rows: tuple[Row, ...] = (Row(),)
+    chosen: tuple[str, ...] = ()
+    text: str = ""
+    method3: bool = True
+    learns: bool = True
+
+    @property
+    def strategy(self) -> Strategy:
+        """With what the run is to be compared."""
+        return Strategy(self.chosen, self.text.strip(), self.method3)
+
+    def form(self) -> FeedbackForm:
+        """Return what is said.
+
+        Raises:
+            UsageError: a number is none, a row has no product, or one stands twice.
+        """
+        values: dict[str, float] = {}
+        for place, row in enumerate(self.rows, start=1):
+            if not row.product_id and not row.value.strip():
+                continue
+            if not row.product_id:
+                raise UsageError(f"row {place} of the products has a value and no product.")
+            if row.product_id in values:
+                raise UsageError(f"row {place} names a product that stands above already.")
+            values[row.product_id] = number(row.value, f"value of row {place}")
+        return FeedbackForm(
+            number(self.score, "score"),
+            values,
+            whole_number(self.recipe_index, "recipe_index"),
+            self.as_made,
+            self.pros,
+            self.cons,
+            self.other,
+        )
+
+
+@router.get("")
+def show(request: Request, open_lab: LabOf, run_id: str, preset: str = "") -> Response:
+    """Show the form: what could not be stored yet, what stands there, or an empty one."""
+    open_lab.run(run_id)
+    found = feedback_page(open_lab.lab, run_id)
+    kept = open_lab.unsaved.get(run_id)
+    if kept is not None and isinstance(kept.values, Typed):
+        return _form(request, open_lab, found, kept.values, kept.trouble)
+    typed = _as_stored(found)
+    return _form(request, open_lab, found, _with_preset(found, typed, preset) if preset else typed)
+
+
+@router.post("")
+def change(request: Request, open_lab: LabOf, run_id: str, form: FormOf) -> Response:
+    """Store the form, or show it with a row more or less, a preset, or the comparison."""
+    open_lab.run(run_id)
+    found = feedback_page(open_lab.lab, run_id)
+    typed, do = _typed(form), text_of(form, "do")
+    if do == "save":
+        return _save(request, open_lab, run_id, typed)
+    if do == "discard":
+        open_lab.unsaved.pop(run_id, None)
+        return RedirectResponse(f"/lab/runs/{run_id}/feedback", 303)
+    focus = ""
+    if do == "add":
+        focus, typed = "last", replace(typed, rows=(*typed.rows, Row()))
+    elif do.startswith("remove-") and do.removeprefix("remove-").isdecimal():
+        place = int(do.removeprefix("remove-"))
+        rows = tuple(row for at, row in enumerate(typed.rows, start=1) if at != place)
+        focus, typed = "add", replace(typed, rows=rows)
+    elif do == "preset":
+        focus, typed = "first", _with_preset(found, typed, text_of(form, "preset"))
+    preview, trouble = None, ""
+    if do == "preview":
+        try:
+            preview = preview_comparison(open_lab.lab, run_id, typed.form(), typed.strategy)
+        except RagError as error:
+            trouble = str(error)
+    status = 400 if trouble else 200
+    return _form(request, open_lab, found, typed, trouble, status, preview, focus)
+
+
+@router.post("/delete")
+def delete(open_lab: LabOf, run_id: str, form: FormOf) -> Response:
+    """Delete the feedback; what it taught is taken back."""
+    open_lab.run(run_id)
+    withdraw_feedback(
+        open_lab.lab, run_id, at=open_lab.now(), by=open_lab.person, seen=seen_of(form)
+    )
+    open_lab.unsaved.pop(run_id, None)
+    return RedirectResponse(f"/lab/runs/{run_id}", 303)
+
+
+@router.post("/learn")
+def learn(request: Request, open_lab: LabOf, run_id: str, form: FormOf) -> Response:
+    """Learn from the feedback as it stands, in place of what it taught."""
+    open_lab.run(run_id)
+    seen = seen_of(form)
+    begins = say(request, "Lessons are made of the feedback anew.")
+
+    def work(job: Job) -> str:
+        job.tell(begins)
+        learn_again(open_lab.lab, run_id, at=open_lab.now(), by=open_lab.person, seen=seen)
+        return f"/lab/runs/{run_id}/report"
+
+    return open_lab.follow(KIND, work)
+
+
+def _save(request: Request, open_lab: OpenLab, run_id: str, typed: Typed) -> Response:
+    begins = say(request, "The feedback is compared and learned from.")
+    here = f"/lab/runs/{run_id}/feedback"
+    # Kept before anything can go wrong, until it is stored.
+    try:
+        said = typed.form()
+    except UsageError as error:
+        found = feedback_page(open_lab.lab, run_id)
+        return _form(request, open_lab, found, typed, str(error), 400)
+
+    def work(job: Job) -> str:
+        job.tell(begins)
+        try:
+            give_feedback(
+                open_lab.lab, run_id, said, typed.strategy, at=open_lab.now(),
+                by=open_lab.person, seen=typed.seen, learn=typed.learns,
+            )  # fmt: skip
+        except ChangedMeanwhileError as error:
+            # Saved again it would be on purpose: it was told what it takes the place of.
+            version = feedback_page(open_lab.lab, run_id).version
+            open_lab.unsaved[run_id] = Unsaved(replace(typed, seen=version), str(error))
+            return here
+        except RagError as error:
+            open_lab.unsaved[run_id] = Unsaved(typed, str(error))
+            return here
+        open_lab.unsaved.pop(run_id, None)
+        return f"/lab/runs/{run_id}/report"
+
+    return open_lab.follow(KIND, work)
+
+
+def _typed(form: FormData) -> Typed:
+    texts = {
+        name: text_of(form, name)
+        for name in ("score", "recipe_index", "as_made", "pros", "cons", "other", "text")
+    }
+    pairs = zip(texts_of(form, "product"), texts_of(form, "value"), strict=False)
+    return Typed(
+        seen=seen_of(form),
+        rows=tuple(Row(product, value) for product, value in pairs),
+        chosen=tuple(texts_of(form, "chosen")),
+        method3=bool(text_of(form, "method3")),
+        learns=bool(text_of(form, "learn")),
+        **texts,
+    )
+
+
+def _as_stored(found: FeedbackPage) -> Typed:
+    given, strategy = found.feedback, found.strategy
+    begun = Typed(
+        seen=found.version,
+        chosen=strategy.chosen,
+        text=strategy.text,
+        method3=strategy.use_method3,
+        learns=found.teaches,
+    )
+    if given is None or given.status == "deleted":
+        return begun
+    return replace(
+        begun,
+        score=f"{given.score!r}",
+        recipe_index=str(given.recipe_index),
+        as_made=given.as_made,
+        pros=given.pros,
+        cons=given.cons,
+        other=given.other,
+        rows=tuple(Row(one.product_id, f"{one.value!r}") for one in given.products),
+    )
+
+
+def _with_preset(found: FeedbackPage, typed: Typed, preset_id: str) -> Typed:
+    """Return the form with the products of a preset; values that were typed stay with theirs."""
+    preset = next((one for one in found.presets if one.id == preset_id), None)
+    if preset is None:
+        return typed
+    values = {row.product_id: row.value for row in typed.rows}
+    return replace(typed, rows=tuple(Row(one, values.get(one, "")) for one in preset.product_ids))
+
+
+def _form(
+    request: Request, open_lab: OpenLab, found: FeedbackPage, typed: Typed, trouble: str = "",
+    status: int = 200, preview: Comparison | None = None, focus: str = "",
+) -> Response:  # fmt: skip
+    others = [row for row in list_history(open_lab.lab) if row.run_id != found.run.id]
+    return page(
+        request,
+        "lab/feedback.html",
+        status,
+        found=found,
+        run=found.run,
+        recipes=[(one.rank, formula(one)) for one in found.run.recipes],
+        typed=typed,
+        trouble=trouble,
+        preview=preview,
+        focus=focus,
+        is_kept=found.run.id in open_lab.unsaved,
+        others=others,
+        history=_history(open_lab, typed, found.run.id),
+        short_history=open_lab.lab.settings.comparison.short_history,
+        shares=_shares(typed),
+        formula=formula,
+    )
+
+
+def _history(open_lab: OpenLab, typed: Typed, run_id: str) -> int | None:
+    """Return how many others have the products of the form; None while it names none."""
+    wanted = signature(row.product_id for row in typed.rows if row.product_id)
+    if not wanted:
+        return None
+    with open_lab.lab.store.reading() as reading:
+        given = list_feedback(reading)
+    return sum(one.signature == wanted and one.run_id != run_id for one in given)
+
+
+def _shares(typed: Typed) -> list[float | None]:
+    """Return the fraction of each row as it will be stored; None where it cannot be told."""
+    places = [at for at, row in enumerate(typed.rows) if row.value.strip()]
+    found: list[float | None] = [None for _ in typed.rows]
+    try:
+        values = [number(typed.rows[at].value, "value") for at in places]
+    except UsageError:
+        return found
+    if all(0 <= value < float("inf") for value in values):
+        for at, share in zip(places, fractions(values), strict=True):
+            found[at] = share
+    return found
