@@ -206,3 +206,20 @@ def test_doctor_counts_judgements_and_tells_a_torn_line(workspace: Workspace) ->
     whole, torn = told()
     assert whole == "1 judgement "
     assert "half-written" in torn
+
+
+def test_an_assertion_is_supported_where_a_person_has_said_so_of_its_words(
+    workspace: Workspace,
+) -> None:
+    path = workspace.drafts / "chapter.md"
+    bare = "Bridges cause rust in salt air. Cool roofs reflect sunlight and stay cooler {#roofs}.\n"
+    path.write_text(bare)
+    (before,) = audit_claims(workspace, path).audit.rows
+    assert before.status != "SUPPORTED"
+    path.write_text("Bridges cause rust in salt air {#roofs}.\n")
+    audited(workspace)
+    judge(workspace, 1, "supported", "Appendix B.")
+    path.write_text(bare)
+    (row,) = audit_claims(workspace, path).audit.rows
+    assert row.status == "SUPPORTED"
+    assert "Ana judged it supported on 2026-03-01. “Appendix B.”" in row.reason
