@@ -12,7 +12,7 @@ from fastapi import APIRouter, HTTPException, Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 
 from rag_assets.desk.jobs import Job
-from rag_assets.desk.rendering import page
+from rag_assets.desk.rendering import PART, page
 from rag_assets.desk.review_view import KEPT, ReviewView
 from rag_assets.desk.state import Desk, DeskOf, FormOf, text_of
 from rag_assets.model import UsageError
@@ -47,11 +47,11 @@ def show(request: Request, desk: DeskOf, name: str) -> Response:
 
 
 @router.post("/review/{name:path}")
-def act(desk: DeskOf, name: str, form: FormOf) -> Response:
+def act(request: Request, desk: DeskOf, name: str, form: FormOf) -> Response:
     """Check a draft, judge an item, replace a sentence, or take sources and report along."""
     action = text_of(form, "task")
     if action == "judge":
-        return _judge(desk, name, form)
+        return _judge(request, desk, name, form)
     if action == "edit":
         return _edit(desk, name, form)
     if action == "sources":
@@ -61,7 +61,7 @@ def act(desk: DeskOf, name: str, form: FormOf) -> Response:
     raise UsageError(f"'task' must be judge, edit, check, sources or keep, got {action[:20]!r}.")
 
 
-def _judge(desk: Desk, name: str, form: "FormData") -> Response:
+def _judge(request: Request, desk: Desk, name: str, form: "FormData") -> Response:
     key = text_of(form, "item")
     decision = cast("Decision", text_of(form, "decision"))
     _require_decision(decision)
@@ -81,7 +81,11 @@ def _judge(desk: Desk, name: str, form: "FormData") -> Response:
     following = review.beside(key, 1, only_open=True) if review and review.find(key) else None
     # What was taken back is looked at again; else what comes next is.
     there = key if decision == "withdrawn" or following is None else following.key
-    return _back(name, form, item=there, after=key)
+    if review is None or request.headers.get(PART) != "item":
+        return _back(name, form, item=there, after=key)
+    # Who asks for the block alone has it with this answer: one way less for each of hundreds.
+    asked = {each: text_of(form, each) for each in KEPT} | {"item": there, "after": key}
+    return page(request, "review.html", view=ReviewView(request, desk, review, asked))
 
 
 def _edit(desk: Desk, name: str, form: "FormData") -> Response:

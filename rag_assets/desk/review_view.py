@@ -1,5 +1,6 @@
 """What the review page shows of a draft and one of its items; made when a template asks for it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast  # values of templates
@@ -34,10 +35,17 @@ class ShownPage:
 class ReviewView:
     """What the templates ask for; made when it is asked, since most requests want one block."""
 
-    def __init__(self, request: Request, desk: Desk, review: "Review") -> None:
+    def __init__(
+        self,
+        request: Request,
+        desk: Desk,
+        review: "Review",
+        asked: Mapping[str, str] | None = None,
+    ) -> None:
         from rag_assets.reviewing import differences
 
-        asked = request.query_params
+        # What is asked for, where that is not the query of the address.
+        asked = request.query_params if asked is None else asked
         self._desk = desk
         self.review = review
         self.name = review.name

@@ -78,6 +78,8 @@ def test_a_draft_is_judged_by_keys_alone(page: Page, workspace: Workspace) -> No
     press(page, "j", "2 of 23, 23 open")
     press(page, "k", "1 of 23, 23 open")
     press(page, "a", "2 of 23, 22 open")
+    page.reload()
+    expect(place(page)).to_contain_text("2 of 23, 22 open")
     expect(page.locator("#draft .flag").first).to_contain_text("✓")
     press(page, "w", "3 of 23, 21 open")
     page.keyboard.press("c")

@@ -43,6 +43,7 @@
   document.addEventListener("desk:swapped", (event) => {
     if (event.target.id !== "item") return;
     document.getElementById("item").scrollTop = 0;
+    history.replaceState(null, "", document.getElementById("now").dataset.address);
     follow();
     look();
   });
