@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from rag_assets.embedding import model_fingerprints
 from rag_assets.publishing import count_lacking, vectors_to_come
 from rag_assets.retrieval import Retriever
