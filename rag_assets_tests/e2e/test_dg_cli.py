@@ -114,6 +114,7 @@ def test_dg_checks_the_definitions_of_a_workspace(root: Path) -> None:
     assert "All definitions loaded successfully" in done(CHECK, root)
 
 
+@pytest.mark.slow
 def test_dg_works_at_the_root_of_the_repository_on_the_workspace_that_is_named(root: Path) -> None:
     home = str(root / "meta/dagster")
     at_root = done(
@@ -133,6 +134,7 @@ def test_dg_says_which_workspace_is_missing(tmp_path: Path) -> None:
     assert "rag init" in ran.stdout + ran.stderr
 
 
+@pytest.mark.slow
 class TestInAProjectOfOnesOwn:
     """`rag_assets.components` in YAML."""
 
@@ -223,6 +225,7 @@ class TestInAProjectOfOnesOwn:
         assert "defs.yaml:" in ran.stdout + ran.stderr
 
 
+@pytest.mark.slow
 def test_both_components_are_listed_for_everybody(tmp_path: Path) -> None:
     (tmp_path / "dg.toml").write_text('directory_type = "project"\n[project]\nroot_module = "x"\n')
     found = json.loads(done("dg list components --package rag_assets --json", tmp_path))

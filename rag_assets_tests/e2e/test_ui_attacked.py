@@ -25,7 +25,11 @@ from rag_assets_tests.e2e.browsing import (
 from rag_assets_tests.e2e.workspaces import marked_processes
 from rag_assets_tests.libraries import make_workspace
 
-pytestmark = [pytest.mark.ui, pytest.mark.skipif(CHROMIUM is None, reason=NO_CHROMIUM)]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.ui,
+    pytest.mark.skipif(CHROMIUM is None, reason=NO_CHROMIUM),
+]
 expect.set_options(timeout=SEE_MILLISECONDS)
 
 WIPE = (

@@ -26,6 +26,7 @@ def settings(name: str, dtype: str, device: str = "auto") -> ModelSettings:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.model
 @pytest.mark.parametrize("name", MODELS)
 def test_in_float32_a_processor_gives_the_vectors_of_torch(name: str) -> None:

@@ -14,7 +14,7 @@ from rag_assets.model import ConfigurationError
 from rag_assets.settings import ModelSettings
 from rag_assets_tests.sparse_models import save_layered_encoder, save_word_encoder
 
-pytestmark = pytest.mark.model
+pytestmark = [pytest.mark.slow, pytest.mark.model]
 
 TEXTS = ["Light increases the yield.", "", "Courts decide on the yield of bonds. " * 12, "yield"]
 

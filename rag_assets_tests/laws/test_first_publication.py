@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from rag_assets.embedding import model_fingerprints
 from rag_assets.publishing import count_lacking, vectors_to_come
 from rag_assets.retrieval import Retriever
@@ -49,6 +51,7 @@ def test_after_the_last_vector_the_publication_is_that_of_one_build(
     assert not any("vectors" in text for text in found(workspace, "stomata")[1])
 
 
+@pytest.mark.slow
 def test_documents_that_were_there_keep_their_vectors(workspace: Workspace) -> None:
     namespace = workspace.namespace("lib")
     put(workspace, "evidence/roofs.md", text_of(PARAGRAPHS[:2]))

@@ -152,6 +152,7 @@ print(json.dumps([first, second, stored]))
 """
 
 
+@pytest.mark.slow
 def test_a_new_stage_is_one_module_and_one_line(tmp_path: Path) -> None:
     more = tmp_path / "more"
     more.mkdir()
