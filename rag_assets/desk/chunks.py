@@ -280,7 +280,7 @@ def _ending(
         taken_back=taken_back,
         before=_counts(before),
         after=_counts(draft),
-        waiting=len(draft.conflicts),
+        waiting=[conflict.number for conflict in draft.conflicts],
         trouble=trouble,
     )
 
