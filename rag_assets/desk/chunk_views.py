@@ -24,7 +24,7 @@ _RETAKEN = ("edit_text", "enable", "disable")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A chunk in the list; equal rows look the same.
+    """A chunk in the list.
 
     Args:
         begins: the label of its parent where it is the first of it.
@@ -73,31 +73,43 @@ class Changed:
     wanted: str | None
 
 
-def list_rows(draft: ChunkDraft) -> list[Row]:
-    """Return the rows of a draft."""
-    rows, before = [], ""
-    for chunk in draft.chunks:
-        begins = chunk.parent_label if chunk.parent_label != before else ""
-        before = chunk.parent_label
+def list_rows(draft: ChunkDraft, first: int = 0, behind: int | None = None) -> list[Row]:
+    """Return the rows of a draft, of all its chunks or of those from `first` to before `behind`."""
+    rows = []
+    for chunk, (_, _, begins) in zip(
+        draft.chunks[first:behind], _looks(draft)[first:behind], strict=True
+    ):
         text = " ".join(chunk.text[: 2 * _SHOWN].split())[:_SHOWN]
         rows.append(Row(chunk.key, text, chunk.page, chunk.is_edited, chunk.is_enabled, begins))
     return rows
 
 
-def splice(before: Sequence[Row] | None, after: Sequence[Row]) -> Splice:
+def _looks(draft: ChunkDraft) -> list[tuple[str, bool, str]]:
+    """Return what decides what each row looks like: a key stands for text, print and place."""
+    looks, before = [], ""
+    for chunk in draft.chunks:
+        begins = chunk.parent_label if chunk.parent_label != before else ""
+        before = chunk.parent_label
+        looks.append((chunk.key, chunk.is_enabled, begins))
+    return looks
+
+
+def splice(before: ChunkDraft | None, after: ChunkDraft) -> Splice:
     """Return what a list changed by: the rows between those that are equal at both ends.
 
     Args:
         before: None for one that is not known: all of it is replaced.
     """
     if before is None:
-        return Splice(0, _ALL, after)
-    shorter = min(len(before), len(after))
-    first = next((n for n in range(shorter) if before[n] != after[n]), shorter)
+        return Splice(0, _ALL, list_rows(after))
+    old, new = _looks(before), _looks(after)
+    shorter = min(len(old), len(new))
+    first = next((n for n in range(shorter) if old[n] != new[n]), shorter)
     behind = next(
-        (n for n in range(shorter - first) if before[-1 - n] != after[-1 - n]), shorter - first
+        (n for n in range(shorter - first) if old[-1 - n] != new[-1 - n]), shorter - first
     )
-    return Splice(first, len(before) - first - behind, after[first : len(after) - behind])
+    rows = list_rows(after, first, len(new) - behind)
+    return Splice(first, len(old) - first - behind, rows)
 
 
 def choose(draft: ChunkDraft, key: str, order: int = 0) -> DraftChunk | None:

@@ -212,7 +212,7 @@ def _view(
     """
     draft, part = editor.draft(), request.headers.get(PART, "")
     address = _address(editor.namespace.name, editor.doc_uid)
-    rows, spliced = list_rows(draft), None
+    spliced = None
     events: tuple[Event, ...] = ()
     is_recut = seen.version not in ("", _version(editor))
     if seen.revision is not None and seen.revision <= draft.revision:
@@ -220,7 +220,8 @@ def _view(
         before = editor.draft_at(seen.revision)
         # Where a draft begins or ends, rows can be moved that could not, or the reverse.
         has_list = before.is_open == draft.is_open and not is_recut
-        spliced = splice(list_rows(before) if has_list else None, rows) if part else None
+        if part and not (has_list and seen.revision == draft.revision):
+            spliced = splice(before if has_list else None, draft)
     order = chosen.order if chosen else 0
     around = draft.chunks[order - 1 : order] if order else (), draft.chunks[order + 1 : order + 2]
     return page(
@@ -235,7 +236,7 @@ def _view(
         here=f"{address}?{urlencode({'chunk': chosen.key})}" if chosen else address,
         seen=f"{draft.revision}.{_version(editor)}",
         draft=draft,
-        rows=rows,
+        rows=[] if part else list_rows(draft),
         spliced=spliced,
         is_recut=is_recut,
         events=events,
@@ -248,7 +249,8 @@ def _view(
         after=around[1][0] if around[1] else None,
         waiting=list_waiting(editor, draft),
         done=list_done(editor),
-        parents=shown_parents(editor),
+        parents=[] if part else shown_parents(editor),
+        has_parents=len(editor.held.made.parents) > 1,
         places=split_places(chosen) if chosen else [],
         source=lambda: show_source(editor, chosen, desk.pages) if chosen else None,
     )
@@ -278,7 +280,7 @@ def _ending(
         taken_back=taken_back,
         before=_counts(before),
         after=_counts(draft),
-        waiting=len(draft.conflicts),
+        waiting=[conflict.number for conflict in draft.conflicts],
         trouble=trouble,
     )
 

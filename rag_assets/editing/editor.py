@@ -108,7 +108,7 @@ class DraftEditor:
             self.doc_uid,
             history.revision,
             history.is_open,
-            tuple(self.held.show(order, piece) for order, piece in enumerate(edited.pieces)),
+            self.held.show(edited),
             edited.conflicts,
             self._made.document.attachments,
         )

@@ -96,6 +96,8 @@ class HeldDocument:
         self._done: list[Numbered] = []
         self._conflicts: list[Conflict | None] = []
         self._states: OrderedDict[int, tuple[Piece, ...]] = OrderedDict()
+        self._folded: Edited | None = None
+        self._shown: tuple[Edited, tuple[DraftChunk, ...]] = (Edited(()), ())
         self._named: dict[tuple[int, int, str | None], tuple[str, str, int, int, int | None]] = {}
 
     def fold(self, operations: Sequence[Numbered]) -> Edited:
@@ -108,6 +110,8 @@ class HeldDocument:
         kept = same if same == len(self._done) else max(
             (count for count in self._states if count <= same), default=0
         )  # fmt: skip
+        if kept == len(self._done) == len(operations) and self._folded is not None:
+            return self._folded
         if kept < len(self._done):
             self._folder.pieces = list(self._states[kept] if kept else self.cut.chunks)
             del self._done[kept:], self._conflicts[kept:]
@@ -121,10 +125,25 @@ class HeldDocument:
         conflicts = tuple(conflict for conflict in self._conflicts if conflict is not None)
         waiting = {conflict.number for conflict in conflicts}
         applied = tuple(each.number for each in self._done if each.number not in waiting)
-        return Edited(tuple(self._folder.pieces), conflicts, applied)
+        self._folded = Edited(tuple(self._folder.pieces), conflicts, applied)
+        return self._folded
 
-    def show(self, order: int, piece: Piece) -> DraftChunk:
-        """Return a piece as people see it."""
+    def show(self, edited: Edited) -> tuple[DraftChunk, ...]:
+        """Return the chunks that operations led to, as people see them."""
+        before, shown = self._shown
+        if before is not edited:
+            # Most pieces are where they were, and the same objects.
+            same = len(shown)
+            chunks = tuple(
+                shown[order]
+                if order < same and before.pieces[order] is piece
+                else self._show(order, piece)
+                for order, piece in enumerate(edited.pieces)
+            )
+            self._shown = (edited, chunks)
+        return self._shown[1]
+
+    def _show(self, order: int, piece: Piece) -> DraftChunk:
         known = (piece.first, piece.last, piece.edited)
         if known not in self._named:
             self._named[known] = self._name(piece)

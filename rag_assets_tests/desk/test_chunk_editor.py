@@ -215,6 +215,8 @@ def test_an_edit_that_waits_is_shown_beside_what_is_there(
     assert len(conflicts) == 2
     for shown in ("Edits that wait", "What Ada wanted 0.", "Warm roofs reflect", "Cool roofs"):
         assert shown in forms.page
+    asked = client.get(f"{forms.address}/publish").text
+    assert asked.count('<span class="chip">waits</span>') == 2
     forms.ask("take_mine", number=conflicts[0].number)
     forms.ask("take_theirs", number=conflicts[1].number)
     draft = forms.editor().draft()

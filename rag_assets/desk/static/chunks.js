@@ -7,7 +7,8 @@
   const text = () => document.getElementById("text");
   const isChanged = () => text() && ("unsaved" in text().dataset || text().value !== text().defaultValue);
   const FIELDS = "input, textarea, select", isBusy = () => panel.hasAttribute("aria-busy");
-  let posting = false, waiting = [], shown = state().here;
+  const SETTLED_MS = 60;
+  let posting = false, waiting = [], shown = state().here, later;
 
   // True where a text would be lost; says so.
   function holds() {
@@ -45,8 +46,8 @@
     mark(now.keyNow);
     history.replaceState(null, "", now.here);
     document.querySelector('.language [name="back"]').value = now.here;
-    if (shown !== now.here) desk.swap("source", now.here);
-    shown = now.here;
+    clearTimeout(later); // who steps on does not wait for pages that are drawn
+    if (shown !== now.here) later = setTimeout(() => { shown = now.here; desk.swap("source", shown); }, SETTLED_MS);
   });
   document.getElementById("source").addEventListener("desk:swapped", (event) =>
     event.target.querySelector(".evidence, mark")?.scrollIntoView({ block: "nearest" }));
