@@ -123,7 +123,7 @@ def log_revision(
                 "from": before,
                 "to": after,
                 "sha256": dict(zip(("before", "after"), digests, strict=True)),
-                "timestamp": at.isoformat(timespec="seconds"),
+                "timestamp": at.astimezone().isoformat(timespec="seconds"),
                 "reason": f"edited at the desk by {by}",
             },
         )

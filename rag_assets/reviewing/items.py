@@ -9,9 +9,9 @@ from rag_assets.auditing import CitationAudit, CitationVerdict, Draft, urgency
 from rag_assets.auditing.judgements import (
     Judgements,
     citation_of,
-    join_judgements,
+    join_judgement,
     version_of,
-    without_judgement,
+    without_judgements,
 )
 from rag_assets.model import hash_fields
 
@@ -54,6 +54,7 @@ class Review:
         audit: with what people have decided.
         items: what needs eyes first; a judgement moves none, so that who looks knows the place.
         is_current: whether what is published now is what was judged.
+        lost: numbers of the judgements made on sentences that the draft does not hold any more.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Review:
     audit: CitationAudit
     items: tuple[Item, ...]
     is_current: bool = True
+    lost: tuple[int, ...] = ()
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -113,21 +115,38 @@ def make_review(
     judgements: Judgements,
     *,
     is_current: bool = True,
+    before: Review | None = None,
 ) -> Review:
     """Return a draft's items.
 
     Args:
         audit: of this draft, joined with judgements or not.
         judgements: what people have decided so far.
+        before: a review of the same audit with earlier judgements; items that nobody has judged
+            since are taken from it.
     """
-    rows = join_judgements(audit.rows, judgements, draft)
-    items = [
-        Item(key, row, machine, _last(machine, judgements))
-        for key, row in zip(_keys(rows), rows, strict=True)
-        for machine in [without_judgement(row)]
-    ]
-    items.sort(key=lambda item: (urgency(item.machine), item.row.number))
-    return Review(name, draft, replace(audit, rows=rows), tuple(items), is_current)
+    known = before.items if before is not None else _machine_items(audit)
+    lost = judgements.lost(draft.name, {citation_of(item.machine) for item in known})
+    marks = tuple(one.number for one in lost)
+    items = tuple(
+        item
+        if before is not None and before.lost == marks and item.seen == _last(item, judgements)
+        else replace(
+            item,
+            row=join_judgement(item.machine, judgements, lost, draft),
+            seen=_last(item, judgements),
+        )
+        for item in known
+    )
+    rows = tuple(sorted((item.row for item in items), key=lambda row: row.number))
+    return Review(name, draft, replace(audit, rows=rows), items, is_current, marks)
+
+
+def _machine_items(audit: CitationAudit) -> tuple[Item, ...]:
+    """Return the items of an audit without judgements, what needs eyes first."""
+    rows = without_judgements(audit.rows)
+    items = [Item(key, row, row, 0) for key, row in zip(_keys(rows), rows, strict=True)]
+    return tuple(sorted(items, key=lambda item: (urgency(item.machine), item.row.number)))
 
 
 def _keys(rows: Sequence[CitationVerdict]) -> list[str]:
@@ -140,6 +159,6 @@ def _keys(rows: Sequence[CitationVerdict]) -> list[str]:
     return keys
 
 
-def _last(row: CitationVerdict, judgements: Judgements) -> int:
-    last = judgements.last.get(citation_of(row))
+def _last(item: Item, judgements: Judgements) -> int:
+    last = judgements.last.get(citation_of(item.machine))
     return last.number if last is not None else 0

@@ -65,7 +65,8 @@ class Reviews:
         self._workspace = workspace
         self._lock = threading.RLock()
         self._audits: dict[str, tuple[Draft, CitationAudit]] = {}
-        self._reviews: dict[str, tuple[object, Review]] = {}
+        self._reviews: dict[str, tuple[CitationAudit, object, Review]] = {}
+        self._pointers: dict[str, Path] = {}
         self._judgements: tuple[_Stamp, Judgements] = (None, Judgements())
         self._documents: dict[tuple[str, str, str], CitedDocument] = {}
 
@@ -192,7 +193,7 @@ class Reviews:
             item.machine,
             decision,
             by=by,
-            at=at.isoformat(timespec="seconds"),
+            at=at.astimezone().isoformat(timespec="seconds"),
             draft=review.draft.name,
             draft_digest=review.draft.digest,
             text=review.draft.text,
@@ -257,19 +258,31 @@ class Reviews:
         if stamp != self._judgements[0] or stamp is None:
             self._judgements = (stamp, judgements_of(self._workspace))
         is_current = self._is_current(audit)
-        mark = (id(audit), stamp, is_current)
-        if name not in self._reviews or self._reviews[name][0] != mark:
-            made = make_review(name, draft, audit, self._judgements[1], is_current=is_current)
-            self._reviews[name] = (mark, made)
-        return self._reviews[name][1]
+        mark = (stamp, is_current)
+        last = self._reviews.get(name)
+        if last is None or last[0] is not audit or last[1] != mark:
+            made = make_review(
+                name,
+                draft,
+                audit,
+                self._judgements[1],
+                is_current=is_current,
+                before=last[2] if last is not None and last[0] is audit else None,
+            )
+            last = self._reviews[name] = (audit, mark, made)
+        return last[2]
 
     def _is_current(self, audit: CitationAudit) -> bool:
-        return all(
-            (pointer := read_pointer(self._workspace.namespace(name).publications)) is not None
-            and pointer.current == publication
-            for name, publication in audit.publications.items()
-            if name in self._workspace.namespace_names
-        )
+        for name, publication in audit.publications.items():
+            if name not in self._pointers:
+                # Of a namespace that is not declared any more nothing is published.
+                if name not in self._workspace.namespace_names:
+                    return False
+                self._pointers[name] = self._workspace.namespace(name).publications
+            pointer = read_pointer(self._pointers[name])
+            if pointer is None or pointer.current != publication:
+                return False
+        return True
 
     def _counts(self, name: str) -> dict[str, int]:
         stem = CITATIONS.stem(self._workspace, self._workspace.drafts / name)

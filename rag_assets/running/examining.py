@@ -63,7 +63,26 @@ def examine(given: str | None) -> list[Finding]:
             findings += _examine_namespace(workspace.namespace(name))
         except RagError as error:
             findings.append(Finding(name, str(error), False, "correct what the message names"))
+    findings += _judgements(workspace)
     return findings
+
+
+def _judgements(workspace: Workspace) -> Iterator[Finding]:
+    """What people have decided on citations is kept nowhere else."""
+    if not workspace.judgement_journal.is_file():
+        return
+    from rag_assets.auditing.judgements import judgements_of, torn_judgement
+
+    try:
+        every, torn = judgements_of(workspace).every, torn_judgement(workspace)
+    except RagError as error:
+        yield Finding("judgements", str(error), False, "correct what the message names")
+        return
+    yield Finding("judgements", count_of(len(every), "judgement"))
+    if torn is not None:
+        yield Finding(
+            "judgements", torn, False, "judge that citation again: the next judgement cuts the rest"
+        )
 
 
 def _unwritable(workspace: Workspace) -> Iterator[Finding]:

@@ -189,3 +189,20 @@ def test_commands_list_what_holds_and_export_it_for_calibration(
     assert [(row.paper, row.label) for row in rows] == [("raw/evidence/leaf.md", "SUPPORTED")] * 2
     assert (workspace.root / rows[0].paper).is_file()
     assert rows[0].evidence[0] in LEAF
+
+
+def test_doctor_counts_judgements_and_tells_a_torn_line(workspace: Workspace) -> None:
+    from rag_assets.running import examine
+
+    def told() -> list[str]:
+        found = examine(str(workspace.root))
+        return [f"{one.found} {one.mend or ''}" for one in found if one.what == "judgements"]
+
+    audited(workspace)
+    assert told() == []
+    judge(workspace, 3, "supported")
+    with workspace.judgement_journal.open("ab") as handle:
+        handle.write(b'{"by": "Ana')
+    whole, torn = told()
+    assert whole == "1 judgement "
+    assert "half-written" in torn

@@ -134,6 +134,19 @@ def test_an_edited_sentence_takes_its_judgement_out_of_date_and_says_so() -> Non
     assert [row.outdated_judgement for row in (rows[0], rows[2])] == [None, None]
 
 
+@pytest.mark.parametrize("before", ["Cool roofs stay", "Warm walls lean"])
+@pytest.mark.parametrize("after", ["Stomata close", "Mouths open"])
+def test_an_edited_sentence_is_known_by_what_stands_before_or_behind_it(
+    before: str, after: str
+) -> None:
+    text = "{} here {{#roofs}}. Bridges {} in salt {{#leaf}}. {} there {{#roofs}}.\n"
+    origin = text.format("Cool roofs stay", "rust", "Stomata close")
+    judgement = judged(audited(origin).rows[1], "supported", origin)
+    row = joined(text.format(before, "rot", after), judgement)[1]
+    is_elsewhere = (before, after) == ("Warm walls lean", "Mouths open")
+    assert (row.outdated_judgement is None) == is_elsewhere
+
+
 def test_a_changed_source_takes_its_judgements_out_of_date_and_says_so() -> None:
     rows = audited().rows
     other = make_document("leaf", ["Stomata close when the air around a leaf is humid."])
@@ -255,25 +268,37 @@ def test_a_line_with_an_unknown_field_is_no_judgement(workspace: Workspace) -> N
         read_judgements(path)
 
 
-def _append_many(root: str, by: str, count: int) -> None:
+def _judge_in_turns(root: str, by: str, count: int) -> None:
+    """Judge one citation again and again, each time having seen the last judgement."""
     workspace = Workspace.open(root)
     row = audited().rows[0]
-    for number in range(count):
-        append_judgement(workspace, judged(row, "supported", by=by, comment=str(number)))
+    while count:
+        seen = len(judgements_of(workspace).every)
+        try:
+            append_judgement(
+                workspace, judged(row, "supported", by=by, comment=f"{seen}"), seen=seen
+            )
+        except ChangedMeanwhileError:
+            continue
+        count -= 1
 
 
-def test_two_processes_append_at_once_and_none_is_lost(workspace: Workspace) -> None:
+def test_of_two_processes_at_once_none_is_lost_and_none_overrides_unseen(
+    workspace: Workspace,
+) -> None:
     context = multiprocessing.get_context("spawn")
-    root = str(workspace.root)
-    writers = [context.Process(target=_append_many, args=(root, by, 25)) for by in ("Ana", "Bo")]
+    writers = [
+        context.Process(target=_judge_in_turns, args=(str(workspace.root), by, 100))
+        for by in ("Ana", "Bo")
+    ]
     for writer in writers:
         writer.start()
     for writer in writers:
         writer.join()
         assert writer.exitcode == 0
     kept = judgements_of(workspace).every
-    for by in ("Ana", "Bo"):
-        assert [one.comment for one in kept if one.by == by] == [str(n) for n in range(25)]
+    assert sorted(one.by for one in kept) == ["Ana"] * 100 + ["Bo"] * 100
+    assert [one.comment for one in kept] == [str(number) for number in range(200)]
 
 
 def test_a_killed_writer_leaves_a_readable_journal(workspace: Workspace) -> None:

@@ -31,6 +31,17 @@ def open_desk(workspace: Workspace, path: str = "/") -> Iterator[tuple[Page, Ser
         assert [line for line in said if not any(part in line for part in expected)] == []
 
 
+def another_window(page: Page, *, has_script: bool = True) -> Page:
+    """Return a window of the same browser that shares nothing with the first, its cookie included.
+
+    Args:
+        has_script: False for a browser that runs no JavaScript.
+    """
+    browser = page.context.browser
+    assert browser is not None
+    return browser.new_context(java_script_enabled=has_script).new_page()
+
+
 def hindrances(page: Page) -> list[str]:
     """Return what axe finds against the rules of WCAG 2.1 A and AA, a line each."""
     # The rules are run by the page's own policy: handed to the browser, not loaded by the page.

@@ -9,8 +9,8 @@ from fastapi.testclient import TestClient
 from playwright.sync_api import Page, expect
 
 from rag_assets.workspace import Workspace
-from rag_assets_tests.desk.browsing import hindrances, in_browser, open_desk
-from rag_assets_tests.desk.served import visit
+from rag_assets_tests.desk.browsing import another_window, hindrances, in_browser, open_desk
+from rag_assets_tests.desk.served import Served, visit
 from rag_assets_tests.libraries import build, make_workspace
 
 HOSTILE = "<script>document.title='taken'</script>"
@@ -127,9 +127,13 @@ class TestInBrowser:
     pytestmark = in_browser
 
     @pytest.fixture(scope="class")
-    def page(self, workspace: Workspace) -> Iterator[Page]:
-        with open_desk(workspace, "/ask") as (page, _):
-            yield page
+    def opened(self, workspace: Workspace) -> Iterator[tuple[Page, Served]]:
+        with open_desk(workspace, "/ask") as opened:
+            yield opened
+
+    @pytest.fixture
+    def page(self, opened: tuple[Page, Served]) -> Page:
+        return opened[0]
 
     def test_by_keyboard_alone_from_question_to_page(
         self, page: Page, workspace: Workspace
@@ -156,6 +160,24 @@ class TestInBrowser:
         page.keyboard.press("d")
         expect(page.locator("#put")).to_contain_text("It stands at the end of the draft now:")
         assert "“A green roof was 7 degrees" in (workspace.drafts / "chapter.md").read_text()
+
+    def test_reading_and_asking_need_no_script(self, opened: tuple[Page, Served]) -> None:
+        page = another_window(opened[0], has_script=False)
+        page.goto(opened[1].address.opened_at("/ask"))
+        page.fill("#question", QUESTION)
+        page.get_by_role("button", name="Ask", exact=True).click()
+        (key,) = re.findall(r"/work/(\w+)", page.url)
+        job = opened[1].desk.jobs.get(key)
+        assert job is not None
+        assert job.wait(60)
+        page.reload()
+        page.get_by_role("link", name="Show on its page").first.click()
+        expect(page.locator("mark")).to_have_text(
+            "A green roof was 7 degrees cooler than bitumen at noon."
+        )
+        page.goto(f"{opened[1].address.url}/library/thesis/roofs?view=blocks")
+        expect(page.locator("main")).to_contain_text("A green roof was 7 degrees cooler")
+        page.context.close()
 
     def test_both_languages_without_hindrance(self, page: Page) -> None:
         page.get_by_role("link", name="Ask", exact=True).click()

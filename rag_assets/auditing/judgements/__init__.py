@@ -3,6 +3,7 @@
 from rag_assets.auditing.judgements.exporting import Exported, calibration_rows
 from rag_assets.auditing.judgements.joining import (
     describe_judgement,
+    join_judgement,
     join_judgements,
     without_judgement,
     without_judgements,
@@ -35,6 +36,7 @@ __all__ = [
     "calibration_rows",
     "citation_of",
     "describe_judgement",
+    "join_judgement",
     "join_judgements",
     "judge_row",
     "judgements_of",

@@ -11,7 +11,6 @@ from dataclasses import replace
 from rag_assets.auditing.drafts.draft import Draft
 from rag_assets.auditing.judgements.journal import Judgements
 from rag_assets.auditing.judgements.record import (
-    JudgedCitation,
     Judgement,
     citation_of,
     is_around,
@@ -53,7 +52,8 @@ def join_judgements(
     if not judgements.latest:
         return tuple(machine)
     found = {citation_of(row) for row in machine}
-    return tuple(_join(row, judgements, found, draft) for row in machine)
+    lost = judgements.lost(draft.name, found) if draft is not None else []
+    return tuple(join_judgement(row, judgements, lost, draft) for row in machine)
 
 
 def without_judgements(rows: Iterable[CitationVerdict]) -> tuple[CitationVerdict, ...]:
@@ -79,15 +79,20 @@ def describe_judgement(judgement: Judgement) -> str:
     return f"{judgement.by} {_SAID[judgement.decision]} on {judgement.at[:10]}"
 
 
-def _join(
+def join_judgement(
     row: CitationVerdict,
     judgements: Judgements,
-    found: set[JudgedCitation],
+    lost: Sequence[Judgement],
     draft: Draft | None,
 ) -> CitationVerdict:
+    """Return one verdict of the machine with what a person has decided on it.
+
+    Args:
+        lost: judgements made in this draft on what it does not hold any more (`Judgements.lost`).
+    """
     judgement = judgements.latest.get(citation_of(row))
     if judgement is None:
-        edited = _before_edit(row, judgements.by_document, found, draft)
+        edited = _before_edit(row, lost, draft)
         return row if edited is None else replace(row, outdated_judgement=_tell_edited(edited))
     if judgement.version != version_of(row):
         told = (
@@ -130,19 +135,15 @@ def _decided(row: CitationVerdict, judgement: Judgement) -> CitationVerdict:
 
 
 def _before_edit(
-    row: CitationVerdict,
-    by_document: Mapping[tuple[str | None, str], Sequence[Judgement]],
-    found: set[JudgedCitation],
-    draft: Draft | None,
+    row: CitationVerdict, lost: Sequence[Judgement], draft: Draft | None
 ) -> Judgement | None:
     """Return the newest judgement on a sentence that stood here and stands nowhere any more."""
     if draft is None:
         return None
     candidates = (
         one
-        for one in by_document.get((row.namespace, row.doc_uid), ())
-        if one.draft == draft.name
-        and one.citation not in found
+        for one in lost
+        if (one.namespace, one.doc_uid) == (row.namespace, row.doc_uid)
         and is_around(one, draft.text, row.sentence_start, row.sentence_end)
     )
     return max(candidates, key=lambda one: one.number, default=None)

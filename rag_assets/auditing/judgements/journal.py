@@ -6,9 +6,9 @@ before the next one.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection
 from dataclasses import asdict, dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,9 @@ from rag_assets.workspace import Workspace
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
+# Lines that are kept as they were read, some 5 KB each.
+_LINES_KEPT = 4096
+
 
 @dataclass(frozen=True)
 class Judgements:
@@ -44,17 +47,11 @@ class Judgements:
         """The last word on each citation, taking back included."""
         return {one.citation: one for one in self.every}
 
-    @cached_property
-    def by_document(self) -> dict[tuple[str | None, str], list[Judgement]]:
-        """The judgements that hold, by namespace and uid of their document."""
-        found: dict[tuple[str | None, str], list[Judgement]] = {}
-        for one in self.latest.values():
-            found.setdefault((one.namespace, one.doc_uid), []).append(one)
-        return found
-
-    def of_draft(self, name: str) -> Iterator[Judgement]:
-        """Yield the judgements that hold and were made in a draft of this name."""
-        return (one for one in self.latest.values() if one.draft == name)
+    def lost(self, name: str, found: Collection[JudgedCitation]) -> list[Judgement]:
+        """Return those of a draft whose sentence or citation is not among `found` any more."""
+        return [
+            one for about, one in self.latest.items() if one.draft == name and about not in found
+        ]
 
 
 def judgements_of(workspace: Workspace) -> Judgements:
@@ -77,11 +74,7 @@ def read_judgements(path: Path) -> Judgements:
     kept = []
     for number, line in enumerate(read_journal_lines(path), start=1):
         try:
-            values = json.loads(line)
-            read = _adapter().validate_python(values)
-            if _as_line(read) != values:
-                raise ValueError("it has other fields")  # noqa: TRY301 - told with its line below
-            kept.append(replace(read, number=number))
+            kept.append(replace(_read_line(line), number=number))
         except (ValueError, TypeError, RecursionError) as error:
             told = " ".join(str(error).split())[:200]
             raise DamagedFileError(
@@ -139,6 +132,16 @@ def _told(last: Judgement | None) -> str:
         f"{': ' + last.comment if last.comment else ''}). Nothing of yours was kept: look at it "
         "again and judge it if you see it otherwise."
     )
+
+
+@lru_cache(maxsize=_LINES_KEPT)
+def _read_line(line: str) -> Judgement:
+    """Return the judgement of a line; a journal is read at each judgement, and only grows."""
+    values = json.loads(line)
+    read = _adapter().validate_python(values)
+    if _as_line(read) != values:
+        raise ValueError("it has other fields")
+    return read
 
 
 def _as_line(judgement: Judgement) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import unicodedata
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import get_args
 
 from rag_assets.auditing.statutes import statute_of_label
@@ -202,11 +203,16 @@ def _citation(
     claim: str, namespace: str | None, doc_uid: str, hint: str | None, cites: str
 ) -> JudgedCitation:
     words = " ".join(unicodedata.normalize("NFC", claim).split())
-    article = cites if statute_of_label(cites) is not None else ""
+    article = cites if _is_statute(cites) else ""
     return words, namespace or "", doc_uid, hint or "", article
 
 
 def _version(cites: str, content_version: str | None, text_digest: str | None) -> str:
-    if statute_of_label(cites) is not None:
+    if _is_statute(cites):
         return text_digest or ""
     return content_version or text_digest or ""
+
+
+@lru_cache(maxsize=4096)
+def _is_statute(cites: str) -> bool:
+    return statute_of_label(cites) is not None
