@@ -10,6 +10,8 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from rag_assets.desk.jobs import Jobs
+from rag_assets.workspace import Workspace
+from rag_assets_tests.desk.laboratory.visits import make_library
 from rag_assets_tests.desk.served import serve_desk
 from rag_assets_tests.e2e.browsing import browse
 from rag_assets_tests.libraries import build, make_workspace
@@ -36,6 +38,13 @@ def main() -> None:
             page.set_viewport_size(VIEW)
             page.goto(served.address.opened_at("/"))
             take_pictures(page, served.address.url, served.desk.jobs)
+    with tempfile.TemporaryDirectory() as folder:
+        workspace = Workspace.open(make_library(Path(folder) / "lab"))
+        with serve_desk(workspace) as served, browse() as page:
+            page.set_viewport_size(VIEW)
+            page.goto(served.address.opened_at("/lab/runs/new"))
+            take_pictures_of_laboratory(page)
+            assert served.desk.jobs.running() == []
 
 
 def take_pictures(page: Page, url: str, jobs: Jobs) -> None:
@@ -68,6 +77,29 @@ def take_pictures(page: Page, url: str, jobs: Jobs) -> None:
     _settle(page)
     page.screenshot(path=IMAGES / "desk-chunks.png")
     assert jobs.running() == []
+
+
+def take_pictures_of_laboratory(page: Page) -> None:
+    """Save the pictures of a run by rules and of the feedback on it."""
+    page.fill("#text", "A recipe for ethylene from CO2, with high selectivity")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    expect(page.locator("article.recipe")).to_be_visible()
+    _settle(page)
+    page.screenshot(path=IMAGES / "desk-lab.png")
+
+    page.keyboard.press("f")
+    page.get_by_label("Score", exact=True).fill("7.5")
+    for row, (name, value) in enumerate((("C2H4", "6"), ("CO", "2")), start=1):
+        page.get_by_label(f"Product of row {row}").select_option(label=name)
+        page.get_by_label(f"Value of row {row}").fill(value)
+        if row == 1:
+            page.get_by_role("button", name="One more product").click()
+    page.get_by_label("What was good").fill("Copper beside molybdenum raised ethylene.")
+    page.get_by_role("button", name="Show the comparison first").click()
+    _settle(page)
+    page.screenshot(path=IMAGES / "desk-lab-feedback.png")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", name="What the feedback taught")).to_be_visible()
 
 
 def _settle(page: Page) -> None:

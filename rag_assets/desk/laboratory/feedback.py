@@ -261,7 +261,7 @@ def _form(
         run=found.run,
         recipes=[(one.rank, formula(one)) for one in found.run.recipes],
         typed=typed,
-        trouble=trouble,
+        trouble=open_lab.named(trouble),
         preview=preview,
         focus=focus,
         is_kept=found.run.id in open_lab.unsaved,

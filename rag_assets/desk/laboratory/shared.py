@@ -16,7 +16,14 @@ from rag_assets.desk.jobs import Job
 from rag_assets.desk.laboratory.brought import BroughtSheets
 from rag_assets.desk.laboratory.worker import Worker
 from rag_assets.desk.state import Desk, DeskOf, text_of
-from rag_assets.lab import Laboratory, Run, Writing, open_laboratory, read_run
+from rag_assets.lab import (
+    Laboratory,
+    Run,
+    Writing,
+    list_products,
+    open_laboratory,
+    read_run,
+)
 from rag_assets.model import ChangedMeanwhileError, RagError, UsageError
 
 # What ends so soon is answered at once; what takes longer is followed on a page of its own.
@@ -84,6 +91,14 @@ class OpenLab:
                 return read_run(reading, run_id)[0]
             except UsageError as error:
                 raise HTTPException(404, str(error)) from error
+
+    def named(self, sentence: str) -> str:
+        """Return a sentence with the names of products in the place of their ids."""
+        with self.lab.store.reading() as reading:
+            products = list_products(reading, deleted=True)
+        for one in products:
+            sentence = sentence.replace(one.id, one.name)
+        return sentence
 
     def follow(self, kind: str, work: Callable[[Job], str]) -> Response:
         """Do what may ask a model in a thread; answer with its result, or where it is followed."""

@@ -139,6 +139,10 @@ def test_the_report_shows_figures_differences_and_can_be_made_otherwise(three: V
     assert "version 2" in stale.text
     three.give("r1", seen="1", score="5")
     assert "has other values since" in three.see("/lab/runs/r3/report")
+    # With other products it is of another kind from then on; the report says what it used.
+    three.give("r1", seen="2", product=[three.products()["CO"]], value=["1"])
+    told = three.see("/lab/runs/r3/report")
+    assert "compared with the products C2H4, CO (version 1); it has CO since version 3" in told
 
 
 def test_an_edit_takes_back_what_was_learned_with_edits_by_hand(three: Visit) -> None:
@@ -171,6 +175,7 @@ def test_the_second_window_is_told_what_the_first_changed_and_keeps_its_words(
     text = text_of(answer)
     assert "is at version 1, and you have seen 0" in text
     assert "score: 9.0" in text
+    assert "'product_id': 'C2H4'" in text
     assert "Second window." in answer.text
     assert "What is stored now" in text
     assert "First window." in text
