@@ -109,7 +109,7 @@ def add_files(desk: DeskOf, form: FormOf, name: str) -> Response:
     Raises:
         UsageError: no file was sent.
     """
-    from rag_assets.knowledge.adding import add_content
+    from rag_assets.knowledge import add_content
 
     namespace = desk.workspace.namespace(name)
     files = [each for each in form.getlist("file") if isinstance(each, UploadFile)]

@@ -1,6 +1,7 @@
 """The library's face (spec 001): sources in, found passages and contexts out."""
 
 from rag_assets.editing import ChunkDraft, DraftChunk
+from rag_assets.knowledge.adding import add_content
 from rag_assets.knowledge.changing import (
     IngestOutcome,
     LibraryChange,
@@ -59,6 +60,7 @@ __all__ = [
     "SparseEmbeddingConfig",
     "TuningConfig",
     "VectorStoreConfig",
+    "add_content",
     "ingest_many",
     "ingest_many_sync",
     "retire",
