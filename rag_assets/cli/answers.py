@@ -95,7 +95,7 @@ def ask(
         raise UsageError("--as-of is the day of laws: add --law.")
     workspace = open_workspace()
     text, file = question_or_file(question, file)
-    from rag_assets.desk.client import DeskClient
+    from rag_assets.desk import DeskClient
 
     desk = DeskClient.find(workspace) if file is None and not is_law else None
     if desk is None:

@@ -102,7 +102,7 @@ def query(
         return
     workspace = open_workspace()
     text, file = question_or_file(question, file)
-    from rag_assets.desk.client import DeskClient
+    from rag_assets.desk import DeskClient
 
     desk = DeskClient.find(workspace) if file is None else None
     if desk is None:

@@ -14,13 +14,19 @@ from rag_assets.lazily import lazy_names
 
 if TYPE_CHECKING:
     from rag_assets.desk.application import build_application
+    from rag_assets.desk.client import DeskClient
     from rag_assets.desk.serving import serve_desk
     from rag_assets.desk.state import Desk
 
-__all__ = ["Desk", "build_application", "serve_desk"]
+__all__ = ["Desk", "DeskClient", "build_application", "serve_desk"]
 
 # Imported on first use: the web framework is for who serves.
 __getattr__ = lazy_names(
     __name__,
-    {"Desk": "state", "build_application": "application", "serve_desk": "serving"},
+    {
+        "Desk": "state",
+        "DeskClient": "client",
+        "build_application": "application",
+        "serve_desk": "serving",
+    },
 )

@@ -9,7 +9,6 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rag_assets.chunking import BoxFinder, locate_pages
@@ -18,6 +17,7 @@ from rag_assets.editing.operations import Numbered
 from rag_assets.editing.stage import Made, cut_contents, read_made
 from rag_assets.model import PageBox, UsageError, hash_fields
 from rag_assets.stages import PARSES
+from rag_assets.storage import file_identity
 from rag_assets.workspace import Namespace, current_identities, require_inventory
 
 if TYPE_CHECKING:
@@ -237,12 +237,4 @@ def _stamp(namespace: Namespace, content: str) -> object:
     """Return what is another where a file that a held document was read from was replaced."""
     partition = namespace.partition_of(content)
     records = [namespace.record(name, partition) for name in (PARSES, "parents", "chunks")]
-    return [_identity(path) for path in (namespace.inventory, namespace.journal, *records)]
-
-
-def _identity(path: Path) -> tuple[int, int, int] | None:
-    try:
-        known = path.stat()
-    except FileNotFoundError:
-        return None
-    return known.st_ino, known.st_size, known.st_mtime_ns
+    return [file_identity(path) for path in (namespace.inventory, namespace.journal, *records)]

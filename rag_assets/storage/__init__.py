@@ -3,6 +3,7 @@
 from rag_assets.storage.atomic import (
     TEMPORARY_PREFIX,
     explained_errors,
+    file_identity,
     replace_file,
     require_writable,
     sync_path,
@@ -94,6 +95,7 @@ __all__ = [
     "describe_torn_line",
     "describe_trouble",
     "explained_errors",
+    "file_identity",
     "find_json",
     "find_versions",
     "finish_versions",

@@ -82,6 +82,15 @@ def replace_file(target: Path) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
+def file_identity(path: Path) -> tuple[int, int, int] | None:
+    """Return what is another where a file was replaced or written to; None without one."""
+    try:
+        known = path.stat()
+    except FileNotFoundError:
+        return None
+    return known.st_ino, known.st_size, known.st_mtime_ns
+
+
 def remove_folder(path: Path) -> None:
     """Remove a folder; renamed first, since one that is half removed must never look whole."""
     doomed = path.parent / temporary_name()
