@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from rag_assets.editing import DraftChunk, DraftEditor
 from rag_assets.workspace import Namespace, Workspace
-from rag_assets_tests.desk.browsing import hindrances, in_browser, open_desk
+from rag_assets_tests.desk.browsing import another_window, hindrances, in_browser, open_desk
 from rag_assets_tests.desk.chunk_library import HOSTILE, make_library
 from rag_assets_tests.desk.served import Served
 
@@ -54,13 +54,6 @@ def begin(page: Page, home: str, namespace: Namespace, name: str) -> None:
     """Open a document whose draft is begun."""
     editor(namespace, name).create()
     page.goto(f"{home}/library/thesis/{name}/chunks")
-
-
-def another(page: Page, **options: bool) -> Page:
-    """Return another window of the browser."""
-    browser = page.context.browser
-    assert browser is not None
-    return browser.new_page(**options)  # type: ignore[arg-type]
 
 
 def seen_revision(page: Page, number: int) -> None:
@@ -214,7 +207,7 @@ def test_a_chunk_is_dragged_to_another_place(page: Page, home: str, namespace: N
 def test_without_a_script_it_is_read_and_edited(
     page: Page, opened: tuple[Page, Served], namespace: Namespace
 ) -> None:
-    window = another(page, java_script_enabled=False)
+    window = another_window(page, has_script=False)
     window.goto(opened[1].address.opened_at("/library/thesis/scriptless/chunks"))
     window.click("#create")
     window.locator("#chunklist a").nth(1).click()
@@ -233,7 +226,7 @@ def test_of_two_windows_the_second_is_told(
     page: Page, opened: tuple[Page, Served], home: str, namespace: Namespace
 ) -> None:
     begin(page, home, namespace, "windows")
-    other = another(page)
+    other = another_window(page)
     other.goto(opened[1].address.opened_at("/library/thesis/windows/chunks"))
     for window, said in ((page, "What one wrote."), (other, "What the other wrote.")):
         window.fill("#text", said)

@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from rag_assets.auditing.judgements import judgements_of
 from rag_assets.workspace import Workspace
-from rag_assets_tests.desk.browsing import hindrances, in_browser, open_desk
+from rag_assets_tests.desk.browsing import another_window, hindrances, in_browser, open_desk
 from rag_assets_tests.desk.served import Served
 from rag_assets_tests.libraries import HASHING, build, make_workspace
 from rag_assets_tests.reviewing.drafts import DAY
@@ -62,12 +62,6 @@ def press(page: Page, key: str, then: str) -> None:
     """Press a key and wait until the place says `then`."""
     page.keyboard.press(key)
     expect(place(page)).to_contain_text(then)
-
-
-def another_window(page: Page, *, has_script: bool = True) -> Page:
-    browser = page.context.browser
-    assert browser is not None
-    return browser.new_context(java_script_enabled=has_script).new_page()
 
 
 def decisions(workspace: Workspace) -> list[str]:
