@@ -1,4 +1,4 @@
-"""Where a workspace keeps Dagster's history in Postgres: what that needs, and what is said of it."""
+"""Dagster's history in Postgres: what a workspace needs for it, and what is said of a failure."""
 
 import os
 from collections.abc import Iterator
