@@ -50,7 +50,7 @@ def _make_files(folder: Path, count: int, sidecars: int) -> int:
 
 
 class _Ticks:
-    """The sensors of one process, as a code server has them, with the cursors that Dagster keeps."""
+    """The sensors of one process, as in a code server, with the cursors that Dagster keeps."""
 
     def __init__(self, root: Path, instance: dg.DagsterInstance) -> None:
         declared = Workspace.open(root).namespace("papers")
