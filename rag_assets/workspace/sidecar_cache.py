@@ -42,7 +42,8 @@ class SidecarCache:
     def knows(self, sidecar: Listed) -> bool:
         """Say whether it was read, and has not changed since."""
         known = self._cache.get(sidecar.uri)
-        return known is not None and known[:5] == [*sidecar.stat, _form()]
+        # All eight parts, or it is not one that was written here.
+        return known is not None and len(known) == 8 and known[:5] == [*sidecar.stat, _form()]
 
     def read_beside(self, sidecar: Listed) -> SaidBeside:
         """Return what a sidecar says, or why it cannot be used."""
