@@ -59,6 +59,10 @@ class _Ticks:
         self._cursors: dict[str, str | None] = {}
         self._instance = instance
 
+    def forget(self) -> None:
+        """Take the cursors away, as a person may in the UI."""
+        self._cursors.clear()
+
     def tick(self, name: str = "raw_files") -> dict[str, object]:
         context = dg.build_sensor_context(instance=self._instance, cursor=self._cursors.get(name))
         wall, processor = time.monotonic(), time.process_time()
@@ -103,6 +107,7 @@ def main(root: Path, count: int, sidecars: int) -> None:
         settings["sensors"] = {"megabytes_per_tick": _SMALL_BUDGET_MEGABYTES}
         if count <= 10_000:
             config.write_text(yaml.safe_dump(settings), encoding="utf-8")
+            ticks.forget()
             result[f"new_with_{_SMALL_BUDGET_MEGABYTES}_megabytes_per_tick"] = _until_seen(
                 ticks.tick
             )

@@ -17,6 +17,7 @@ from hypothesis.stateful import (
     Bundle,
     RuleBasedStateMachine,
     consumes,
+    initialize,
     invariant,
     rule,
     run_state_machine_as_test,
@@ -124,6 +125,11 @@ class Looks(RuleBasedStateMachine):
     def take_stock(self) -> None:
         take_inventory(self.namespace, notify=silent)
 
+    @initialize(text=texts())
+    def begin(self, text: bytes) -> None:
+        self.write("evidence/first.md", text)
+        self.publish()
+
     @rule()
     def publish(self) -> None:
         take_inventory(self.namespace, notify=silent)
@@ -188,3 +194,19 @@ def test_looks_equal_scans_in_short_histories() -> None:
 def test_looks_equal_scans_in_long_histories() -> None:
     """RAG_LOOK_EXAMPLES sets how many; other ones each time."""
     _run(_EXAMPLES, 40, fixed=False)
+
+
+def test_an_inventory_that_nobody_published_is_seen_though_no_file_changed(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, lib={})
+    namespace = workspace.namespace("lib")
+    put(workspace, "evidence/a.md", "a")
+    with time_machine.travel(datetime.datetime.now(datetime.UTC) + datetime.timedelta(hours=1)):
+        published = take_inventory(namespace, notify=silent).inventory.digest
+        put(workspace, "evidence/b.md", "b")
+        look = look_at_raw(namespace, published)
+        assert len(look.partitions) == 1
+        take_inventory(namespace, notify=silent)
+        after = look_at_raw(namespace, published, last=look.to_text())
+        assert ends(after) == ("0", "f")
+        # And once it is published, there is nothing to do.
+        assert look_at_raw(namespace, after.digest, last=after.to_text()).partitions == ()
