@@ -1,6 +1,7 @@
 """What has changed in raw/ since the last inventory, seen cheaply and often."""
 
 import json
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,14 +60,15 @@ def look_at_raw(
 
     Args:
         published_inventory: digest of the inventory that readers see, None before the first.
-        budget_seconds: read for about so long; the next look goes on.
+        budget_seconds: the look may take about so long; the next one goes on. Where listing what
+            is there takes most of it, a fifth is for reading all the same.
         last: `to_text()` of an earlier look. Where all has the stat that it had then, nothing is
             opened, and the look is that one, with the first and the last of its partitions.
 
     Raises:
         WorkspaceError: a raw folder is gone.
     """
-    settings = namespace.settings.sensors
+    settings, began = namespace.settings.sensors, time.monotonic()
     listing = list_raw(namespace)
     state = _state_of(listing, published_inventory)
     recalled = _recalled(last, state)
@@ -76,6 +78,8 @@ def look_at_raw(
     before = {s.source_uri: s for s in inventory.sources} if inventory else {}
     if budget_bytes is None:
         budget_bytes = settings.megabytes_per_tick * 1_000_000
+    if budget_seconds is not None:
+        budget_seconds = max(budget_seconds / 5, budget_seconds - (time.monotonic() - began))
     scan = scan_raw(
         namespace,
         listing=listing,
