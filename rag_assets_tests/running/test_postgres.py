@@ -11,11 +11,13 @@ from types import SimpleNamespace
 
 import dagster as dg
 import pytest
+import yaml
 
 from rag_assets.assets.options import ENCODERS
+from rag_assets.definitions import build_definitions
 from rag_assets.model import ConfigurationError, StorageError, UsageError
 from rag_assets.running import ingest, materialize_stages, open_instance
-from rag_assets.workspace import Workspace, create_workspace
+from rag_assets.workspace import Workspace, create_workspace, shipped_file
 from rag_assets_tests.e2e.workspaces import outside_environment, run_rag
 from rag_assets_tests.laws.driver import make_workspace, put
 from rag_assets_tests.postgres import Postgres, running_postgres, why_not
@@ -102,6 +104,23 @@ def test_an_edited_file_of_dagster_is_not_replaced(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="edited"):
         create_workspace(tmp_path, "thesis", for_team=True)
     assert (tmp_path / HOME_FILE).read_text() == edited
+
+
+def test_what_encodes_documents_is_of_a_pool_that_the_file_for_a_team_limits(
+    tmp_path: Path,
+) -> None:
+    workspace = make_workspace(tmp_path, one={}, other={})
+    (tmp_path / "evaluations/set").mkdir(parents=True)
+    pools = {
+        asset.key.to_user_string(): asset.op.pool
+        for asset in build_definitions(workspace).assets or ()
+        if isinstance(asset, dg.AssetsDefinition) and asset.is_executable
+    }
+    limited = {key for key, pool in pools.items() if pool}
+    assert limited == {"one/embeddings", "other/embeddings", "retrieval_evaluations"}
+    assert {pools[key] for key in limited} == {ENCODERS}
+    team = yaml.safe_load(shipped_file("dagster-team.yaml").read_text())
+    assert team["concurrency"]["pools"] == {"granularity": "op", "default_limit": 1}
 
 
 def test_what_the_environment_lacks_is_named(
