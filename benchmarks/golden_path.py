@@ -166,6 +166,10 @@ def _machine() -> dict[str, Any]:
     }
 
 
+def _median_tick(ticks: list[dict[str, Any]]) -> float:
+    return statistics.median(tick["wall_s"] for tick in ticks)
+
+
 def _table(result: dict[str, Any]) -> list[tuple[str, str, str]]:
     """Return (what, measured, target) lines."""
     bare, second, query = result["against_bare"], result["second_build"], result["query"]
@@ -185,13 +189,13 @@ def _table(result: dict[str, Any]) -> list[tuple[str, str, str]]:
         ("  of it Dagster's runs and events", f"{second['dagster_s']:.2f} s", ""),
         ("  parse / encode calls", f"{second['parse_calls']} / {second['encode_calls']}", "0 / 0"),
         (f"sensor tick, {sensor['files']} unchanged",
-         f"{sensor['unchanged']['median_wall_s']:.2f} s", "< 0.5 s"),
+         f"{_median_tick(sensor['unchanged']):.2f} s", "< 0.5 s"),
     ]  # fmt: skip
     for name, ticks in sensor.items():
         if name.startswith("new"):
             rows.append(
                 (f"sensor, {sensor['files']} {name.replace('_', ' ')}",
-                 f"{ticks['ticks']} x {ticks['median_wall_s']:.2f} s", "")
+                 f"{len(ticks)} x {_median_tick(ticks):.2f} s", "")
             )  # fmt: skip
     rows += [
         ("rag query, cold, to the printed pack", f"{query['cold_to_printed_pack_s']:.2f} s", ""),

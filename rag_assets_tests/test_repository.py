@@ -164,7 +164,7 @@ class TestPins:
         content = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
         extras = content["project"]["optional-dependencies"]
         texts = content["project"]["dependencies"] + content["build-system"]["requires"]
-        for extra in ("dev", "dg", "openai", "reader", "vertex"):
+        for extra in ("dev", "dg", "openai", "postgres", "reader", "vertex"):
             texts += extras[extra]
         for text in texts:
             wanted = Requirement(text)

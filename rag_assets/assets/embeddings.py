@@ -2,6 +2,7 @@
 
 import dagster as dg
 
+from rag_assets.assets.options import ENCODERS
 from rag_assets.assets.stage import StageCall, build_stage_asset
 from rag_assets.embedding import EMBEDDING_VERSION, embedding_models, refresh_embeddings
 from rag_assets.model import StageOutcome
@@ -18,6 +19,7 @@ def build_embeddings_asset(declared: Namespace) -> dg.AssetsDefinition:
         {"python", "parquet"},
         str(EMBEDDING_VERSION),
         _work,
+        ENCODERS,
     )
 
 

@@ -22,6 +22,10 @@ progress_reporter: ContextVar[Progress | None] = ContextVar("progress_reporter",
 
 OWNERS = ["team:library"]
 
+# The pool of steps that hold a model to encode with. How many may run at a time is the instance's
+# to say (`configs/dagster-team.yaml`); one that says nothing lets all run.
+ENCODERS = "encoders"
+
 
 def reopen_namespace(workspace: Workspace, name: str, hex_digits: int) -> Namespace:
     """Return the namespace with its settings of this moment, not of when the code was loaded.

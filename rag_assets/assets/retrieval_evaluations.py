@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import dagster as dg
 
 from rag_assets.assets.evaluation_sets import EVALUATION_SETS
-from rag_assets.assets.options import OWNERS, progress_reporter
+from rag_assets.assets.options import ENCODERS, OWNERS, progress_reporter
 from rag_assets.assets.reporting import Metadata, text_preview
 from rag_assets.workspace import Workspace
 
@@ -28,6 +28,7 @@ def build_retrieval_evaluations_asset(workspace: Workspace) -> dg.AssetsDefiniti
         code_version="1",
         partitions_def=EVALUATION_SETS,
         backfill_policy=dg.BackfillPolicy.single_run(),
+        pool=ENCODERS,
     )
     def retrieval_evaluations(context: dg.AssetExecutionContext) -> None:
         # Imported here: every command loads the definitions, few evaluate.

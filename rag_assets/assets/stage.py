@@ -50,8 +50,13 @@ def build_stage_asset(
     kinds: set[str],
     code_version: str,
     work: Work,
+    pool: str | None = None,
 ) -> dg.AssetsDefinition:
-    """Return the asset of one stage: gather inputs, call `work`, report each partition."""
+    """Return the asset of one stage: gather inputs, call `work`, report each partition.
+
+    Args:
+        pool: of which a team's Dagster lets only so many steps run at a time.
+    """
 
     @dg.asset(
         key=[declared.name, name],
@@ -63,6 +68,7 @@ def build_stage_asset(
         code_version=code_version,
         partitions_def=partitions_of(declared),
         backfill_policy=dg.BackfillPolicy.single_run(),
+        pool=pool,
     )
     def stage(context: dg.AssetExecutionContext) -> None:
         namespace = reopen_namespace(

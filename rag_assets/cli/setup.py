@@ -26,12 +26,19 @@ from rag_assets.workspace import ARCHIVED, LISTS, OVERRIDABLE, Namespace
     help="The first namespace: thesis (raw/evidence is citable), papers (all of raw/), law "
     "(statutes), kb_principles or kb_modulation (a laboratory's).",
 )
+@click.option(
+    "--team",
+    is_flag=True,
+    help="Keep Dagster's history in Postgres, for several processes and people "
+    "(docs/team.md). Replaces meta/dagster/dagster.yaml where nobody has edited it; what that "
+    "history holds stays in its files and is not shown any more.",
+)
 @json_option
-def init(folder: Path, template: str, as_json: bool) -> None:
+def init(folder: Path, template: str, team: bool, as_json: bool) -> None:
     """Make the folders and files of a workspace."""
     from rag_assets.workspace import create_workspace
 
-    workspace, made = create_workspace(folder, template)
+    workspace, made = create_workspace(folder, template, for_team=team)
     if as_json:
         print_json({"workspace": str(workspace.root), "made": made})
         return

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.model import DiskFullError, StorageError
+from rag_assets.running.database import kept_connections, lend_database, reachable_database
 from rag_assets.storage import explained_errors, hold_lock
 from rag_assets.workspace import (
     ENVIRONMENT_FILE,
@@ -38,6 +39,7 @@ def prepare_environment(workspace: Workspace) -> None:
     for name, old in correct_environment(workspace).items():
         _log.warning("%s: %s named %s; corrected", workspace.root / ENVIRONMENT_FILE, name, old)
     os.environ.update(environment_of(workspace))
+    lend_database(workspace)
     os.environ.setdefault("DAGSTER_DISABLE_TELEMETRY", "yes")
 
 
@@ -46,7 +48,9 @@ def open_instance(workspace: Workspace) -> "Iterator[dg.DagsterInstance]":
     """Yield the workspace's Dagster instance.
 
     Raises:
-        StorageError: its SQLite files cannot be read or written, for instance on a full disk.
+        StorageError: its SQLite files cannot be read or written, for instance on a full disk; or
+            its Postgres does not answer.
+        ConfigurationError: Postgres is asked for, and something that it needs is missing.
     """
     import dagster as dg
     from sqlalchemy.exc import OperationalError
@@ -54,11 +58,16 @@ def open_instance(workspace: Workspace) -> "Iterator[dg.DagsterInstance]":
     prepare_environment(workspace)
     home = workspace.dagster_home
     try:
-        with explained_errors(home):
+        with explained_errors(home), reachable_database(workspace):
             # Two processes that meet an empty history would both write its first version.
             with hold_lock(workspace.locks / "dagster.lock", "Dagster's run history", _log.info):
                 opened = dg.DagsterInstance.get()
-            with opened as instance, _kept_open(home), _one_engine(instance):
+            with (
+                opened as instance,
+                _kept_open(home),
+                _one_engine(instance),
+                kept_connections(instance),
+            ):
                 yield instance
     except OperationalError as error:
         if "readonly" in str(error.orig):

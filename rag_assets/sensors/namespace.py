@@ -22,6 +22,9 @@ from rag_assets.workspace import (
 
 # Evidence first: what waits in the queue to be answered or audited should find the new files.
 _PRIORITY = "1"
+# A tick is ended after 60 s, and what it read is lost with it; who has more to read goes on at the
+# next.
+_LOOK_SECONDS = 20
 Answer = dg.RunRequest | dg.SkipReason
 
 
@@ -42,7 +45,7 @@ def build_namespace_sensors(declared: Namespace, job_name: str) -> Sequence[dg.S
     )
     def raw_files(context: dg.SensorEvaluationContext) -> Answer:
         try:
-            return _look(reopen(), context.instance, job_name)
+            return _look(reopen(), context, job_name)
         except RagError as error:
             return dg.SkipReason(str(error))
 
@@ -77,13 +80,18 @@ def build_namespace_sensors(declared: Namespace, job_name: str) -> Sequence[dg.S
     return [raw_files, configuration, chunk_edits]
 
 
-def _look(namespace: Namespace, instance: dg.DagsterInstance, job_name: str) -> Answer:
+def _look(namespace: Namespace, context: dg.SensorEvaluationContext, job_name: str) -> Answer:
+    instance = context.instance
     # One of the two sensors waits for the other's run, and for one that was launched by hand.
     if is_busy(instance, job_name=job_name):
         return dg.SkipReason(f"a run of {job_name} is under way")
     pointer = read_pointer(namespace.publications)
     published = pointer.built_from.get("inventory") if pointer else None
-    look = look_at_raw(namespace, published)
+    look = look_at_raw(
+        namespace, published, budget_seconds=_LOOK_SECONDS, last=context.cursor or ""
+    )
+    # Advisory, and small: without it, as after a reset in the UI, every file is described anew.
+    context.update_cursor(look.to_text())
     if not look.is_complete:
         return dg.SkipReason("hashing goes on at the next look: the budget of this one is used up")
     if look.digest == published:
@@ -117,12 +125,15 @@ def _compare_configuration(
 
 
 def _compare_edits(namespace: Namespace, instance: dg.DagsterInstance, job_name: str) -> Answer:
-    pointer, inventory = read_pointer(namespace.publications), read_inventory(namespace)
-    if pointer is None or inventory is None:
+    pointer = read_pointer(namespace.publications)
+    if pointer is None:
         return dg.SkipReason("nothing is published yet")
     digest = edits_digest(namespace)
     if pointer.built_from.get("edits", "") == digest:
         return dg.SkipReason("no edits were published since")
+    inventory = read_inventory(namespace)
+    if inventory is None:
+        return dg.SkipReason("nothing is published yet")
     if is_busy(instance, job_name=job_name):
         return dg.SkipReason(f"a run of {job_name} is under way")
     edited = Passages(namespace, inventory).edited

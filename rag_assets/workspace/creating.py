@@ -70,17 +70,22 @@ A change of settings is noted with `rag decide "…" --reason "…"`.
 """
 
 
-def create_workspace(folder: Path, template: str) -> tuple[Workspace, list[str]]:
+def create_workspace(
+    folder: Path, template: str, *, for_team: bool = False
+) -> tuple[Workspace, list[str]]:
     """Make a workspace, or add what is missing to one; nothing that exists is changed.
 
     Args:
         template: name of a file in configs/namespaces/; it declares the first namespace.
+        for_team: Dagster's history lies in Postgres. The file for one machine gives way to that
+            for a team, unless somebody has edited it.
 
     Returns:
         The workspace and the paths that were made, relative to it.
 
     Raises:
-        UsageError: the template is unknown, the folder is a file, or it lies among raw files.
+        UsageError: the template is unknown, the folder is a file, it lies among raw files, or its
+            file for Dagster was edited and is not for a team.
         StorageError: nothing can be written there.
     """
     templates = list_templates()
@@ -106,9 +111,7 @@ def create_workspace(folder: Path, template: str) -> tuple[Workspace, list[str]]
             write = write_private if name == ENVIRONMENT_FILE else write_text
             write(root / name, text)
             made.append(name)
-    if not (root / "meta/dagster/dagster.yaml").exists():
-        _copy(shipped_file("dagster.yaml"), root / "meta/dagster/dagster.yaml")
-        made.append("meta/dagster/dagster.yaml")
+    made += _choose_instance(root, for_team=for_team)
     if not any((root / "namespaces").glob("[!.]*.yaml")):
         target = root / "namespaces" / f"{template}.yaml"
         _copy(configs_folder() / "namespaces" / f"{template}.yaml", target)
@@ -118,6 +121,25 @@ def create_workspace(folder: Path, template: str) -> tuple[Workspace, list[str]]
         write_text(root / "meta/project.json", _project_json(workspace))
         made.append("meta/project.json")
     return workspace, made
+
+
+def _choose_instance(root: Path, *, for_team: bool) -> list[str]:
+    """Write Dagster's own file where there is none, or where another one of ours is wanted."""
+    name = "meta/dagster/dagster.yaml"
+    wanted = shipped_file("dagster-team.yaml" if for_team else "dagster.yaml")
+    if (root / name).exists():
+        present = (root / name).read_bytes()
+        if not for_team or present == wanted.read_bytes():
+            return []
+        if present != shipped_file("dagster.yaml").read_bytes():
+            raise UsageError(
+                f"{root / name} is not the one that ships for one machine: it was edited, or is of "
+                "another release. Move it away and run the command again for the one for a team, "
+                "or take what you need from "
+                f"{wanted}."
+            )
+    _copy(wanted, root / name)
+    return [name]
 
 
 def _require_place(root: Path) -> None:
@@ -175,7 +197,7 @@ def list_templates() -> list[str]:
 
 
 def shipped_file(name: str) -> Path:
-    """Return `dagster.yaml` or `workspace.yaml` as shipped, installed or in a checkout."""
+    """Return `dagster.yaml` or another file of Dagster's as shipped, or as in a checkout."""
     installed = configs_folder() / name
     return installed if installed.is_file() else configs_folder().parent / name
 

@@ -279,11 +279,18 @@ def read_inventory(namespace: Namespace) -> Inventory | None:
             f"`rag scan --namespace {namespace.name}`: it is rebuilt from raw/ and the journal."
         ) from error
     return Inventory(
-        tuple(SourceFile(**row) for row in table.to_pylist()),
+        _sources_of(table),
         meta["missed_since"],
         meta["scanned_at"],
         tuple(meta["warnings"]),
     )
+
+
+def _sources_of(table: Any) -> tuple[SourceFile, ...]:
+    names = [f.name for f in fields(SourceFile)]
+    # By columns: a mapping a row is half of what reading 100,000 files takes.
+    columns = [table.column(name).to_pylist() for name in names]
+    return tuple(SourceFile(*row) for row in zip(*columns, strict=True))
 
 
 def require_inventory(namespace: Namespace) -> Inventory:

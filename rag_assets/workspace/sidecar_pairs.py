@@ -9,6 +9,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from rag_assets.workspace.sidecar import SUFFIX
 
@@ -94,13 +95,21 @@ class _Documents:
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names = set(names)
-        self._folded = defaultdict[str, list[str]](list)
-        self._stems = defaultdict[str, list[str]](list)
+
+    @cached_property
+    def _alike(self) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+        """The names by their folded form, whole and without their suffix.
+
+        Made when something asks that is not called exactly as it should be: most folders have
+        nothing of the kind, and the sensor looks at all names.
+        """
+        folded, stems = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
         for name in sorted(self.names):
-            self._folded[_folded(name)].append(name)
+            folded[_folded(name)].append(name)
             stem, dot, suffix = name.rpartition(".")
             if dot and "/" not in suffix:
-                self._stems[_folded(stem)].append(name)
+                stems[_folded(stem)].append(name)
+        return folded, stems
 
     def meant_by(self, name: str) -> Iterator[str]:
         """Yield the files that something of this name speaks of, itself apart."""
@@ -108,10 +117,10 @@ class _Documents:
         if match is None:
             return
         target = match["target"]
-        exact = [target] if target in self.names else self._folded.get(_folded(target), [])
+        exact = [target] if target in self.names else self._alike[0].get(_folded(target), [])
         # `paper.meta.yaml` for paper.pdf; a JSON of that name is often another tool's.
         is_plain = match.re is _LIKE and match["kind"].lower() != "json" and not match["rest"]
-        by_stem = self._stems.get(_folded(target), []) if is_plain and not exact else []
+        by_stem = self._alike[1].get(_folded(target), []) if is_plain and not exact else []
         yield from (each for each in (*exact, *by_stem) if each != name)
 
 

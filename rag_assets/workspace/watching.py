@@ -1,13 +1,17 @@
 """What has changed in raw/ since the last inventory, seen cheaply and often."""
 
+import json
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from rag_assets import __version__
 from rag_assets.model import hash_bytes, hash_fields
 from rag_assets.settings import deciding_fields
 from rag_assets.workspace.hash_cache import read_hash_cache
 from rag_assets.workspace.inventory import current_overrides, read_inventory, sources_digest
 from rag_assets.workspace.layout import Namespace
+from rag_assets.workspace.listing import Listing, list_raw, stat_of
 from rag_assets.workspace.scanning import scan_raw
 from rag_assets.workspace.source_file import SourceFile
 
@@ -22,7 +26,10 @@ class Look:
             where the inventory itself was never published.
         pending: files that are not still yet; `is_complete` is False while the budget for hashing
             is used up: the next look goes on.
-        sources: every file as it was seen; of a pending one as the inventory has it.
+        state: of names and stats there, and of all else that the look depends on; empty where the
+            same state may give another look, as while a file is being written.
+        sources: every file as it was seen; of a pending one as the inventory has it. None of them
+            where an earlier look was recalled.
     """
 
     digest: str
@@ -30,30 +37,56 @@ class Look:
     pending: tuple[str, ...]
     is_complete: bool
     files: int
+    state: str = ""
     sources: tuple[SourceFile, ...] = ()
+
+    def to_text(self) -> str:
+        """Return what a later look can recall it from; empty where it cannot be recalled."""
+        if not self.state:
+            return ""
+        ends = list(dict.fromkeys((*self.partitions[:1], *self.partitions[-1:])))
+        return json.dumps([self.state, self.digest, ends, self.files])
 
 
 def look_at_raw(
-    namespace: Namespace, published_inventory: str | None, *, budget_bytes: int | None = None
+    namespace: Namespace,
+    published_inventory: str | None,
+    *,
+    budget_bytes: int | None = None,
+    budget_seconds: float | None = None,
+    last: str = "",
 ) -> Look:
     """Look at raw/ once: stat every file, hash what changed and rests, within a budget.
 
     Args:
         published_inventory: digest of the inventory that readers see, None before the first.
+        budget_seconds: the look may take about so long; the next one goes on. Where listing what
+            is there takes most of it, a fifth is for reading all the same.
+        last: `to_text()` of an earlier look. Where all has the stat that it had then, nothing is
+            opened, and the look is that one, with the first and the last of its partitions.
 
     Raises:
         WorkspaceError: a raw folder is gone.
     """
-    settings = namespace.settings.sensors
+    settings, began = namespace.settings.sensors, time.monotonic()
+    listing = list_raw(namespace)
+    state = _state_of(listing, published_inventory)
+    recalled = _recalled(last, state)
+    if recalled is not None:
+        return recalled
     inventory = read_inventory(namespace)
     before = {s.source_uri: s for s in inventory.sources} if inventory else {}
     if budget_bytes is None:
         budget_bytes = settings.megabytes_per_tick * 1_000_000
+    if budget_seconds is not None:
+        budget_seconds = max(budget_seconds / 5, budget_seconds - (time.monotonic() - began))
     scan = scan_raw(
         namespace,
+        listing=listing,
         previous=before,
         rest_seconds=settings.rest_seconds,
         budget_bytes=budget_bytes,
+        budget_seconds=budget_seconds,
     )
     digest = sources_digest(scan.sources)
     if inventory is None or inventory.digest != published_inventory:
@@ -61,8 +94,39 @@ def look_at_raw(
     else:
         partitions = _changed_partitions(namespace, before, scan.sources)
     return Look(
-        digest, partitions, scan.pending, not scan.over_budget, len(scan.sources), scan.sources
+        digest,
+        partitions,
+        scan.pending,
+        not scan.over_budget,
+        len(scan.sources),
+        state if scan.is_settled else "",
+        scan.sources,
     )
+
+
+def _state_of(listing: Listing, published_inventory: str | None) -> str:
+    """Return the digest of all that a settled look is a function of."""
+    namespace = listing.namespace
+    try:
+        inventory = stat_of(namespace.inventory.stat())
+    except FileNotFoundError:
+        inventory = None
+    settings = namespace.settings.model_dump(mode="json", include={"raw", "places", "hex_digits"})
+    largest = namespace.settings.parse.max_megabytes
+    return hash_fields(
+        listing.digest(), inventory, published_inventory, settings, largest, __version__
+    )
+
+
+def _recalled(last: str, state: str) -> Look | None:
+    """Return the look that a text tells of, where it is one of this state."""
+    try:
+        before, digest, partitions, files = json.loads(last)
+    except (ValueError, TypeError):  # none, or of another release: what it says is only a saving
+        return None
+    if before != state:
+        return None
+    return Look(digest, tuple(partitions), (), is_complete=True, files=files, state=state)
 
 
 def changed_partitions(namespace: Namespace) -> tuple[str, ...]:
@@ -106,8 +170,7 @@ def _holds(path: Path, source: SourceFile, known: list[int | str] | None) -> boo
         status = path.stat()
         if status.st_size != source.size:
             return False
-        key = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
-        if known is not None and known[:4] == key:
+        if known is not None and tuple(known[:4]) == stat_of(status):
             return str(known[4]) == source.content_hash
         return hash_bytes(path.read_bytes()) == source.content_hash
     except FileNotFoundError:

@@ -7,7 +7,8 @@ import dagster as dg
 import pytest
 
 from rag_assets.assets import STATE_TAG
-from rag_assets.workspace import Namespace, Workspace
+from rag_assets.sensors import build_namespace_sensors
+from rag_assets.workspace import Namespace, Workspace, watching
 
 from .conftest import Ask, at, finish_run, publish_as_seen
 
@@ -267,3 +268,45 @@ def test_a_setting_that_cannot_be_used_is_said(ask: Ask, workspace: Workspace) -
     (workspace.root / "namespaces/thesis.yaml").write_text("chunks: {target_tokens: 150}\n")
     for name in (NAME, "thesis_configuration"):
         assert "unknown key 'chunks'; did you mean 'chunk'?" in refused(ask(name))
+
+
+def test_a_tick_opens_nothing_while_all_has_the_stat_of_the_last_one(
+    workspace: Workspace,
+    instance: dg.DagsterInstance,
+    published: None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (sensor, *_) = build_namespace_sensors(workspace.namespace("thesis"), "thesis_ingest")
+    cursor = None
+
+    def tick() -> object:
+        nonlocal cursor
+        context = dg.build_sensor_context(instance=instance, cursor=cursor)
+        answer = sensor(context)
+        cursor = context.cursor
+        return answer
+
+    assert "nothing changed" in refused(tick())
+    assert cursor
+    assert len(cursor) < 300
+    opened: list[str] = []
+    for name in ("scan_raw", "read_inventory"):
+        found = getattr(watching, name)
+        monkeypatch.setattr(
+            watching,
+            name,
+            lambda *a, name=name, found=found, **k: opened.append(name) or found(*a, **k),
+        )
+    assert "1 file, nothing changed" in refused(tick())
+    assert opened == []
+    (workspace.root / "raw/evidence/note.md").write_text("Streets cool the leaves.")
+    first = requested(tick())
+    assert opened == ["read_inventory", "scan_raw"]
+    # As long as nothing else happens the same run is asked for, and nothing is opened.
+    assert requested(tick()).run_key == first.run_key
+    assert span(requested(tick())) == span(first)
+    assert opened == ["read_inventory", "scan_raw"]
+    # Of another release, or written by hand: all is looked at.
+    cursor = "[1, 2]"
+    assert requested(tick()).run_key == first.run_key
+    assert len(opened) == 4

@@ -13,10 +13,13 @@ from rag_assets.model import StorageError, WorkspaceError, hash_text
 from rag_assets.workspace import (
     Namespace,
     Scan,
+    Sidecar,
     SourceFile,
     Workspace,
     look_at_raw,
+    read_sidecar,
     scan_raw,
+    sidecar_cache,
     take_inventory,
 )
 from rag_assets_tests.laws.driver import make_workspace, put, put_sidecar, silent
@@ -257,6 +260,69 @@ def test_budget_for_hashing_goes_on_where_it_stopped(
     assert [look.over_budget for look in looks] == [True, False, False]
     assert looks[0].pending == ("raw/evidence/c.md", "raw/evidence/d.md")
     assert len(looks[2].sources) == 4
+
+
+def test_a_look_out_of_time_takes_one_file_and_the_next_goes_on(
+    workspace: Workspace, namespace: Namespace
+) -> None:
+    for name in "abc":
+        put(workspace, f"evidence/{name}.md", name)
+        put_sidecar(workspace, f"evidence/{name}.md", year=2000)
+    with seconds_later(10):
+        looks = [scan_raw(namespace, budget_seconds=0) for _ in range(4)]
+    assert [len(look.sources) for look in looks] == [1, 2, 3, 3]
+    assert [look.over_budget for look in looks] == [True, True, False, False]
+    assert [look.is_settled for look in looks] == [False, False, True, True]
+    assert all('"year": 2000' in source.sidecar for source in looks[-1].sources)
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The sidecars that were read, by name."""
+    names: list[str] = []
+
+    def reading(path: Path) -> Sidecar:
+        names.append(path.name)
+        return read_sidecar(path)
+
+    monkeypatch.setattr(sidecar_cache, "read_sidecar", reading)
+    return names
+
+
+def test_a_sidecar_is_read_once_and_again_when_it_changed(
+    workspace: Workspace, namespace: Namespace, read: list[str]
+) -> None:
+    for name in ("sound", "broken", "edited"):
+        put(workspace, f"evidence/{name}.md", name)
+        put_sidecar(workspace, f"evidence/{name}.md", year=2000, password="secret")
+    put(workspace, "evidence/broken.md.meta.yaml", "citable: maybe\n")
+    with seconds_later(10):
+        first = scan_raw(namespace)
+        assert len(read) == 3
+        again = scan_raw(namespace)
+        assert len(read) == 3
+        assert [s.content_fields for s in again.sources] == [
+            s.content_fields for s in first.sources
+        ]
+    put_sidecar(workspace, "evidence/edited.md", year=2001)
+    with seconds_later(20):
+        found = by_path(scan_raw(namespace))
+    assert read[3:] == ["edited.md.meta.yaml"]
+    assert '"year": 2001' in found["evidence/edited.md"].sidecar
+    assert found["evidence/edited.md"].password_hash == ""
+    assert found["evidence/sound.md"].password_hash == hash_text("secret")
+    assert found["evidence/broken.md"].sidecar_error
+    assert "secret" not in namespace.hash_cache.read_text()
+
+
+def test_a_sidecar_that_changed_a_moment_ago_is_not_remembered(
+    workspace: Workspace, namespace: Namespace, read: list[str]
+) -> None:
+    put(workspace, "evidence/a.md", "a")
+    put_sidecar(workspace, "evidence/a.md", year=2000)
+    assert not scan_raw(namespace).is_settled
+    assert not scan_raw(namespace).is_settled
+    assert len(read) == 2
 
 
 def test_longest_root_names_a_file_of_nested_folders(tmp_path: Path) -> None:
