@@ -5,12 +5,14 @@ would have opened here. So order, claims, waiting and the end of the work are th
 """
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from logging import LogRecord
 from pathlib import Path
 from typing import Any, Generic, cast
 
 from rag_assets import __version__
+from rag_assets.execution.carried_logs import kept_logs, log_again
 from rag_assets.execution.contract import (
     JobT,
     Kind,
@@ -188,7 +190,8 @@ class _Lane(Generic[JobT, ResultT]):
             if part and (done := ray.get(asked)) > told:
                 told = done
                 self._tell(on_part, job, told)
-        result, last = ray.get(answer)
+        result, last, logged = ray.get(answer)
+        log_again(logged)
         if on_part is not None and last > told:
             self._tell(on_part, job, last)
         return cast("ResultT", result)
@@ -206,8 +209,8 @@ class Host:
         self._worker: Worker[Any, Any] | None = None
         self._part = 0
 
-    def do(self, job: Any, tells: bool) -> tuple[Any, int]:
-        """Return the result of a job, and the last that was told of its parts."""
+    def do(self, job: Any, tells: bool) -> tuple[Any, int, Sequence[LogRecord]]:
+        """Return the result of a job, the last that was told of its parts, and what was logged."""
         if self._version != __version__:
             raise ConfigurationError(
                 f"A worker of the Ray cluster has rag-assets {__version__}, the run has "
@@ -215,7 +218,9 @@ class Host:
             )
         self._worker = self._worker or self._kind.open_worker()
         self._part = 0
-        return self._worker.do(job, self._note if tells else None), self._part
+        with kept_logs() as logged:
+            result = self._worker.do(job, self._note if tells else None)
+        return result, self._part, logged
 
     def part(self) -> int:
         """Return what was last told of the job at hand."""

@@ -33,14 +33,16 @@ def connect() -> Any:
         return ray
     # Ray tells its makers how it is used unless it is told not to.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    # Ray would print what its own processes log to standard output, which is a command's.
+    quiet: dict[str, Any] = {"logging_level": "warning", "log_to_driver": False}
     address = os.environ.get(ADDRESS_VARIABLE)
     try:
         if address:
-            ray.init(address, logging_level="warning")
+            ray.init(address, **quiet)
         else:
             ray.init(
                 "local", num_cpus=usable_processors(), include_dashboard=False,
-                object_store_memory=_STORE_BYTES, logging_level="warning",
+                object_store_memory=_STORE_BYTES, **quiet,
             )  # fmt: skip
     except (ConnectionError, OSError, RuntimeError) as error:
         where = f"{ADDRESS_VARIABLE}={address}" if address else "started on this machine"

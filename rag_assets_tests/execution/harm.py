@@ -1,7 +1,9 @@
 """Jobs that harm who does them, and count how often they were begun: in files, across processes."""
 
+import logging
 import os
 import signal
+import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -47,6 +49,7 @@ class Actor:
         times = note(self.folder, str(job.number)) if self.folder else 1
         if job.what == "dies" or (job.what == "dies once" and times == 1):
             os.kill(os.getpid(), signal.SIGKILL)
+        logging.getLogger("harm").warning("job %s", job.number)
         if job.what == "troubles":
             raise StorageError(f"job {job.number}: no room")
         if on_part:
@@ -83,6 +86,7 @@ class Harming(MarkdownParser):
     """Reads Markdown, and kills on its way whom the text names: `worker once`, `worker`, `run`."""
 
     name = "harming"
+    version = "1"
 
     def parse(self, data: bytes, hints: ParseHints, settings: ParseSettings) -> ParsedDocument:
         folder = Path(os.environ[FOLDER])
@@ -91,6 +95,7 @@ class Harming(MarkdownParser):
         if "kill worker" in text and ("once" not in text or times == 1):
             # The actor that has started this process: what a machine without memory does to it.
             os.kill(os.getppid(), signal.SIGKILL)
+            threading.Event().wait()  # this process ends when it sees that nobody waits for it
         if "kill run" in text and times == 1:
             os.kill(int((folder / "run.pid").read_text()), signal.SIGKILL)
         if "take memory" in text:

@@ -112,7 +112,9 @@ def test_both_engines_give_the_same(
     assert told_by(engine, jobs) == told_by(LocalExecution(), jobs)
 
 
-def test_a_killed_worker_costs_the_job_at_hand(engine: Execution, folder: Path) -> None:
+def test_a_killed_worker_costs_the_job_at_hand(
+    engine: Execution, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     said: list[str] = []
     jobs = [Act(number) for number in range(8)]
     jobs[3] = replace(jobs[3], what="dies once")
@@ -120,6 +122,9 @@ def test_a_killed_worker_costs_the_job_at_hand(engine: Execution, folder: Path) 
     assert sorted(results) == [(number, "done") for number in range(8)]
     counted = begun(folder)
     assert [counted[str(number)] for number in range(8)] == [1, 1, 1, 2, 1, 1, 1, 1]
+    assert Counter(each.getMessage() for each in caplog.records if each.name == "harm") == Counter(
+        f"job {number}" for number in range(8)
+    )
     (sentence,) = said
     assert "a worker to act died; its job is given to another one (2 tries left)" in sentence
 
