@@ -10,6 +10,7 @@ started, Ray's included), besides the start of Ray.
 import argparse
 import json
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -30,6 +31,7 @@ MODELS = {
 PLACES = {"local, 2": ("local", 2), "ray, 1": ("ray", 1), "ray, 2": ("ray", 2)}
 # Equal vectors, but for the order in which sums were made.
 _TOLERANCE = 1e-5
+_WORDS = 60
 
 
 def _processor_seconds() -> float:
@@ -52,7 +54,11 @@ def _make(root: Path, copies: int, model: str) -> None:
     notes = (SAMPLES / "raw" / "evidence" / "field-notes.md").read_text(encoding="utf-8")
     paper = (SAMPLES / "raw" / "evidence" / "green-roofs-2024.pdf").read_bytes()
     for number in range(copies):
-        body = notes.replace("roof", f"roof {number}").replace("shade", f"shade {number}")
+        # The words of the notes in another order: nothing that has a vector already.
+        words = notes.split() * 2
+        random.Random(number).shuffle(words)
+        lines = (" ".join(words[first : first + _WORDS]) for first in range(0, len(words), _WORDS))
+        body = f"# Notes {number}\n\n" + ".\n\n".join(lines) + ".\n"
         (root / "raw/evidence" / f"notes-{number}.md").write_text(body, encoding="utf-8")
         # Bytes behind the end of a PDF change its hash and nothing of its text.
         (root / "raw/evidence" / f"paper-{number}.pdf").write_bytes(
