@@ -92,6 +92,7 @@ class Harming(MarkdownParser):
         folder = Path(os.environ[FOLDER])
         text = data.decode()
         times = note(folder, text.split()[1])
+        (folder / f"actor-{os.getppid()}").touch()
         if "kill worker" in text and ("once" not in text or times == 1):
             # The actor that has started this process: what a machine without memory does to it.
             os.kill(os.getppid(), signal.SIGKILL)

@@ -178,7 +178,11 @@ def test_a_killed_run_leaves_nobody_and_is_taken_up_where_it_was(
     before = begun(folder)
     finished = {path.name.partition("-")[0] for path in (folder / "out").glob("*-*.parquet")}
     assert finished
-    left = [each for each in psutil.process_iter(["environ", "cmdline"]) if is_of(each, run)]
+    # Ray's servers name the session, which ends in the run's number; actors have left theirs.
+    servers = [each for each in psutil.process_iter(["cmdline"]) if is_of(each, run)]
+    actors = [int(path.name.partition("-")[2]) for path in folder.glob("actor-*")]
+    assert actors
+    left = servers + [psutil.Process(pid) for pid in actors if psutil.pid_exists(pid)]
     assert psutil.wait_procs(left, timeout=_SECONDS)[1] == []
     reports = parse(folder, engine)
     assert {report.status for report in reports.values()} == {"ok"}
