@@ -49,6 +49,7 @@ def connect() -> Any:
         reason = str(error).strip().partition("\n")[0]
         raise ServiceError(
             f"No Ray cluster answers ({where}): {reason}. Start it (`ray start --head`), correct "
-            f"{ADDRESS_VARIABLE}, or write `engine: local` into config.yaml."
+            f"{ADDRESS_VARIABLE}, set RAY_AUTH_MODE=token where the cluster asks for a token, or "
+            "write `engine: local` into config.yaml."
         ) from error
     return ray
