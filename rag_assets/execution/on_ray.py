@@ -27,8 +27,7 @@ from rag_assets.execution.ray_cluster import connect
 from rag_assets.model import ConfigurationError
 from rag_assets.storage import Notify
 
-# How often a job is given to a worker when workers die of it or beside it. A machine that goes away
-# costs a try; what kills three workers would kill the fourth.
+# How often a job is given to a worker that dies. A machine that goes away costs a try, too.
 TRIES = 3
 # Between two looks at a job that is being done: for its parts, and whether it was stopped.
 _LOOK_SECONDS = 0.2
