@@ -21,9 +21,9 @@ from rag_assets.execution.contract import (
     ResultT,
     Worker,
     WorkerStoppedError,
-)
+)  # fmt: skip
 from rag_assets.execution.local import LocalExecution
-from rag_assets.execution.ray_cluster import connect
+from rag_assets.execution.ray_cluster import connect, deaths
 from rag_assets.model import ConfigurationError
 from rag_assets.storage import Notify
 
@@ -50,9 +50,6 @@ class RayExecution:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
         """End the actors. Ray itself ends with this process."""
         with self._guard:
             idle, self._idle = self._idle, []
@@ -141,7 +138,7 @@ class _Lane(Generic[JobT, ResultT]):
 
     def do(self, job: JobT, on_part: OnPart[JobT] | None) -> ResultT:
         """Return the result of a job; a worker that dies of it is replaced, `TRIES` in all."""
-        from ray.exceptions import RayActorError, RayTaskError
+        from ray.exceptions import RayTaskError
 
         trouble = ""
         for left in reversed(range(TRIES)):
@@ -152,7 +149,7 @@ class _Lane(Generic[JobT, ResultT]):
             except RayTaskError as error:
                 # What the worker raised, as it would have been raised here.
                 raise error.cause from error
-            except RayActorError as error:
+            except deaths() as error:
                 self.host, trouble = None, str(error)
             if left:
                 self.placed.notify(

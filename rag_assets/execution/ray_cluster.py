@@ -53,3 +53,15 @@ def connect() -> Any:
             "write `engine: local` into config.yaml."
         ) from error
     return ray
+
+
+def deaths() -> tuple[type[Exception], ...]:
+    """Return the errors by which Ray says that a worker died, and its job or result with it."""
+    from ray import exceptions
+
+    return (
+        exceptions.RayActorError,
+        exceptions.NodeDiedError,
+        exceptions.OutOfMemoryError,  # Ray's own watch over a machine's memory
+        exceptions.ObjectLostError,
+    )
