@@ -53,8 +53,8 @@ class RayExecution:
         """End the actors. Ray itself ends with this process."""
         with self._guard:
             idle, self._idle = self._idle, []
-        for _, host in idle:
-            end_host(host)
+        for kept in idle:
+            end_host(kept[1])
 
     def at_once(self, kind: Kind[JobT, ResultT]) -> int:
         """Return how many actors of a kind there are room for.
