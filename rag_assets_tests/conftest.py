@@ -54,7 +54,7 @@ def kept_models(monkeypatch: pytest.MonkeyPatch) -> Path:
 # Here worker processes are what is tested; e2e says for itself when it needs none.
 _WITH_WORKERS = (
     "e2e/", "parsing/test_workers.py", "parsing/test_mineru.py", "parsing/test_real_papers.py",
-    "benchmarks/test_survival.py",
+    "benchmarks/test_survival.py", "execution/test_ray.py",
 )  # fmt: skip
 
 

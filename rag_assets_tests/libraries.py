@@ -9,6 +9,7 @@ from rag_assets.chunking.stage import refresh_chunks, refresh_parents
 from rag_assets.editing import refresh_chunk_edits
 from rag_assets.embedding import embedding_models, joint_tokenizer
 from rag_assets.embedding.stage import refresh_embeddings
+from rag_assets.execution import Execution
 from rag_assets.parsing.stage import refresh_parse_reports
 from rag_assets.publishing import PublishOutcome, publish
 from rag_assets.workspace import (
@@ -41,17 +42,17 @@ def write_raw(workspace: Workspace, name: str, content: str | bytes) -> Path:
     return path
 
 
-def build(namespace: Namespace) -> PublishOutcome:
+def build(namespace: Namespace, execution: Execution | None = None) -> PublishOutcome:
     """Run every stage over all partitions, as the assets do, and publish."""
     said: list[str] = []
     keys, embed = namespace.partition_keys, namespace.settings.embed
     take_inventory(namespace, notify=said.append)
     inventory = require_inventory(namespace)
-    refresh_parse_reports(namespace, inventory, keys, said.append)
+    refresh_parse_reports(namespace, inventory, keys, said.append, execution=execution)
     tokenizer = joint_tokenizer(embed)
     refresh_parents(namespace, inventory, keys, tokenizer, said.append)
     refresh_chunks(namespace, inventory, keys, tokenizer, said.append)
     refresh_chunk_edits(namespace, inventory, keys, tokenizer, said.append)
     models = embedding_models(embed)
-    refresh_embeddings(namespace, inventory, keys, models, said.append)
+    refresh_embeddings(namespace, inventory, keys, models, said.append, execution=execution)
     return publish(namespace, models, said.append, is_whole=True)

@@ -5,6 +5,7 @@ import dagster as dg
 from rag_assets.assets.options import ENCODERS
 from rag_assets.assets.stage import StageCall, build_stage_asset
 from rag_assets.embedding import EMBEDDING_VERSION, embedding_models, refresh_embeddings
+from rag_assets.execution import open_engine
 from rag_assets.model import StageOutcome
 from rag_assets.workspace import Namespace
 
@@ -24,11 +25,13 @@ def build_embeddings_asset(declared: Namespace) -> dg.AssetsDefinition:
 
 
 def _work(call: StageCall) -> dict[str, StageOutcome]:
-    return refresh_embeddings(
-        call.namespace,
-        call.inventory,
-        call.partitions,
-        embedding_models(call.namespace.settings.embed),
-        call.notify,
-        on_progress=call.on_progress,
-    )
+    with open_engine(call.namespace.settings.engine) as engine:
+        return refresh_embeddings(
+            call.namespace,
+            call.inventory,
+            call.partitions,
+            embedding_models(call.namespace.settings.embed),
+            call.notify,
+            on_progress=call.on_progress,
+            execution=engine,
+        )

@@ -4,6 +4,7 @@ import dagster as dg
 
 from rag_assets.assets.options import RETRY_TAG, flag
 from rag_assets.assets.stage import StageCall, build_stage_asset
+from rag_assets.execution import open_engine
 from rag_assets.model import StageOutcome
 from rag_assets.parsing import STAGE_VERSION, refresh_parse_reports
 from rag_assets.workspace import Namespace
@@ -23,11 +24,13 @@ def build_parse_reports_asset(declared: Namespace) -> dg.AssetsDefinition:
 
 
 def _work(call: StageCall) -> dict[str, StageOutcome]:
-    return refresh_parse_reports(
-        call.namespace,
-        call.inventory,
-        call.partitions,
-        call.notify,
-        retry=flag(call.context, RETRY_TAG),
-        on_progress=call.on_progress,
-    )
+    with open_engine(call.namespace.settings.engine) as engine:
+        return refresh_parse_reports(
+            call.namespace,
+            call.inventory,
+            call.partitions,
+            call.notify,
+            retry=flag(call.context, RETRY_TAG),
+            on_progress=call.on_progress,
+            execution=engine,
+        )

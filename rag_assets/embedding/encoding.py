@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import ceil
 from typing import TYPE_CHECKING
 
 from rag_assets.embedding.loading import model_fingerprint
 from rag_assets.embedding.models import EmbeddingModel
 from rag_assets.embedding.token_batches import WINDOW_TEXTS
 from rag_assets.execution import Execution, Limits, OnPart
-from rag_assets.model import ConfigurationError
+from rag_assets.model import ConfigurationError, OutOfMemoryError
 from rag_assets.storage import Notify
 
 if TYPE_CHECKING:
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 
 # What a model sorts by length at a time: a job that ends there costs no batch more.
 JOB_TEXTS = WINDOW_TEXTS
+# Below that a second worker costs more than it saves: a round trip for a few texts.
+LEAST_TEXTS = 16
+# What a worker of several does at a time, and what is done again where it dies.
+SHARE_TEXTS = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +95,18 @@ class EncodeKind:
     def claim(self, job: EncodeJob) -> None:
         """No job: what it gives is found by others only when its partition is written."""
 
+    def give_up(self, job: EncodeJob, trouble: str) -> EncodeResult:
+        """End the run, as it ends where a model takes this process's own memory.
+
+        Raises:
+            OutOfMemoryError: always.
+        """
+        raise OutOfMemoryError(
+            f"embed.models: the workers died while they encoded with {job.model.name!r}, most "
+            f"likely since the machine had no memory left ({trouble}). Give the machines more "
+            "memory or fewer workers and run again: partitions that are done stay done."
+        )
+
 
 class _Encoder:
     """Encodes in this process, by the models that are loaded once in it."""
@@ -136,18 +153,33 @@ def encode_texts(
     Args:
         on_progress: told (texts done, texts in all).
     """
+    kind = EncodeKind()
+    places = _shares(len(texts), execution.at_once(kind))
     jobs = [
-        EncodeJob(number, tuple(texts[first : first + JOB_TEXTS]), model)
-        for number, first in enumerate(range(0, len(texts), JOB_TEXTS))
+        EncodeJob(number, tuple(texts[place] for place in share), model)
+        for number, share in enumerate(places)
     ]
-    done = 0
+    parts = [0] * len(jobs)
 
-    def on_part(_: EncodeJob, part: int) -> None:
+    def on_part(job: EncodeJob, part: int) -> None:
+        parts[job.number] = part
         if on_progress:
-            on_progress(done + part, len(texts))
+            on_progress(sum(parts), len(texts))
 
-    results: dict[int, EncodeResult] = {}
-    for result in execution.map(EncodeKind(), jobs, notify, on_part=on_part):
-        results[result.number] = result
-        done += len(result.sizes)
-    return [vector for job in jobs for vector in results[job.number].vectors()]
+    found: dict[int, NDArray[np.float32]] = {}
+    for result in execution.map(kind, jobs, notify, on_part=on_part if on_progress else None):
+        parts[result.number] = len(result.sizes)
+        found.update(zip(places[result.number], result.vectors(), strict=True))
+    return [found[place] for place in range(len(texts))]
+
+
+def _shares(texts: int, at_once: int) -> list[range]:
+    """Return the places of the texts of each job.
+
+    One worker has window after window of texts that come sorted by length. Several have every
+    n-th text each: as many short ones as long ones.
+    """
+    if at_once == 1:
+        return [range(first, min(first + JOB_TEXTS, texts)) for first in range(0, texts, JOB_TEXTS)]
+    count = max(1, min(max(at_once, ceil(texts / SHARE_TEXTS)), texts // LEAST_TEXTS))
+    return [range(first, texts, count) for first in range(count)]

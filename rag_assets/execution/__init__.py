@@ -1,5 +1,6 @@
-"""Where jobs are done: one interface for what computes, and this machine behind it."""
+"""Where jobs are done: one interface for what computes, and this machine or Ray behind it."""
 
+from rag_assets.execution.choosing import open_engine
 from rag_assets.execution.contract import (
     Execution,
     JobT,
@@ -24,4 +25,5 @@ __all__ = [
     "Worker",
     "WorkerStoppedError",
     "interruptible",
+    "open_engine",
 ]

@@ -80,9 +80,28 @@ class Kind(Protocol[JobT, ResultT_co]):
         second looks at what the first has stored, and records are compared under their own lock.
         """
 
+    def give_up(self, job: JobT, trouble: str) -> ResultT_co:
+        """Return the result of a job whose workers died, each of them, with its process.
+
+        Only engines that have the worker in another process ask for it.
+
+        Args:
+            trouble: how the last one ended, as the engine says it.
+
+        Raises:
+            RagError: the run cannot go on without the job.
+        """
+
 
 class Execution(Protocol):
     """An engine: does jobs somewhere."""
+
+    def at_once(self, kind: Kind[JobT, ResultT]) -> int:
+        """Return how many jobs of a kind it does at a time, so that work is cut for all of them.
+
+        Raises:
+            RagError: trouble of the machine or the configuration.
+        """
 
     def map(
         self,

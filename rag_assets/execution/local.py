@@ -21,6 +21,11 @@ _LOOK_SECONDS = 0.2
 class LocalExecution:
     """The workers of this machine."""
 
+    def at_once(self, kind: Kind[JobT, ResultT]) -> int:
+        """Return how many jobs of a kind are done at a time; see `Execution.at_once`."""
+        at_once = kind.limits.at_once
+        return 1 if at_once is None else at_once or os.cpu_count() or 1
+
     def map(
         self,
         kind: Kind[JobT, ResultT],
@@ -30,11 +35,10 @@ class LocalExecution:
         on_part: OnPart[JobT] | None = None,
     ) -> Iterator[ResultT]:
         """Yield the result of every job as it comes; see `Execution.map`."""
-        at_once = kind.limits.at_once
-        if at_once is None:
+        if kind.limits.at_once is None:
             yield from _do_here(kind, jobs, on_part)
         else:
-            yield from _do_in_lanes(kind, jobs, at_once or os.cpu_count() or 1, notify, on_part)
+            yield from _do_in_lanes(kind, jobs, self.at_once(kind), notify, on_part)
 
 
 def _do_here(

@@ -4,14 +4,15 @@ import atexit
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from rag_assets.execution import Execution, Limits, LocalExecution, OnPart, WorkerStoppedError
-from rag_assets.model import ParseReport
-from rag_assets.parsing.job import ParseJob
+from rag_assets.model import ParseFailure, ParseReport
+from rag_assets.parsing.job import ParseJob, Reader, failed_report
 from rag_assets.parsing.process import WorkerProcess
+from rag_assets.parsing.registry import import_registered, registered_recipes
 from rag_assets.settings import ParseSettings
 from rag_assets.storage import Notify
 
@@ -136,6 +137,8 @@ class ParseKind:
 
     settings: ParseSettings
     name: str = "parse"
+    # Another process, where an engine opens the worker, knows nothing of `register_parser` here.
+    registered: list[dict[str, str]] = field(default_factory=registered_recipes)
 
     @property
     def limits(self) -> Limits:
@@ -145,11 +148,27 @@ class ParseKind:
 
     def open_worker(self) -> "_ParseWorker":
         """Return a worker whose process starts with its first document."""
+        if self.registered != registered_recipes():
+            import_registered(self.registered)
         return _ParseWorker(self.settings)
 
     def claim(self, job: ParseJob) -> Path:
         """Return a file beside the parses; the second run takes the parse that the first wrote."""
         return job.folder / f".{job.content_hash}.lock"
+
+    def give_up(self, job: ParseJob, trouble: str) -> ParseResult:
+        """Return a failure of resources: a document alone ends only its own process.
+
+        What ends the worker around it is the machine: its memory in the first place.
+        """
+        failure = ParseFailure(
+            "memory_limit",
+            f"The workers died while they parsed the document, most likely since the machine had "
+            f"no memory left ({trouble}): lower parse.workers or give the machines more memory, "
+            "then run with --retry.",
+            kind="resource",
+        )
+        return ParseResult(failed_report(job, Reader(), failure, 0.0), reused=False)
 
 
 class _ParseWorker:

@@ -86,7 +86,8 @@ def materialize_stages(
         [*([namespace.name, stage] for stage in stages), *_summaries(stages)],
         {**(range_tags if partitioned(stages) else {}), **(tags or {})},
         on_progress,
-        namespace.settings.parse if will_parse else None,
+        # Elsewhere workers are not this process's.
+        namespace.settings.parse if will_parse and namespace.settings.engine == "local" else None,
         keep_seconds,
     )
 

@@ -352,6 +352,7 @@ class Settings(Section):
     places: dict[str, PlaceSettings]
     ignore: list[str]
     hex_digits: int = Field(ge=1, le=3)
+    engine: Literal["local", "ray"]
     parse: ParseSettings
     chunk: ChunkSettings
     embed: EmbedSettings

@@ -15,6 +15,11 @@ from rag_assets.workspace.listing import Listing, list_raw, stat_of
 from rag_assets.workspace.scanning import scan_raw
 from rag_assets.workspace.source_file import SourceFile
 
+# Settings that no record depends on.
+_DECIDE_NOTHING = {
+    "engine", "sensors", "retrieve", "llm", "verify", "publish", "export", "desk", "lab",
+}  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
 class Look:
@@ -210,7 +215,7 @@ def settings_digest(namespace: Namespace) -> str:
     """Return the digest of all settings that records depend on: a whole build applies them."""
     settings = namespace.settings.model_dump(
         mode="json",
-        exclude={"sensors", "retrieve", "llm", "verify", "publish", "export", "desk", "lab"},
+        exclude=_DECIDE_NOTHING,
     )
     for limit in (
         "workers",

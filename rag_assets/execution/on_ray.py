@@ -1,0 +1,246 @@
+"""Ray as an engine: jobs, claims and results stay with this process, workers live in actors.
+
+Each lane of `LocalExecution` speaks to one actor, which has opened the same worker that the lane
+would have opened here. So order, claims, waiting and the end of the work are those of this machine.
+"""
+
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from logging import LogRecord
+from pathlib import Path
+from typing import Any, Generic, cast
+
+from rag_assets import __version__
+from rag_assets.execution.carried_logs import kept_logs, log_again
+from rag_assets.execution.contract import (
+    JobT,
+    Kind,
+    Limits,
+    OnPart,
+    ResultT,
+    Worker,
+    WorkerStoppedError,
+)  # fmt: skip
+from rag_assets.execution.local import LocalExecution
+from rag_assets.execution.ray_cluster import connect, deaths
+from rag_assets.model import ConfigurationError
+from rag_assets.storage import Notify
+
+# How often a job is given to a worker that dies. A machine that goes away costs a try, too.
+TRIES = 3
+# Between two looks at a job that is being done: for its parts, and whether it was stopped.
+_LOOK_SECONDS = 0.2
+
+
+class RayExecution:
+    """Actors of Ray, on the cluster that RAY_ADDRESS names or on this machine.
+
+    Actors are kept for the next `map` of the same kind, with the models that they have loaded,
+    until the block ends: `with RayExecution() as engine`.
+    """
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._idle: list[tuple[object, Any]] = []
+        # Lanes tell in turn: who listens need not be safe for threads.
+        self.telling = threading.Lock()
+
+    def __enter__(self) -> "RayExecution":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the actors. Ray itself ends with this process."""
+        with self._guard:
+            idle, self._idle = self._idle, []
+        for kept in idle:
+            end_host(kept[1])
+
+    def at_once(self, kind: Kind[JobT, ResultT]) -> int:
+        """Return how many actors of a kind there are room for.
+
+        A job that takes every core here has one there: Ray tells an actor how many.
+
+        Raises:
+            ConfigurationError: Ray is not installed.
+            ServiceError: the cluster does not answer.
+        """
+        ray = connect()
+        cores = [int(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"]]
+        most = kind.limits.at_once
+        return max(1, sum(min(most or count, count) for count in cores))
+
+    def map(
+        self,
+        kind: Kind[JobT, ResultT],
+        jobs: Iterable[JobT],
+        notify: Notify,
+        *,
+        on_part: OnPart[JobT] | None = None,
+    ) -> Iterator[ResultT]:
+        """Yield the result of every job as it comes; see `Execution.map`."""
+        waiting = list(jobs)
+        if waiting:  # else Ray need not be started
+            placed = _Placed(kind, self, notify, self.at_once(kind))
+            yield from LocalExecution().map(placed, waiting, notify, on_part=on_part)
+
+    def take_host(self, kind: object) -> Any:
+        """Return an actor for a kind; those of other kinds give their cores back."""
+        with self._guard:
+            idle, self._idle = self._idle, []
+            fitting = [host for known, host in idle if known == kind]
+            self._idle = [(kind, host) for host in fitting[1:]]
+        for known, host in idle:
+            if known != kind:
+                end_host(host)
+        return fitting[0] if fitting else _start_host(kind)
+
+    def take_back(self, kind: object, host: Any) -> None:
+        """Keep an actor whose jobs are done."""
+        with self._guard:
+            self._idle.append((kind, host))
+
+
+@dataclass(frozen=True)
+class _Placed(Generic[JobT, ResultT]):
+    """A kind whose workers are actors."""
+
+    kind: Kind[JobT, ResultT]
+    engine: RayExecution
+    notify: Notify
+    lanes: int
+
+    @property
+    def name(self) -> str:
+        return self.kind.name
+
+    @property
+    def limits(self) -> Limits:
+        return Limits(self.lanes)
+
+    def open_worker(self) -> "_Lane[JobT, ResultT]":
+        return _Lane(self)
+
+    def claim(self, job: JobT) -> Path | None:
+        return self.kind.claim(job)
+
+    def give_up(self, job: JobT, trouble: str) -> ResultT:
+        return self.kind.give_up(job, trouble)
+
+
+@dataclass
+class _Lane(Generic[JobT, ResultT]):
+    """The side of this process of one actor, which is replaced when it dies."""
+
+    placed: _Placed[JobT, ResultT]
+    stopped: threading.Event = field(default_factory=threading.Event)
+    host: Any = None
+
+    def do(self, job: JobT, on_part: OnPart[JobT] | None) -> ResultT:
+        """Return the result of a job; a worker that dies of it is replaced, `TRIES` in all."""
+        from ray.exceptions import RayTaskError
+
+        trouble = ""
+        for left in reversed(range(TRIES)):
+            if self.host is None:
+                self.host = self.placed.engine.take_host(self.placed.kind)
+            try:
+                return self._ask(job, on_part)
+            except RayTaskError as error:
+                # What the worker raised, as it would have been raised here.
+                raise error.cause from error
+            except deaths() as error:
+                self.host, trouble = None, str(error)
+            if left:
+                self.placed.notify(
+                    f"a worker to {self.placed.name} died; its job is given to another one "
+                    f"({left} tries left): {_first_line(trouble)}"
+                )
+        return self.placed.give_up(job, _first_line(trouble))
+
+    def stop(self) -> None:
+        """End the job at hand."""
+        self.stopped.set()
+
+    def close(self) -> None:
+        """Leave the actor to the next one who needs it, or end it with the job that it does."""
+        host, self.host = self.host, None
+        if host is None:
+            return
+        if self.stopped.is_set():
+            end_host(host)
+        else:
+            self.placed.engine.take_back(self.placed.kind, host)
+
+    def _ask(self, job: JobT, on_part: OnPart[JobT] | None) -> ResultT:
+        import ray
+
+        told = 0
+        answer = self.host.do.remote(job, on_part is not None)
+        while not ray.wait([answer], timeout=_LOOK_SECONDS)[0]:
+            if self.stopped.is_set():
+                raise WorkerStoppedError
+            if on_part is None:
+                continue
+            part, _ = ray.wait([asked := self.host.part.remote()], timeout=_LOOK_SECONDS)
+            if part and (done := ray.get(asked)) > told:
+                told = done
+                self._tell(on_part, job, told)
+        result, last, logged = ray.get(answer)
+        log_again(logged)
+        if on_part is not None and last > told:
+            self._tell(on_part, job, last)
+        return cast("ResultT", result)
+
+    def _tell(self, on_part: OnPart[JobT], job: JobT, part: int) -> None:
+        with self.placed.engine.telling:
+            on_part(job, part)
+
+
+class Host:
+    """In an actor: a worker of one kind, and how much it has told of the job at hand."""
+
+    def __init__(self, kind: Kind[Any, Any], version: str) -> None:
+        self._kind, self._version = kind, version
+        self._worker: Worker[Any, Any] | None = None
+        self._part = 0
+
+    def do(self, job: Any, tells: bool) -> tuple[Any, int, Sequence[LogRecord]]:
+        """Return the result of a job, the last that was told of its parts, and what was logged."""
+        if self._version != __version__:
+            raise ConfigurationError(
+                f"A worker of the Ray cluster has rag-assets {__version__}, the run has "
+                f"{self._version}: install the same version on every machine."
+            )
+        self._worker = self._worker or self._kind.open_worker()
+        self._part = 0
+        with kept_logs() as logged:
+            result = self._worker.do(job, self._note if tells else None)
+        return result, self._part, logged
+
+    def part(self) -> int:
+        """Return what was last told of the job at hand."""
+        return self._part
+
+    def close(self) -> None:
+        """Give back what the worker holds."""
+        if self._worker is not None:
+            self._worker.close()
+
+    def _note(self, _: Any, done: int) -> None:
+        self._part = done
+
+
+def _start_host(kind: object) -> Any:
+    # A second thread answers for parts while the first does the job.
+    options = {"num_cpus": 1, "max_concurrency": 2, "scheduling_strategy": "SPREAD"}
+    return connect().remote(**options)(Host).remote(kind, __version__)
+
+
+def end_host(host: Any) -> None:
+    """End an actor; a parser's own process ends when its pipe closes."""
+    connect().kill(host)
+
+
+def _first_line(text: str) -> str:
+    return text.strip().partition("\n")[0]

@@ -1,0 +1,104 @@
+"""Jobs that harm who does them, and count how often they were begun: in files, across processes."""
+
+import logging
+import os
+import signal
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rag_assets.execution import Limits, OnPart
+from rag_assets.model import ParsedDocument, StorageError
+from rag_assets.parsing.contract import ParseHints
+from rag_assets.parsing.plain.markdown import MarkdownParser
+from rag_assets.settings import ParseSettings
+
+# Where parsers that are made without arguments write what they do, and read whom to kill.
+FOLDER = "RAG_TEST_HARM"
+
+
+def note(folder: Path, name: str) -> int:
+    """Count a beginning; return which one of this name it is."""
+    path = folder / f"begun-{name}"
+    with path.open("ab") as file:
+        file.write(b".")
+    return path.stat().st_size
+
+
+def begun(folder: Path) -> dict[str, int]:
+    """Return how often each name was begun."""
+    return {
+        path.name.removeprefix("begun-"): path.stat().st_size for path in folder.glob("begun-*")
+    }
+
+
+@dataclass(frozen=True)
+class Act:
+    """What a job does: `gives`, `fails` (as a value), `troubles`, `dies once` or `dies`."""
+
+    number: int
+    what: str = "gives"
+
+
+@dataclass
+class Actor:
+    folder: Path | None
+    stopped: bool = False
+
+    def do(self, job: Act, on_part: OnPart[Act] | None) -> tuple[int, str]:
+        times = note(self.folder, str(job.number)) if self.folder else 1
+        if job.what == "dies" or (job.what == "dies once" and times == 1):
+            os.kill(os.getpid(), signal.SIGKILL)
+        logging.getLogger("harm").warning("job %s", job.number)
+        if job.what == "troubles":
+            raise StorageError(f"job {job.number}: no room")
+        if on_part:
+            on_part(job, job.number + 1)
+        return job.number, "failed" if job.what == "fails" else "done"
+
+    def stop(self) -> None:
+        self.stopped = True
+
+    def close(self) -> None:
+        if self.folder:
+            note(self.folder, "closed")
+
+
+@dataclass(frozen=True)
+class Acts:
+    """A kind whose workers count in `folder` where there is one."""
+
+    folder: Path | None = None
+    name: str = "act"
+    limits: Limits = field(default_factory=lambda: Limits(at_once=2))
+
+    def open_worker(self) -> Actor:
+        return Actor(self.folder)
+
+    def claim(self, job: Act) -> Path | None:
+        return self.folder / f"{job.number}.lock" if self.folder else None
+
+    def give_up(self, job: Act, trouble: str) -> tuple[int, str]:
+        return job.number, "given up"
+
+
+class Harming(MarkdownParser):
+    """Reads Markdown, and kills on its way whom the text names: `worker once`, `worker`, `run`."""
+
+    name = "harming"
+    version = "1"
+
+    def parse(self, data: bytes, hints: ParseHints, settings: ParseSettings) -> ParsedDocument:
+        folder = Path(os.environ[FOLDER])
+        text = data.decode()
+        times = note(folder, text.split()[1])
+        (folder / f"actor-{os.getppid()}").touch()
+        if "kill worker" in text and ("once" not in text or times == 1):
+            # The actor that has started this process: what a machine without memory does to it.
+            os.kill(os.getppid(), signal.SIGKILL)
+            threading.Event().wait()  # this process ends when it sees that nobody waits for it
+        if "kill run" in text and times == 1:
+            os.kill(int((folder / "run.pid").read_text()), signal.SIGKILL)
+        if "take memory" in text:
+            bytearray(settings.megabytes_of_memory * 1_000_000)
+        return super().parse(data, hints, settings)
