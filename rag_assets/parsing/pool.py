@@ -12,7 +12,7 @@ from rag_assets.execution import Execution, Limits, LocalExecution, OnPart, Work
 from rag_assets.model import ParseFailure, ParseReport
 from rag_assets.parsing.job import ParseJob, Reader, failed_report
 from rag_assets.parsing.process import WorkerProcess
-from rag_assets.parsing.registry import import_registered, registered_recipes
+from rag_assets.parsing.registry import carried_recipes, import_registered
 from rag_assets.settings import ParseSettings
 from rag_assets.storage import Notify
 
@@ -138,7 +138,7 @@ class ParseKind:
     settings: ParseSettings
     name: str = "parse"
     # Another process, where an engine opens the worker, knows nothing of `register_parser` here.
-    registered: list[dict[str, str]] = field(default_factory=registered_recipes)
+    registered: list[dict[str, str]] = field(default_factory=carried_recipes)
 
     @property
     def limits(self) -> Limits:
@@ -148,7 +148,7 @@ class ParseKind:
 
     def open_worker(self) -> "_ParseWorker":
         """Return a worker whose process starts with its first document."""
-        if self.registered != registered_recipes():
+        if self.registered != carried_recipes():
             import_registered(self.registered)
         return _ParseWorker(self.settings)
 

@@ -82,6 +82,22 @@ def registered_recipes() -> list[dict[str, str]]:
     ]
 
 
+def carried_recipes() -> list[dict[str, str]]:
+    """Return `registered_recipes` for a process that may never read with any of them.
+
+    Of a parser that no other process can make the sentence that says so stands in the place of the
+    recipe, as `refused`: `import_registered` raises it there.
+    """
+    carried = []
+    for media_type, parser in _registered.items():
+        try:
+            recipe = _recipe(parser)
+        except ConfigurationError as error:
+            recipe = {"refused": str(error)}
+        carried.append({"media_type": media_type, **recipe})
+    return carried
+
+
 def _recipe(parser: Parser) -> dict[str, str]:
     kind = type(parser)
     module, name = kind.__module__, kind.__qualname__
@@ -103,12 +119,14 @@ def _recipe(parser: Parser) -> dict[str, str]:
 
 
 def import_registered(recipes: Iterable[Mapping[str, str]]) -> None:
-    """Register what another process has registered (`registered_recipes`).
+    """Register what another process has registered (`registered_recipes`, `carried_recipes`).
 
     Raises:
-        ConfigurationError: a module cannot be imported; names it.
+        ConfigurationError: a module cannot be imported; names it. Or there is no recipe.
     """
     for recipe in recipes:
+        if refused := recipe.get("refused"):
+            raise ConfigurationError(refused)
         if recipe["path"] not in sys.path:
             sys.path.append(recipe["path"])
         where = f"{recipe['module']}.{recipe['name']}"

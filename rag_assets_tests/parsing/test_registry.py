@@ -212,3 +212,24 @@ def test_two_packages_for_one_media_type_are_both_named(
     install(tmp_path / "b", monkeypatch, "other", other, {"second": "other:Parser"})
     with pytest.raises(ConfigurationError, match=r"'first'.*'second'"):
         all_parsers()
+
+
+def test_a_parser_that_no_other_process_can_make_is_refused_where_it_is_needed() -> None:
+    class Here:
+        name = "here"
+        version = "1"
+        media_types = ("text/x-here",)
+        reads_stem = False
+
+        def parse(self, *_: object) -> ParsedDocument:
+            raise NotImplementedError
+
+    parser: Any = Here()
+    register_parser(parser)
+    try:
+        (carried,) = registry.carried_recipes()
+        assert "must stand at the top level of a module" in carried["refused"]
+        with pytest.raises(ConfigurationError, match="'here'"):
+            registry.import_registered([carried])
+    finally:
+        unregister_parser(parser)
