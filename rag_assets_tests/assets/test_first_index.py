@@ -47,6 +47,7 @@ def test_new_documents_can_be_asked_before_their_vectors_are_there(namespace: Na
     assert vectors_to_come(read_manifest(namespace.publications / last)) is None
 
 
+@pytest.mark.slow
 def test_few_vectors_wait_for_the_one_publication(
     namespace: Namespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -55,6 +56,7 @@ def test_few_vectors_wait_for_the_one_publication(
     assert (said["published"], news, len(names(namespace))) == (False, [], 1)
 
 
+@pytest.mark.slow
 def test_vectors_that_any_record_holds_are_not_to_come(namespace: Namespace) -> None:
     long = "".join(f"## Part {n}\n\nRoof number {n} reflects light.\n\n" for n in range(30))
     write_raw(namespace.workspace, "evidence/long.md", long)

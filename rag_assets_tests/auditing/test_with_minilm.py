@@ -11,7 +11,7 @@ from rag_assets.auditing import CitationVerdict, CitedDocument, parse_draft, ver
 
 from .world import SETTINGS, Shelf, make_document, make_passage
 
-pytestmark = pytest.mark.model
+pytestmark = [pytest.mark.slow, pytest.mark.model]
 
 PASSAGES = (
     "Rye cover crops cut the loss of nitrate by 42 percent. Sandy soil gained most.",

@@ -54,6 +54,10 @@ def done(command: str, folder: Path, **environment: str) -> str:
     return ran.stdout
 
 
+# What `dagster` does is tested in `make test`; `dg` is another face on the same definitions.
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A workspace that `dg launch` over its whole group has built."""
@@ -114,7 +118,6 @@ def test_dg_checks_the_definitions_of_a_workspace(root: Path) -> None:
     assert "All definitions loaded successfully" in done(CHECK, root)
 
 
-@pytest.mark.slow
 def test_dg_works_at_the_root_of_the_repository_on_the_workspace_that_is_named(root: Path) -> None:
     home = str(root / "meta/dagster")
     at_root = done(
@@ -134,7 +137,6 @@ def test_dg_says_which_workspace_is_missing(tmp_path: Path) -> None:
     assert "rag init" in ran.stdout + ran.stderr
 
 
-@pytest.mark.slow
 class TestInAProjectOfOnesOwn:
     """`rag_assets.components` in YAML."""
 
@@ -225,7 +227,6 @@ class TestInAProjectOfOnesOwn:
         assert "defs.yaml:" in ran.stdout + ran.stderr
 
 
-@pytest.mark.slow
 def test_both_components_are_listed_for_everybody(tmp_path: Path) -> None:
     (tmp_path / "dg.toml").write_text('directory_type = "project"\n[project]\nroot_module = "x"\n')
     found = json.loads(done("dg list components --package rag_assets --json", tmp_path))

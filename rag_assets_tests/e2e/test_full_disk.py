@@ -52,7 +52,8 @@ def fill(disk: Path, leave_bytes: int) -> Path:
 
 
 # 0: Dagster's own files meet the full disk; the others let the run start and fail later.
-@pytest.mark.parametrize("leave_kilobytes", [0, pytest.param(500, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("leave_kilobytes", [0, 500])
 def test_an_ingest_on_a_full_disk_says_so_and_readers_keep_what_was_published(
     small_disk: Path, leave_kilobytes: int
 ) -> None:

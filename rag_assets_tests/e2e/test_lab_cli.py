@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import dagster as dg
+import pytest
 import yaml
 
 from rag_assets.lab import (
@@ -34,6 +35,7 @@ def materialize(root: Path, *arguments: str) -> None:
     assert ran.returncode == 0, ran.stdout[-3000:] + ran.stderr[-3000:]
 
 
+@pytest.mark.slow
 def test_a_run_a_report_and_an_extraction_are_materialized_and_traced(tmp_path: Path) -> None:
     root = make_bases(tmp_path / "lab").root
     config = yaml.safe_load((root / "config.yaml").read_text("utf-8"))

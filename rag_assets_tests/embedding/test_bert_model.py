@@ -29,6 +29,7 @@ QUESTIONS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.model
 @pytest.mark.parametrize("model", [SETTINGS, E5], ids=lambda model: model.model)
 def test_questions_have_the_vectors_of_torch(model: ModelSettings) -> None:
@@ -41,6 +42,7 @@ def test_questions_have_the_vectors_of_torch(model: ModelSettings) -> None:
     assert ours.fingerprint == theirs.fingerprint
 
 
+@pytest.mark.slow
 @pytest.mark.model
 def test_minilm_has_the_vectors_of_sentence_transformers() -> None:
     from sentence_transformers import SentenceTransformer

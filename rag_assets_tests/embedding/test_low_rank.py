@@ -25,6 +25,7 @@ def _change(seed: int) -> LowRankChange:
     )
 
 
+@pytest.mark.slow
 def test_the_changed_matrix_is_the_one_that_is_named() -> None:
     import torch
 

@@ -33,7 +33,12 @@ PNG = b"\x89PNG\r\n\x1a\n"
 WITHOUT_INDEX = ("inventory", "parse_reports", "parents", "chunks", "embeddings")
 
 
-@pytest.fixture(params=[1, 2], ids=["16 partitions", "256 partitions"])
+@pytest.fixture(
+    params=[
+        pytest.param(1, id="16 partitions"),
+        pytest.param(2, id="256 partitions", marks=pytest.mark.slow),
+    ]
+)
 def digits(request: pytest.FixtureRequest) -> int:
     return int(request.param)
 

@@ -153,6 +153,7 @@ def test_a_server_that_does_not_answer_is_said_without_the_password(
     assert "hidden-word" not in str(raised.value)
 
 
+@pytest.mark.slow
 def test_a_run_stores_the_same_events_as_in_files(server: Postgres, tmp_path: Path) -> None:
     stored = []
     with database(server, "same_events"):

@@ -164,6 +164,7 @@ def test_some_articles_of_the_vault_are_found_by_their_citations(some: Publicati
     assert elsewhere == []
 
 
+@pytest.mark.slow
 def test_some_citations_of_nothing_are_refused(some: Publications) -> None:
     refused, found = resolve(some, 1000)
     assert found == []

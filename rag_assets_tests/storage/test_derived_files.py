@@ -194,6 +194,7 @@ OWNERS = {
         "parsing/worker.py:_limit_memory",
         "running/attended.py",
         "running/code_server.py",
+        "running/database.py",
         "running/instance.py",
         "running/serving.py",
     },

@@ -41,6 +41,7 @@ def test_every_fault_in_made_up_laws_is_found(seed: int) -> None:
     check_planted(laws, seed)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not ARCHIVE.is_file(), reason=f"no {ARCHIVE}; set RAG_SHARED_DATA")
 def test_every_fault_in_copies_of_real_laws_is_found() -> None:
     files = []

@@ -41,6 +41,7 @@ def _none() -> Path:
 pytestmark = pytest.mark.skipif(not ARCHIVE.is_file(), reason=f"no {ARCHIVE}; set RAG_SHARED_DATA")
 
 
+@pytest.mark.slow
 def test_no_character_is_lost_and_every_article_is_found() -> None:
     articles = groups = 0
     for text, laws in vault().values():
