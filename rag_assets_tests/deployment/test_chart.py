@@ -11,11 +11,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import click
 import jsonschema
 import pytest
 import yaml
 
 from rag_assets.cli.desk import desk
+from rag_assets.cli.main import build_cli
 from rag_assets.workspace.desk_address import TOKEN_VARIABLE
 
 ROOT = Path(__file__).parents[2]
@@ -151,6 +153,9 @@ def test_the_start_makes_the_workspace_once(tmp_path: Path, is_there: bool) -> N
     assert lines[:-1] == ([] if is_there else [f"init {workspace}"])
     served = lines[-1].split()
     assert served[:3] == ["--workspace", str(workspace), "desk"]
-    context = desk.make_context("desk", served[3:])
+    # Below the group, as a command line is read: click keeps the names of `--help` that it sees.
+    group = build_cli()
+    above = click.Context(group, **group.context_settings)
+    context = desk.make_context("desk", served[3:], parent=above)
     assert context.params["further"] == ("desk.example",)
     assert context.params["host"] == "0.0.0.0"  # noqa: S104 - what the container listens on
