@@ -15,6 +15,7 @@ HOSTILE = "<img src=x onerror=document.title='taken'>"
 def make_library(folder: Path, names: Sequence[str]) -> Workspace:
     """Build a library with a Markdown document of each name, a printed and a hostile one."""
     files: dict[str, str | bytes] = {f"evidence/{name}.md": text_of(name) for name in names}
+    files["evidence/long.md"] = "".join(f"## Part {n}\n\n{SENTENCES[0]}\n\n" for n in range(300))
     files["evidence/printed.pdf"] = _printed()
     files["evidence/hostile.md"] = f"# {HOSTILE}\n\n`{HOSTILE}` it says. {' '.join(SENTENCES)}\n"
     workspace = make_workspace(folder / "library", files, SMALL)

@@ -7,7 +7,7 @@
   const text = () => document.getElementById("text");
   const isChanged = () => text() && ("unsaved" in text().dataset || text().value !== text().defaultValue);
   const FIELDS = "input, textarea, select", isBusy = () => panel.hasAttribute("aria-busy");
-  const SETTLED_MS = 60;
+  const SETTLED_MS = 60, AROUND = 100, EDGE = 20, EDGE_PIXELS = 300;
   let posting = false, waiting = [], shown = state().here, later;
 
   // True where a text would be lost; says so.
@@ -17,10 +17,35 @@
     text().focus();
     return true;
   }
+  // Of a long list the rows around the chosen one are laid out, and more as one scrolls to them:
+  // a thousand rows would cost every key a tenth of a second.
+  let first = 0, last = list.children.length;
+  function lay(from, to) {
+    first = Math.max(0, from);
+    last = Math.min(list.children.length, to);
+    let place = 0;
+    for (const row of list.children) {
+      const isOut = place < first || place >= last;
+      place += 1;
+      if (row.hidden !== isOut) row.hidden = isOut;
+    }
+    list.style.counterReset = `chunk ${first - 1}`;
+  }
+  function reach(row) {
+    const at = [...list.children].indexOf(row);
+    const isNear = (at < first + EDGE && first > 0) || (at >= last - EDGE && last < list.children.length);
+    if (row && (row.hidden || isNear)) lay(at - AROUND, at + AROUND);
+  }
+  list.parentElement.addEventListener("scroll", ({ target }) => {
+    const below = target.scrollHeight - target.scrollTop - target.clientHeight;
+    if (target.scrollTop < EDGE_PIXELS && first > 0) lay(first - AROUND, last);
+    if (below < EDGE_PIXELS && last < list.children.length) lay(first, last + AROUND);
+  });
   function mark(key) {
     list.querySelector("[aria-current]")?.removeAttribute("aria-current");
     list.querySelector('a[tabindex="0"]')?.setAttribute("tabindex", "-1");
     const row = document.getElementById(`c-${key}`);
+    reach(row);
     row?.setAttribute("aria-current", "true");
     row?.firstElementChild.setAttribute("tabindex", "0");
     row?.scrollIntoView({ block: "nearest" });
@@ -39,9 +64,10 @@
   panel.addEventListener("desk:swapped", () => {
     const now = state();
     if ("first" in now) {
-      const first = Number(now.first);
-      for (const row of [...list.children].slice(first, first + Number(now.count))) row.remove();
-      list.insertBefore(document.getElementById("splice").content, list.children[first] || null);
+      const place = Number(now.first);
+      for (const row of [...list.children].slice(place, place + Number(now.count))) row.remove();
+      list.insertBefore(document.getElementById("splice").content, list.children[place] || null);
+      lay(first, Math.max(last, first + 2 * AROUND));
     }
     mark(now.keyNow);
     history.replaceState(null, "", now.here);
@@ -116,4 +142,7 @@
     else send({ do: side, chunk: dragged.dataset.chunk, other: row.dataset.chunk });
   });
   list.addEventListener("dragend", () => { clear(); dragged = null; });
+
+  const begun = [...list.children].findIndex((row) => row.hasAttribute("aria-current"));
+  lay(begun - AROUND, begun + AROUND);
 })();
