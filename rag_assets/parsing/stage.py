@@ -33,6 +33,7 @@ from rag_assets.storage import (
     hold_lock,
     read_entries,
     read_rows,
+    told_mount,
 )
 from rag_assets.workspace import SIDECAR_SUFFIX as SUFFIX
 from rag_assets.workspace import (
@@ -193,6 +194,7 @@ class _Partition:
             blobs=self.namespace.blobs,
             request=_request(self.namespace, document),
             stem=document.stem,
+            mount=told_mount(self.namespace.blobs),
         )
 
     def finish_if_complete(self) -> None:
@@ -268,7 +270,7 @@ class _Partition:
 
 
 def _size(namespace: Namespace, partition: str, name: str) -> int:
-    found = _find_parse(namespace, partition, name)
+    found = _find_parse(namespace, partition, name, anew=True)
     if found is None:
         raise StorageError(
             f"{namespace.parsed_folder(partition) / name}: the parse was removed before its record "
@@ -278,9 +280,12 @@ def _size(namespace: Namespace, partition: str, name: str) -> int:
     return found.size
 
 
-def _find_parse(namespace: Namespace, partition: str, name: str) -> Listed | None:
+def _find_parse(
+    namespace: Namespace, partition: str, name: str, *, anew: bool = False
+) -> Listed | None:
     workspace = namespace.workspace
-    return workspace.store.find(workspace.key_of(namespace.parsed_folder(partition) / name))
+    key = workspace.key_of(namespace.parsed_folder(partition) / name)
+    return workspace.store.find(key, anew=anew)
 
 
 def _count(documents: Sequence[DocumentStatus]) -> dict[str, int]:

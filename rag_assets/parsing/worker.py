@@ -43,7 +43,13 @@ from rag_assets.parsing.stored import (
     write_parsed,
 )
 from rag_assets.settings import ParseSettings
-from rag_assets.storage import LocalStore, describe_trouble, explained_errors, remove_unfinished
+from rag_assets.storage import (
+    LocalStore,
+    describe_trouble,
+    explained_errors,
+    mount_told,
+    remove_unfinished,
+)
 
 # Beyond the wall time that the parent grants, and for a second thread: only orphans reach it.
 _CPU_SECONDS_PER_WALL_SECOND, _SPARE_CPU_SECONDS = 2, 10
@@ -151,6 +157,7 @@ def _perform(job: ParseJob, settings: ParseSettings, channel: _Channel) -> tuple
     """Return the report and whether an earlier parse was reused."""
     started = time.perf_counter()
     reader = Reader()
+    mount_told(job.mount)
     try:
         data = _read_bytes(job, settings)
         hints = ParseHints(job.extension, job.password, job.stem, job.answer)

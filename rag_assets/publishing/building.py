@@ -75,7 +75,7 @@ class PublishOutcome:
 
 def publishing_lock(namespace: Namespace) -> Path:
     """Return the lock of a namespace's publishing."""
-    return namespace.workspace.locks / f"{namespace.name}.publishing.lock"
+    return namespace.workspace.derived_locks / f"{namespace.name}.publishing.lock"
 
 
 def publish(

@@ -13,6 +13,7 @@ from rag_assets.storage import (
     Entry,
     Listed,
     Notify,
+    Store,
     finish_versions,
     hold_lock,
     match_keys,
@@ -117,7 +118,7 @@ def _remove_parses(namespace: Namespace, partition: str, notify: Notify) -> int:
         entries = read_entries(namespace.record(PARSES, partition))
         named = {entry.note.get("parsed_file") for entry in entries.values()}
         for parse in match_keys(store, f"{parses}/*.parquet"):
-            if _name(parse) not in named and not _is_young(parse):
+            if _name(parse) not in named and _is_old(store, parse):
                 store.delete(parse.key)
                 removed += 1
     return removed
@@ -133,7 +134,7 @@ def _remove_attachments(namespace: Namespace) -> None:
     named = {blob for _, entry in _named_in_records(namespace) for blob in entry.note["blobs"]}
     store, blobs = namespace.workspace.store, namespace.workspace.key_of(namespace.blobs)
     for blob in match_keys(store, f"{blobs}/*/*"):
-        if _name(blob) not in named and not _is_young(blob):
+        if _name(blob) not in named and _is_old(store, blob):
             store.delete(blob.key)
 
 
@@ -153,6 +154,12 @@ def _remove_answers(namespace: Namespace) -> None:
 
 def _name(file: Listed) -> str:
     return file.key.rpartition("/")[2]
+
+
+def _is_old(store: Store, file: Listed) -> bool:
+    """Say whether a file is of no run that has just begun; a listing may be older than it."""
+    found = None if _is_young(file) else store.find(file.key, anew=True)
+    return not _is_young(found or file)
 
 
 def _is_young(file: Listed) -> bool:

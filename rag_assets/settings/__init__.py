@@ -345,6 +345,10 @@ class SensorSettings(Section):
     megabytes_per_tick: Count
 
 
+# A bucket's name as S3 takes it, and keys that need no escape in a path.
+STORE_PATTERN = r"^s3://[a-z0-9][a-z0-9.\-]{1,61}[a-z0-9](/[A-Za-z0-9_][A-Za-z0-9_.\-]*)*/?$"
+
+
 class Settings(Section):
     """All settings of one namespace, merged."""
 
@@ -353,6 +357,7 @@ class Settings(Section):
     ignore: list[str]
     hex_digits: int = Field(ge=1, le=3)
     engine: Literal["local", "ray"]
+    store: Annotated[str, Field(pattern=STORE_PATTERN)] | None
     parse: ParseSettings
     chunk: ChunkSettings
     embed: EmbedSettings

@@ -13,12 +13,12 @@ PARSES = "parse_reports"
 
 def stage_lock(namespace: Namespace, stage: str, partition: str) -> Path:
     """Return the lock of one partition record."""
-    return namespace.workspace.locks / f"{namespace.name}.{stage}.{partition}.lock"
+    return namespace.workspace.derived_locks / f"{namespace.name}.{stage}.{partition}.lock"
 
 
 def claim_lock(namespace: Namespace, stage: str, partition: str) -> Path:
     """Return the lock of the run that computes a partition; nobody else waits for it."""
-    return namespace.workspace.locks / f"{namespace.name}.{stage}.{partition}.claim.lock"
+    return namespace.workspace.derived_locks / f"{namespace.name}.{stage}.{partition}.claim.lock"
 
 
 def parsed_contents(namespace: Namespace, inventory: Inventory, partition: str) -> dict[str, Entry]:

@@ -20,10 +20,10 @@ from rag_assets.storage.journals import (
     taken_back_if_failed,
 )
 from rag_assets.storage.locks import Notify, hold_lock
+from rag_assets.storage.mounts import DERIVED_LOCKS, mount_store, mount_told, told_mount
 from rag_assets.storage.parquet import read_groups, read_parquet, write_parquet
 from rag_assets.storage.provenance import SIGNATURE, Maker, signature, working_as
 from rag_assets.storage.publications import (
-    MANIFEST,
     Pointer,
     build_folder,
     current_folder,
@@ -56,6 +56,7 @@ from rag_assets.storage.records import (
     write_record,
 )
 from rag_assets.storage.restoring import restore_json
+from rag_assets.storage.shipping import MANIFEST
 from rag_assets.storage.store import Listed, LocalStore, Store, Value, match_keys, put, update
 from rag_assets.storage.trouble import describe_trouble, number_in, trouble_of_machine
 from rag_assets.storage.versioned import (
@@ -72,6 +73,7 @@ from rag_assets.storage.versioned import (
 )
 
 __all__ = [
+    "DERIVED_LOCKS",
     "MANIFEST",
     "SIGNATURE",
     "TEMPORARY_PREFIX",
@@ -109,6 +111,8 @@ __all__ = [
     "match_keys",
     "mend_journal",
     "mend_pointer",
+    "mount_store",
+    "mount_told",
     "number_in",
     "point_at",
     "prune_record",
@@ -135,6 +139,7 @@ __all__ = [
     "sync_path",
     "taken_back_if_failed",
     "temporary_name",
+    "told_mount",
     "trouble_of_machine",
     "update",
     "working_as",

@@ -1,5 +1,11 @@
-"""Locks between processes. A lock dies with its process; waiting is visible."""
+"""Locks between processes. A lock dies with its process; waiting is visible.
 
+Of a workspace with a store, what is derived is guarded by leases in its bucket (`lease_of`).
+"""
+
+import errno
+import fcntl
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,11 +14,17 @@ from filelock import FileLock, Timeout
 
 from rag_assets.model import LockedError
 from rag_assets.storage.atomic import explained_errors
+from rag_assets.storage.mounts import lease_of, seeing_once
 
 # Silence is unfriendly after this long; a first try that succeeds at once says nothing.
 _NOTICE_SECONDS = 1.0
 # A build of a large library may hold a record for long; beyond this something is wrong.
 WAIT_SECONDS = 6 * 3600.0
+
+# What a disk answers that knows no locks of folders; NFS wants a file that is open for writing.
+_NO_FOLDER_LOCKS = frozenset(
+    {errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}
+)
 
 Notify = Callable[[str], None]
 
@@ -31,8 +43,22 @@ def hold_lock(
 
     Raises:
         LockedError: another process held it all that time.
-        StorageError: the disk is full or refuses the lock file.
+        StorageError: the disk is full or refuses the lock file, or the bucket cannot be reached.
     """
+    lease = lease_of(path)
+    if lease is None:
+        with _hold_file(path, what, notify, seconds):
+            yield
+    else:
+        from rag_assets.storage.leases import hold_lease
+
+        mount, key = lease
+        with hold_lease(mount.bucket, key, what, notify, seconds), seeing_once():
+            yield
+
+
+@contextmanager
+def _hold_file(path: Path, what: str, notify: Notify, seconds: float) -> Iterator[None]:
     with explained_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = FileLock(path)
@@ -55,3 +81,32 @@ def _acquire(lock: FileLock, path: Path, what: str, notify: Notify, seconds: flo
                 f"{path}: another process has been writing {what} for over {seconds:.0f} s. "
                 "See the running jobs in the UI, end the one that hangs, and try again."
             ) from error
+
+
+@contextmanager
+def changing_folder(path: Path) -> Iterator[None]:
+    """Be the only one who changes a folder's values, for the time of one comparison and rename.
+
+    The folder itself is locked, so that no lock file stays behind; where the disk cannot do that,
+    a hidden file in it. Readers never wait: a rename shows them the old or the new.
+    """
+    folder = path.parent
+    with explained_errors(path):
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX)
+            except OSError as error:
+                if error.errno not in _NO_FOLDER_LOCKS:
+                    raise
+                with _hold_file(folder / ".store.lock", folder.name, lambda _: None, WAIT_SECONDS):
+                    yield
+            else:
+                try:
+                    yield
+                finally:
+                    # Not by closing alone: a process that was forked meanwhile holds it open.
+                    fcntl.flock(handle, fcntl.LOCK_UN)
+        finally:
+            os.close(handle)

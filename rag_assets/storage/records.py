@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.model import DamagedFileError, combine_digests
+from rag_assets.storage.copies import refresh
 from rag_assets.storage.locks import Notify, hold_lock
 from rag_assets.storage.parquet import read_groups, write_parquet
 from rag_assets.storage.provenance import signature
@@ -71,6 +72,7 @@ def read_entries(path: Path) -> dict[str, Entry]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    refresh(path)
     try:
         metadata = pq.read_metadata(path)
         manifest = json.loads((metadata.metadata or {})[_MANIFEST_KEY.encode()])
@@ -197,7 +199,8 @@ def load_entries_or_mend(
 
 
 def has_layout(path: Path, schema: "pa.Schema") -> bool:
-    """Say whether a record's columns are those of `schema`; no file has every layout.
+    """Say whether the columns of a record that was read are those of `schema`; no file has every
+    layout.
 
     Raises:
         DamagedFileError: it is not a record.
@@ -265,21 +268,30 @@ def refresh_record(
 ) -> Refreshed:
     """Compute what changed in one record and write it whole; untouched where nothing did.
 
-    The lock is held from load to rename, so that two runs cannot lose each other's rows.
+    The lock is held from load to rename, so that two runs cannot lose each other's rows. It is not
+    taken where a look at the record finds nothing to do.
 
     Args:
         wanted: content_hash → fingerprint, for every living content of the partition.
         expired: as in `OpenRecord.write`.
         compute: gives (content_hash, entry, rows) for each content it is asked for.
     """
-    with hold_lock(lock, f"{path.parent.name} {path.stem}", notify):
-        record = OpenRecord(path, schema, notify)
-        entries = record.entries
-        stale = sorted(
+
+    def stale_in(entries: Mapping[str, Entry]) -> list[str]:
+        return sorted(
             content
             for content, fingerprint in wanted.items()
             if content not in entries or entries[content].fingerprint != fingerprint
         )
+
+    # Damage is told by the one who mends it, under the lock.
+    seen = OpenRecord(path, schema, lambda _: None)
+    if seen.mended is None and not stale_in(seen.entries):
+        return Refreshed(seen.entries, (), wrote=False)
+    with hold_lock(lock, f"{path.parent.name} {path.stem}", notify):
+        record = OpenRecord(path, schema, notify)
+        entries = record.entries
+        stale = stale_in(entries)
         # A damaged record is written anew even where nothing of it lives: every later stage
         # would meet the damage again.
         if not stale and record.mended is None:

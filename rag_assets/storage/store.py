@@ -14,8 +14,6 @@ that reading one again costs less than the sync after it; large files (records, 
 are never changed in place by two writers, or have locks of their own.
 """
 
-import errno
-import fcntl
 import os
 import re
 import stat
@@ -26,15 +24,27 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from rag_assets.model import LockedError, hash_bytes
-from rag_assets.storage.atomic import explained_errors, remove_folder, replace_file, sync_path
-from rag_assets.storage.locks import hold_lock
+from rag_assets.storage.atomic import (
+    explained_errors,
+    remove_folder,
+    replace_file,
+    sync_path,
+    temporary_name,
+)
+from rag_assets.storage.copies import (
+    find_named,
+    keep_copy,
+    known_version,
+    put_expecting,
+    refresh,
+    remove,
+    renew,
+)
+from rag_assets.storage.locks import changing_folder
+from rag_assets.storage.mounts import Place, folder_place, held, place_of
 
 # Each lost try means that another writer won; so many in a row are no coincidence.
 MOST_TRIES = 100
-# What a disk answers that knows no locks of folders; NFS wants a file that is open for writing.
-_NO_FOLDER_LOCKS = frozenset(
-    {errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +77,12 @@ class Store(Protocol):
     def get(self, key: str) -> Value | None:
         """Return what a key has, None where it has nothing."""
 
-    def find(self, key: str) -> Listed | None:
-        """Return the size and age of what a key has, without reading it."""
+    def find(self, key: str, *, anew: bool = False) -> Listed | None:
+        """Return the size and age of what a key has, without reading it.
+
+        Args:
+            anew: what was known of it before does not count, since something is decided by it.
+        """
 
     def put_if_absent(self, key: str, data: bytes) -> str | None:
         """Give a key its first value: its version, or None where the key has one already."""
@@ -96,6 +110,9 @@ class Store(Protocol):
 class LocalStore:
     """A folder of the local disk. Values are written beside their place, synced and renamed.
 
+    Below a folder that is the cache of a bucket (`mounts.py`) values are objects, and what lies in
+    the folder are copies of those that were asked for.
+
     Args:
         root: the folder that keys are relative to.
     """
@@ -110,9 +127,14 @@ class LocalStore:
             data = _read(path)
         return None if data is None else Value(data, hash_bytes(data))
 
-    def find(self, key: str) -> Listed | None:
+    def find(self, key: str, *, anew: bool = False) -> Listed | None:
         """Return the size and age of what a key has, without reading it."""
-        path = self.place(key)
+        path = self._path(key)
+        place = place_of(path)
+        if place is not None and place.is_named:
+            named = find_named(place, anew=anew)
+            return None if named is None else Listed(key, *named)
+        refresh(path)
         with explained_errors(path, "read"):
             try:
                 known = path.stat()
@@ -124,40 +146,71 @@ class LocalStore:
     def put_if_absent(self, key: str, data: bytes) -> str | None:
         """Give a key its first value: its version, or None where the key has one already."""
         path = self.place(key)
-        with _changing(path):
+        place = place_of(path)
+        if place is not None:
+            return None if path.is_file() else _put(place, data, None)
+        with changing_folder(path):
             return None if path.is_file() else _write(path, data)
 
     def put_if_unchanged(self, key: str, data: bytes, version: str) -> str | None:
         """Replace the value that has this version: the new one's version, None for another."""
         path = self.place(key)
-        if self.find(key) is None:
+        if not path.is_file():
             return None
-        with _changing(path):
+        place = place_of(path)
+        with changing_folder(path):
             found = _read(path)
-            is_same = found is not None and hash_bytes(found) == version
-            return _write(path, data) if is_same else None
+            if found is None or hash_bytes(found) != version:
+                return None
+            if place is None:
+                return _write(path, data)
+            replaced = known_version(place)
+        # The server compares; nobody here waits for it.
+        return _put(place, data, replaced)
 
     def list(self, prefix: str) -> Iterator[Listed]:
         """Yield the keys that begin so, sorted. Links to folders are not followed."""
         parent, slash, _ = prefix.rpartition("/")
         folder = self.local_folder(parent)
         with explained_errors(folder, "read"):
-            yield from _below(folder, parent + slash, prefix)
+            here = _below(folder, parent + slash, prefix)
+            mounted = folder_place(folder)
+            if mounted is None:
+                yield from here
+                return
+            # What was put a moment ago need not be listed yet.
+            found = {each.key: each for each in here}
+            mount, own = mounted
+            own = own.removesuffix(parent + slash)
+            for each in mount.bucket.list(own + prefix):
+                key = each.key.removeprefix(own)
+                found[key] = Listed(key, each.size, each.changed_at)
+            yield from (found[key] for key in sorted(found))
 
     def delete(self, key: str) -> bool:
         """Take a key's value away. Returns False where it had none."""
-        path = self.place(key)
-        if self.find(key) is None:
+        path = self._path(key)
+        is_there = self.find(key, anew=True) is not None
+        place = place_of(path)
+        if place is None and not is_there:
             return False
-        with _changing(path):
-            if not path.is_file():
+        with changing_folder(path):
+            if place is not None:
+                remove(place)
+            elif path.is_file():
+                path.unlink()
+            else:
                 return False
-            path.unlink()
             sync_path(path.parent)
-        return True
+        return is_there
 
     def place(self, key: str) -> Path:
-        """Return where a key's value lies, or would lie."""
+        """Return where a key's value lies now, or would lie."""
+        path = self._path(key)
+        refresh(path)
+        return path
+
+    def _path(self, key: str) -> Path:
         parts = key.split("/")
         if any(not part or part.startswith(".") or "\0" in part for part in parts):
             raise ValueError(
@@ -190,22 +243,38 @@ class LocalStore:
         Raises:
             FileNotFoundError: the key has none.
         """
-        os.utime(self.place(key))
+        path = self._path(key)
+        place = place_of(path)
+        if place is None:
+            os.utime(path)
+        else:
+            renew(place)
 
     def delete_folder(self, prefix: str) -> None:
         """Take away everything below a prefix, what is hidden there too. It vanishes at once: what
         a crash leaves of it is named as unfinished.
         """
-        remove_folder(self.local_folder(prefix))
+        folder = self.local_folder(prefix)
+        mounted = folder_place(folder)
+        if mounted is not None:
+            mount, own = mounted
+            for each in list(mount.bucket.list(own)):
+                mount.bucket.delete(each.key)
+            if not folder.is_dir():
+                return
+        remove_folder(folder)
 
     def used(self, prefix: str) -> int:
         """Return the bytes of all files below a prefix, hidden and unfinished ones too."""
         folder = self.local_folder(prefix)
+        mounted = folder_place(folder)
+        if mounted is not None:
+            return sum(each.size for each in mounted[0].bucket.list(mounted[1]))
         return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
     def local_folder(self, prefix: str) -> Path:
         """Return the folder of what lies below a prefix; it need not be there."""
-        return self.place(prefix.removesuffix("/")) if prefix else self._root
+        return self._path(prefix.removesuffix("/")) if prefix else self._root
 
 
 def update(store: Store, key: str, change: Callable[[bytes | None], bytes]) -> bool:
@@ -262,6 +331,22 @@ def _write(path: Path, data: bytes) -> str:
     return hash_bytes(data)
 
 
+def _put(place: Place, data: bytes, expected: str | None) -> str | None:
+    """Put an object in place of the version that was read; None where it has another."""
+    version = put_expecting(place, data, expected)
+    if version is None:
+        held.forget(place)  # who tries again must see what is there now
+        return None
+    temporary = place.path.parent / temporary_name(place.path.suffix)
+    try:
+        temporary.write_bytes(data)
+        sync_path(temporary)
+        keep_copy(place, temporary, version)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return hash_bytes(data)
+
+
 def _below(folder: Path, key: str, prefix: str) -> Iterator[Listed]:
     try:
         with os.scandir(folder) as found:
@@ -283,32 +368,3 @@ def _below(folder: Path, key: str, prefix: str) -> Iterator[Listed]:
             except FileNotFoundError:  # taken away meanwhile
                 continue
             yield Listed(name, known.st_size, known.st_ctime)
-
-
-@contextmanager
-def _changing(path: Path) -> Iterator[None]:
-    """Be the only one who changes values of a folder, for the time of one comparison and rename.
-
-    The folder itself is locked, so that no lock file stays behind; where the disk cannot do that,
-    a hidden file in it. Readers never wait: a rename shows them the old or the new.
-    """
-    folder = path.parent
-    with explained_errors(path):
-        folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX)
-            except OSError as error:
-                if error.errno not in _NO_FOLDER_LOCKS:
-                    raise
-                with hold_lock(folder / ".store.lock", folder.name, lambda _: None):
-                    yield
-            else:
-                try:
-                    yield
-                finally:
-                    # Not by closing alone: a process that was forked meanwhile holds it open.
-                    fcntl.flock(handle, fcntl.LOCK_UN)
-        finally:
-            os.close(handle)

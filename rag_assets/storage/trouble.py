@@ -11,7 +11,13 @@ import re
 from pathlib import Path
 from typing import Literal
 
-from rag_assets.model import DiskFullError, OutOfMemoryError, RagError, StorageError
+from rag_assets.model import (
+    DamagedFileError,
+    DiskFullError,
+    OutOfMemoryError,
+    RagError,
+    StorageError,
+)
 
 Tried = Literal["read", "written", "opened", "finished"]
 
@@ -57,7 +63,10 @@ def trouble_of_machine(
         tried: what was tried with it; `opened` where that is not known.
     """
     if isinstance(error, RagError):
-        return error if isinstance(error, OutOfMemoryError) else None
+        # What a bucket did not give, or a lock, is not damaged either.
+        if isinstance(error, StorageError) and not isinstance(error, DamagedFileError):
+            return error
+        return None
     if isinstance(error, MemoryError):
         return describe_trouble(errno.ENOMEM, target, tried)
     number = error.errno if isinstance(error, OSError) else None

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from rag_assets.model import ConfigurationError, UsageError, WorkspaceError
 from rag_assets.settings import Settings
-from rag_assets.storage import LocalStore
+from rag_assets.storage import DERIVED_LOCKS, LocalStore, mount_store
+from rag_assets.workspace.bounded_yaml import read_bounded
 from rag_assets.workspace.configuration import (
     Layer,
     SettingLine,
@@ -147,6 +148,10 @@ class Workspace:
 
     root: Path
 
+    def __post_init__(self) -> None:
+        """Let storage know what the folder is a cache of, if it is one."""
+        mount_store(self.root, _store_of(self.root / MARKER))
+
     @classmethod
     def open(cls, root: Path | str) -> "Workspace":
         """Return the workspace at `root`.
@@ -252,6 +257,11 @@ class Workspace:
         """Lock files; each is held by a living process or by none."""
         return self.meta / "locks"
 
+    @property
+    def derived_locks(self) -> Path:
+        """Locks of what lies in data/ and index/; leases where these are kept in a bucket."""
+        return self.root.joinpath(*DERIVED_LOCKS)
+
     @cached_property
     def settings(self) -> Settings:
         """The settings of the workspace itself, for what spans namespaces."""
@@ -339,6 +349,11 @@ class Workspace:
 
     def _layers(self, path: Path, data: bytes | None = None) -> list[Layer]:
         own = read_layer(path) if data is None else parse_layer(path, data)
+        if "store" in own.values:
+            raise ConfigurationError(
+                f"{path}: 'store' holds for the whole workspace. Write it into "
+                f"{self.root / MARKER}."
+            )
         return [default_layer(), read_layer(self.root / MARKER), own]
 
     def settings_of(self, name: str) -> list[SettingLine]:
@@ -368,6 +383,19 @@ class Workspace:
     def namespaces(self) -> tuple[Namespace, ...]:
         """Return all declared namespaces, sorted by name."""
         return tuple(self.namespace(name) for name in self.namespace_names)
+
+
+def _store_of(path: Path) -> str | None:
+    """Return what a workspace's own settings say of `store`, None where they say nothing."""
+    try:
+        data = read_bounded(path)
+        if b"store" not in data:  # as in most: nothing is parsed
+            return None
+        return merge_layers([default_layer(), parse_layer(path, data)]).store
+    except FileNotFoundError:
+        return None
+    except ConfigurationError:
+        return None  # whoever needs a setting is told; before that nothing derived is touched
 
 
 def check_namespace_name(name: str, where: Path) -> None:

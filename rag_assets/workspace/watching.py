@@ -17,7 +17,7 @@ from rag_assets.workspace.source_file import SourceFile
 
 # Settings that no record depends on.
 _DECIDE_NOTHING = {
-    "engine", "sensors", "retrieve", "llm", "verify", "publish", "export", "desk", "lab",
+    "engine", "store", "sensors", "retrieve", "llm", "verify", "publish", "export", "desk", "lab",
 }  # fmt: skip
 
 

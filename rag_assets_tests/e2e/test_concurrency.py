@@ -135,7 +135,7 @@ def test_the_same_namespace_is_built_twice_at_once(namespace: Namespace) -> None
 
 def all_locks(namespace: Namespace) -> list[Path]:
     """Every lock file that a build has ever taken here."""
-    return sorted(namespace.workspace.locks.glob(f"{namespace.name}.*.lock"))
+    return sorted(namespace.workspace.locks.rglob(f"{namespace.name}.*.lock"))
 
 
 @contextmanager

@@ -1,0 +1,368 @@
+"""Publications in a bucket: files by their hash, and one object that lists them, put last.
+
+::
+
+    index/<namespace>/<publication>/<SHA-256>            a file of the publication
+    index/<namespace>/publications/<publication>.json    names, sizes and hashes, and the manifest
+
+The list decides whether a publication is there, never a listing. A reader on another machine
+fetches what is listed into a folder beside the place, compares, and renames the folder.
+"""
+
+import json
+import logging
+import shutil
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TypeVar
+
+from rag_assets.model import DamagedFileError, LockedError
+from rag_assets.storage.atomic import (
+    explained_errors,
+    remove_folder,
+    sync_path,
+    temporary_name,
+    write_text,
+)
+from rag_assets.storage.bucket import WHATEVER, Bucket, StoredObject
+from rag_assets.storage.copies import adopt, digest_of, know_version
+from rag_assets.storage.locks import changing_folder, hold_lock
+from rag_assets.storage.mounts import Mount, folder_place, place_of
+
+_log = logging.getLogger(__name__)
+MANIFEST = "manifest.json"
+_LISTS = "publications"
+# Files that are sent or fetched at a time: a table has some dozens, most of them small.
+_AT_ONCE = 8
+# Files without a list are of a publication that is being put, for so long at least.
+_YOUNG_SECONDS = 24 * 3600.0
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    name: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """What the list of a publication says, and the version that it has."""
+
+    files: tuple[_File, ...]
+    manifest: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Shelf:
+    """The publications of a namespace in a bucket."""
+
+    folder: Path
+    mount: Mount
+    prefix: str
+
+    @property
+    def bucket(self) -> Bucket:
+        return self.mount.bucket
+
+    def list_key(self, name: str) -> str:
+        return f"{self.prefix}{_LISTS}/{name}.json"
+
+    def file_key(self, name: str, file: _File) -> str:
+        return f"{self.prefix}{name}/{file.sha256}"
+
+    def find(self, name: str) -> _Listed | None:
+        """Return what is listed of a publication, None where it is not there.
+
+        Raises:
+            DamagedFileError: the list is not what was put.
+        """
+        found = self.bucket.get(self.list_key(name))
+        if found is None:
+            return None
+        try:
+            loaded = json.loads(found.data)
+            files = tuple(_File(**each) for each in loaded["files"])
+            if any(".." in PurePosixPath(f.name).parts or f.name.startswith("/") for f in files):
+                raise ValueError("it names files elsewhere")  # noqa: TRY301 - as any other damage
+            return _Listed(files, loaded["manifest"], found.version)
+        except (ValueError, LookupError, TypeError) as error:
+            key = self.bucket.describe(self.list_key(name))
+            raise DamagedFileError(
+                f"{key}: the list of the publication is damaged ({error}). Delete the object and "
+                "run `rag index`: the publication is built again from the records."
+            ) from error
+
+
+def _shelf_of(folder: Path) -> _Shelf | None:
+    mounted = folder_place(folder)
+    if mounted is None:
+        return None
+    adopt(mounted[0])
+    return _Shelf(folder, *mounted)
+
+
+def has_publication(folder: Path, name: str) -> bool | None:
+    """Say whether a bucket has a publication; None where the folder is no cache."""
+    shelf = _shelf_of(folder)
+    return None if shelf is None else shelf.bucket.find(shelf.list_key(name)) is not None
+
+
+def find_manifest(publication: Path) -> str | None:
+    """Return the manifest of a publication that only the bucket has; None without one."""
+    shelf = _shelf_of(publication.parent)
+    listed = shelf.find(publication.name) if shelf else None
+    return listed.manifest if listed else None
+
+
+def listed_publications(folder: Path) -> list[str] | None:
+    """Return the publications that a bucket has, sorted; None where the folder is no cache.
+
+    One that was put a moment ago by another machine may be missing.
+    """
+    shelf = _shelf_of(folder)
+    if shelf is None:
+        return None
+    names = {
+        each.key.rpartition("/")[2].removesuffix(".json")
+        for each in shelf.bucket.list(f"{shelf.prefix}{_LISTS}/")
+    } | {path.parent.name for path in folder.glob(f"[!.]*/{MANIFEST}")}
+    return sorted(name for name in names if shelf.bucket.find(shelf.list_key(name)) is not None)
+
+
+def fetch_publication(publication: Path) -> bool:
+    """Have a whole copy of a publication. Returns False where the bucket has no whole one."""
+    if (publication / MANIFEST).is_file():
+        return True
+    shelf = _shelf_of(publication.parent)
+    listed = shelf.find(publication.name) if shelf else None
+    if shelf is None or listed is None:
+        return False
+    with _folder_beside(publication) as temporary:
+        if not _fetch_files(shelf, publication.name, listed.files, temporary):
+            return False
+        write_text(temporary / MANIFEST, listed.manifest)
+        _install(temporary, publication)
+    _drop_copies(shelf, publication.name)
+    return True
+
+
+def _fetch_files(shelf: _Shelf, name: str, files: Iterable[_File], folder: Path) -> bool:
+    def fetch(file: _File) -> bool:
+        target = folder / file.name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        found = shelf.bucket.download(shelf.file_key(name, file), target)
+        return (
+            found is not None
+            and target.stat().st_size == file.size
+            and digest_of(target) == file.sha256
+        )
+
+    return all(_at_once(fetch, files))
+
+
+def _install(folder: Path, publication: Path) -> None:
+    """Rename a whole folder in, unless a whole one stands there; what is cut goes."""
+    for path in folder.rglob("*"):
+        sync_path(path)
+    with changing_folder(publication):
+        if (publication / MANIFEST).is_file():
+            return
+        if publication.exists():
+            remove_folder(publication)
+        folder.rename(publication)
+        sync_path(publication.parent)
+
+
+@contextmanager
+def _folder_beside(publication: Path) -> Iterator[Path]:
+    with explained_errors(publication):
+        publication.parent.mkdir(parents=True, exist_ok=True)
+        temporary = publication.parent / temporary_name()
+        temporary.mkdir()
+        try:
+            yield temporary
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _drop_copies(shelf: _Shelf, but: str) -> None:
+    """Remove copies of publications that the bucket has no more: retired on another machine."""
+    for path in shelf.folder.glob(f"[!.]*/{MANIFEST}"):
+        name = path.parent.name
+        if name == but or shelf.bucket.find(shelf.list_key(name)) is not None:
+            continue
+        if not is_pinned_at(shelf.folder, name) and path.parent.is_dir():
+            remove_folder(path.parent)
+
+
+def is_pinned_at(folder: Path, name: str) -> bool:
+    """Say whether a publication has a pin, on this machine or in its bucket."""
+    pin = folder / f"{name}.pin"
+    place = place_of(pin)
+    return pin.exists() or (place is not None and place.bucket.find(place.key) is not None)
+
+
+def ship_publication(publication: Path, built: Path) -> bool:
+    """Put a publication that was built whole into the bucket of its place.
+
+    Args:
+        publication: its place.
+        built: the folder that has it.
+
+    Returns:
+        False where another machine has put a whole one meanwhile; there is a copy of that now.
+        True as well where the place is in no cache.
+
+    Raises:
+        StorageError: the bucket cannot be reached; nobody sees any of it.
+    """
+    shelf = _shelf_of(publication.parent)
+    if shelf is None:
+        return True
+    name, content = publication.name, _put_files(shelf, publication.name, built)
+    key = shelf.list_key(name)
+    if shelf.bucket.put(key, content, None) is not None:
+        return True
+    found = shelf.bucket.get(key)
+    if found is not None and found.data == content:  # ours: its answer was lost on the way
+        return True
+    if fetch_publication(publication):
+        return False
+    if shelf.bucket.put(key, content, found.version if found else None) is None:
+        raise LockedError(
+            f"{shelf.bucket.describe(key)}: another process has changed the list meanwhile. Run "
+            "`rag index` again; what is done is not done twice."
+        )
+    return True
+
+
+def _put_files(shelf: _Shelf, name: str, built: Path) -> bytes:
+    """Put the files of a publication, and return its list."""
+    paths = sorted(path for path in built.rglob("*") if path.is_file())
+
+    def put(path: Path) -> _File:
+        file = _File(path.relative_to(built).as_posix(), path.stat().st_size, digest_of(path))
+        shelf.bucket.put(shelf.file_key(name, file), path, WHATEVER)
+        return file
+
+    files = [*_at_once(put, [path for path in paths if path != built / MANIFEST])]
+    told = {
+        "files": [{"name": f.name, "size": f.size, "sha256": f.sha256} for f in files],
+        "manifest": (built / MANIFEST).read_text(encoding="utf-8"),
+    }
+    return json.dumps(told, indent=1, ensure_ascii=False).encode()
+
+
+def unship_publication(folder: Path, name: str) -> None:
+    """Take a publication out of its bucket, its list first. Nothing where the folder is no cache.
+
+    What a listing does not show of it is known from the list.
+    """
+    shelf = _shelf_of(folder)
+    if shelf is None:
+        return
+    listed = shelf.find(name)
+    keys = {shelf.file_key(name, file) for file in listed.files} if listed else set()
+    shelf.bucket.delete(shelf.list_key(name))
+    keys |= {each.key for each in shelf.bucket.list(f"{shelf.prefix}{name}/")}
+    for _ in _at_once(shelf.bucket.delete, sorted(keys)):
+        pass
+
+
+def remove_unlisted(folder: Path) -> tuple[str, ...]:
+    """Take away the files of publications that were never listed: who put them has died.
+
+    Returns:
+        How a person calls what went.
+    """
+    shelf = _shelf_of(folder)
+    if shelf is None or not shelf.prefix.startswith("index/") or shelf.prefix.count("/") != 2:
+        return ()
+    files: dict[str, list[StoredObject]] = {}
+    for each in shelf.bucket.list(shelf.prefix):
+        name, slash, _ = each.key.removeprefix(shelf.prefix).partition("/")
+        if slash and name != _LISTS:
+            files.setdefault(name, []).append(each)
+    gone = []
+    for name, objects in files.items():
+        is_young = time.time() - max(each.changed_at for each in objects) < _YOUNG_SECONDS
+        if not is_young and shelf.bucket.find(shelf.list_key(name)) is None:
+            for each in objects:
+                shelf.bucket.delete(each.key)
+            gone.append(shelf.bucket.describe(f"{shelf.prefix}{name}/"))
+    return tuple(gone)
+
+
+def adopt_files(mount: Mount) -> None:
+    """Put there what a workspace had on its disk before it had this store, once.
+
+    Where the bucket has something, that holds: another machine has put it.
+
+    Raises:
+        StorageError: the bucket cannot be reached; the next command begins again.
+    """
+    note = mount.root / "meta" / "store.json"
+    with mount.guard:
+        if mount.is_adopted:
+            return
+        if not _is_noted(note, mount):
+            lock = mount.root / "meta" / "locks" / "store.lock"
+            with hold_lock(lock, "the store of this workspace", _log.warning):
+                if not _is_noted(note, mount):
+                    _adopt_data(mount)
+                    _adopt_publications(mount)
+                    write_text(note, json.dumps({"url": mount.url}))
+        mount.is_adopted = True
+
+
+def _is_noted(note: Path, mount: Mount) -> bool:
+    try:
+        noted = json.loads(note.read_bytes())
+    except (FileNotFoundError, ValueError):
+        return False
+    return isinstance(noted, dict) and noted.get("url") == mount.url
+
+
+def _adopt_data(mount: Mount) -> None:
+    found = [path for path in sorted((mount.root / "data").rglob("*")) if path.is_file()]
+    places = [place for path in found if (place := place_of(path)) is not None]
+    if not places:
+        return
+    _log.warning("%s: putting %d files of this workspace there", mount.url, len(places))
+    known = {each.key for each in mount.bucket.list("data/")}
+    for place in places:
+        version = None if place.key in known else mount.bucket.put(place.key, place.path, None)
+        if version is not None and not place.is_named:
+            with changing_folder(place.path):
+                know_version(place, version)
+
+
+def _adopt_publications(mount: Mount) -> None:
+    for folder in sorted((mount.root / "index").glob("[!.]*/")):
+        pointer = place_of(folder / "current.json")
+        if pointer is None or not pointer.path.is_file():
+            continue
+        if mount.bucket.find(pointer.key) is not None:
+            continue
+        shelf = _Shelf(folder, mount, f"index/{folder.name}/")
+        for manifest in sorted(folder.glob(f"[!.]*/{MANIFEST}")):
+            name = manifest.parent.name
+            mount.bucket.put(shelf.list_key(name), _put_files(shelf, name, manifest.parent), None)
+        version = mount.bucket.put(pointer.key, pointer.path, None)
+        if version is not None:
+            with changing_folder(pointer.path):
+                know_version(pointer, version)
+
+
+def _at_once(do: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:
+    with ThreadPoolExecutor(_AT_ONCE, "rag-store") as pool:
+        yield from pool.map(do, items)
