@@ -10,7 +10,7 @@ from rag_assets.model import LockedError
 from rag_assets.storage.atomic import explained_errors
 
 # Silence is unfriendly after this long; a first try that succeeds at once says nothing.
-_NOTICE_SECONDS = 1.0
+NOTICE_SECONDS = 1.0
 # A build of a large library may hold a record for long; beyond this something is wrong.
 WAIT_SECONDS = 6 * 3600.0
 
@@ -45,7 +45,7 @@ def hold_lock(
 
 def _acquire(lock: FileLock, path: Path, what: str, notify: Notify, seconds: float) -> None:
     try:
-        lock.acquire(timeout=min(_NOTICE_SECONDS, seconds), poll_interval=0.05)
+        lock.acquire(timeout=min(NOTICE_SECONDS, seconds), poll_interval=0.05)
     except Timeout:
         notify(f"waiting for another process that is writing {what} ({path.name})")
         try:

@@ -81,13 +81,16 @@ def is_passing(error: Exception) -> bool:
     """Return whether the same request may succeed later: no answer, a fault of the server, or too
     many requests. Whether a write was applied is unknown then.
     """
-    from botocore.exceptions import HTTPClientError, IncompleteReadError, SSLError
+    from botocore import exceptions
     from botocore.parsers import ResponseParserError
 
     status = status_of(error)
     if status is None:
-        passing = (HTTPClientError, IncompleteReadError, ResponseParserError)
-        return isinstance(error, passing) and not isinstance(error, SSLError)
+        passing = (
+            exceptions.ConnectionError, exceptions.HTTPClientError,
+            exceptions.IncompleteReadError, ResponseParserError,
+        )  # fmt: skip
+        return isinstance(error, passing) and not isinstance(error, exceptions.SSLError)
     return (
         status >= _SERVER_FAULT or status in _PASSING_STATUS or code_of(error) in _PASSING_CODES
     ) and status != 501
