@@ -17,7 +17,7 @@ from rag_assets.storage.atomic import explained_errors
 from rag_assets.storage.mounts import lease_of, seeing_once
 
 # Silence is unfriendly after this long; a first try that succeeds at once says nothing.
-_NOTICE_SECONDS = 1.0
+NOTICE_SECONDS = 1.0
 # A build of a large library may hold a record for long; beyond this something is wrong.
 WAIT_SECONDS = 6 * 3600.0
 
@@ -71,7 +71,7 @@ def _hold_file(path: Path, what: str, notify: Notify, seconds: float) -> Iterato
 
 def _acquire(lock: FileLock, path: Path, what: str, notify: Notify, seconds: float) -> None:
     try:
-        lock.acquire(timeout=min(_NOTICE_SECONDS, seconds), poll_interval=0.05)
+        lock.acquire(timeout=min(NOTICE_SECONDS, seconds), poll_interval=0.05)
     except Timeout:
         notify(f"waiting for another process that is writing {what} ({path.name})")
         try:
