@@ -130,7 +130,7 @@ def settle(place: Place, temporary: Path) -> None:
         return
     seen = held.find(place)
     expected = known_version(place) if isinstance(seen, _Unseen) else seen
-    version = put_expecting(place, temporary, expected)
+    version = place.bucket.put(place.key, temporary, expected)
     if version is None:
         raise LockedError(
             f"{place.bucket.describe(place.key)}: another process has written it since it was read "
@@ -139,25 +139,8 @@ def settle(place: Place, temporary: Path) -> None:
     keep_copy(place, temporary, version)
 
 
-def put_expecting(place: Place, content: bytes | Path, expected: str | None) -> str | None:
-    """Put an object in place of the version that was read; None where it has another.
-
-    Where the server took it, but its answer was lost and the client asked again, the object is
-    ours: what it holds is compared.
-    """
-    version = place.bucket.put(place.key, content, expected)
-    if version is None:
-        with _beside(place.path) as other:
-            found = place.bucket.download(place.key, other)
-            if found is not None and _is_same(other, content):
-                version = found
-    return version
-
-
-def _is_same(file: Path, content: bytes | Path) -> bool:
-    if isinstance(content, bytes):
-        return file.read_bytes() == content
-    return file.stat().st_size == content.stat().st_size and digest_of(file) == digest_of(content)
+def _is_same(one: Path, other: Path) -> bool:
+    return one.stat().st_size == other.stat().st_size and digest_of(one) == digest_of(other)
 
 
 def digest_of(file: Path) -> str:
@@ -184,8 +167,8 @@ def _settle_named(place: Place, temporary: Path) -> None:
     if place.bucket.put(place.key, temporary, None) is None:
         with _beside(place.path) as theirs:
             version = place.bucket.download(place.key, theirs)
-            is_ours_before = place.path.is_file() and version and _is_same(theirs, place.path)
-            if version is None or is_ours_before:
+            is_damaged = version and place.path.is_file() and _is_same(theirs, place.path)
+            if version is None or is_damaged:
                 if place.bucket.put(place.key, temporary, version) is None:
                     raise LockedError(
                         f"{place.bucket.describe(place.key)}: another process has changed it "

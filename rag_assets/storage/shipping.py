@@ -232,11 +232,9 @@ def ship_publication(publication: Path, built: Path) -> bool:
     key = shelf.list_key(name)
     if shelf.bucket.put(key, content, None) is not None:
         return True
-    found = shelf.bucket.get(key)
-    if found is not None and found.data == content:  # ours: its answer was lost on the way
-        return True
     if fetch_publication(publication):
         return False
+    found = shelf.bucket.find(key)
     if shelf.bucket.put(key, content, found.version if found else None) is None:
         raise LockedError(
             f"{shelf.bucket.describe(key)}: another process has changed the list meanwhile. Run "

@@ -35,7 +35,6 @@ from rag_assets.storage.copies import (
     find_named,
     keep_copy,
     known_version,
-    put_expecting,
     refresh,
     remove,
     renew,
@@ -333,7 +332,7 @@ def _write(path: Path, data: bytes) -> str:
 
 def _put(place: Place, data: bytes, expected: str | None) -> str | None:
     """Put an object in place of the version that was read; None where it has another."""
-    version = put_expecting(place, data, expected)
+    version = place.bucket.put(place.key, data, expected)
     if version is None:
         held.forget(place)  # who tries again must see what is there now
         return None

@@ -34,6 +34,7 @@ from rag_assets.publishing.table_digest import digest_table
 from rag_assets.retrieval import Reader, SearchFilters
 from rag_assets.settings import GraphMode, ParseSettings
 from rag_assets.storage import current_folder, read_manifest, read_rows
+from rag_assets_tests.storage.buckets import keep_in
 from rag_assets.workspace import (
     InventoryOutcome,
     Namespace,
@@ -156,7 +157,10 @@ def build(
 
 
 def clean_build(namespace: Namespace, root: Path) -> Namespace:
-    """Build a copy that has raw/, the configuration and the journal, and nothing else."""
+    """Build a copy that has raw/, the configuration and the journal, and nothing else.
+
+    It keeps what is derived on its disk, wherever the other one does.
+    """
     source = namespace.workspace.root
     root.mkdir(parents=True)
     for name in ("raw", "namespaces", "config.yaml", "meta/journal"):
@@ -165,7 +169,7 @@ def clean_build(namespace: Namespace, root: Path) -> Namespace:
             shutil.copytree(origin, root / name, copy_function=shutil.copy2, symlinks=True)
         elif origin.exists():
             shutil.copy2(origin, root / name)
-    clean = Workspace.open(root).namespace(namespace.name)
+    clean = keep_in(root, None).namespace(namespace.name)
     build(clean)
     return clean
 

@@ -1,70 +1,123 @@
 """Workspaces whose derived files are kept in a bucket, for tests of every room."""
 
 import shutil
-import sys
-import types
+import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
-from rag_assets.storage import mount_store
+from rag_assets.storage import Value, mount_store, s3
+from rag_assets.storage.bucket import StoredObject, _Whatever
 from rag_assets.workspace import WORKSPACE_MARKER, Workspace
-from rag_assets_tests.storage.folder_bucket import FolderBucket, hold_lease
+from rag_assets_tests.storage.memory_bucket import MemoryBucket
+
+URL = "s3://tests/library"
 
 
-@contextmanager
-def served_from(buckets: Callable[[str], Any]) -> Iterator[None]:
-    """Open every address with a function of the test's, for this process."""
-    patch = pytest.MonkeyPatch()
-    for name, held in (("s3", {"open_bucket": buckets}), ("leases", {"hold_lease": hold_lease})):
-        module = types.ModuleType(f"rag_assets.storage.{name}")
-        module.__dict__.update(held)
-        patch.setitem(sys.modules, module.__name__, module)
-    try:
+class Killed(BaseException):
+    """Stands in for the end of a process: what handles errors does not handle it."""
+
+
+class WatchedBucket(MemoryBucket):
+    """Objects in memory. Every request is counted, and shown to the test before and after.
+
+    What `asked` raises is what the server answers; what `answered` raises happens when the server
+    has done what it was asked. Both get the operation and the key.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.requests = Counter[str]()
+        self.sent = Counter[str]()
+        self.asked: Callable[[str, str], None] = lambda operation, key: None
+        self.answered: Callable[[str, str], None] = lambda operation, key: None
+        # What a listing shows in place of the truth.
+        self.stale: list[StoredObject] | None = None
+        self._counting = threading.Lock()
+
+    def get(self, key: str) -> Value | None:
+        with self._serving("get", key):
+            return super().get(key)
+
+    def find(self, key: str) -> StoredObject | None:
+        with self._serving("find", key):
+            return super().find(key)
+
+    def download(self, key: str, target: Path, known: str | None = None) -> str | None:
+        with self._serving("download", key):
+            found = MemoryBucket.get(self, key)
+            if found is not None and found.version != known:
+                target.write_bytes(found.data)
+                self.sent[key] += 1
+        return found.version if found else None
+
+    def put(self, key: str, data: bytes | Path, expected: str | _Whatever | None) -> str | None:
+        with self._serving("put", key):
+            return super().put(key, data, expected)
+
+    def list(self, prefix: str) -> Iterator[StoredObject]:
+        with self._serving("list", prefix):
+            found = list(super().list(prefix))
+        shown = found if self.stale is None else self.stale
+        yield from [each for each in shown if each.key.startswith(prefix)]
+
+    def delete(self, key: str) -> None:
+        with self._serving("delete", key):
+            super().delete(key)
+
+    def describe(self, key: str) -> str:
+        return f"{URL}/{key}"
+
+    def keys(self, prefix: str = "") -> set[str]:
+        """Return the keys that have an object, leases aside."""
+        return {key for key in self._objects if key.startswith(prefix) and key[:6] != "locks/"}
+
+    def age(self, seconds: float) -> None:
+        """Make every object older."""
+        for key, (data, at) in list(self._objects.items()):
+            self._objects[key] = data, at - seconds
+
+    @contextmanager
+    def _serving(self, operation: str, key: str) -> Iterator[None]:
+        with self._counting:
+            self.requests[operation] += 1
+        self.asked(operation, key)
         yield
-    finally:
-        patch.undo()
+        self.answered(operation, key)
 
 
 @contextmanager
-def folder_buckets(root: Path) -> Iterator[dict[str, FolderBucket]]:
-    """Serve every address from a folder below `root`; yields the buckets that were opened."""
-    opened: dict[str, FolderBucket] = {}
-
-    def open_bucket(url: str) -> FolderBucket:
-        if url not in opened:
-            opened[url] = FolderBucket(root / url.removeprefix("s3://").replace("/", "+"))
-        return opened[url]
-
-    with served_from(open_bucket):
-        yield opened
+def watched_bucket() -> Iterator[WatchedBucket]:
+    """Have a bucket in memory behind every address, for this process alone."""
+    bucket = WatchedBucket()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(s3, "open_bucket", lambda url: bucket)
+        yield bucket
 
 
-def keep_in(workspace: Workspace, url: str | None) -> Workspace:
+def keep_in(root: Path, url: str | None) -> Workspace:
     """Let a workspace keep what is derived in a bucket, or on its disk again."""
-    path = workspace.root / WORKSPACE_MARKER
+    path = root / WORKSPACE_MARKER
     told = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-    told.pop("store", None)
-    path.write_text(yaml.safe_dump(told | ({"store": url} if url else {})), encoding="utf-8")
-    return Workspace.open(workspace.root)
+    if told.get("store") != url:
+        told.pop("store", None)
+        text = yaml.safe_dump(told | ({"store": url} if url else {}), allow_unicode=True)
+        path.write_text(text, encoding="utf-8")
+    # As in a process that knows nothing of it.
+    mount_store(root, None)
+    return Workspace.open(root)
 
 
 def other_machine(workspace: Workspace, root: Path, *shared: str) -> Workspace:
     """A folder with the configuration alone, and links to what the machines share."""
     root.mkdir(parents=True)
-    for name in ("config.yaml", "namespaces"):
-        source = workspace.root / name
-        (shutil.copytree if source.is_dir() else shutil.copy2)(source, root / name)
+    shutil.copy2(workspace.root / WORKSPACE_MARKER, root)
+    shutil.copytree(workspace.root / "namespaces", root / "namespaces")
     for name in shared:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).symlink_to(workspace.root / name)
     return Workspace.open(root)
-
-
-def forget_mount(workspace: Workspace) -> None:
-    """Let this process know nothing of a folder any more."""
-    mount_store(workspace.root, None)

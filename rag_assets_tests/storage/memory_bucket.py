@@ -1,6 +1,7 @@
 """Objects in this process's memory: what a `Bucket` does, without a server."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -20,7 +21,6 @@ class MemoryBucket:
         self.before = before
         self._lock = threading.Lock()
         self._objects = dict[str, tuple[bytes, float]]()
-        self._puts = 0
 
     def get(self, key: str) -> Value | None:
         self.before("get")
@@ -48,8 +48,7 @@ class MemoryBucket:
             version = None if found is None else hash_bytes(found[0])
             if not isinstance(expected, _Whatever) and version != expected:
                 return None
-            self._puts += 1
-            self._objects[key] = content, float(self._puts)
+            self._objects[key] = content, time.time()
         return hash_bytes(content)
 
     def list(self, prefix: str) -> Iterator[StoredObject]:

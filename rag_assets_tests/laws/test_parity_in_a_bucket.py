@@ -1,0 +1,101 @@
+"""Laws 3 and 4 where what is derived is kept in a bucket, and the folder is a cache of it."""
+
+import os
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import rule
+
+from rag_assets.storage import current_folder
+from rag_assets.workspace import Namespace
+from rag_assets_tests.laws.driver import build, clean_build, make_workspace, put, state_of
+from rag_assets_tests.laws.test_parity import Histories, assert_parity, run_machine
+from rag_assets_tests.storage.buckets import (
+    URL,
+    Killed,
+    WatchedBucket,
+    keep_in,
+    other_machine,
+    watched_bucket,
+)
+from rag_assets_tests.storage.object_servers import ObjectServer, fresh_url, using
+
+_QUICK_EXAMPLES = 3
+_LONG_EXAMPLES = int(os.environ.get("RAG_PARITY_EXAMPLES", "30"))
+ROOFS = "# Roofs\n\nCool roofs reflect sunlight and stay cool. They are white.\n"
+LEAF = "# 叶片\n\n二氧化碳浓度升高使植物叶片的气孔导度下降。\n"
+
+
+class HistoriesInABucket(Histories):
+    """The same histories, of a library in a bucket, by machines that lose what they have."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._watching = watched_bucket()
+        self.bucket = self._watching.__enter__()
+        self._use(self.url())
+
+    def url(self) -> str:
+        return URL
+
+    def _use(self, url: str) -> None:
+        self.workspace = keep_in(self.workspace.root, url)
+        self.namespace = self.workspace.namespace("lib")
+
+    @rule()
+    def lose_the_cache(self) -> None:
+        for name in ("data", "index"):
+            shutil.rmtree(self.workspace.root / name, ignore_errors=True)
+
+    @rule(seed=st.integers(0, 2**20))
+    def lose_half_of_the_cache(self, seed: int) -> None:
+        chosen = random.Random(seed)
+        for name in ("data", "index"):
+            for path in sorted((self.workspace.root / name).rglob("*")):
+                if path.is_file() and chosen.random() < 0.5:
+                    path.unlink()
+
+    @rule(seed=st.integers(0, 2**20))
+    def die_at_some_request(self, seed: int) -> None:
+        die_after(self.bucket, random.Random(seed).randrange(60))
+        try:
+            build(self.namespace)
+        except Killed:
+            pass
+        finally:
+            die_after(self.bucket, None)
+
+    def teardown(self) -> None:
+        try:
+            super().teardown()
+        finally:
+            self._watching.__exit__(None, None, None)
+
+
+def die_after(bucket: WatchedBucket, puts: int | None) -> None:
+    """Let whoever asks die at the put of that number, before or after it was served."""
+    left = [puts]
+
+    def count(operation: str, key: str) -> None:
+        if operation != "put" or left[0] is None:
+            return
+        left[0] -= 1
+        if left[0] < 0:
+            raise Killed
+
+    bucket.asked = count if puts is not None and puts % 2 else lambda operation, key: None
+    bucket.answered = count if puts is not None and not puts % 2 else lambda operation, key: None
+
+
+def test_clean_build_equals_short_histories_in_a_bucket() -> None:
+    run_machine(_QUICK_EXAMPLES, 14, fixed=True, machine=HistoriesInABucket)
+
+
+@pytest.mark.slow
+def test_clean_build_equals_long_histories_in_a_bucket() -> None:
+    run_machine(_LONG_EXAMPLES, 30, fixed=False, machine=HistoriesInABucket)
