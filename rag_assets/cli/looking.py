@@ -135,7 +135,10 @@ def _print_state(state: dict[str, Any]) -> None:
         at = datetime.fromtimestamp(state["published_at"], UTC).strftime("%Y-%m-%d %H:%M UTC")
         click.echo(f"  publication  {state['publication']} ({at})")
     shown = ", ".join(f"{count} {name}" for name, count in state["documents"].items() if count)
-    click.echo(f"  files        {state['files']} in raw/; documents: {shown or 'none'}")
+    if state.get("read_from"):
+        click.echo(f"  read from    {state['read_from']}; documents: {shown or 'none yet'}")
+    else:
+        click.echo(f"  files        {state['files']} in raw/; documents: {shown or 'none'}")
     if state["counts"]:
         click.echo(
             f"  searchable   {count_of(state['counts']['chunks'], 'chunk')} in "

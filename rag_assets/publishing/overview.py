@@ -140,7 +140,8 @@ def describe_namespace(namespace: Namespace, models: Sequence[str]) -> dict[str,
     """Return what `rag status` says of a namespace, as plain values.
 
     `stale` are sentences on what a build would bring up to date, `mend` is the command that does;
-    `amiss` are sentences on documents that no build mends, with the command that lists them.
+    `amiss` are sentences on documents that no build mends, with the command that lists them. On a
+    machine that only reads, `read_from` says where the publication is kept, and nothing is stale.
 
     Args:
         models: fingerprints of the configured models.
@@ -149,6 +150,8 @@ def describe_namespace(namespace: Namespace, models: Sequence[str]) -> dict[str,
         WorkspaceError: a raw folder is gone.
     """
     pointer = read_pointer(namespace.publications)
+    if namespace.is_built_elsewhere:
+        return _describe_read(namespace, pointer)
     published = pointer.built_from.get("inventory") if pointer else None
     look = look_at_raw(namespace, published)
     inventory = read_inventory(namespace)
@@ -194,6 +197,23 @@ def describe_namespace(namespace: Namespace, models: Sequence[str]) -> dict[str,
         "stale": stale,
         "mend": f"rag {mend} --namespace {namespace.name}" if stale else None,
         "amiss": [*_amiss(namespace, statuses), *edits_waiting],
+    }
+
+
+def _describe_read(namespace: Namespace, pointer: Pointer | None) -> dict[str, Any]:
+    counts = _counts(namespace)
+    return {
+        "namespace": namespace.name,
+        "publication": pointer.current if pointer else None,
+        "published_at": pointer.history[0].published_at if pointer else None,
+        "read_from": namespace.workspace.settings.store,
+        "files": 0,
+        "documents": {"published": counts["documents"]} if counts else {},
+        "being_written": [],
+        "counts": counts,
+        "stale": [],
+        "mend": None,
+        "amiss": [],
     }
 
 

@@ -140,8 +140,9 @@ def _examine_namespace(namespace: Namespace) -> Iterator[Finding]:
     from rag_assets.embedding import embedding_models
 
     name = namespace.name
+    is_read = namespace.is_built_elsewhere
     for root in namespace.roots:
-        if not root.is_dir():
+        if not is_read and not root.is_dir():
             yield Finding(f"{name}: raw", f"{root} is gone", False,
                           f"mkdir -p {root}, or correct 'raw' in "
                           f"{namespace.workspace.namespace_file(name)}")  # fmt: skip
@@ -153,6 +154,10 @@ def _examine_namespace(namespace: Namespace) -> Iterator[Finding]:
     journal = read_journal(namespace.journal)
     yield Finding(f"{name}: journal", count_of(len(journal.bindings), "binding"))
     inventory, pointer = read_inventory(namespace), read_pointer(namespace.publications)
+    if is_read and pointer is not None:
+        store = namespace.workspace.settings.store
+        yield Finding(f"{name}: publication", f"{pointer.current}, read from {store}")
+        return
     mend = f"rag ingest --namespace {name}"
     if inventory is None or pointer is None:
         yield Finding(f"{name}: publication", "nothing is published", False, mend)

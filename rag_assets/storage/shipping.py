@@ -36,6 +36,8 @@ from rag_assets.storage.mounts import Mount, folder_place, place_of
 _log = logging.getLogger(__name__)
 MANIFEST = "manifest.json"
 _LISTS = "publications"
+# Says which bucket has all that the folder had.
+_ADOPTED = ".store.json"
 # Files that are sent or fetched at a time: a table has some dozens, most of them small.
 _AT_ONCE = 8
 # Files without a list are of a publication that is being put, for so long at least.
@@ -308,7 +310,7 @@ def adopt_files(mount: Mount) -> None:
     Raises:
         StorageError: the bucket cannot be reached; the next command begins again.
     """
-    note = mount.root / "meta" / "store.json"
+    note = mount.root / "data" / _ADOPTED  # with the copies: machines may share meta/
     with mount.guard:
         if mount.is_adopted:
             return

@@ -131,6 +131,17 @@ class Namespace:
         return self.workspace.meta / "inventory" / f"{self.name}.parquet"
 
     @property
+    def is_built_elsewhere(self) -> bool:
+        """Whether this machine only reads: what is derived is in a bucket, and there is neither a
+        raw folder nor anything that was known of one.
+        """
+        return (
+            self.workspace.settings.store is not None
+            and not any(root.is_dir() for root in self.roots)
+            and not self.inventory.is_file()
+        )
+
+    @property
     def hash_cache(self) -> Path:
         """What stat said when a file was hashed, so that only changed files are hashed again."""
         return self.workspace.meta / "inventory" / f"{self.name}.hashes.json"

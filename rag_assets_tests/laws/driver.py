@@ -34,7 +34,6 @@ from rag_assets.publishing.table_digest import digest_table
 from rag_assets.retrieval import Reader, SearchFilters
 from rag_assets.settings import GraphMode, ParseSettings
 from rag_assets.storage import current_folder, read_manifest, read_rows
-from rag_assets_tests.storage.buckets import keep_in
 from rag_assets.workspace import (
     InventoryOutcome,
     Namespace,
@@ -44,6 +43,7 @@ from rag_assets.workspace import (
     require_inventory,
     take_inventory,
 )
+from rag_assets_tests.storage.buckets import keep_in
 
 # In the order of the assets.
 STAGES = (

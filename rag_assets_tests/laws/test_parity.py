@@ -198,7 +198,9 @@ class HistoriesWithEntities(Histories):
     }
 
 
-def run_machine(examples: int, steps: int, *, fixed: bool, machine: type[Histories] = Histories) -> None:
+def run_machine(
+    examples: int, steps: int, *, fixed: bool, machine: type[Histories] = Histories
+) -> None:
     phases = [Phase.explicit, Phase.generate] + ([] if fixed else [Phase.shrink])
     run_state_machine_as_test(
         machine,

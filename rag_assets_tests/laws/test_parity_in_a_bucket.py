@@ -3,27 +3,20 @@
 import os
 import random
 import shutil
-from collections.abc import Iterator
-from pathlib import Path
-from typing import ClassVar
 
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from rag_assets.storage import current_folder
-from rag_assets.workspace import Namespace
-from rag_assets_tests.laws.driver import build, clean_build, make_workspace, put, state_of
-from rag_assets_tests.laws.test_parity import Histories, assert_parity, run_machine
+from rag_assets_tests.laws.driver import build
+from rag_assets_tests.laws.test_parity import Histories, run_machine
 from rag_assets_tests.storage.buckets import (
     URL,
     Killed,
     WatchedBucket,
     keep_in,
-    other_machine,
     watched_bucket,
 )
-from rag_assets_tests.storage.object_servers import ObjectServer, fresh_url, using
 
 _QUICK_EXAMPLES = 3
 _LONG_EXAMPLES = int(os.environ.get("RAG_PARITY_EXAMPLES", "30"))
