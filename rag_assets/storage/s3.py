@@ -64,8 +64,8 @@ def open_bucket(url: str) -> "S3Bucket":
     """Return the objects below `s3://bucket/prefix`. Nothing is asked of the server yet.
 
     Where it is, its region and its keys come from the environment, or from the files that AWS's
-    own tools read: AWS_ENDPOINT_URL_S3, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY,
-    AWS_PROFILE and so on. It takes a tenth of a second: open it once.
+    own tools read: AWS_ENDPOINT_URL_S3, AWS_DEFAULT_REGION, AWS_ACCESS_KEY_ID,
+    AWS_SECRET_ACCESS_KEY, AWS_PROFILE and so on. The first one takes a third of a second.
 
     Raises:
         ConfigurationError: the URL is no such one, or boto3 is not installed.
