@@ -56,7 +56,7 @@ def another(object_server: ObjectServer, bucket: S3Bucket) -> S3Bucket:
 def opened(url: str) -> S3Bucket:
     """Return a bucket that does not wait between its tries."""
     name, _, prefix = url.removeprefix("s3://").partition("/")
-    return S3Bucket(name, prefix, lambda seconds: None)
+    return S3Bucket(name, prefix.strip("/"), lambda seconds: None)
 
 
 def copy_of(bucket: S3Bucket) -> S3Bucket:
@@ -375,6 +375,7 @@ def test_no_change_is_lost_or_doubled_whatever_fails(
 # Puts, and is killed when half of the content is sent.
 KILLED = """
 import io, os, signal, sys
+from botocore.auth import S3SigV4Auth
 from rag_assets.storage import s3_content
 from rag_assets.storage.bucket import WHATEVER
 from rag_assets.storage.s3 import open_bucket
@@ -396,11 +397,7 @@ bucket.put("proven", b"", None)
 KILL_AT = len(data) // 2
 found = bucket.find("a")
 s3_content.BytesIO = Half
-# Not signed, so that it is read once, while it is sent.
-from botocore import UNSIGNED
-from botocore.config import Config
-bucket._server._client.meta.config.s3 = {"payload_signing_enabled": False}
-from botocore.auth import S3SigV4Auth
+# Else the content would be read for its signature, before it is sent.
 S3SigV4Auth._should_sha256_sign_payload = lambda self, request: False
 bucket.put("a", data, {"first": None, "replaced": found and found.version}.get(what, WHATEVER))
 """
