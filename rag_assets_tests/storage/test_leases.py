@@ -1,6 +1,7 @@
 """Leases on time that the tests make: nothing here waits, and no test asks the machine's clock."""
 
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -16,8 +17,10 @@ from rag_assets.model import DamagedFileError, LockedError, StorageError
 from rag_assets.storage import leases
 from rag_assets.storage.bucket import Bucket
 from rag_assets.storage.leases import Holder, Lease, hold_lease
-from rag_assets.storage.s3 import open_bucket
+from rag_assets.storage.s3 import S3Bucket, open_bucket
+from rag_assets_tests.storage.faults import AMBIGUOUS, Fault, failing
 from rag_assets_tests.storage.memory_bucket import MemoryBucket
+from rag_assets_tests.storage.object_servers import ObjectServer, fresh_url, using
 
 KEY = "locks/record"
 SECONDS = 60.0
@@ -363,3 +366,17 @@ def test_one_at_a_time_is_inside() -> None:
 
 def test_one_at_a_time_is_inside_on_a_server(bucket_url: str) -> None:
     exclude(open_bucket(bucket_url), writers=3, times=3)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_one_at_a_time_is_inside_whatever_fails(object_server: ObjectServer, seed: int) -> None:
+    dice, faults = random.Random(seed), (*AMBIGUOUS, Fault.CONFLICT, Fault.REPEAT)
+    with failing(object_server.url) as server, using(object_server, server.url):
+        name, _, prefix = fresh_url().removeprefix("s3://").partition("/")
+        bucket = S3Bucket(name, prefix, lambda seconds: None)
+        server.plan = lambda request: (
+            dice.choice(faults) if request.path.endswith(KEY) and dice.random() < 0.15 else None
+        )
+        exclude(bucket, writers=3, times=4)
+        server.plan = lambda request: None
+        assert lease_in(bucket).holder is None
