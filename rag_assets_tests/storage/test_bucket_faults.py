@@ -368,7 +368,7 @@ def test_no_change_is_lost_or_doubled_whatever_fails(
         # Each has its order.
         assert done == sorted(done, key=lambda name: int(name.partition(".")[2]))
     assert not stored
-    assert len(injected) >= 8
+    assert len(injected) > len(LIKELY) / 2
     assert sum(len(unknown) for _, unknown in results) <= WRITERS * CHANGES / 4
 
 
