@@ -20,14 +20,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PINS, GPU_PINS = ROOT / "constraints.txt", ROOT / "constraints-cuda.txt"
-EXTRAS = ("dev", "dg", "openai", "postgres", "reader", "vertex")
+EXTRAS = ("dev", "dg", "openai", "postgres", "reader", "s3", "vertex")
 # Packages that no CPU build of torch asks for.
 GPU_ONLY = re.compile(r"(nvidia|cuda)-|triton==")
 HEADS = {
     PINS: """\
 # Every package of the default environment with the extras `dev`, `dg`, `openai`, `postgres`,
-# `reader` and `vertex`, each with the SHA-256 of all its files. Written by `make constraints`. To
-# install:
+# `reader`, `s3` and `vertex`, each with the SHA-256 of all its files. Written by
+# `make constraints`. To install:
 #   pip install --require-hashes --no-deps --only-binary :all: -r constraints.txt
 """,
     GPU_PINS: """\

@@ -39,6 +39,10 @@ WHATEVER: Final = _Whatever()
 class Bucket(Protocol):
     """A place for objects. Every method raises `StorageError` where the server cannot be reached,
     refuses, or breaks off, after the client's own tries.
+
+    A key has parts with `/` between, none empty, `.` or `..`. Where `a/b` is a key, `a` is none:
+    some servers keep folders. What was put is seen by every `get`, `find` and `download` that
+    begins after it, on any machine.
     """
 
     def get(self, key: str) -> Value | None:
@@ -67,6 +71,10 @@ class Bucket(Protocol):
 
         Returns:
             The new version; None where the key had something else: nothing was changed.
+
+        Raises:
+            StorageError: it cannot be stored, or nobody can tell whether it was; it may even be
+                applied later, if its condition holds then. Begin again from what is there.
         """
 
     def list(self, prefix: str) -> Iterator[StoredObject]:

@@ -56,6 +56,9 @@ _MOST_REMEMBERED: Final = 4096
 # An object that is never listed, to see whether the server heeds conditions.
 PROBE: Final = ".conditions"
 
+# As an entity tag is written; no content has it.
+_NO_VERSION: Final = f'"{"0" * 32}"'
+
 _proven: set[tuple[str, str]] = set()
 _proving = threading.Lock()
 
@@ -64,8 +67,8 @@ def open_bucket(url: str) -> "S3Bucket":
     """Return the objects below `s3://bucket/prefix`. Nothing is asked of the server yet.
 
     Where it is, its region and its keys come from the environment, or from the files that AWS's
-    own tools read: AWS_ENDPOINT_URL_S3, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY,
-    AWS_PROFILE and so on. It takes a tenth of a second: open it once.
+    own tools read: AWS_ENDPOINT_URL_S3, AWS_DEFAULT_REGION, AWS_ACCESS_KEY_ID,
+    AWS_SECRET_ACCESS_KEY, AWS_PROFILE and so on. The first one takes a third of a second.
 
     Raises:
         ConfigurationError: the URL is no such one, or boto3 is not installed.
@@ -264,10 +267,10 @@ class S3Bucket:
                         # Refused because of another's put, or of our own: an earlier try, or one
                         # that a proxy has repeated.
                         return self._fate(key, content, mine, before, is_unsure)
-                    if status_of(error) != 409:  # which says that it was not applied
-                        if not is_passing(error):
-                            raise
-                        is_unsure = True
+                    if not is_passing(error):
+                        raise
+                    # A conflict says that it was not applied.
+                    is_unsure = is_unsure or status_of(error) != 409
                     if tries == TRIES and is_unsure:
                         return self._fate(key, content, mine, before, is_unsure, error)
                     if tries == TRIES:
@@ -326,7 +329,7 @@ class S3Bucket:
                 return
             first = {"IfNoneMatch": "*"}
             is_heeded = not self._probe(first) or not self._probe(first)
-            if not is_heeded or self._probe({"IfMatch": '"0"'}):
+            if not is_heeded or self._probe({"IfMatch": _NO_VERSION}):
                 raise StorageError(
                     f"{self.describe('')}: {self._server.endpoint} stores objects whatever their "
                     "condition (If-None-Match, If-Match) says, so that two writers would "

@@ -5,6 +5,7 @@ import random
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final, TypeVar
 
 from rag_assets.model import ConfigurationError, DamagedFileError, hide_credentials
@@ -134,6 +135,7 @@ def version_of(answer: Mapping[str, Any]) -> str:
 def _connect() -> Any:
     try:
         import boto3
+        import botocore.session
         from botocore.config import Config
         from botocore.exceptions import BotoCoreError
     except ModuleNotFoundError as error:
@@ -155,9 +157,19 @@ def _connect() -> Any:
         response_checksum_validation="when_required",
     )
     try:
-        return boto3.session.Session().client("s3", config=settings)
+        session = botocore.session.Session()
+        session.register_component("data_loader", _descriptions())
+        return boto3.session.Session(botocore_session=session).client("s3", config=settings)
     except (BotoCoreError, ValueError) as error:
         raise ConfigurationError(
             f"No client for an object server: {hide_credentials(str(error)).rstrip('.')}. Correct "
             "AWS_ENDPOINT_URL_S3, AWS_PROFILE and AWS_DEFAULT_REGION."
         ) from error
+
+
+@cache
+def _descriptions() -> Any:
+    """Return what botocore reads of AWS's services, which makes a client 0.1 s faster again."""
+    from botocore.loaders import create_loader
+
+    return create_loader()

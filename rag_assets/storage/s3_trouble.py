@@ -7,7 +7,7 @@ from typing import Final
 from rag_assets.model import StorageError, hide_credentials
 
 # What a server, or what stands before it, answers where the same request may be taken later.
-_PASSING_STATUS: Final = frozenset({408, 425, 429})
+_PASSING_STATUS: Final = frozenset({408, 409, 425, 429})
 # Answered with 400: the content came too slowly, or not as it was sent.
 _PASSING_CODES: Final = frozenset({"BadDigest", "IncompleteBody", "RequestTimeout"})
 _SERVER_FAULT: Final = 500
@@ -78,8 +78,8 @@ def is_absence(error: Exception) -> bool:
 
 
 def is_passing(error: Exception) -> bool:
-    """Return whether the same request may succeed later: no answer, a fault of the server, or too
-    many requests. Whether a write was applied is unknown then.
+    """Return whether the same request may succeed later: no answer, a fault of the server, too many
+    requests, or a conflict. Whether a write was applied is unknown then, except after a conflict.
     """
     from botocore import exceptions
     from botocore.parsers import ResponseParserError

@@ -90,11 +90,12 @@ class FaultyServer:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True  # headers and content are two writes
 
             def handle_any(self) -> None:
                 outer._handle(self)
 
-            do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = handle_any
+            do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = handle_any  # noqa: N815
 
             def log_message(self, *parts: object) -> None:
                 pass
@@ -159,7 +160,7 @@ class FaultyServer:
         for name, value in reply.headers:
             if name.lower() not in _HOP | {"content-length", "x-half"}:
                 handler.send_header(name, value)
-        length = dict((name.lower(), value) for name, value in reply.headers).get("content-length")
+        length = {name.lower(): value for name, value in reply.headers}.get("content-length")
         if request.method == "HEAD" and length is not None:
             handler.send_header("Content-Length", length)
         elif reply.status not in {204, 304}:
@@ -169,7 +170,7 @@ class FaultyServer:
             handler.wfile.write(reply.body if is_whole else reply.body[: len(reply.body) // 2])
         handler.close_connection = not is_whole
 
-    def _reply(self, request: Request, fault: Fault | None) -> Reply | None:  # noqa: C901
+    def _reply(self, request: Request, fault: Fault | None) -> Reply | None:
         match fault:
             case Fault.REFUSE_500 | Fault.REFUSE_503 | Fault.CONFLICT:
                 status = {Fault.REFUSE_500: 500, Fault.REFUSE_503: 503}.get(fault, 409)

@@ -92,8 +92,11 @@ def test_a_known_version_is_not_fetched_again(bucket: Bucket, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("is_first", [True, False])
-def test_of_many_writers_one_wins(bucket: Bucket, is_first: bool) -> None:
-    writers, rounds = 8, 20
+def test_of_many_writers_one_wins(
+    bucket: Bucket, is_first: bool, request: pytest.FixtureRequest
+) -> None:
+    # SeaweedFS lets whoever meets a lock of another put wait for a second: fewer suffice there.
+    writers, rounds = (4, 6) if "seaweedfs" in request.node.name else (8, 20)
     with ThreadPoolExecutor(writers) as pool:
         for number in range(rounds):
             key, start = f"race/{number}", threading.Barrier(writers)
@@ -285,7 +288,7 @@ def test_a_machine_without_keys_is_told_which_to_set(
     with using(seaweedfs_server):
         monkeypatch.delenv("AWS_ACCESS_KEY_ID")
         monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
-        with pytest.raises(StorageError, match="no keys for .* Set AWS_ACCESS_KEY_ID and"):
+        with pytest.raises(StorageError, match=r"no keys for .* Set AWS_ACCESS_KEY_ID and"):
             open_bucket(fresh_url()).get("a")
 
 
