@@ -3,7 +3,7 @@
 import shutil
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -32,7 +32,8 @@ class WatchedBucket(MemoryBucket):
     def __init__(self) -> None:
         super().__init__()
         self.requests = Counter[str]()
-        self.sent = Counter[str]()
+        self.sent = Counter[str]()  # downloads that were answered with content, by key
+        self.log = list[tuple[str, str]]()
         self.asked: Callable[[str, str], None] = lambda operation, key: None
         self.answered: Callable[[str, str], None] = lambda operation, key: None
         # What a listing shows in place of the truth.
@@ -76,6 +77,15 @@ class WatchedBucket(MemoryBucket):
         """Return the keys that have an object, leases aside."""
         return {key for key in self._objects if key.startswith(prefix) and key[:6] != "locks/"}
 
+    def forget(self) -> None:
+        """Count from here on."""
+        for counted in (self.requests, self.sent, self.log):
+            counted.clear()
+
+    def put_keys(self) -> Sequence[str]:
+        """Return the keys that were put since, leases aside."""
+        return [key for operation, key in self.log if operation == "put" and key[:6] != "locks/"]
+
     def age(self, seconds: float) -> None:
         """Make every object older."""
         for key, (data, at) in list(self._objects.items()):
@@ -85,6 +95,7 @@ class WatchedBucket(MemoryBucket):
     def _serving(self, operation: str, key: str) -> Iterator[None]:
         with self._counting:
             self.requests[operation] += 1
+            self.log.append((operation, key))
         self.asked(operation, key)
         yield
         self.answered(operation, key)

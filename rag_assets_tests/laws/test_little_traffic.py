@@ -1,0 +1,108 @@
+"""Law 5 where what is derived is kept in a bucket: what is not changed is not sent."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rag_assets.retrieval import OpenedLibrary
+from rag_assets.storage import retire_publications
+from rag_assets.workspace import Namespace
+from rag_assets_tests.laws.driver import build, make_workspace, put, search_results
+from rag_assets_tests.storage.buckets import (
+    URL,
+    WatchedBucket,
+    keep_in,
+    other_machine,
+    watched_bucket,
+)
+
+# Stages with a record of every partition that has documents, each written whole.
+RECORDS = 4
+
+
+@pytest.fixture
+def bucket() -> Iterator[WatchedBucket]:
+    with watched_bucket() as found:
+        yield found
+
+
+@pytest.fixture
+def namespace(tmp_path: Path, bucket: WatchedBucket) -> Namespace:
+    workspace = keep_in(make_workspace(tmp_path / "library").root, URL)
+    fill(workspace.namespace("lib"), range(6))
+    return workspace.namespace("lib")
+
+
+def fill(namespace: Namespace, numbers: range) -> None:
+    for number in numbers:
+        text = f"# Roof {number}\n\nRoof number {number} reflects sunlight. It is white.\n"
+        put(namespace.workspace, f"evidence/roof-{number}.md", text)
+    build(namespace)
+
+
+def test_an_unchanged_build_sends_nothing_and_asks_by_the_partition(
+    namespace: Namespace, bucket: WatchedBucket
+) -> None:
+    asked = []
+    for numbers in (range(6), range(6, 40)):
+        fill(namespace, numbers)
+        bucket.forget()
+        build(namespace)
+        assert bucket.put_keys() == []
+        assert bucket.sent == {}
+        assert {operation for operation, _ in bucket.log} <= {"download", "find", "get", "put"}
+        asked.append(bucket.requests.total())
+    # 40 documents lie in all 16 partitions, 6 in some; what each costs is a constant.
+    assert asked[1] <= asked[0] + 10 * len(namespace.partition_keys)
+    assert asked[1] < 20 * len(namespace.partition_keys)
+
+
+def test_a_changed_document_sends_what_holds_it(
+    namespace: Namespace, bucket: WatchedBucket
+) -> None:
+    bucket.forget()
+    put(namespace.workspace, "evidence/roof-0.md", "# Ice\n\nA slurry of ice stores cold.\n")
+    published = build(namespace).published
+    assert published is not None
+    puts = bucket.put_keys()
+    files = [key for key in puts if key.startswith(f"index/lib/{published.publication}/")]
+    others = [key for key in puts if key not in files]
+    assert len(others) <= RECORDS + 1 + 2, "a record each, the parse, the list and the pointer"
+    assert len(puts) == len(set(puts)), "each once"
+    assert bucket.sent == {}
+
+
+def test_a_query_asks_for_the_pointer_and_fetches_a_publication_once(
+    namespace: Namespace, bucket: WatchedBucket, tmp_path: Path
+) -> None:
+    other = other_machine(namespace.workspace, tmp_path / "elsewhere").namespace("lib")
+    expected = search_results(namespace)
+    assert search_results(other) == expected
+    bucket.forget()
+    with OpenedLibrary(other.workspace) as library:
+        for _ in range(2):
+            with library.hold() as held:
+                assert held.readers["lib"].rows > 0
+    assert bucket.sent == {}
+    assert bucket.requests.total() <= 6, bucket.log
+    assert not [key for _, key in bucket.log if key.startswith("data/")]
+
+
+def test_who_reads_elsewhere_sees_one_publication_to_the_end_and_then_the_next(
+    namespace: Namespace, bucket: WatchedBucket, tmp_path: Path
+) -> None:
+    other = other_machine(namespace.workspace, tmp_path / "elsewhere").namespace("lib")
+    with OpenedLibrary(other.workspace) as library:
+        with library.hold() as held:
+            before, rows = held.names["lib"], held.readers["lib"].rows
+            put(namespace.workspace, "evidence/ice.md", "# Ice\n\nA slurry of ice stores cold.\n")
+            build(namespace)
+            assert retire_publications(namespace.publications, 1, 0.0) == (before,)
+            assert held.readers["lib"].search_text("sunlight", 5)
+            assert held.readers["lib"].rows == rows
+            assert held.readers["lib"].search_text("slurry", 5) == []
+        with library.hold() as held:
+            assert held.names["lib"] != before
+            assert held.readers["lib"].search_text("slurry", 5)
+    assert not (other.publications / before).exists()
