@@ -5,6 +5,8 @@
 #                   the model that reads cited sentences (1.1 GB) into the user's cache, for all
 #                   workspaces; without it: make demo READER=no
 #   make ui         the Dagster UI on demo/ (makes it when it is missing)
+#   make platform   Postgres, an object server and Ray on this machine, and the sample library
+#                   through them (docs/scale.md); KEEP=--keep: until Ctrl-C
 #   make check      lint, types, contracts and the fast tests, in two minutes: before each commit
 #   make test       all tests but the slow ones;  make test-all  every one
 #   make lint types contracts    what CI checks besides the tests
@@ -46,7 +48,7 @@ SAMPLES := $(shell find samples/raw samples/queries samples/drafts -type f | sed
 # A workspace or an instance of the person who runs make must not be written to.
 unexport RAG_WORKSPACE DAGSTER_HOME PYTHONPATH
 
-.PHONY: install demo ui check test test-all lint format types contracts constraints reference \
+.PHONY: install demo ui platform check test test-all lint format types contracts constraints reference \
         golden durations clean
 .DEFAULT_GOAL := install
 .DELETE_ON_ERROR:
@@ -113,6 +115,10 @@ $(DEMO_STAMP): $(STAMP) $(SAMPLES)
 
 ui: $(DEMO_STAMP)
 	$(RAG) --workspace $(DEMO) ui --port $(PORT)
+
+# Ray comes into a folder of its own: it is 200 MB, and one command alone wants it.
+platform: $(STAMP)
+	$(BIN)/python -m deploy.one_machine $(KEEP)
 
 # The types beside the tests: without their cache they take a minute of one core.
 check: $(STAMP)

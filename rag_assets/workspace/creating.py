@@ -129,7 +129,8 @@ def _choose_instance(root: Path, *, for_team: bool) -> list[str]:
     wanted = shipped_file("dagster-team.yaml" if for_team else "dagster.yaml")
     if (root / name).exists():
         present = (root / name).read_bytes()
-        if not for_team or present == wanted.read_bytes():
+        # What a team adds to its file, such as a run launcher, leaves it one for a team.
+        if not for_team or _storage_of(present) == _storage_of(wanted.read_bytes()):
             return []
         if present != shipped_file("dagster.yaml").read_bytes():
             raise UsageError(
@@ -140,6 +141,15 @@ def _choose_instance(root: Path, *, for_team: bool) -> list[str]:
             )
     _copy(wanted, root / name)
     return [name]
+
+
+def _storage_of(data: bytes) -> object:
+    """Return where a file of Dagster's keeps the history; None where it does not say."""
+    try:
+        loaded = yaml.safe_load(data)
+    except yaml.YAMLError:  # Dagster itself says what is wrong with it
+        return None
+    return loaded.get("storage") if isinstance(loaded, dict) else None
 
 
 def _require_place(root: Path) -> None:

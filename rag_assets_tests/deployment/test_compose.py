@@ -13,7 +13,8 @@ from dagster_webserver.cli import dagster_webserver
 from rag_assets.cli.setup import init
 from rag_assets.workspace import shipped_file
 
-COMPOSE = yaml.safe_load((Path(__file__).parents[2] / "deploy/compose.yaml").read_text())
+DEPLOY = Path(__file__).parents[2] / "deploy"
+COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
 OURS = [name for name in COMPOSE["services"] if name != "postgres"]
 
 
@@ -53,7 +54,8 @@ def test_every_process_is_a_command_with_its_options(name: str) -> None:
 
 
 def test_the_code_server_that_is_listed_is_the_one_that_is_started() -> None:
-    (listed,) = yaml.safe_load(COMPOSE["configs"]["locations"]["content"])["load_from"]
+    mounted = next(v for v in COMPOSE["services"]["web"]["volumes"] if v.startswith("./"))
+    (listed,) = yaml.safe_load((DEPLOY / mounted.split(":")[0]).read_text())["load_from"]
     server = listed["grpc_server"]
     entrypoint = COMPOSE["services"][server["host"]]["entrypoint"]
     assert entrypoint[entrypoint.index("-p") + 1] == str(server["port"])

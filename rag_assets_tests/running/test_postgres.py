@@ -106,6 +106,14 @@ def test_an_edited_file_of_dagster_is_not_replaced(tmp_path: Path) -> None:
     assert (tmp_path / HOME_FILE).read_text() == edited
 
 
+def test_a_file_for_a_team_to_which_something_was_added_is_still_one(tmp_path: Path) -> None:
+    create_workspace(tmp_path, "thesis", for_team=True)
+    added = (tmp_path / HOME_FILE).read_text() + "run_launcher: {module: dagster_docker}\n"
+    (tmp_path / HOME_FILE).write_text(added)
+    assert create_workspace(tmp_path, "thesis", for_team=True)[1] == []
+    assert (tmp_path / HOME_FILE).read_text() == added
+
+
 def test_what_encodes_documents_is_of_a_pool_that_the_file_for_a_team_limits(
     tmp_path: Path,
 ) -> None:

@@ -1,0 +1,52 @@
+"""`make platform`: the sample library on Postgres, an object server and Ray is the one on a disk."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from deploy.one_machine import QUESTION, SAMPLES, why_not
+from rag_assets.storage import current_folder
+from rag_assets.workspace import Workspace
+from rag_assets_tests.e2e.workspaces import outside_environment, run_rag
+
+ROOT = Path(__file__).parents[2]
+
+
+def platform(*arguments: str | Path) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "deploy.one_machine", *map(str, arguments)],
+        cwd=ROOT, env=outside_environment(), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def test_what_is_missing_is_told_before_anything_is_started(tmp_path: Path) -> None:
+    reasons = why_not()
+    if not reasons:
+        tmp_path.joinpath("there").mkdir()
+        reasons = ["exists"]
+    ran = platform(tmp_path / "there")
+    assert ran.returncode == 1 and all(reason in ran.stderr for reason in reasons)
+    assert ran.stdout == ""
+
+
+@pytest.mark.slow
+def test_the_sample_on_the_platform_is_the_sample_on_a_disk(tmp_path: Path) -> None:
+    if reasons := why_not():
+        pytest.skip("; ".join(reasons))
+    ran = platform(tmp_path / "platform")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+    plain = tmp_path / "plain"
+    run_rag("init", plain)
+    shutil.copytree(SAMPLES / "raw", plain / "raw", dirs_exist_ok=True)
+    assert run_rag("--workspace", plain, "ingest").returncode == 0
+    publication = current_folder(Workspace.open(plain).namespace("thesis").publications, "thesis")
+    assert publication.name in ran.stdout
+    answer = run_rag("--workspace", plain, "query", QUESTION).stdout
+    assert answer and answer in ran.stdout
+    told = dict(line.split(maxsplit=1) for line in ran.stdout.splitlines()[-3:-1])
+    assert told["Postgres"].startswith("1 runs"), told
+    assert int(told["object"].split()[1]) > 0, told
