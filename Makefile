@@ -116,8 +116,9 @@ $(DEMO_STAMP): $(STAMP) $(SAMPLES)
 ui: $(DEMO_STAMP)
 	$(RAG) --workspace $(DEMO) ui --port $(PORT)
 
-# Ray comes into a folder of its own: it is 200 MB, and one command alone wants it.
+# Ray and an object server, 0.5 GB: only who asks for them has them.
 platform: $(STAMP)
+	$(HASHED) -r constraints-platform.txt
 	$(BIN)/python -m deploy.one_machine $(KEEP)
 
 # The types beside the tests: without their cache they take a minute of one core.

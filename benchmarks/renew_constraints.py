@@ -1,13 +1,14 @@
-"""Renew `constraints.txt` and `constraints-cuda.txt`: every package, its version, its hashes.
+"""Renew the files of constraints: every package, its version, its hashes.
 
     make constraints                       # the versions stay, what pyproject.toml asks is added
     make constraints UPGRADE=--upgrade     # every package in its newest version
 
 `uv pip compile` resolves for every system and for Python 3.11 and newer and takes the SHA-256 of
 all files of a version from the package index. What only GPU builds of torch need goes into a file
-of its own, which `make install` reads where such a build was installed. CPU builds of torch are
-not on the index: the hash of the one that pip takes on this machine is added to those that stand
-in the file for the same version.
+of its own, which `make install` reads where such a build was installed; so does what only the extra
+`platform` needs, which `make platform` installs. CPU builds of torch are not on the index: the hash
+of the one that pip takes on this machine is added to those that stand in the file for the same
+version.
 """
 
 import argparse
@@ -16,13 +17,16 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PINS, GPU_PINS = ROOT / "constraints.txt", ROOT / "constraints-cuda.txt"
+PLATFORM_PINS = ROOT / "constraints-platform.txt"
 EXTRAS = ("dev", "dg", "openai", "postgres", "reader", "s3", "vertex")
 # Packages that no CPU build of torch asks for.
 GPU_ONLY = re.compile(r"(nvidia|cuda)-|triton==")
+PIN = re.compile(r"^[\w.-]+==[^\s;]+", re.MULTILINE)
 HEADS = {
     PINS: """\
 # Every package of the default environment with the extras `dev`, `dg`, `openai`, `postgres`,
@@ -34,15 +38,24 @@ HEADS = {
 # What GPU builds of torch need besides constraints.txt. `make install` reads this file where such
 # a build was installed. Written by `make constraints`.
 """,
+    PLATFORM_PINS: """\
+# What the extra `platform` needs besides constraints.txt: Ray, and the object servers of the tests.
+# `make platform` and CI install it. Written by `make constraints`.
+""",
 }
 
 
-def compile_pins(*options: str) -> list[str]:
+def pins_in(path: Path) -> list[str]:
+    """Return the pins of a file, without hashes."""
+    return PIN.findall(path.read_text("utf-8"))
+
+
+def compile_pins(extras: Sequence[str], *options: str) -> list[str]:
     """Return one entry a package, its lines joined as uv writes them."""
     command = [sys.executable, "-m", "uv", "pip", "compile", "--quiet", "--universal"]
     command += ["--python-version", "3.11", "--generate-hashes", "--only-binary", ":all:"]
     command += ["--no-annotate", "--no-header", *options]
-    command += [part for extra in EXTRAS for part in ("--extra", extra)]
+    command += [part for extra in extras for part in ("--extra", extra)]
     found = subprocess.run(
         [*command, "pyproject.toml"], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True
     )
@@ -74,18 +87,25 @@ def main() -> None:
     parser.add_argument("--upgrade", action="store_true", help="take the newest versions")
     upgrade = parser.parse_args().upgrade
     before = PINS.read_text("utf-8")
+    known = [] if upgrade else [pin for path in HEADS if path.exists() for pin in pins_in(path)]
     with tempfile.TemporaryDirectory() as folder:
         kept = Path(folder) / "kept.txt"
-        texts = [path.read_text("utf-8") for path in (PINS, GPU_PINS) if path.exists()]
-        pins = re.findall(r"^[\w.-]+==[^\s;]+", "\n".join(texts), re.MULTILINE)
-        kept.write_text("" if upgrade else "\n".join(pins), "utf-8")
-        entries = compile_pins("--constraint", str(kept))
+        kept.write_text("\n".join(known), "utf-8")
+        entries = compile_pins(EXTRAS, "--constraint", str(kept))
+        # Of one version in both files, whatever else the second one adds.
+        kept.write_text("\n".join({*known, *PIN.findall("\n".join(entries))}), "utf-8")
+        platform = compile_pins((*EXTRAS, "platform"), "--constraint", str(kept))
     entries = [
         with_builds_beside_the_index(entry, before) if entry.startswith("torch==") else entry
         for entry in entries
     ]
-    for path, is_gpu in ((PINS, False), (GPU_PINS, True)):
-        chosen = [entry for entry in entries if bool(GPU_ONLY.match(entry)) == is_gpu]
+    named = {entry.partition("==")[0] for entry in entries}
+    parts = {
+        PINS: [entry for entry in entries if not GPU_ONLY.match(entry)],
+        GPU_PINS: [entry for entry in entries if GPU_ONLY.match(entry)],
+        PLATFORM_PINS: [entry for entry in platform if entry.partition("==")[0] not in named],
+    }
+    for path, chosen in parts.items():
         path.write_text(HEADS[path] + "\n".join(chosen) + "\n", "utf-8")
         print(f"{path.name}: {len(chosen)} packages")
 

@@ -106,7 +106,7 @@ def test_every_dependency_is_explained_once_with_its_licence() -> None:
     _, runtime_part, extras_part, development_part, *_ = read("docs/dependencies.md").split("\n## ")
     for part, declared in (
         (runtime_part, described["dependencies"]),
-        (extras_part, [package for packages in extras.values() for package in packages]),
+        (extras_part, {package for packages in extras.values() for package in packages}),
         (development_part, development),
     ):
         rows = re.findall(r"^\| `([^`]+)` \| (.+?) \| (.+?) \| (.+?) \|$", part, re.MULTILINE)

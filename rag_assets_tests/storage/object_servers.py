@@ -24,7 +24,7 @@ from typing import Any
 import pytest
 
 BUCKET = "tests"
-_INSTALL = "`pip install 'rag-assets[dev,s3]'`"
+_INSTALL = "`pip install 'rag-assets[platform,s3]'`"
 # A first start on a slow machine beside other work; reached only where the server hangs.
 _START_SECONDS = 120
 
