@@ -399,6 +399,35 @@ def test_locks_of_derived_files_are_leases_and_all_others_are_files(
     assert not (here / derived).exists()
 
 
+def test_leases_of_jobs_go_when_they_are_old(here: Path, bucket: WatchedBucket) -> None:
+    with hold_lock(here / "data/lib/parsed/0/.abc.lock", "a job", lambda _: None):
+        bucket.age(23 * 3600)
+        remove_unfinished(here / "data" / "lib", lambda _: True)
+    lease = "locks/data/lib/parsed/0/.abc.lock"
+    assert bucket.find(lease)
+    bucket.age(2 * 24 * 3600)
+    remove_unfinished(here / "data" / "lib", lambda _: True)
+    assert bucket.find(lease) is None
+
+
+def test_a_laboratory_stays_on_its_machine(here: Path, bucket: WatchedBucket) -> None:
+    for _ in range(2):
+        with replace_file(here / "data" / "lab" / "worker.json") as temporary:
+            temporary.write_text("{}")
+    assert bucket.requests == {}
+    assert (here / "data" / "lab" / "worker.json").read_text() == "{}"
+
+
+def test_a_large_value_is_filled_whatever_its_key_has(
+    here: Path, there: Path, bucket: WatchedBucket
+) -> None:
+    for root in (here, there, here):
+        with LocalStore(root).filling("data/lib/answers/abc-1/pages.zip") as stream:
+            stream.write(root.name.encode())
+    with LocalStore(there).reading("data/lib/answers/abc-1/pages.zip") as stream:
+        assert stream.read() == b"here"
+
+
 def test_what_a_library_had_before_is_put_there_once(
     tmp_path: Path, there: Path, bucket: WatchedBucket
 ) -> None:
