@@ -144,6 +144,19 @@ def test_a_put_that_won_and_was_replaced_before_it_knew_has_won(
     assert content(bucket, "a") == f"theirs {others - 1}".encode()
 
 
+def test_a_first_put_is_told_apart_however_often_the_object_was_replaced(
+    server: FaultyServer, bucket: S3Bucket
+) -> None:
+    version = bucket.put("a", b"first", None)
+    for number in range(40):
+        version = bucket.put("a", f"{number}".encode(), version)
+    for fault in (Fault.REFUSE_500, Fault.CUT_AFTER):
+        server.plan = in_turn(fault, only=puts)
+        assert bucket.put("a", b"late", None) is None
+    stored = bucket._head("a")["Metadata"]
+    assert sum(len(name) + len(text) for name, text in stored.items()) < 600  # of 2048
+
+
 @pytest.mark.parametrize("is_deleted", [True, False])
 def test_a_put_that_nobody_can_tell_the_fate_of_is_an_error(
     server: FaultyServer, bucket: S3Bucket, another: S3Bucket, is_deleted: bool
