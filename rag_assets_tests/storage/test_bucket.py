@@ -1,5 +1,6 @@
 """What holds of every place for objects: moto, SeaweedFS, and the memory that other tests use."""
 
+import os
 import pickle
 import random
 import subprocess
@@ -241,6 +242,15 @@ def test_a_pickle_opens_the_same_place(s3_bucket: S3Bucket) -> None:
     copy = pickle.loads(pickle.dumps(s3_bucket))  # noqa: S301
     assert keys(copy) == ["a"]
     assert copy.describe("a") == s3_bucket.describe("a")
+
+
+def test_a_fork_does_not_share_the_connections_of_its_parent(
+    s3_bucket: S3Bucket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = s3_bucket._server._connected()
+    assert s3_bucket._server._connected() is client
+    monkeypatch.setattr(os, "getpid", lambda: 1)
+    assert s3_bucket._server._connected() is not client
 
 
 def operations(bucket: S3Bucket, folder: Path) -> list[Callable[[], object]]:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from rag_assets.model import DamagedFileError, LockedError, StorageError
-from rag_assets.storage import s3, s3_uploads, update
+from rag_assets.storage import s3, s3_server, s3_uploads, update
 from rag_assets.storage.bucket import WHATEVER
 from rag_assets.storage.s3 import S3Bucket, open_bucket
 from rag_assets.storage.s3_server import TRIES
@@ -241,6 +241,17 @@ def test_a_server_that_stays_down_is_an_error_after_five_tries(
     with pytest.raises(StorageError, match="failed 5 times, at last with SlowDown"):
         bucket.put("a", b"2", version)
     assert content(bucket, "a") == b"1"
+
+
+def test_a_server_that_is_silent_is_an_error_after_five_times_its_time(
+    server: FaultyServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(s3_server, "_READ_SECONDS", 0.05)
+    bucket = opened(fresh_url())
+    server.plan = lambda request: Fault.HOLD
+    with pytest.raises(StorageError, match="failed 5 times, at last with ReadTimeoutError"):
+        bucket.get("a")
+    assert len(server.requests) == TRIES
 
 
 def test_a_conflict_is_tried_again_and_ends(server: FaultyServer, bucket: S3Bucket) -> None:
