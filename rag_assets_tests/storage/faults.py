@@ -205,11 +205,14 @@ class FaultyServer:
             case Fault.WRONG_BYTES if reply.body:
                 wrong = bytes([reply.body[0] ^ 1]) + reply.body[1:]
                 return Reply(reply.status, reply.headers, wrong)
+        return self._listing(request, reply, fault is Fault.STALE_LISTING)
+
+    def _listing(self, request: Request, reply: Reply, is_stale: bool) -> Reply:
         listed = re.search(r"[?&]prefix=([^&]*)", request.path)
-        if listed:
-            first = self._listings.setdefault(listed[1], reply)
-            return first if fault is Fault.STALE_LISTING else reply
-        return reply
+        if listed is None:
+            return reply
+        first = self._listings.setdefault(listed[1], reply)
+        return first if is_stale else reply
 
 
 def _error(status: int) -> Reply:
