@@ -28,6 +28,7 @@ class Fault(Enum):
     CUT_AFTER = auto()  # it was applied, nothing is answered
     FAIL_AFTER = auto()  # it was applied, 500 is answered
     REPEAT = auto()  # a proxy between sends it twice and passes the second answer on
+    HOLD = auto()  # no answer comes, as long as the test lasts
     LATE = auto()  # the client sees a cut; it is applied when the test calls `let_go`
     HALF_ANSWER = auto()  # the answer breaks off
     WRONG_BYTES = auto()  # the answer's first byte is another
@@ -86,6 +87,7 @@ class FaultyServer:
         self.applied = list[Request]()  # those that the server took: 2xx
         self._listings = dict[str, Reply]()
         self._late = list[Request]()
+        self._is_over = threading.Event()
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -110,6 +112,7 @@ class FaultyServer:
 
     def end(self) -> None:
         """Stop serving."""
+        self._is_over.set()
         self._server.shutdown()
         self._server.server_close()
 
@@ -180,6 +183,9 @@ class FaultyServer:
             case Fault.CUT_CONTENT:
                 self.forward(request, request.body[: len(request.body) // 2])
                 return None
+            case Fault.HOLD:
+                self._is_over.wait()
+                return None
             case Fault.LATE:
                 self._late.append(request)
                 return None
@@ -199,11 +205,14 @@ class FaultyServer:
             case Fault.WRONG_BYTES if reply.body:
                 wrong = bytes([reply.body[0] ^ 1]) + reply.body[1:]
                 return Reply(reply.status, reply.headers, wrong)
+        return self._listing(request, reply, fault is Fault.STALE_LISTING)
+
+    def _listing(self, request: Request, reply: Reply, is_stale: bool) -> Reply:
         listed = re.search(r"[?&]prefix=([^&]*)", request.path)
-        if listed:
-            first = self._listings.setdefault(listed[1], reply)
-            return first if fault is Fault.STALE_LISTING else reply
-        return reply
+        if listed is None:
+            return reply
+        first = self._listings.setdefault(listed[1], reply)
+        return first if is_stale else reply
 
 
 def _error(status: int) -> Reply:
