@@ -347,9 +347,11 @@ def _adopt_data(mount: Mount) -> None:
     if not places:
         return
     _log.warning("%s: putting %d files of this workspace there", mount.url, len(places))
-    known = {each.key for each in mount.bucket.list("data/")}
+    listed = {each.key for each in mount.bucket.list("data/")}
     for place in places:
-        version = None if place.key in known else mount.bucket.put(place.key, place.path, None)
+        if place.key in listed and mount.bucket.find(place.key) is not None:
+            continue
+        version = mount.bucket.put(place.key, place.path, None)
         if version is not None and not place.is_named:
             with changing_folder(place.path):
                 know_version(place, version)

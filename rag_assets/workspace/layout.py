@@ -143,7 +143,10 @@ class Workspace:
 
     def __post_init__(self) -> None:
         """Let storage know what the folder is a cache of, if it is one."""
-        mount_store(self.root, _store_of(self.root / MARKER))
+        try:
+            mount_store(self.root, _store_of(self.root / MARKER))
+        except ConfigurationError:
+            return  # what held before holds; whoever needs a setting is told
 
     @classmethod
     def open(cls, root: Path | str) -> "Workspace":
@@ -379,13 +382,15 @@ class Workspace:
 
 
 def _store_of(path: Path) -> str | None:
-    """Return what a workspace's own settings say of `store`, None where they say nothing."""
+    """Return what a workspace's own settings say of `store`, None where they say nothing.
+
+    Raises:
+        ConfigurationError: they cannot be read.
+    """
     try:
         data = read_bounded(path)
-        if b"store" not in data:  # as in most: nothing is parsed
-            return None
-        return merge_layers([default_layer(), parse_layer(path, data)]).store
     except FileNotFoundError:
         return None
-    except ConfigurationError:
-        return None  # whoever needs a setting is told; before that nothing derived is touched
+    if b"store" not in data:  # as in most: nothing is parsed
+        return None
+    return merge_layers([default_layer(), parse_layer(path, data)]).store

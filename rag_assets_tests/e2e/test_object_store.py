@@ -14,7 +14,7 @@ from click.testing import Result
 
 from rag_assets.embedding import model_fingerprints
 from rag_assets.publishing import collect_garbage
-from rag_assets.storage import TEMPORARY_PREFIX, read_entries
+from rag_assets.storage import TEMPORARY_PREFIX, read_entries, told_mount
 from rag_assets.workspace import Namespace, Workspace
 from rag_assets_tests.e2e.test_crashes import change_raw
 from rag_assets_tests.e2e.workspaces import (
@@ -225,6 +225,19 @@ def test_the_setting_holds_for_the_whole_workspace(
     ran = rag("--workspace", workspace.root, "status")
     assert ran.exit_code == 2
     assert f"{config}: 'store'" in ran.stderr
+
+
+def test_settings_that_cannot_be_read_change_no_place(changed: Namespace) -> None:
+    moved = kept(changed, "s3://bucket/library").workspace
+    records = changed.records
+    assert told_mount(records) == (str(moved.root), "s3://bucket/library")
+    config = moved.root / "config.yaml"
+    config.write_text("store: [", encoding="utf-8")
+    Workspace.open(moved.root)
+    assert told_mount(records) == (str(moved.root), "s3://bucket/library")
+    config.write_text("", encoding="utf-8")
+    Workspace.open(moved.root)
+    assert told_mount(records) is None
 
 
 def test_where_it_is_kept_decides_no_build(changed: Namespace) -> None:
