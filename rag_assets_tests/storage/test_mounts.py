@@ -194,6 +194,15 @@ def test_a_copy_of_which_nothing_is_known_is_fetched(
     assert texts(here) == ["second"]
 
 
+def test_an_object_that_is_gone_is_gone_here_too(here: Path, bucket: WatchedBucket) -> None:
+    refresh(here, {"a": "first"})
+    bucket.delete(RECORD)
+    assert read_entries(here / RECORD) == {}
+    assert not (here / RECORD).exists()
+    refresh(here, {"a": "second"})
+    assert texts(here) == ["second"]
+
+
 def test_what_its_key_names_is_asked_for_once_and_the_first_one_put_holds(
     here: Path, there: Path, bucket: WatchedBucket
 ) -> None:
