@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from rag_assets.model import LockedError, StorageError
+from rag_assets.model import DamagedFileError, LockedError, StorageError
 from rag_assets.storage import (
     DERIVED_LOCKS,
     Computed,
@@ -192,6 +192,21 @@ def test_a_copy_of_which_nothing_is_known_is_fetched(
     assert texts(here) == ["first"]
     refresh(here, {"a": "second"})
     assert texts(here) == ["second"]
+
+
+def test_a_record_that_is_damaged_in_the_bucket_is_made_anew(
+    here: Path, there: Path, bucket: WatchedBucket
+) -> None:
+    refresh(here, {"a": "first"})
+
+    def spoil(operation: str, key: str) -> None:
+        if (operation, key) == ("download", RECORD):
+            raise DamagedFileError("what came is not what had been stored")
+
+    bucket.asked = spoil
+    refresh(there, {"a": "first", "b": "second"})
+    bucket.asked = lambda operation, key: None
+    assert texts(here) == texts(there) == ["first", "second"]
 
 
 def test_an_object_that_is_gone_is_gone_here_too(here: Path, bucket: WatchedBucket) -> None:
