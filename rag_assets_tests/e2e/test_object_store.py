@@ -28,6 +28,7 @@ from rag_assets_tests.e2e.workspaces import (
     until_waiting,
     whole_publication,
 )
+from rag_assets_tests.laws.driver import clean_build
 from rag_assets_tests.libraries import build, make_workspace, write_raw
 from rag_assets_tests.storage.buckets import keep_in, other_machine
 from rag_assets_tests.storage.object_servers import ObjectServer, fresh_url, using
@@ -177,6 +178,27 @@ def test_two_machines_build_at_the_same_time_and_nothing_is_lost(
     (first.workspace.root / "raw/evidence/ice.md").unlink()
     build(first)
     assert published_state(second) == published_state(first) == undisturbed
+
+
+@pytest.mark.slow
+def test_three_processes_on_two_machines_build_at_once(
+    changed: Namespace, quick: str, tmp_path: Path
+) -> None:
+    """Two share a folder; all share raw/ and meta/. What they leave is what a disk has."""
+    first = kept(changed, quick)
+    other = other_machine(first.workspace, tmp_path / "elsewhere", "raw", "meta")
+    second = other.namespace(first.name)
+    for number in range(3):
+        for name in ("ice", "snow"):
+            text = f"# Note {number}\n\nA slurry of {name} stores cold. Half of it melts.\n"
+            write_raw(first.workspace, f"evidence/{name}-{number}.md", text)
+        (first.workspace.root / f"raw/evidence/ice-{number - 1}.md").unlink(missing_ok=True)
+        building = [start_build(each) for each in (first, second, first)]
+        for process in building:
+            printed, _ = process.communicate()
+            assert process.returncode == 0, printed
+        clean = clean_build(first, tmp_path / f"clean-{number}")
+        assert published_state(first) == published_state(second) == published_state(clean)
 
 
 def test_a_document_that_is_parsed_on_one_machine_is_not_parsed_on_the_other(
