@@ -25,7 +25,7 @@ _CONNECTIONS: Final = 32
 # SHA-256 of its content.
 _WRITES, _SHA256 = "rag-writes", "rag-sha256"
 # S3 keeps 2 KB of metadata; each takes 13 bytes.
-_MOST_WRITES: Final = 32
+_MOST_WRITES: Final = 64
 
 Answer = TypeVar("Answer")
 

@@ -2,6 +2,8 @@
 other way round, and nothing is lost or doubled.
 """
 
+import base64
+import hashlib
 import random
 import signal
 import subprocess
@@ -148,13 +150,13 @@ def test_a_first_put_is_told_apart_however_often_the_object_was_replaced(
     server: FaultyServer, bucket: S3Bucket
 ) -> None:
     version = bucket.put("a", b"first", None)
-    for number in range(40):
+    for number in range(70):
         version = bucket.put("a", f"{number}".encode(), version)
     for fault in (Fault.REFUSE_500, Fault.CUT_AFTER):
         server.plan = in_turn(fault, only=puts)
         assert bucket.put("a", b"late", None) is None
     stored = bucket._head("a")["Metadata"]
-    assert sum(len(name) + len(text) for name, text in stored.items()) < 600  # of 2048
+    assert sum(len(name) + len(text) for name, text in stored.items()) < 1024  # of 2048
 
 
 @pytest.mark.parametrize("is_deleted", [True, False])
@@ -310,6 +312,53 @@ def test_a_large_file_survives_a_fault_of_every_part_of_its_upload(
         assert bucket.download("large", tmp_path / "again") == version
         assert (tmp_path / "again").read_bytes() == data
         bucket.delete("large")
+
+
+def test_an_upload_that_the_server_knows_no_more_is_there_or_an_error(
+    server: FaultyServer, bucket: S3Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As AWS may answer when an upload is ended for the second time."""
+    for module in (s3, s3_uploads):
+        monkeypatch.setattr(module, "PART_BYTES", 5 * 1024**2)
+    (tmp_path / "large").write_bytes(bytes(6 * 1024**2))
+
+    def ends(request: Request) -> bool:
+        return request.method == "POST" and "uploadId=" in request.path
+
+    server.plan = in_turn(Fault.CUT_AFTER, Fault.NO_UPLOAD, only=ends)
+    assert bucket.put("large", tmp_path / "large", WHATEVER)
+    (tmp_path / "large").write_bytes(bytes(7 * 1024**2))
+    server.plan = in_turn(Fault.NO_UPLOAD, only=ends)
+    with pytest.raises(StorageError, match="its upload was taken away at the server"):
+        bucket.put("large", tmp_path / "large", WHATEVER)
+    found = bucket.find("large")
+    assert found is not None
+    assert found.size == 6 * 1024**2
+
+
+def test_every_content_is_sent_with_its_hash_and_again_if_it_arrives_as_another(
+    server: FaultyServer,
+    bucket: S3Bucket,
+    object_server: ObjectServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for module in (s3, s3_uploads):
+        monkeypatch.setattr(module, "PART_BYTES", 5 * 1024**2)
+    (tmp_path / "large").write_bytes(bytes(6 * 1024**2))
+    del server.requests[:]
+    bucket.put("a", b"12345", None)
+    bucket.put("large", tmp_path / "large", WHATEVER)
+    sent = [each for each in server.requests if each.method == "PUT"]
+    assert [len(each.body) for each in sent] == [5, 5 * 1024**2, 1024**2]
+    for each in sent:
+        md5 = hashlib.md5(each.body, usedforsecurity=False).digest()
+        assert each.headers["content-md5"] == base64.b64encode(md5).decode()
+    if object_server.name == "moto":  # which believes what it is sent
+        return
+    server.plan = in_turn(Fault.WRONG_CONTENT, Fault.WRONG_CONTENT, only=puts)
+    assert bucket.put("b", b"12345", None)
+    assert content(bucket, "b") == b"12345"
 
 
 def test_an_upload_that_fails_leaves_no_object(
