@@ -19,7 +19,7 @@ from rag_assets_tests.laws.test_parity import Histories, run_machine
 from rag_assets_tests.storage.buckets import URL, Killed, WatchedBucket, keep_in, watched_bucket
 from rag_assets_tests.storage.object_servers import ObjectServer, fresh_url
 
-_QUICK_EXAMPLES = 3
+_QUICK_EXAMPLES = 2
 _LONG_EXAMPLES = int(os.environ.get("RAG_PARITY_EXAMPLES", "30"))
 # A request to a server takes some milliseconds, and a history makes some thousands.
 _SERVER_EXAMPLES = 4
