@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
-from rag_assets.storage import Notify, Store, hold_lock, put
+from rag_assets.storage import Notify, Store, hold_lock, update
 
 # A result that no audit has asked for so long is made again when it is.
 KEPT_DAYS = 180
@@ -85,10 +85,14 @@ class ResultStore(ABC, Generic[Result]):
         """Write what was added or asked for, beside what others have written since; prune."""
         if self.store is None or self.lock is None or not self._touched:
             return
+
+        def merge(found: bytes | None) -> bytes:
+            self._kept = {**_parse(found), **self._touched}
+            return "".join(_lines(self._pruned(self._kept))).encode()
+
         with hold_lock(self.lock, self.what, notify):
-            kept = {**_read(self.store, self.key), **self._touched}
-            put(self.store, self.key, "".join(_lines(self._pruned(kept))).encode())
-        self._kept, self._touched = kept, {}
+            update(self.store, self.key, merge)
+        self._touched = {}
 
     def _pruned(self, kept: dict[str, _Kept]) -> dict[str, _Kept]:
         oldest = date.fromordinal(_today().toordinal() - KEPT_DAYS).isoformat()
@@ -102,10 +106,13 @@ def _today() -> date:
 
 
 def _read(store: Store, key: str) -> dict[str, _Kept]:
-    kept: dict[str, _Kept] = {}
     found = store.get(key)
-    text = found.data.decode("utf-8", "replace") if found else ""
-    for line in text.splitlines():
+    return _parse(found.data if found else None)
+
+
+def _parse(data: bytes | None) -> dict[str, _Kept]:
+    kept: dict[str, _Kept] = {}
+    for line in (data or b"").decode("utf-8", "replace").splitlines():
         try:
             entry = json.loads(line)
             kept[entry["key"]] = _Kept(entry["used"], entry["result"])

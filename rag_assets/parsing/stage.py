@@ -114,14 +114,11 @@ def refresh_parse_reports(
     """Parse what has no valid report yet, with one pool of workers for all partitions.
 
     No lock is held meanwhile: a partition's lock is taken when its last document is parsed, and
-    what another run has written by then stays.
+    what another run has written by then stays. Returns the outcome by partition.
 
     Args:
         retry: try resource failures again even where their attempts are used up.
         execution: where documents are parsed; this machine where nothing else is said.
-
-    Returns:
-        The outcome by partition.
     """
     open_partitions = {
         partition: _Partition(namespace, inventory, partition, retry, notify)
@@ -280,12 +277,9 @@ def _size(namespace: Namespace, partition: str, name: str) -> int:
     return found.size
 
 
-def _find_parse(
-    namespace: Namespace, partition: str, name: str, *, anew: bool = False
-) -> Listed | None:
-    workspace = namespace.workspace
-    key = workspace.key_of(namespace.parsed_folder(partition) / name)
-    return workspace.store.find(key, anew=anew)
+def _find_parse(space: Namespace, partition: str, name: str, *, anew: bool) -> Listed | None:
+    key = space.workspace.key_of(space.parsed_folder(partition) / name)
+    return space.workspace.store.find(key, anew=anew)
 
 
 def _count(documents: Sequence[DocumentStatus]) -> dict[str, int]:
@@ -343,10 +337,9 @@ def _is_stale(
         return True
     if entry.note["status"] == "ok":
         partition = namespace.partition_of(document.content_hash)
-        parsed = _find_parse(namespace, partition, entry.note["parsed_file"])
-        if parsed is None or parsed.size != entry.note["parsed_bytes"]:
-            return True
-        return not has_blobs(namespace.blobs, entry.note["blobs"])
+        parsed = _find_parse(namespace, partition, entry.note["parsed_file"], anew=False)
+        is_whole = parsed is not None and parsed.size == entry.note["parsed_bytes"]
+        return not (is_whole and has_blobs(namespace.blobs, entry.note["blobs"]))
     attempts_left = entry.note["attempts"] < namespace.settings.parse.max_attempts
     return entry.note["kind"] == "resource" and (retry or attempts_left)
 

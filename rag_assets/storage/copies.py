@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any  # of JSON
 
-from rag_assets.model import LockedError
+from rag_assets.model import DamagedFileError, LockedError
 from rag_assets.storage.atomic import (
     explained_errors,
     file_identity,
@@ -72,7 +72,13 @@ def _fetch(place: Place) -> None:
     for _ in range(_MOST_TRIES):
         known = known_version(place)
         with _beside(place.path) as temporary:
-            version = place.bucket.download(place.key, temporary, known)
+            try:
+                version = place.bucket.download(place.key, temporary, known)
+            except DamagedFileError:
+                # Under a lease, who makes it anew replaces this one.
+                found = place.bucket.find(place.key)
+                held.note(place, found.version if found else None)
+                raise
             if version is None or version != known:
                 if version is not None:
                     sync_path(temporary)

@@ -9,8 +9,9 @@ lease for a lock::
     <workspace>/index/thesis/p-…/                   a copy of a publication (shipping.py)
     <workspace>/meta/locks/derived/….lock           the lease locks/meta/locks/derived/….lock
 
-A name that begins with a dot is of this machine alone. Whoever opens a workspace says what it is a
-cache of (`mount_store`); a job that is done in another process carries it.
+A name that begins with a dot is of this machine alone, and so is a laboratory. Whoever opens a
+workspace says what it is a cache of (`mount_store`); a job that is done in another process carries
+it.
 """
 
 import re
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from rag_assets.storage.bucket import Bucket
 
 _FOLDERS = ("data", "index")
+# What a laboratory remembers is on its machine, as its database is.
+_LOCAL = ("data", "lab")
 # Below it lie the locks of what is derived; the others are of files that stay on this machine.
 DERIVED_LOCKS = ("meta", "locks", "derived")
 # Named by what they hold, or by all that it is a function of: never another value.
@@ -155,7 +158,8 @@ def _mount_above(path: Path) -> tuple[Mount, tuple[str, ...]] | None:
     for folder in path.parents:
         mount = _mounts.get(folder)
         if mount is not None:
-            return mount, path.relative_to(folder).parts
+            parts = path.relative_to(folder).parts
+            return None if parts[: len(_LOCAL)] == _LOCAL else (mount, parts)
     return None
 
 

@@ -4,9 +4,10 @@ A conditional put has one winner, and whoever won learns it. An answer may be lo
 has applied a put, and a try that follows is refused then, because of our own first one. So each
 put gives its object a random id and the ids of the puts before it, as metadata: who finds the own
 id there has won; who finds the id that was to be replaced, and not the own, has lost. Where
-neither is to be seen the put raises. Two things escape this: an object that is deleted and made
-again within the seconds between, and a content that is replaced and put back by someone who read
-it before, since it has the version that it had.
+neither is to be seen the put raises. Three things escape this: an object that is deleted and made
+again within the seconds between; a content that is replaced and put back by someone who read it
+before, since it has the version that it had; and a put that a proxy repeats while others make
+more than sixty.
 """
 
 import secrets

@@ -25,7 +25,7 @@ _CONNECTIONS: Final = 32
 # SHA-256 of its content.
 _WRITES, _SHA256 = "rag-writes", "rag-sha256"
 # S3 keeps 2 KB of metadata; each takes 13 bytes.
-_MOST_WRITES: Final = 32
+_MOST_WRITES: Final = 64
 
 Answer = TypeVar("Answer")
 
@@ -123,8 +123,11 @@ def read_stored(answer: Mapping[str, Any]) -> Stored:
 
 
 def write_stored(content: Content, writes: tuple[str, ...]) -> dict[str, str]:
-    """Return the metadata of an object that is put."""
-    return {_WRITES: " ".join(writes[:_MOST_WRITES]), _SHA256: content.sha256}
+    """Return the metadata of an object that is put. What it began with is kept always: only that
+    can be the put of somebody who thought that there was none.
+    """
+    kept = writes if len(writes) <= _MOST_WRITES else (*writes[: _MOST_WRITES - 2], *writes[-2:])
+    return {_WRITES: " ".join(kept), _SHA256: content.sha256}
 
 
 def version_of(answer: Mapping[str, Any]) -> str:

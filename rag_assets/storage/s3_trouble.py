@@ -9,7 +9,9 @@ from rag_assets.model import StorageError, hide_credentials
 # What a server, or what stands before it, answers where the same request may be taken later.
 _PASSING_STATUS: Final = frozenset({408, 409, 425, 429})
 # Answered with 400: the content came too slowly, or not as it was sent.
-_PASSING_CODES: Final = frozenset({"BadDigest", "IncompleteBody", "RequestTimeout"})
+_PASSING_CODES: Final = frozenset(
+    {"BadDigest", "IncompleteBody", "RequestTimeout", "XAmzContentSHA256Mismatch"}
+)
 _SERVER_FAULT: Final = 500
 _NO_KEYS = (
     "no keys for {server} are set. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"

@@ -42,6 +42,8 @@ _ADOPTED = ".store.json"
 _AT_ONCE = 8
 # Files without a list are of a publication that is being put, for so long at least.
 _YOUNG_SECONDS = 24 * 3600.0
+# Of `index/<namespace>/`, `data/<namespace>/`.
+_PARTS_OF_NAMESPACE = 2
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -279,13 +281,20 @@ def unship_publication(folder: Path, name: str) -> None:
 
 
 def remove_unlisted(folder: Path) -> tuple[str, ...]:
-    """Take away the files of publications that were never listed: who put them has died.
+    """Take away the files of publications that were never listed, since who put them has died; of
+    a folder of records the leases of jobs that were done long ago.
 
     Returns:
-        How a person calls what went.
+        How a person calls what went of publications.
     """
     shelf = _shelf_of(folder)
-    if shelf is None or not shelf.prefix.startswith("index/") or shelf.prefix.count("/") != 2:
+    if shelf is None or shelf.prefix.count("/") != _PARTS_OF_NAMESPACE:
+        return ()
+    if not shelf.prefix.startswith("index/"):
+        for each in shelf.bucket.list(f"locks/{shelf.prefix}"):
+            # One that is held is renewed all the time.
+            if time.time() - each.changed_at > _YOUNG_SECONDS:
+                shelf.bucket.delete(each.key)
         return ()
     files: dict[str, list[StoredObject]] = {}
     for each in shelf.bucket.list(shelf.prefix):
@@ -338,9 +347,11 @@ def _adopt_data(mount: Mount) -> None:
     if not places:
         return
     _log.warning("%s: putting %d files of this workspace there", mount.url, len(places))
-    known = {each.key for each in mount.bucket.list("data/")}
+    listed = {each.key for each in mount.bucket.list("data/")}
     for place in places:
-        version = None if place.key in known else mount.bucket.put(place.key, place.path, None)
+        if place.key in listed and mount.bucket.find(place.key) is not None:
+            continue
+        version = mount.bucket.put(place.key, place.path, None)
         if version is not None and not place.is_named:
             with changing_folder(place.path):
                 know_version(place, version)

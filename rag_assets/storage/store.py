@@ -233,7 +233,8 @@ class LocalStore:
 
         For a large value that one writer makes. What was written can be read again before the end.
         """
-        with replace_file(self.place(key)) as temporary, temporary.open("w+b") as stream:
+        path = self.place(key)  # what it has is looked at, since nothing is replaced unseen
+        with replace_file(path) as temporary, temporary.open("w+b") as stream:
             yield stream
 
     def renew(self, key: str) -> None:

@@ -78,7 +78,7 @@ from rag_assets.workspace.watching import (
 
 if TYPE_CHECKING:
     from rag_assets.workspace.layout import MARKER as WORKSPACE_MARKER
-    from rag_assets.workspace.layout import check_namespace_name
+    from rag_assets.workspace.naming import check_namespace_name
     from rag_assets.workspace.secrets import read_secret
     from rag_assets.workspace.sidecar import SUFFIX as SIDECAR_SUFFIX
 
@@ -167,7 +167,7 @@ __getattr__ = lazy_names(
     {
         "SIDECAR_SUFFIX": "sidecar:SUFFIX",
         "WORKSPACE_MARKER": "layout:MARKER",
-        "check_namespace_name": "layout",
+        "check_namespace_name": "naming",
         "read_secret": "secrets",
     },
 )

@@ -13,7 +13,8 @@ from rag_assets.storage import explained_errors, write_private, write_text
 from rag_assets.workspace.configuration import configs_folder
 from rag_assets.workspace.environment_file import ENVIRONMENT_FILE, environment_of
 from rag_assets.workspace.guarding import require_outside_raw
-from rag_assets.workspace.layout import MARKER, Namespace, Workspace, check_namespace_name
+from rag_assets.workspace.layout import MARKER, Namespace, Workspace
+from rag_assets.workspace.naming import check_namespace_name
 from rag_assets.workspace.policy import config_hash, written_settings
 
 FOLDERS = (

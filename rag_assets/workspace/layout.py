@@ -19,27 +19,9 @@ from rag_assets.workspace.configuration import (
     read_layer,
     settings_with_origin,
 )
+from rag_assets.workspace.naming import check_namespace_name
 
 MARKER = "config.yaml"
-NAMESPACE_PATTERN = r"[a-z][a-z0-9_]{0,39}"
-# Names that Dagster, Lance or our own workspace assets use.
-RESERVED_NAMES = frozenset(
-    {
-        "workspace",
-        "evidence_packs",
-        "agent_answers",
-        "citation_audits",
-        "claim_audits",
-        "evaluation_sets",
-        "retrieval_evaluations",
-        "parse_quality_report",
-        "instruction_briefs",
-        "law_curation",
-        "lab",
-        "default",
-        "temp",
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -161,7 +143,10 @@ class Workspace:
 
     def __post_init__(self) -> None:
         """Let storage know what the folder is a cache of, if it is one."""
-        mount_store(self.root, _store_of(self.root / MARKER))
+        try:
+            mount_store(self.root, _store_of(self.root / MARKER))
+        except ConfigurationError:
+            return  # what held before holds; whoever needs a setting is told
 
     @classmethod
     def open(cls, root: Path | str) -> "Workspace":
@@ -397,28 +382,15 @@ class Workspace:
 
 
 def _store_of(path: Path) -> str | None:
-    """Return what a workspace's own settings say of `store`, None where they say nothing."""
-    try:
-        data = read_bounded(path)
-        if b"store" not in data:  # as in most: nothing is parsed
-            return None
-        return merge_layers([default_layer(), parse_layer(path, data)]).store
-    except FileNotFoundError:
-        return None
-    except ConfigurationError:
-        return None  # whoever needs a setting is told; before that nothing derived is touched
-
-
-def check_namespace_name(name: str, where: Path) -> None:
-    """Refuse a name that Dagster, Lance or DuckDB could not use.
+    """Return what a workspace's own settings say of `store`, None where they say nothing.
 
     Raises:
-        ConfigurationError: names the rule.
+        ConfigurationError: they cannot be read.
     """
-    import re
-
-    if not re.fullmatch(NAMESPACE_PATTERN, name) or name in RESERVED_NAMES:
-        raise ConfigurationError(
-            f"{where}: '{name}' cannot be a namespace: lower-case letters, digits and _ only, "
-            f"a letter first, at most 40, and none of {', '.join(sorted(RESERVED_NAMES))}."
-        )
+    try:
+        data = read_bounded(path)
+    except FileNotFoundError:
+        return None
+    if b"store" not in data:  # as in most: nothing is parsed
+        return None
+    return merge_layers([default_layer(), parse_layer(path, data)]).store

@@ -14,7 +14,7 @@ from click.testing import Result
 
 from rag_assets.embedding import model_fingerprints
 from rag_assets.publishing import collect_garbage
-from rag_assets.storage import TEMPORARY_PREFIX, read_entries
+from rag_assets.storage import TEMPORARY_PREFIX, read_entries, told_mount
 from rag_assets.workspace import Namespace, Workspace
 from rag_assets_tests.e2e.test_crashes import change_raw
 from rag_assets_tests.e2e.workspaces import (
@@ -28,6 +28,7 @@ from rag_assets_tests.e2e.workspaces import (
     until_waiting,
     whole_publication,
 )
+from rag_assets_tests.laws.driver import clean_build
 from rag_assets_tests.libraries import build, make_workspace, write_raw
 from rag_assets_tests.storage.buckets import keep_in, other_machine
 from rag_assets_tests.storage.object_servers import ObjectServer, fresh_url, using
@@ -104,7 +105,7 @@ def survive(namespace: Namespace, undisturbed: dict[str, Any], point: str, elsew
     assert [*namespace.workspace.root.rglob(f"{TEMPORARY_PREFIX}*")] == []
 
 
-@pytest.mark.parametrize("point", KILLS[:2])
+@pytest.mark.parametrize("point", KILLS[:1])
 def test_a_build_that_is_killed_leaves_every_reader_and_the_next_build_whole(
     changed: Namespace, undisturbed: dict[str, Any], quick: str, point: str, tmp_path: Path
 ) -> None:
@@ -179,6 +180,27 @@ def test_two_machines_build_at_the_same_time_and_nothing_is_lost(
     assert published_state(second) == published_state(first) == undisturbed
 
 
+@pytest.mark.slow
+def test_three_processes_on_two_machines_build_at_once(
+    changed: Namespace, quick: str, tmp_path: Path
+) -> None:
+    """Two share a folder; all share raw/ and meta/. What they leave is what a disk has."""
+    first = kept(changed, quick)
+    other = other_machine(first.workspace, tmp_path / "elsewhere", "raw", "meta")
+    second = other.namespace(first.name)
+    for number in range(3):
+        for name in ("ice", "snow"):
+            text = f"# Note {number}\n\nA slurry of {name} stores cold. Half of it melts.\n"
+            write_raw(first.workspace, f"evidence/{name}-{number}.md", text)
+        (first.workspace.root / f"raw/evidence/ice-{number - 1}.md").unlink(missing_ok=True)
+        building = [start_build(each) for each in (first, second, first)]
+        for process in building:
+            printed, _ = process.communicate()
+            assert process.returncode == 0, printed
+        clean = clean_build(first, tmp_path / f"clean-{number}")
+        assert published_state(first) == published_state(second) == published_state(clean)
+
+
 def test_a_document_that_is_parsed_on_one_machine_is_not_parsed_on_the_other(
     changed: Namespace, quick: str, tmp_path: Path
 ) -> None:
@@ -225,6 +247,19 @@ def test_the_setting_holds_for_the_whole_workspace(
     ran = rag("--workspace", workspace.root, "status")
     assert ran.exit_code == 2
     assert f"{config}: 'store'" in ran.stderr
+
+
+def test_settings_that_cannot_be_read_change_no_place(changed: Namespace) -> None:
+    moved = kept(changed, "s3://bucket/library").workspace
+    records = changed.records
+    assert told_mount(records) == (str(moved.root), "s3://bucket/library")
+    config = moved.root / "config.yaml"
+    config.write_text("store: [", encoding="utf-8")
+    Workspace.open(moved.root)
+    assert told_mount(records) == (str(moved.root), "s3://bucket/library")
+    config.write_text("", encoding="utf-8")
+    Workspace.open(moved.root)
+    assert told_mount(records) is None
 
 
 def test_where_it_is_kept_decides_no_build(changed: Namespace) -> None:

@@ -1,14 +1,24 @@
 """Law 5 where what is derived is kept in a bucket: what is not changed is not sent."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from rag_assets.model import ParseReport
+from rag_assets.parsing import pool
+from rag_assets.parsing.job import ParseJob
 from rag_assets.retrieval import OpenedLibrary
-from rag_assets.storage import retire_publications
+from rag_assets.storage import mount_store, retire_publications
 from rag_assets.workspace import Namespace
-from rag_assets_tests.laws.driver import build, make_workspace, put, search_results
+from rag_assets_tests.laws.driver import (
+    InProcessWorker,
+    build,
+    make_workspace,
+    put,
+    search_results,
+)
 from rag_assets_tests.storage.buckets import (
     URL,
     WatchedBucket,
@@ -71,6 +81,25 @@ def test_a_changed_document_sends_what_holds_it(
     assert len(others) <= RECORDS + 1 + 2, "a record each, the parse, the list and the pointer"
     assert len(puts) == len(set(puts)), "each once"
     assert bucket.sent == {}
+
+
+def test_a_worker_that_has_opened_no_workspace_puts_what_it_parses(
+    namespace: Namespace, bucket: WatchedBucket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one of another machine, which knows of a job what its message says."""
+
+    class Elsewhere(InProcessWorker):
+        def parse(self, job: ParseJob) -> tuple[ParseReport, bool]:
+            message = json.loads(json.dumps(job.to_message()))
+            mount_store(namespace.workspace.root, None)
+            done = super().parse(ParseJob.from_message(message))
+            assert bucket.put_keys()[-1].startswith("data/lib/parsed/")
+            return done
+
+    monkeypatch.setattr(pool, "WorkerProcess", Elsewhere)
+    bucket.forget()
+    put(namespace.workspace, "evidence/ice.md", "# Ice\n\nA slurry of ice stores cold.\n")
+    assert build(namespace).computed["parse_reports"] == 1
 
 
 def test_a_query_asks_for_the_pointer_and_fetches_a_publication_once(

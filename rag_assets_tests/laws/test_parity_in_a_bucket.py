@@ -3,41 +3,62 @@
 import os
 import random
 import shutil
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
+from rag_assets.storage import s3
+from rag_assets.storage.bucket import _Whatever
 from rag_assets_tests.laws.driver import build
 from rag_assets_tests.laws.test_parity import Histories, run_machine
-from rag_assets_tests.storage.buckets import (
-    URL,
-    Killed,
-    WatchedBucket,
-    keep_in,
-    watched_bucket,
-)
+from rag_assets_tests.storage.buckets import URL, Killed, WatchedBucket, keep_in, watched_bucket
+from rag_assets_tests.storage.object_servers import ObjectServer, fresh_url
 
-_QUICK_EXAMPLES = 3
+_QUICK_EXAMPLES = 2
 _LONG_EXAMPLES = int(os.environ.get("RAG_PARITY_EXAMPLES", "30"))
-ROOFS = "# Roofs\n\nCool roofs reflect sunlight and stay cool. They are white.\n"
-LEAF = "# 叶片\n\n二氧化碳浓度升高使植物叶片的气孔导度下降。\n"
+# A request to a server takes some milliseconds, and a history makes some thousands.
+_SERVER_EXAMPLES = 4
+
+
+class WatchedS3(s3.S3Bucket):
+    """A bucket of a server whose puts are shown to the test, as `WatchedBucket` does."""
+
+    asked: Callable[[str, str], None]
+    answered: Callable[[str, str], None]
+
+    def put(self, key: str, data: bytes | Path, expected: str | _Whatever | None) -> str | None:
+        self.asked("put", key)
+        version = super().put(key, data, expected)
+        self.answered("put", key)
+        return version
+
+
+@contextmanager
+def watched_s3() -> Iterator[WatchedS3]:
+    """Have a place of its own on the server of the environment, for this process alone."""
+    name, prefix = fresh_url().removeprefix("s3://").split("/")
+    bucket = WatchedS3(name, prefix)
+    die_after(bucket, None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(s3, "open_bucket", lambda url: bucket)
+        yield bucket
 
 
 class HistoriesInABucket(Histories):
     """The same histories, of a library in a bucket, by machines that lose what they have."""
 
+    watching: ClassVar[Callable[[], AbstractContextManager[Any]]] = watched_bucket
+
     def __init__(self) -> None:
         super().__init__()
-        self._watching = watched_bucket()
+        self._watching = type(self).watching()
         self.bucket = self._watching.__enter__()
-        self._use(self.url())
-
-    def url(self) -> str:
-        return URL
-
-    def _use(self, url: str) -> None:
-        self.workspace = keep_in(self.workspace.root, url)
+        self.workspace = keep_in(self.workspace.root, URL)
         self.namespace = self.workspace.namespace("lib")
 
     @rule()
@@ -70,7 +91,7 @@ class HistoriesInABucket(Histories):
             self._watching.__exit__(None, None, None)
 
 
-def die_after(bucket: WatchedBucket, puts: int | None) -> None:
+def die_after(bucket: WatchedBucket | WatchedS3, puts: int | None) -> None:
     """Let whoever asks die at the put of that number, before or after it was served."""
     left = [puts]
 
@@ -85,6 +106,12 @@ def die_after(bucket: WatchedBucket, puts: int | None) -> None:
     bucket.answered = count if puts is not None and not puts % 2 else lambda operation, key: None
 
 
+class HistoriesOnAServer(HistoriesInABucket):
+    """The same, of a server."""
+
+    watching = watched_s3
+
+
 def test_clean_build_equals_short_histories_in_a_bucket() -> None:
     run_machine(_QUICK_EXAMPLES, 14, fixed=True, machine=HistoriesInABucket)
 
@@ -92,3 +119,8 @@ def test_clean_build_equals_short_histories_in_a_bucket() -> None:
 @pytest.mark.slow
 def test_clean_build_equals_long_histories_in_a_bucket() -> None:
     run_machine(_LONG_EXAMPLES, 30, fixed=False, machine=HistoriesInABucket)
+
+
+@pytest.mark.slow
+def test_clean_build_equals_histories_on_each_server(object_server: ObjectServer) -> None:
+    run_machine(_SERVER_EXAMPLES, 12, fixed=True, machine=HistoriesOnAServer)

@@ -8,7 +8,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
@@ -23,11 +23,14 @@ class Fault(Enum):
     REFUSE_500 = auto()  # before the server has seen it
     REFUSE_503 = auto()
     CONFLICT = auto()  # 409: another write goes on
+    NO_UPLOAD = auto()  # 404: the parts were put together, or taken away
+    WRONG_CONTENT = auto()  # another first byte reaches the server
     CUT_BEFORE = auto()  # the connection, before the server has seen anything
     CUT_CONTENT = auto()  # half of what is sent reaches the server
     CUT_AFTER = auto()  # it was applied, nothing is answered
     FAIL_AFTER = auto()  # it was applied, 500 is answered
     REPEAT = auto()  # a proxy between sends it twice and passes the second answer on
+    HOLD = auto()  # no answer comes, as long as the test lasts
     LATE = auto()  # the client sees a cut; it is applied when the test calls `let_go`
     HALF_ANSWER = auto()  # the answer breaks off
     WRONG_BYTES = auto()  # the answer's first byte is another
@@ -86,6 +89,7 @@ class FaultyServer:
         self.applied = list[Request]()  # those that the server took: 2xx
         self._listings = dict[str, Reply]()
         self._late = list[Request]()
+        self._is_over = threading.Event()
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -110,6 +114,7 @@ class FaultyServer:
 
     def end(self) -> None:
         """Stop serving."""
+        self._is_over.set()
         self._server.shutdown()
         self._server.server_close()
 
@@ -172,43 +177,62 @@ class FaultyServer:
 
     def _reply(self, request: Request, fault: Fault | None) -> Reply | None:
         match fault:
-            case Fault.REFUSE_500 | Fault.REFUSE_503 | Fault.CONFLICT:
-                status = {Fault.REFUSE_500: 500, Fault.REFUSE_503: 503}.get(fault, 409)
-                return _error(status)
+            case fault if fault in _ERRORS:
+                return _error(*_ERRORS[fault])
             case Fault.CUT_BEFORE:
                 return None
             case Fault.CUT_CONTENT:
                 self.forward(request, request.body[: len(request.body) // 2])
                 return None
+            case Fault.HOLD:
+                self._is_over.wait()
+                return None
             case Fault.LATE:
                 self._late.append(request)
                 return None
+            case Fault.WRONG_CONTENT:
+                request = replace(request, body=_wrong(request.body))
             case Fault.REPEAT:
                 self.forward(request)
             case Fault.WITHOUT_CONDITIONS:
                 kept = {k: v for k, v in request.headers.items() if not k.startswith("if-")}
-                request = Request(request.method, request.path, kept, request.body)
-        reply = self.forward(request)
+                request = replace(request, headers=kept)
+        return self._spoilt(request, self.forward(request), fault)
+
+    def _spoilt(self, request: Request, reply: Reply, fault: Fault | None) -> Reply | None:
         match fault:
             case Fault.CUT_AFTER:
                 return None
             case Fault.FAIL_AFTER:
-                return _error(500)
+                return _error(*_ERRORS[Fault.REFUSE_500])
             case Fault.HALF_ANSWER:
-                return Reply(reply.status, [*reply.headers, ("x-half", "")], reply.body)
+                return replace(reply, headers=[*reply.headers, ("x-half", "")])
             case Fault.WRONG_BYTES if reply.body:
-                wrong = bytes([reply.body[0] ^ 1]) + reply.body[1:]
-                return Reply(reply.status, reply.headers, wrong)
+                return replace(reply, body=_wrong(reply.body))
+        return self._listing(request, reply, fault is Fault.STALE_LISTING)
+
+    def _listing(self, request: Request, reply: Reply, is_stale: bool) -> Reply:
         listed = re.search(r"[?&]prefix=([^&]*)", request.path)
-        if listed:
-            first = self._listings.setdefault(listed[1], reply)
-            return first if fault is Fault.STALE_LISTING else reply
-        return reply
+        if listed is None:
+            return reply
+        first = self._listings.setdefault(listed[1], reply)
+        return first if is_stale else reply
 
 
-def _error(status: int) -> Reply:
-    code = {409: "ConditionalRequestConflict", 503: "SlowDown"}.get(status, "InternalError")
+_ERRORS = {
+    Fault.REFUSE_500: (500, "InternalError"),
+    Fault.REFUSE_503: (503, "SlowDown"),
+    Fault.CONFLICT: (409, "ConditionalRequestConflict"),
+    Fault.NO_UPLOAD: (404, "NoSuchUpload"),
+}
+
+
+def _error(status: int, code: str) -> Reply:
     return Reply(status, [("Content-Type", "application/xml")], _ERROR.format(code=code).encode())
+
+
+def _wrong(content: bytes) -> bytes:
+    return bytes([content[0] ^ 1]) + content[1:]
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from rag_assets.model import LockedError, StorageError
+from rag_assets.model import DamagedFileError, LockedError, StorageError
 from rag_assets.storage import (
     DERIVED_LOCKS,
     Computed,
@@ -190,6 +190,30 @@ def test_a_copy_of_which_nothing_is_known_is_fetched(
         path.unlink()
         path.write_bytes(data[:50] if damage == "cut" else b"P" * len(data))
     assert texts(here) == ["first"]
+    refresh(here, {"a": "second"})
+    assert texts(here) == ["second"]
+
+
+def test_a_record_that_is_damaged_in_the_bucket_is_made_anew(
+    here: Path, there: Path, bucket: WatchedBucket
+) -> None:
+    refresh(here, {"a": "first"})
+
+    def spoil(operation: str, key: str) -> None:
+        if (operation, key) == ("download", RECORD):
+            raise DamagedFileError("what came is not what had been stored")
+
+    bucket.asked = spoil
+    refresh(there, {"a": "first", "b": "second"})
+    bucket.asked = lambda operation, key: None
+    assert texts(here) == texts(there) == ["first", "second"]
+
+
+def test_an_object_that_is_gone_is_gone_here_too(here: Path, bucket: WatchedBucket) -> None:
+    refresh(here, {"a": "first"})
+    bucket.delete(RECORD)
+    assert read_entries(here / RECORD) == {}
+    assert not (here / RECORD).exists()
     refresh(here, {"a": "second"})
     assert texts(here) == ["second"]
 
@@ -397,6 +421,35 @@ def test_locks_of_derived_files_are_leases_and_all_others_are_files(
                 assert (here / lock).is_file()
         assert bucket.requests.total() == asked
     assert not (here / derived).exists()
+
+
+def test_leases_of_jobs_go_when_they_are_old(here: Path, bucket: WatchedBucket) -> None:
+    with hold_lock(here / "data/lib/parsed/0/.abc.lock", "a job", lambda _: None):
+        bucket.age(23 * 3600)
+        remove_unfinished(here / "data" / "lib", lambda _: True)
+    lease = "locks/data/lib/parsed/0/.abc.lock"
+    assert bucket.find(lease)
+    bucket.age(2 * 24 * 3600)
+    remove_unfinished(here / "data" / "lib", lambda _: True)
+    assert bucket.find(lease) is None
+
+
+def test_a_laboratory_stays_on_its_machine(here: Path, bucket: WatchedBucket) -> None:
+    for _ in range(2):
+        with replace_file(here / "data" / "lab" / "worker.json") as temporary:
+            temporary.write_text("{}")
+    assert bucket.requests == {}
+    assert (here / "data" / "lab" / "worker.json").read_text() == "{}"
+
+
+def test_a_large_value_is_filled_whatever_its_key_has(
+    here: Path, there: Path, bucket: WatchedBucket
+) -> None:
+    for root in (here, there, here):
+        with LocalStore(root).filling("data/lib/answers/abc-1/pages.zip") as stream:
+            stream.write(root.name.encode())
+    with LocalStore(there).reading("data/lib/answers/abc-1/pages.zip") as stream:
+        assert stream.read() == b"here"
 
 
 def test_what_a_library_had_before_is_put_there_once(

@@ -25,7 +25,7 @@ from rag_assets.parsing.cleaning import clean_source
 from rag_assets.parsing.html.tables import render_table
 from rag_assets.parsing.language import guess_language
 from rag_assets.parsing.mineru.splitting import SPLIT_MANIFEST, Part, read_split_manifest
-from rag_assets.storage import describe_trouble
+from rag_assets.storage import LocalStore, describe_trouble
 
 # Counts as code: raise it when the same answers could give another document.
 MINERU_VERSION = "1"
@@ -87,13 +87,15 @@ def read_answer(folder: Path) -> ParsedDocument:
     """
     try:
         page_count, parts = read_split_manifest(folder)
+    except StorageError:
+        raise  # of where it is kept
     except OSError as error:
         raise _unreadable(folder / SPLIT_MANIFEST, error) from error
     except (ValueError, KeyError, TypeError) as error:
         raise _damaged(folder / SPLIT_MANIFEST, error) from error
     writer = _Writer()
     for part in parts:
-        _read_part(folder / part.answer, part, writer)
+        _read_part(LocalStore(folder).place(part.answer), part, writer)
     text = "".join(writer.parts).removesuffix(_PARAGRAPH_BREAK)
     if not text:
         raise ParseFailure(
