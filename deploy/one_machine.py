@@ -68,8 +68,8 @@ def running_ray(keys: Mapping[str, str]) -> Iterator[dict[str, str]]:
     ]  # fmt: skip
     with Path(folder, "log").open("w+", encoding="utf-8") as log:
         head = subprocess.Popen(
-            command, env=os.environ | keys | environment, stdout=subprocess.PIPE, stderr=log, text=True,
-            start_new_session=True,
+            command, env=os.environ | keys | environment, stdout=subprocess.PIPE, stderr=log,
+            text=True, start_new_session=True,
         )  # fmt: skip
         try:
             assert head.stdout is not None
@@ -127,7 +127,7 @@ def tell(server: postgres.Postgres, objects: object_servers.ObjectServer, root: 
     engine = create_engine(server.url)
     with engine.connect() as connection:
         runs, events = (
-            connection.execute(text(f"SELECT count(*) FROM {table}")).scalar()  # noqa: S608
+            connection.execute(text(f"SELECT count(*) FROM {table}")).scalar()
             for table in ("runs", "event_logs")
         )
     engine.dispose()

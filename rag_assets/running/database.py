@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from rag_assets.model import ConfigurationError, StorageError
-from rag_assets.workspace import ENVIRONMENT_FILE, Workspace, find_secret, read_environment
+from rag_assets.workspace import ENVIRONMENT_FILE, Workspace, find_secret
 
 if TYPE_CHECKING:
     import dagster as dg
@@ -22,17 +22,6 @@ _PASSWORD = f"{PREFIX}PASSWORD"
 _STATEMENT_MILLISECONDS = 600_000
 _KEEP_CONNECTION_SECONDS = 3600
 _MOST_FURTHER_CONNECTIONS = 20
-
-
-def lend_database(workspace: Workspace) -> None:
-    """Let this process, and those it starts, have what `.env` says of the database.
-
-    Dagster reads the environment alone, and `.env` only where its own commands are run in that
-    folder. What the environment says already holds.
-    """
-    for name, value in read_environment(workspace).items():
-        if name.startswith(PREFIX) and value is not None:
-            os.environ.setdefault(name, value)
 
 
 @contextmanager

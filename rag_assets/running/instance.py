@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.model import DiskFullError, StorageError
-from rag_assets.running.database import kept_connections, lend_database, reachable_database
+from rag_assets.running.database import PREFIX, kept_connections, reachable_database
 from rag_assets.storage import explained_errors, hold_lock
 from rag_assets.workspace import (
     ENVIRONMENT_FILE,
     Workspace,
     correct_environment,
     environment_of,
+    lend_environment,
 )
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ def prepare_environment(workspace: Workspace) -> None:
     for name, old in correct_environment(workspace).items():
         _log.warning("%s: %s named %s; corrected", workspace.root / ENVIRONMENT_FILE, name, old)
     os.environ.update(environment_of(workspace))
-    lend_database(workspace)
+    # Dagster reads the environment alone, and `.env` only where its own commands are run there.
+    lend_environment(workspace, PREFIX)
     os.environ.setdefault("DAGSTER_DISABLE_TELEMETRY", "yes")
 
 

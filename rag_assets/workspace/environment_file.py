@@ -42,6 +42,16 @@ def read_environment(workspace: Workspace) -> dict[str, str | None]:
     return dotenv_values(stream=io.StringIO(text))
 
 
+def lend_environment(workspace: Workspace, prefix: str) -> None:
+    """Let this process, and those it starts, have what `.env` sets of names that begin so.
+
+    For libraries that read the environment alone. What the environment says already holds.
+    """
+    for name, value in read_environment(workspace).items():
+        if name.startswith(prefix) and value is not None:
+            os.environ.setdefault(name, value)
+
+
 def stale_environment(workspace: Workspace) -> dict[str, str | None]:
     """Return those variables that `.env` sets otherwise, or not at all, with what it says.
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from rag_assets.model import ConfigurationError, UsageError, WorkspaceError
 from rag_assets.settings import Settings
 from rag_assets.storage import DERIVED_LOCKS, LocalStore, mount_store
-from rag_assets.workspace.bounded_yaml import read_bounded
 from rag_assets.workspace.configuration import (
     Layer,
     SettingLine,
+    configured_store,
     default_layer,
     merge_layers,
     parse_layer,
@@ -143,8 +143,13 @@ class Workspace:
 
     def __post_init__(self) -> None:
         """Let storage know what the folder is a cache of, if it is one."""
+        from rag_assets.workspace.environment_file import lend_environment
+
         try:
-            mount_store(self.root, _store_of(self.root / MARKER))
+            store = configured_store(self.root / MARKER)
+            mount_store(self.root, store)
+            if store is not None:  # its client reads the environment alone
+                lend_environment(self, "AWS_")
         except ConfigurationError:
             return  # what held before holds; whoever needs a setting is told
 
@@ -379,18 +384,3 @@ class Workspace:
     def namespaces(self) -> tuple[Namespace, ...]:
         """Return all declared namespaces, sorted by name."""
         return tuple(self.namespace(name) for name in self.namespace_names)
-
-
-def _store_of(path: Path) -> str | None:
-    """Return what a workspace's own settings say of `store`, None where they say nothing.
-
-    Raises:
-        ConfigurationError: they cannot be read.
-    """
-    try:
-        data = read_bounded(path)
-    except FileNotFoundError:
-        return None
-    if b"store" not in data:  # as in most: nothing is parsed
-        return None
-    return merge_layers([default_layer(), parse_layer(path, data)]).store

@@ -1,4 +1,4 @@
-"""`make platform`: the sample library on Postgres, an object server and Ray is the one on a disk."""
+"""`make platform`: the sample library on Postgres, an object server and Ray is that on a disk."""
 
 import shutil
 import subprocess

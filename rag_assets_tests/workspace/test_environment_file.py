@@ -1,5 +1,6 @@
 """`.env` in a workspace that was moved or copied: it still names the place where it was made."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -61,3 +62,23 @@ def test_lines_that_the_user_took_away_stay_away(copied: Workspace) -> None:
 def test_a_workspace_may_be_named_from_anywhere(copied: Workspace, tmp_path: Path) -> None:
     require_own_environment(tmp_path)
     require_own_environment(copied.root.with_name("made here"))
+
+
+def test_what_a_store_needs_is_lent_from_the_file_unless_the_environment_says_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create_workspace(tmp_path, "thesis")
+    with (tmp_path / ".env").open("a") as file:
+        file.write("AWS_ACCESS_KEY_ID=of-the-file\nAWS_DEFAULT_REGION=of-the-file\nOTHER_KEY=x\n")
+    for name in ("AWS_ACCESS_KEY_ID", "OTHER_KEY"):
+        monkeypatch.setenv(name, "")  # so that it is as before when the test has ended
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "of-the-environment")
+    Workspace.open(tmp_path)
+    assert "AWS_ACCESS_KEY_ID" not in os.environ  # nothing is lent for a disk
+    with (tmp_path / "config.yaml").open("a") as file:
+        file.write("\nstore: s3://bucket/prefix\n")
+    Workspace.open(tmp_path)
+    assert os.environ["AWS_ACCESS_KEY_ID"] == "of-the-file"
+    assert os.environ["AWS_DEFAULT_REGION"] == "of-the-environment"
+    assert "OTHER_KEY" not in os.environ
