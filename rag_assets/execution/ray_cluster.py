@@ -65,3 +65,18 @@ def deaths() -> tuple[type[Exception], ...]:
         exceptions.OutOfMemoryError,  # Ray's own watch over a machine's memory
         exceptions.ObjectLostError,
     )
+
+
+def describe_death(error: Exception) -> str:
+    """Return how a worker ended, on one line: as Ray says it, and where to look for the rest.
+
+    Of a process that the system ended Ray knows no more than that it is gone.
+    """
+    first, *more = str(error).strip().splitlines()
+    if not any("OOM killer" in line for line in more):
+        return first
+    where = [line.strip() for line in more if line.strip().startswith(("pid:", "ip:"))]
+    return (
+        f"{first.rstrip('.')} ({', '.join(where)}). Either the system ended its process for want "
+        "of memory, which `dmesg` there tells, or the process crashed"
+    )
