@@ -1,6 +1,6 @@
 """Build a library on this machine and on Ray, with one worker and with two.
 
-    python -m benchmarks.two_engines [--copies N] [--model hashing|bundled]
+    python -m benchmarks.two_engines [--copies N] [--model hashing|bundled|shipped]
         [--raw FOLDER [--template papers|law|...]] [--places "local, 2" "ray, 2"]
 
 The library is the sample, with copies, or what FOLDER holds. Each build is a process of its own,
@@ -32,6 +32,8 @@ MODELS = {
     "hashing": {"kind": "hashing", "model": "words"},
     "bundled": {"kind": "bundled", "model": "all-MiniLM-L6-v2", "dtype": "int8"},
 }
+# The models of the namespace's template, else the three of configs/rag.yaml.
+SHIPPED = "shipped"
 PLACES = {"local, 2": ("local", 2), "ray, 1": ("ray", 1), "ray, 2": ("ray", 2)}
 # Equal vectors, but for the order in which sums were made.
 _TOLERANCE = 1e-5
@@ -53,9 +55,12 @@ def _processor_seconds() -> float:
 def _make(root: Path, asked: argparse.Namespace) -> None:
     from rag_assets.workspace import create_workspace
 
-    workspace, _ = create_workspace(root, asked.template)
-    config = {"hex_digits": 1, "embed": {"models": [MODELS[asked.model]]}}
-    (workspace.root / "config.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    create_workspace(root, asked.template)
+    path = root / "namespaces" / f"{asked.template}.yaml"
+    settings = {**yaml.safe_load(path.read_text(encoding="utf-8")), "hex_digits": 1}
+    if asked.model != SHIPPED:
+        settings["embed"] = {"models": [MODELS[asked.model]]}
+    path.write_text(yaml.safe_dump(settings), encoding="utf-8")
     if asked.raw:
         shutil.copytree(asked.raw, root / "raw", dirs_exist_ok=True)
     else:
@@ -186,7 +191,7 @@ def _vectors(root: Path, name: str) -> dict[tuple[str, str], Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--copies", type=int, default=0, help="notes and papers besides")
-    parser.add_argument("--model", choices=MODELS, default="bundled")
+    parser.add_argument("--model", choices=[*MODELS, SHIPPED], default="bundled")
     parser.add_argument("--raw", type=Path, help="a folder of files instead of the sample")
     parser.add_argument("--template", default="thesis", help="of the namespace")
     parser.add_argument("--places", choices=PLACES, nargs="+", default=list(PLACES))
