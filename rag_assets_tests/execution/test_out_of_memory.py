@@ -90,6 +90,7 @@ def test_a_worker_without_memory_costs_the_job_at_hand(
     assert ended(group) == (who is KERNEL)
 
 
+@pytest.mark.slow
 def test_a_job_that_never_has_the_memory_is_given_up_and_the_others_are_done(
     group: Path, tmp_path: Path
 ) -> None:
@@ -116,6 +117,7 @@ def test_a_document_whose_process_the_kernel_ends_fails_alone_and_is_parsed_with
     assert begun(folder) == {**dict.fromkeys("abcdef", 1), "x": 2}
 
 
+@pytest.mark.slow
 def test_of_documents_whose_actor_ray_ends_none_is_lost_or_parsed_twice(
     group: Path, tmp_path: Path
 ) -> None:
