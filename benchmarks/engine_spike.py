@@ -1,14 +1,16 @@
 """The same passages encoded by this machine, by our actors on Ray, by Ray Data and by Daft.
 
-    python -m benchmarks.engine_spike WORKSPACE NAMESPACE [--texts 2000] [--ways ours daft ...]
-        [--harm row|worker]
+    python -m benchmarks.engine_spike WORKSPACE NAMESPACE [--texts 2000]
+        [--ways local ray ray-data daft daft-ray]
+        [--harm row|worker] [--folder FOLDER]
 
 It needs a library that was built, the extra `ray`, for Ray Data `pandas`, and `daft` (0.7.26); what
 is missing is said. Each way is a process of its own with two workers of one thread (the local one:
 one process, two threads), and prints seconds of the clock and of the processors, the most memory of
 all its processes together (10⁶ bytes, shared pages counted in each), how many texts were encoded,
-and how far its vectors are from the local ones. With --harm the text in the middle raises, or ends
-its worker the first time.
+and how far its vectors are from the local ones. Ray's workers, which are nice to others as it
+ships (15), have the same priority as the rest. With --harm the text in the middle raises, or ends
+its worker the first time. FOLDER keeps the vectors: a second run need not make the local ones.
 """
 
 import argparse
@@ -179,13 +181,15 @@ def main() -> None:
     parser.add_argument("--texts", type=int, default=2000)
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
     parser.add_argument("--harm", choices=["row", "worker"], default="")
+    parser.add_argument("--folder", type=Path, help="where the vectors are kept")
     parser.add_argument("--work", choices=WAYS, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.work:
         _work(asked.work)
         return
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+        folder = asked.folder or Path(name)
+        folder.mkdir(parents=True, exist_ok=True)
         texts = _texts(asked.workspace, asked.namespace, asked.texts)
         (folder / "texts.json").write_text(json.dumps(texts))
         (folder / "harmful.txt").write_text(texts[len(texts) // 2])
@@ -193,9 +197,13 @@ def main() -> None:
             for path in (folder / "encoded", folder / "harmed"):
                 path.unlink(missing_ok=True)
             environment = {
-                **os.environ, FOLDER: name, HARM: asked.harm, "DO_NOT_TRACK": "1",
-                "RAY_USAGE_STATS_ENABLED": "0", "OMP_NUM_THREADS": "2" if way == "local" else "1",
+                **os.environ, FOLDER: str(folder), HARM: asked.harm, "DO_NOT_TRACK": "1",
+                "RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0",
             }  # fmt: skip
+            # Ray gives each of our actors a thread, where nothing else is said.
+            environment.pop("OMP_NUM_THREADS", None)
+            if way not in {"local", "ray"}:
+                environment["OMP_NUM_THREADS"] = "1"
             print(f"== {way}", flush=True)
             words = [str(asked.workspace), asked.namespace, "--work", way]
             done = subprocess.run(
@@ -205,7 +213,7 @@ def main() -> None:
             counts = (folder / "encoded").read_text().split()
             print(f"exit code {done.returncode}; {sum(map(int, counts))} texts were encoded")
             own, local = folder / f"{way}.npy", folder / "local.npy"
-            if own.exists() and local.exists():
+            if done.returncode == 0 and local.exists():
                 print(f"vectors at most {np.abs(np.load(own) - np.load(local)).max():.1e} apart")
 
 
