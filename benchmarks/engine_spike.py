@@ -210,7 +210,8 @@ def main() -> None:
                 [sys.executable, "-m", "benchmarks.engine_spike", *words],
                 env=environment, check=False,
             )  # fmt: skip
-            counts = (folder / "encoded").read_text().split()
+            path = folder / "encoded"
+            counts = path.read_text().split() if path.exists() else []
             print(f"exit code {done.returncode}; {sum(map(int, counts))} texts were encoded")
             own, local = folder / f"{way}.npy", folder / "local.npy"
             if done.returncode == 0 and local.exists():
