@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 import psutil
 
-from benchmarks.two_engines import MODELS, _processor_seconds
+from benchmarks.two_engines import MODELS
 from rag_assets.embedding import EmbeddingModel, embedding_models
 from rag_assets.embedding.encoding import encode_texts
 from rag_assets.execution import open_engine
@@ -74,11 +74,10 @@ def _model() -> Watched:
 
 def _ours(texts: list[str], name: str) -> Any:
     with open_engine(name) as engine:  # type: ignore[arg-type]
-        vectors = encode_texts(
+        return encode_texts(
             _model(), texts, engine, lambda said: print("told:", said),
             lambda done, _: print("progress:", done) if done % BATCH == 0 else None,
         )  # fmt: skip
-        return vectors, _processor_seconds()
 
 
 def _ray_data(texts: list[str], _: str) -> Any:
@@ -98,7 +97,7 @@ def _ray_data(texts: list[str], _: str) -> Any:
         Encoder, batch_size=BATCH, concurrency=2, num_cpus=1
     )
     by_place = {row["place"]: row["vector"] for row in found.take_all()}
-    return [by_place[place] for place in range(len(texts))], _processor_seconds()
+    return [by_place[place] for place in range(len(texts))]
 
 
 def _daft(texts: list[str], way: str) -> Any:
@@ -125,7 +124,7 @@ def _daft(texts: list[str], way: str) -> Any:
     frame = daft.from_pydict({"place": list(range(len(texts))), "text": texts})
     frame = frame.into_batches(BATCH).with_column("vector", Encoder().encode(daft.col("text")))
     found = frame.sort("place").to_pydict()["vector"]
-    return [np.array(each, np.float32) for each in found], _processor_seconds()
+    return [np.array(each, np.float32) for each in found]
 
 
 WAYS = {"local": _ours, "ray": _ours, "ray-data": _ray_data, "daft": _daft, "daft-ray": _daft}
@@ -136,6 +135,8 @@ def _work(way: str) -> None:
     folder = Path(os.environ[FOLDER])
     texts = json.loads((folder / "texts.json").read_text())
     most, ended = [0], threading.Event()
+    # By process, as last seen: Ray's workers are nobody's children once they have ended.
+    seconds: dict[int, float] = {}
 
     def watch() -> None:
         while not ended.wait(0.2):
@@ -143,19 +144,26 @@ def _work(way: str) -> None:
             for process in (me := psutil.Process(), *me.children(recursive=True)):
                 try:
                     total += process.memory_info().rss
+                    times = process.cpu_times()
                 except psutil.NoSuchProcess:
                     continue
+                seconds[process.pid] = times.user + times.system
             most[0] = max(most[0], total)
 
-    threading.Thread(target=watch, daemon=True).start()
+    watching = threading.Thread(target=watch)
+    watching.start()
     clock = time.monotonic()
-    vectors, processor = WAYS[way](texts, way)
+    try:
+        vectors = WAYS[way](texts, way)
+        wall = time.monotonic() - clock
+    finally:
+        ended.set()
+        watching.join()
     figures = {
-        "wall": round(time.monotonic() - clock, 1),
-        "processor": round(processor, 1),
+        "wall": round(wall, 1),
+        "processor": round(sum(seconds.values()), 1),
         "megabytes": most[0] // 1_000_000,
     }
-    ended.set()
     np.save(folder / f"{way}.npy", np.array(vectors))
     print(json.dumps(figures))
 
