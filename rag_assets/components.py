@@ -10,12 +10,17 @@
 `dg list components` names both types, since `pyproject.toml` registers this module.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import dagster as dg
 
-from rag_assets.definitions import build_namespace_definitions, build_workspace_definitions
+from rag_assets.definitions import (
+    RESOURCES,
+    build_namespace_definitions,
+    build_workspace_definitions,
+)
 from rag_assets.model import ConfigurationError
 from rag_assets.workspace import Workspace
 
@@ -36,11 +41,25 @@ WorkspacePath = Annotated[
 ]
 
 
+BindsEngine = Annotated[
+    bool,
+    dg.Resolver.default(
+        description="Whether the resource `engine` is the one of rag-assets; false where the "
+        "project binds its own, an `EngineResource` of rag_assets.assets.",
+    ),
+]
+
+
+def _resources(binds_engine: bool) -> Mapping[str, object]:
+    return RESOURCES if binds_engine else {}
+
+
 class RagNamespace(dg.Component, dg.Model, dg.Resolvable):
     """One namespace of a rag-assets workspace: from raw files to a publication."""
 
     workspace: WorkspacePath
     namespace: str
+    binds_engine: BindsEngine = True
 
     def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
         """Return the namespace's assets, checks, sensors and job.
@@ -56,13 +75,16 @@ class RagNamespace(dg.Component, dg.Model, dg.Resolvable):
                 f"{context.path}: {workspace.root} has no namespace '{self.namespace}' (declared: "
                 f"{known}). Correct 'namespace', or run `rag namespace add {self.namespace}` there."
             )
-        return build_namespace_definitions(workspace.namespace(self.namespace))
+        return build_namespace_definitions(
+            workspace.namespace(self.namespace), resources=_resources(self.binds_engine)
+        )
 
 
 class RagWorkspace(dg.Component, dg.Model, dg.Resolvable):
     """A whole rag-assets workspace: its namespaces, evidence packs, audits and evaluations."""
 
     workspace: WorkspacePath
+    binds_engine: BindsEngine = True
 
     def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:  # noqa: ARG002
         """Return everything that `rag ui` shows of the workspace.
@@ -70,4 +92,6 @@ class RagWorkspace(dg.Component, dg.Model, dg.Resolvable):
         Raises:
             WorkspaceError: there is no workspace.
         """
-        return build_workspace_definitions(Workspace.open(self.workspace))
+        return build_workspace_definitions(
+            Workspace.open(self.workspace), _resources(self.binds_engine)
+        )

@@ -2,18 +2,21 @@
 
 import logging
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 import dagster as dg
 
 from rag_assets.assets import (
     DRAFTS,
+    ENGINE,
     EVALUATION_SETS,
     FEEDBACK_REVISIONS,
     QUESTIONS,
     RECIPE_RUNS,
+    EngineResource,
     build_audit_assets,
     build_evaluation_sets_asset,
     build_lab_assets,
@@ -39,6 +42,9 @@ from rag_assets.workspace import Namespace, Workspace, require_own_environment
 
 _log = logging.getLogger(__name__)
 
+# One object, so that the definitions of several namespaces merge.
+RESOURCES: Mapping[str, object] = MappingProxyType({ENGINE: EngineResource()})
+
 # The name of each workspace asset's dynamic partitions.
 DYNAMIC_PARTITIONS = {
     "evidence_packs": str(QUESTIONS.name),
@@ -53,12 +59,15 @@ DYNAMIC_PARTITIONS = {
 
 
 def build_namespace_definitions(
-    namespace: Namespace, summaries: Sequence[str] = ()
+    namespace: Namespace,
+    summaries: Sequence[str] = (),
+    resources: Mapping[str, object] = RESOURCES,
 ) -> dg.Definitions:
     """Return the assets, checks, sensors and the job of one namespace.
 
     Args:
         summaries: assets of the workspace that its job makes besides; none where it stands alone.
+        resources: what the assets need; none where the code location binds `engine` itself.
     """
     with _quiet():
         group = build_namespace_assets(namespace)
@@ -74,6 +83,7 @@ def build_namespace_definitions(
             asset_checks=build_namespace_checks(namespace),
             sensors=build_namespace_sensors(namespace, job.name),
             jobs=[job],
+            resources=resources,
         )
 
 
@@ -83,14 +93,18 @@ def build_definitions(workspace: Workspace) -> dg.Definitions:
     return dg.Definitions.merge(build_workspace_definitions(workspace), executor)
 
 
-def build_workspace_definitions(workspace: Workspace) -> dg.Definitions:
+def build_workspace_definitions(
+    workspace: Workspace, resources: Mapping[str, object] = RESOURCES
+) -> dg.Definitions:
     """Return everything of a workspace, for a code location that may hold other things too.
+
+    Its resources are those of `build_namespace_definitions`.
 
     A namespace whose file cannot be read is left out: the others go on. Whoever asks for the
     definitions says so (`defs`, the sensors of questions and drafts, the commands).
     """
     namespaces = workspace.sound_namespaces()[0]
-    parts = [build_namespace_definitions(each, PARSE_SUMMARIES) for each in namespaces]
+    parts = [build_namespace_definitions(each, PARSE_SUMMARIES, resources) for each in namespaces]
     indexes, parses = (
         [dg.AssetKey([namespace.name, stage]) for namespace in namespaces]
         for stage in ("search_index", PARSES)

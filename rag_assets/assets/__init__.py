@@ -5,6 +5,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from rag_assets.assets.audits import DRAFTS, build_audit_assets, metadata_of_audit
+from rag_assets.assets.engine import ENGINE, EngineResource
 from rag_assets.assets.evaluation_sets import EVALUATION_SETS, build_evaluation_sets_asset
 from rag_assets.assets.lab_feedback import (
     FEEDBACK_REVISIONS,
@@ -52,6 +53,7 @@ def _builder(stage: str) -> "Callable[[Namespace], dg.AssetsDefinition]":
 
 __all__ = [
     "DRAFTS",
+    "ENGINE",
     "EVALUATION_SETS",
     "FEEDBACK_REVISIONS",
     "INDEX_ASSET",
@@ -62,6 +64,7 @@ __all__ = [
     "RETRY_TAG",
     "RUNS_ASSET",
     "STATE_TAG",
+    "EngineResource",
     "assets_of_question",
     "build_audit_assets",
     "build_evaluation_sets_asset",

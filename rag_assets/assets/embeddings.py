@@ -5,7 +5,6 @@ import dagster as dg
 from rag_assets.assets.options import ENCODERS
 from rag_assets.assets.stage import StageCall, build_stage_asset
 from rag_assets.embedding import EMBEDDING_VERSION, embedding_models, refresh_embeddings
-from rag_assets.execution import open_engine
 from rag_assets.model import StageOutcome
 from rag_assets.workspace import Namespace
 
@@ -21,11 +20,12 @@ def build_embeddings_asset(declared: Namespace) -> dg.AssetsDefinition:
         str(EMBEDDING_VERSION),
         _work,
         ENCODERS,
+        has_jobs=True,
     )
 
 
 def _work(call: StageCall) -> dict[str, StageOutcome]:
-    with open_engine(call.namespace.settings.engine) as engine:
+    with call.engine.opened(call.namespace) as engine:
         return refresh_embeddings(
             call.namespace,
             call.inventory,

@@ -4,7 +4,6 @@ import dagster as dg
 
 from rag_assets.assets.options import RETRY_TAG, flag
 from rag_assets.assets.stage import StageCall, build_stage_asset
-from rag_assets.execution import open_engine
 from rag_assets.model import StageOutcome
 from rag_assets.parsing import STAGE_VERSION, refresh_parse_reports
 from rag_assets.workspace import Namespace
@@ -20,11 +19,12 @@ def build_parse_reports_asset(declared: Namespace) -> dg.AssetsDefinition:
         {"python", "parquet"},
         STAGE_VERSION,
         _work,
+        has_jobs=True,
     )
 
 
 def _work(call: StageCall) -> dict[str, StageOutcome]:
-    with open_engine(call.namespace.settings.engine) as engine:
+    with call.engine.opened(call.namespace) as engine:
         return refresh_parse_reports(
             call.namespace,
             call.inventory,

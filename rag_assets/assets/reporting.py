@@ -7,6 +7,7 @@ and texts, which others wrote, stand in cells of a table, which are plain, or ar
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import dagster as dg
@@ -156,11 +157,13 @@ def run_metadata(asset: dg.AssetKey, outcomes: Mapping[str, StageOutcome]) -> Me
 
 
 def report_partitions(
-    context: dg.AssetExecutionContext, outcomes: Mapping[str, StageOutcome]
+    context: dg.AssetExecutionContext,
+    outcomes: Mapping[str, StageOutcome],
+    of_run: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
     """Give each partition of a range run its own metadata, and say in the log what changed.
 
-    The totals of the run come first in each.
+    The totals of the run come first in each, and `of_run`, what else is told of the run, last.
     """
     whole = run_metadata(context.asset_key, outcomes)
     for partition, outcome in outcomes.items():
@@ -168,7 +171,7 @@ def report_partitions(
         if whole and not outcome.documents and not outcome.warnings:
             # Noughts below the totals would be read as if nothing was there.
             own = {name: own[name] for name in ("documents", "digest")}
-        context.add_asset_metadata({**whole, **own}, partition_key=partition)
+        context.add_asset_metadata({**whole, **own, **of_run}, partition_key=partition)
         for warning in outcome.warnings:
             context.log.warning(warning)
         for document in outcome.documents:

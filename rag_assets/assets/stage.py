@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import dagster as dg
 
+from rag_assets.assets.engine import ENGINE, EngineResource
 from rag_assets.assets.options import (
     OWNERS,
     progress_reporter,
@@ -29,6 +30,12 @@ class StageCall:
     notify: Notify
     on_progress: Progress | None
 
+    @property
+    def engine(self) -> EngineResource:
+        """What does its jobs; only of a stage that was built with `has_jobs`."""
+        resource: EngineResource = self.context.resources.engine
+        return resource
+
 
 Work = Callable[[StageCall], dict[str, StageOutcome]]
 
@@ -51,11 +58,14 @@ def build_stage_asset(
     code_version: str,
     work: Work,
     pool: str | None = None,
+    *,
+    has_jobs: bool = False,
 ) -> dg.AssetsDefinition:
     """Return the asset of one stage: gather inputs, call `work`, report each partition.
 
     Args:
         pool: of which a team's Dagster lets only so many steps run at a time.
+        has_jobs: it gives jobs to an engine.
     """
 
     @dg.asset(
@@ -69,6 +79,7 @@ def build_stage_asset(
         partitions_def=partitions_of(declared),
         backfill_policy=dg.BackfillPolicy.single_run(),
         pool=pool,
+        required_resource_keys={ENGINE} if has_jobs else set(),
     )
     def stage(context: dg.AssetExecutionContext) -> None:
         namespace = reopen_namespace(
@@ -84,6 +95,7 @@ def build_stage_asset(
         )
         with signed_work(context, namespace, code_version):
             outcomes = work(call)
-        report_partitions(context, outcomes)
+        told = {ENGINE: call.engine.told(namespace)} if has_jobs else {}
+        report_partitions(context, outcomes, told)
 
     return stage

@@ -23,7 +23,7 @@ from rag_assets.execution.contract import (
     WorkerStoppedError,
 )  # fmt: skip
 from rag_assets.execution.local import LocalExecution
-from rag_assets.execution.ray_cluster import connect, deaths
+from rag_assets.execution.ray_cluster import connect, deaths, describe_death
 from rag_assets.model import ConfigurationError
 from rag_assets.storage import Notify
 
@@ -86,6 +86,13 @@ class RayExecution:
 
     def take_host(self, kind: object) -> Any:
         """Return an actor for a kind; those of other kinds give their cores back."""
+        # Want of memory ends actors without a job, too: that is no try of the next one's.
+        while (host := self._kept_host(kind)) is not None:
+            if _lives(host):
+                return host
+        return _start_host(kind)
+
+    def _kept_host(self, kind: object) -> Any:
         with self._guard:
             idle, self._idle = self._idle, []
             fitting = [host for known, host in idle if known == kind]
@@ -93,7 +100,7 @@ class RayExecution:
         for known, host in idle:
             if known != kind:
                 end_host(host)
-        return fitting[0] if fitting else _start_host(kind)
+        return fitting[0] if fitting else None
 
     def take_back(self, kind: object, host: Any) -> None:
         """Keep an actor whose jobs are done."""
@@ -150,13 +157,13 @@ class _Lane(Generic[JobT, ResultT]):
                 # What the worker raised, as it would have been raised here.
                 raise error.cause from error
             except deaths() as error:
-                self.host, trouble = None, str(error)
+                self.host, trouble = None, describe_death(error)
             if left:
                 self.placed.notify(
                     f"a worker to {self.placed.name} died; its job is given to another one "
-                    f"({left} tries left): {_first_line(trouble)}"
+                    f"({left} tries left): {trouble}"
                 )
-        return self.placed.give_up(job, _first_line(trouble))
+        return self.placed.give_up(job, trouble)
 
     def stop(self) -> None:
         """End the job at hand."""
@@ -237,10 +244,14 @@ def _start_host(kind: object) -> Any:
     return connect().remote(**options)(Host).remote(kind, __version__)
 
 
+def _lives(host: Any) -> bool:
+    try:
+        connect().get(host.part.remote())
+    except deaths():
+        return False
+    return True
+
+
 def end_host(host: Any) -> None:
     """End an actor; a parser's own process ends when its pipe closes."""
     connect().kill(host)
-
-
-def _first_line(text: str) -> str:
-    return text.strip().partition("\n")[0]

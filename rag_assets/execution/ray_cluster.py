@@ -44,13 +44,17 @@ def connect() -> Any:
                 "local", num_cpus=usable_processors(), include_dashboard=False,
                 object_store_memory=_STORE_BYTES, **quiet,
             )  # fmt: skip
-    except (ConnectionError, OSError, RuntimeError) as error:
-        where = f"{ADDRESS_VARIABLE}={address}" if address else "started on this machine"
-        reason = str(error).strip().partition("\n")[0]
+    except Exception as error:  # Ray raises just that where a machine is too busy to start it
+        reason = str(error).strip().partition("\n")[0].rstrip(".")
+        if not address:
+            raise ServiceError(
+                f"Ray does not start on this machine: {reason}. Run again when there is less to "
+                "do, or write `engine: local` into config.yaml."
+            ) from error
         raise ServiceError(
-            f"No Ray cluster answers ({where}): {reason}. Start it (`ray start --head`), correct "
-            f"{ADDRESS_VARIABLE}, set RAY_AUTH_MODE=token where the cluster asks for a token, or "
-            "write `engine: local` into config.yaml."
+            f"No Ray cluster answers ({ADDRESS_VARIABLE}={address}): {reason}. Start it (`ray "
+            f"start --head`), correct {ADDRESS_VARIABLE}, set RAY_AUTH_MODE=token where the "
+            "cluster asks for a token, or write `engine: local` into config.yaml."
         ) from error
     return ray
 
@@ -64,4 +68,19 @@ def deaths() -> tuple[type[Exception], ...]:
         exceptions.NodeDiedError,
         exceptions.OutOfMemoryError,  # Ray's own watch over a machine's memory
         exceptions.ObjectLostError,
+    )
+
+
+def describe_death(error: Exception) -> str:
+    """Return how a worker ended, on one line: as Ray says it, and where to look for the rest.
+
+    Of a process that the system ended Ray knows no more than that it is gone.
+    """
+    first, *more = str(error).strip().splitlines()
+    if not any("OOM killer" in line for line in more):
+        return first
+    where = [line.strip() for line in more if line.strip().startswith(("pid:", "ip:"))]
+    return (
+        f"{first.rstrip('.')} ({', '.join(where)}). Either the system ended its process for want "
+        "of memory, which `dmesg` there tells, or the process crashed"
     )

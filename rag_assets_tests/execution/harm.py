@@ -13,8 +13,13 @@ from rag_assets.parsing.contract import ParseHints
 from rag_assets.parsing.plain.markdown import MarkdownParser
 from rag_assets.settings import ParseSettings
 
+# The memory of a group of processes, as a container has it (version 1 of the interface).
+MEMORY = Path("/sys/fs/cgroup/memory")
 # Where parsers that are made without arguments write what they do, and read whom to kill.
 FOLDER = "RAG_TEST_HARM"
+# How much of the memory of its group `fill_memory` takes; with more than 1 the system ends it.
+SHARE = "RAG_TEST_SHARE"
+_PIECE_BYTES, _MOST_BYTES = 8_000_000, 8_000_000_000
 
 
 def note(folder: Path, name: str) -> int:
@@ -32,9 +37,23 @@ def begun(folder: Path) -> dict[str, int]:
     }
 
 
+def fill_memory() -> None:
+    """Take nearly all memory of the group, and wait to be ended for it."""
+    limit = int((MEMORY / "memory.limit_in_bytes").read_text())
+    if limit > _MOST_BYTES:
+        raise RuntimeError("this process has no group of its own: the machine would be filled")
+    held = []
+    while int((MEMORY / "memory.usage_in_bytes").read_text()) < limit * float(os.environ[SHARE]):
+        held.append(b"x" * _PIECE_BYTES)
+    threading.Event().wait()
+
+
 @dataclass(frozen=True)
 class Act:
-    """What a job does: `gives`, `fails` (as a value), `troubles`, `dies once` or `dies`."""
+    """What a job does: `gives`, `fails` (as a value), `troubles`, `dies` or `fills` (memory).
+
+    The last two also with `once`: at the first time.
+    """
 
     number: int
     what: str = "gives"
@@ -47,8 +66,13 @@ class Actor:
 
     def do(self, job: Act, on_part: OnPart[Act] | None) -> tuple[int, str]:
         times = note(self.folder, str(job.number)) if self.folder else 1
-        if job.what == "dies" or (job.what == "dies once" and times == 1):
+        if self.folder:
+            (self.folder / f"actor-{os.getpid()}").touch()
+        harm, _, once = job.what.partition(" ")
+        if harm == "dies" and (not once or times == 1):
             os.kill(os.getpid(), signal.SIGKILL)
+        if harm == "fills" and (not once or times == 1):
+            fill_memory()
         logging.getLogger("harm").warning("job %s", job.number)
         if job.what == "troubles":
             raise StorageError(f"job {job.number}: no room")
@@ -99,6 +123,8 @@ class Harming(MarkdownParser):
             threading.Event().wait()  # this process ends when it sees that nobody waits for it
         if "kill run" in text and times == 1:
             os.kill(int((folder / "run.pid").read_text()), signal.SIGKILL)
+        if "fill memory" in text and times == 1:
+            fill_memory()
         if "take memory" in text:
             bytearray(settings.megabytes_of_memory * 1_000_000)
         return super().parse(data, hints, settings)

@@ -1,10 +1,12 @@
 """Which engine is used, what it costs where there is nothing to do, and how work is cut for it."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ from hypothesis import strategies as st
 from rag_assets.embedding import embedding_models, encoding
 from rag_assets.embedding.encoding import JOB_TEXTS, EncodeJob, EncodeKind, EncodeResult
 from rag_assets.execution import Kind, LocalExecution, OnPart, open_engine
-from rag_assets.model import ConfigurationError, OutOfMemoryError, usable_processors
+from rag_assets.model import ConfigurationError, OutOfMemoryError, ServiceError, usable_processors
 from rag_assets.parsing.pool import ParseKind
 from rag_assets.settings import EmbedSettings, ModelSettings
 from rag_assets.storage import Notify
@@ -33,6 +35,34 @@ def test_without_ray_the_message_names_the_command(monkeypatch: pytest.MonkeyPat
         assert list(engine.map(Acts(), [], pytest.fail)) == []
         with pytest.raises(ConfigurationError, match=r"pip install 'rag-assets\[ray\]'"):
             list(engine.map(Acts(), [Act(0)], pytest.fail))
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        (None, "does not start on this machine: timed out. Run again when there is less to do"),
+        ("10.0.0.5:6379", "No Ray cluster answers (RAY_ADDRESS=10.0.0.5:6379): timed out. Start"),
+    ],
+)
+def test_a_ray_that_does_not_start_or_answer_is_told_with_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, address: str | None, told: str
+) -> None:
+    def init(*_: object, **__: object) -> None:
+        # What Ray raises where its own processes do not start in its time.
+        raise Exception("timed out.\nlong story")  # noqa: TRY002
+
+    monkeypatch.setitem(
+        sys.modules, "ray", SimpleNamespace(is_initialized=lambda: False, init=init)
+    )
+    if address:
+        monkeypatch.setenv("RAY_ADDRESS", address)
+    else:
+        monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    with (
+        open_engine("ray") as engine,
+        pytest.raises(ServiceError, match=re.escape(told)),
+    ):
+        list(engine.map(Acts(), [Act(0)], pytest.fail))
 
 
 def test_the_local_engine_imports_no_ray() -> None:

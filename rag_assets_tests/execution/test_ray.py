@@ -17,6 +17,7 @@ from rag_assets.model import ParseReport, StorageError, hash_bytes
 from rag_assets.parsing.job import ParseJob
 from rag_assets.parsing.pool import parse_files
 from rag_assets.parsing.registry import ParserRegistry
+from rag_assets.storage import Notify
 from rag_assets_tests.execution.harm import FOLDER, Act, Acts, Harming, begun
 from rag_assets_tests.parsing.conftest import make_settings
 
@@ -59,8 +60,10 @@ def folder(harmed: Path) -> Iterator[Path]:
         path.rmdir() if path.is_dir() else path.unlink()
 
 
-def parse(folder: Path, engine: Execution) -> dict[str, ParseReport]:
-    """Parse every note of a folder; return the reports by name."""
+def parse(
+    folder: Path, engine: Execution, notify: Notify = lambda _: None, **changes: object
+) -> dict[str, ParseReport]:
+    """Parse every note of a folder with changed settings; return the reports by name."""
     ParserRegistry.register("text/markdown", Harming())
     try:
         names = {hash_bytes(path.read_bytes()): path for path in sorted(folder.glob("*.md"))}
@@ -69,7 +72,8 @@ def parse(folder: Path, engine: Execution) -> dict[str, ParseReport]:
             for content, path in names.items()
         ]
         (folder / "out").mkdir(exist_ok=True)
-        reports = list(parse_files(jobs, make_settings(workers=2), execution=engine))
+        settings = make_settings(**{"workers": 2, **changes})
+        reports = list(parse_files(jobs, settings, execution=engine, notify=notify))
     finally:
         ParserRegistry.unregister("text/markdown")
     assert len(reports) == len(jobs)
@@ -127,6 +131,19 @@ def test_a_killed_worker_costs_the_job_at_hand(
     )
     (sentence,) = said
     assert "a worker to act died; its job is given to another one (2 tries left)" in sentence
+
+
+def test_a_worker_that_died_between_two_jobs_costs_neither_a_try(
+    engine: Execution, folder: Path
+) -> None:
+    jobs = [Act(number) for number in range(4)]
+    list(engine.map(Acts(folder), jobs, pytest.fail))
+    actors = [psutil.Process(int(path.name.partition("-")[2])) for path in folder.glob("actor-*")]
+    assert actors
+    for actor in actors:
+        actor.kill()
+    psutil.wait_procs(actors, timeout=_SECONDS)
+    assert len(list(engine.map(Acts(folder), jobs, pytest.fail))) == len(jobs)
 
 
 def test_a_job_that_kills_every_worker_is_given_up(engine: Execution, folder: Path) -> None:
