@@ -77,6 +77,13 @@ class Bucket(Protocol):
                 applied later, if its condition holds then. Begin again from what is there.
         """
 
+    def copy(self, source: str, key: str) -> bool:
+        """Have an object under another key too, whatever that has, without sending it.
+
+        Returns:
+            False where there is no such object, or the server copies none of its size.
+        """
+
     def list(self, prefix: str) -> Iterator[StoredObject]:
         """Yield the objects whose keys begin so, sorted, as far as the server knows at once."""
 

@@ -63,7 +63,7 @@ def refresh(path: Path) -> Place | None:
 def adopt(mount: Mount) -> None:
     """Before a bucket is first asked: what the folder had before it was a cache is put there."""
     if not mount.is_adopted:
-        from rag_assets.storage.shipping import adopt_files
+        from rag_assets.storage.adopting import adopt_files
 
         adopt_files(mount)
 

@@ -170,6 +170,24 @@ class S3Bucket:
         before = self._writes_before(key, expected)
         return None if before is None else self._put(key, content, expected, before)
 
+    def copy(self, source: str, key: str) -> bool:
+        """Have an object under another key too, whatever that has, without sending it.
+
+        Returns:
+            False where there is no such object, or one of more than 5 GiB.
+        """
+
+        def ask() -> bool:
+            try:
+                self._server.copy(source, key)
+            except client_errors() as error:
+                if is_absence(error) or code_of(error) == "InvalidRequest":  # too large
+                    return False
+                raise
+            return True
+
+        return self._server.attempt(key, ask)
+
     def list(self, prefix: str) -> Iterator[StoredObject]:
         """Yield the objects whose keys begin so, sorted, as far as the server knows at once.
 

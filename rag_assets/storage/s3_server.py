@@ -73,6 +73,11 @@ class Server:
         whole = self._prefix + key
         return getattr(self._connected(), operation)(Bucket=self._bucket, Key=whole, **options)
 
+    def copy(self, source: str, key: str) -> None:
+        """Let the server copy an object with its metadata, as boto3 raises what hinders it."""
+        named = {"Bucket": self._bucket, "Key": self._prefix + source}
+        self.ask("copy_object", key, CopySource=named)
+
     def page(self, prefix: str, token: str | None) -> tuple[dict[str, Any], str | None]:
         """Return the entries of a page of a listing by key, and the token of the next page."""
         more = {"ContinuationToken": token} if token else {}

@@ -23,21 +23,20 @@ from typing import TypeVar
 from rag_assets.model import DamagedFileError, LockedError
 from rag_assets.storage.atomic import (
     explained_errors,
+    link_file,
     remove_folder,
     sync_path,
     temporary_name,
     write_text,
 )
 from rag_assets.storage.bucket import WHATEVER, Bucket, StoredObject
-from rag_assets.storage.copies import adopt, digest_of, know_version
-from rag_assets.storage.locks import changing_folder, hold_lock
+from rag_assets.storage.copies import adopt, digest_of
+from rag_assets.storage.locks import changing_folder
 from rag_assets.storage.mounts import Mount, folder_place, place_of
 
 _log = logging.getLogger(__name__)
 MANIFEST = "manifest.json"
 _LISTS = "publications"
-# Says which bucket has all that the folder had.
-_ADOPTED = ".store.json"
 # Files that are sent or fetched at a time: a table has some dozens, most of them small.
 _AT_ONCE = 8
 # Files without a list are of a publication that is being put, for so long at least.
@@ -66,7 +65,7 @@ class _Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class _Shelf:
+class Shelf:
     """The publications of a namespace in a bucket."""
 
     folder: Path
@@ -75,12 +74,15 @@ class _Shelf:
 
     @property
     def bucket(self) -> Bucket:
+        """The bucket that has them."""
         return self.mount.bucket
 
     def list_key(self, name: str) -> str:
+        """Return the key of the list of a publication."""
         return f"{self.prefix}{_LISTS}/{name}.json"
 
     def file_key(self, name: str, file: _File) -> str:
+        """Return the key of one of its files."""
         return f"{self.prefix}{name}/{file.sha256}"
 
     def find(self, name: str) -> _Listed | None:
@@ -106,12 +108,12 @@ class _Shelf:
             ) from error
 
 
-def _shelf_of(folder: Path) -> _Shelf | None:
+def _shelf_of(folder: Path) -> Shelf | None:
     mounted = folder_place(folder)
     if mounted is None:
         return None
     adopt(mounted[0])
-    return _Shelf(folder, *mounted)
+    return Shelf(folder, *mounted)
 
 
 def has_publication(folder: Path, name: str) -> bool | None:
@@ -159,10 +161,16 @@ def fetch_publication(publication: Path) -> bool:
     return True
 
 
-def _fetch_files(shelf: _Shelf, name: str, files: Iterable[_File], folder: Path) -> bool:
+def _fetch_files(shelf: Shelf, name: str, files: Iterable[_File], folder: Path) -> bool:
+    here = {file.sha256: path for path, file, _ in _files_here(shelf)}
+
     def fetch(file: _File) -> bool:
         target = folder / file.name
         target.parent.mkdir(parents=True, exist_ok=True)
+        # What grew from another publication has most of its files.
+        copy = here.get(file.sha256)
+        if copy is not None and link_file(copy, target):
+            return True
         found = shelf.bucket.download(shelf.file_key(name, file), target)
         return (
             found is not None
@@ -171,6 +179,17 @@ def _fetch_files(shelf: _Shelf, name: str, files: Iterable[_File], folder: Path)
         )
 
     return all(_at_once(fetch, files))
+
+
+def _files_here(shelf: Shelf) -> Iterator[tuple[Path, _File, str]]:
+    """Yield the files of this machine's whole copies, what is listed of them, and their keys."""
+    for manifest in shelf.folder.glob(f"[!.]*/{MANIFEST}"):
+        name = manifest.parent.name
+        listed = shelf.find(name)
+        for file in listed.files if listed else ():
+            path = manifest.parent / file.name
+            if path.is_file() and path.stat().st_size == file.size:
+                yield path, file, shelf.file_key(name, file)
 
 
 def _install(folder: Path, publication: Path) -> None:
@@ -198,7 +217,7 @@ def _folder_beside(publication: Path) -> Iterator[Path]:
             shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _drop_copies(shelf: _Shelf, but: str) -> None:
+def _drop_copies(shelf: Shelf, but: str) -> None:
     """Remove copies of publications that the bucket has no more: retired on another machine."""
     for path in shelf.folder.glob(f"[!.]*/{MANIFEST}"):
         name = path.parent.name
@@ -232,7 +251,7 @@ def ship_publication(publication: Path, built: Path) -> bool:
     shelf = _shelf_of(publication.parent)
     if shelf is None:
         return True
-    name, content = publication.name, _put_files(shelf, publication.name, built)
+    name, content = publication.name, put_files(shelf, publication.name, built)
     key = shelf.list_key(name)
     if shelf.bucket.put(key, content, None) is not None:
         return True
@@ -247,12 +266,23 @@ def ship_publication(publication: Path, built: Path) -> bool:
     return True
 
 
-def _put_files(shelf: _Shelf, name: str, built: Path) -> bytes:
+def put_files(shelf: Shelf, name: str, built: Path) -> bytes:
     """Put the files of a publication, and return its list."""
     paths = sorted(path for path in built.rglob("*") if path.is_file())
+    linked = {path.stat().st_ino for path in paths if path.stat().st_nlink > 1}
+    # Of a publication that grew: the same files as in the one before, which are there already.
+    there = {
+        path.stat().st_ino: (file.sha256, key)
+        for path, file, key in (_files_here(shelf) if linked else ())
+        if path.stat().st_ino in linked
+    }
 
     def put(path: Path) -> _File:
-        file = _File(path.relative_to(built).as_posix(), path.stat().st_size, digest_of(path))
+        known = path.stat()
+        sha256, source = there.get(known.st_ino) or (digest_of(path), None)
+        file = _File(path.relative_to(built).as_posix(), known.st_size, sha256)
+        if source is not None and shelf.bucket.copy(source, shelf.file_key(name, file)):
+            return file
         shelf.bucket.put(shelf.file_key(name, file), path, WHATEVER)
         return file
 
@@ -309,69 +339,6 @@ def remove_unlisted(folder: Path) -> tuple[str, ...]:
                 shelf.bucket.delete(each.key)
             gone.append(shelf.bucket.describe(f"{shelf.prefix}{name}/"))
     return tuple(gone)
-
-
-def adopt_files(mount: Mount) -> None:
-    """Put there what a workspace had on its disk before it had this store, once.
-
-    Where the bucket has something, that holds: another machine has put it.
-
-    Raises:
-        StorageError: the bucket cannot be reached; the next command begins again.
-    """
-    note = mount.root / "data" / _ADOPTED  # with the copies: machines may share meta/
-    with mount.guard:
-        if mount.is_adopted:
-            return
-        if not _is_noted(note, mount):
-            lock = mount.root / "meta" / "locks" / "store.lock"
-            with hold_lock(lock, "the store of this workspace", _log.warning):
-                if not _is_noted(note, mount):
-                    _adopt_data(mount)
-                    _adopt_publications(mount)
-                    write_text(note, json.dumps({"url": mount.url}))
-        mount.is_adopted = True
-
-
-def _is_noted(note: Path, mount: Mount) -> bool:
-    try:
-        noted = json.loads(note.read_bytes())
-    except (FileNotFoundError, ValueError):
-        return False
-    return isinstance(noted, dict) and noted.get("url") == mount.url
-
-
-def _adopt_data(mount: Mount) -> None:
-    found = [path for path in sorted((mount.root / "data").rglob("*")) if path.is_file()]
-    places = [place for path in found if (place := place_of(path)) is not None]
-    if not places:
-        return
-    _log.warning("%s: putting %d files of this workspace there", mount.url, len(places))
-    listed = {each.key for each in mount.bucket.list("data/")}
-    for place in places:
-        if place.key in listed and mount.bucket.find(place.key) is not None:
-            continue
-        version = mount.bucket.put(place.key, place.path, None)
-        if version is not None and not place.is_named:
-            with changing_folder(place.path):
-                know_version(place, version)
-
-
-def _adopt_publications(mount: Mount) -> None:
-    for folder in sorted((mount.root / "index").glob("[!.]*/")):
-        pointer = place_of(folder / "current.json")
-        if pointer is None or not pointer.path.is_file():
-            continue
-        if mount.bucket.find(pointer.key) is not None:
-            continue
-        shelf = _Shelf(folder, mount, f"index/{folder.name}/")
-        for manifest in sorted(folder.glob(f"[!.]*/{MANIFEST}")):
-            name = manifest.parent.name
-            mount.bucket.put(shelf.list_key(name), _put_files(shelf, name, manifest.parent), None)
-        version = mount.bucket.put(pointer.key, pointer.path, None)
-        if version is not None:
-            with changing_folder(pointer.path):
-                know_version(pointer, version)
 
 
 def _at_once(do: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:

@@ -60,6 +60,10 @@ class WatchedBucket(MemoryBucket):
         with self._serving("put", key):
             return super().put(key, data, expected)
 
+    def copy(self, source: str, key: str) -> bool:
+        with self._serving("copy", key):
+            return super().copy(source, key)
+
     def list(self, prefix: str) -> Iterator[StoredObject]:
         with self._serving("list", prefix):
             found = list(super().list(prefix))

@@ -51,6 +51,13 @@ class MemoryBucket:
             self._objects[key] = content, time.time()
         return hash_bytes(content)
 
+    def copy(self, source: str, key: str) -> bool:
+        self.before("copy")
+        with self._lock:
+            if source in self._objects:
+                self._objects[key] = self._objects[source][0], time.time()
+        return source in self._objects
+
     def list(self, prefix: str) -> Iterator[StoredObject]:
         self.before("list")
         for key, found in sorted(self._objects.items()):
