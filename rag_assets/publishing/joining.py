@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rag_assets.chunking import PATH_SEPARATOR, locate_pages, parents_schema
-from rag_assets.editing import Passages, passages_schema
+from rag_assets.editing import Passages, count_passages, passages_schema
 from rag_assets.embedding import CHUNK_INPUTS, EmbeddingModel, chunk_input, embeddings_schema
 from rag_assets.law.structure import PATH_SEPARATOR as LEVEL_SEPARATOR
 from rag_assets.model import RecordsMovedError, hash_text
@@ -52,6 +52,7 @@ def join_tables(
     passages: Passages,
     made: Mapping[str, Entry],
     named: Collection[str] | None = None,
+    added: Collection[str] | None = None,
 ) -> dict[str, pa.Table]:
     """Return the tables by name; `chunks` with its vectors, rows in each table's order.
 
@@ -62,14 +63,17 @@ def join_tables(
         passages: reads the chunks.
         made: the entry of each content's passages.
         named: contents whose entities are known; None for no tables of entities.
+        added: contents that `parents` and `chunks` are limited to; None for all.
 
     Raises:
         RecordsMovedError: chunks and vectors do not belong together.
     """
     published = {f.content_hash: f for f in facts if f.status == "published"}
-    parents = _parents(namespace, published)
-    chunks = _chunks(namespace, published, models, encoded, passages)
-    counts = Counter(chunks["doc_uid"].to_pylist())
+    joined = {c: own for c, own in published.items() if added is None or c in added}
+    parents = _parents(namespace, joined)
+    chunks = _chunks(namespace, joined, models, encoded, passages)
+    counts = {own.doc_uid: count_passages(made[c]) for c, own in published.items()}
+    _check_counts(namespace, chunks, {own.doc_uid: counts[own.doc_uid] for own in joined.values()})
     by_content = {f.content_hash: f for f in facts}
     same = _same_texts(published)
     entities: dict[str, pa.Table] = {}
@@ -123,6 +127,18 @@ def join_tables(
         "chunk_edits": _table(list(edit_rows(namespace, published, passages, made)), CHUNK_EDITS),
         **entities,
     }
+
+
+def _check_counts(
+    namespace: Namespace, chunks: pa.Table, expected: Mapping[str | None, int]
+) -> None:
+    """Say where the rows of a record are others than its entries."""
+    found = Counter(chunks["doc_uid"].to_pylist())
+    if found != +Counter(expected):
+        raise RecordsMovedError(
+            f"{namespace.records}: the passages are others than they were a moment ago: another "
+            "run is replacing them. Run `rag index` again."
+        )
 
 
 def join_passages(

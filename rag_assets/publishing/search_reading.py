@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from rag_assets.model import DamagedFileError, RagError, UsageError
+from rag_assets.publishing.row_order import read_row_order
 from rag_assets.publishing.search_ann import (
     EXACT_ROWS,
     VectorIndex,
@@ -109,7 +110,7 @@ class SearchTable:
             self.columns = frozenset(self._dataset.schema.names)
 
             def remember() -> TableMemory:
-                return TableMemory(self._dataset)
+                return TableMemory(self._dataset, read_row_order(folder, self.rows))
 
             self._indexes = read_vector_indexes(folder)
             self._memory = shared_memory(self.path, remember) if uses_shared_cache else remember()
@@ -172,11 +173,8 @@ class SearchTable:
         """
         condition = f"regexp_like({BODY}, {quote_text(pattern)})"
         with _damage_explained(self.path):
-            found = self._dataset.scanner(
-                columns=["chunk_id"],
-                filter=f"({where}) AND {condition}" if where else condition,
-                scan_in_order=True,
-            ).to_table()
+            found = self._scan_in_order(f"({where}) AND {condition}" if where else condition,
+                                        ["chunk_id"])  # fmt: skip
         ids: list[str] = found.column("chunk_id").to_pylist()
         return ids
 
@@ -321,11 +319,17 @@ class SearchTable:
             columns: names to return; all without.
         """
         with _damage_explained(self.path):
-            return self._dataset.scanner(
-                columns=list(columns) if columns is not None else None,
-                filter=where,
-                scan_in_order=True,
-            ).to_table()
+            return self._scan_in_order(where, columns)
+
+    def _scan_in_order(self, where: str | None, columns: Sequence[str] | None) -> pa.Table:
+        is_plain = self._memory.order.is_plain
+        found = self._dataset.scanner(
+            columns=list(columns) if columns is not None else None,
+            filter=where,
+            scan_in_order=True,
+            with_row_id=not is_plain,
+        ).to_table()
+        return found if is_plain else self._memory.order.arrange_found(found)
 
     def _candidates(
         self, column: str, query: NDArray[np.float64], limit: int, where: str | None
@@ -337,7 +341,8 @@ class SearchTable:
             return self._memory.nearest(column, query, limit, passing)
         if passing is not None and len(passing) < EXACT_ROWS:
             return passing
-        return find_nearest(self._dataset, index, query, limit, where)
+        ids = find_nearest(self._dataset, index, query, limit, where)
+        return np.sort(self._memory.order.rows(ids))
 
     def _direction(self, column: str, vector: Sequence[float]) -> NDArray[np.float64] | None:
         """Return the question's vector at unit length, None where it has no direction."""

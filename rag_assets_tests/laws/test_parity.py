@@ -198,7 +198,9 @@ class HistoriesWithEntities(Histories):
     }
 
 
-def _run(examples: int, steps: int, *, fixed: bool, machine: type[Histories] = Histories) -> None:
+def run_histories(
+    examples: int, steps: int, *, fixed: bool, machine: type[Histories] = Histories
+) -> None:
     phases = [Phase.explicit, Phase.generate] + ([] if fixed else [Phase.shrink])
     run_state_machine_as_test(
         machine,
@@ -215,17 +217,17 @@ def _run(examples: int, steps: int, *, fixed: bool, machine: type[Histories] = H
 
 
 def test_clean_build_equals_short_histories() -> None:
-    _run(_QUICK_EXAMPLES, 14, fixed=True)
+    run_histories(_QUICK_EXAMPLES, 14, fixed=True)
 
 
 def test_clean_build_equals_short_histories_with_entities() -> None:
-    _run(_QUICK_EXAMPLES // 2, 14, fixed=True, machine=HistoriesWithEntities)
+    run_histories(_QUICK_EXAMPLES // 2, 14, fixed=True, machine=HistoriesWithEntities)
 
 
 @pytest.mark.slow
 def test_clean_build_equals_long_histories() -> None:
     """RAG_PARITY_EXAMPLES sets how many; other ones each time."""
-    _run(_LONG_EXAMPLES, 30, fixed=False)
+    run_histories(_LONG_EXAMPLES, 30, fixed=False)
 
 
 def test_clean_build_equals_a_history_with_every_event(tmp_path: Path) -> None:
