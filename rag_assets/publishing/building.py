@@ -311,7 +311,7 @@ def _build(
 
     ann_rows = namespace.settings.publish.ann_rows
     if plan and plan.growth:
-        written = grow_tables(folder, namespace, state.name, tables, plan, ann_rows, say)
+        written = grow_tables(folder, state.name, tables, plan.growth, plan.told, ann_rows, say)
     else:
         written = write_tables(folder, state.name, tables, ann_rows, say)
     if plan:

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rag_assets.publishing.growing import Plan
-from rag_assets.workspace import Namespace
+from rag_assets.publishing.document_keys import Growth
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -59,18 +58,19 @@ def write_tables(
 
 def grow_tables(
     folder: Path,
-    namespace: Namespace,
     name: str,
     tables: "Mapping[str, pa.Table]",
-    plan: Plan,
+    growth: Growth,
+    told: "Grown | None",
     ann_rows: int | None,
     say: Say,
 ) -> Written:
     """Write search table and catalogue of a publication as those of another with changes.
 
     Args:
+        folder: made beside that of the other publication.
         tables: of `parents` and `chunks` the rows that come.
-        plan: with the growth.
+        told: how the table of the other publication had grown; None for a fresh one.
     """
     from rag_assets.publishing.catalogue import catalogue_name
     from rag_assets.publishing.catalogue_growth import grow_catalogue
@@ -78,13 +78,10 @@ def grow_tables(
     from rag_assets.publishing.segments import grow_search_table
     from rag_assets.publishing.table_digest import digest_table
 
-    growth = plan.growth
-    if growth is None:
-        raise ValueError(f"{folder}: the plan has no publication to grow from")
-    before = namespace.publications / growth.before
+    before = folder.parent / growth.before
     added = tables["chunks"]
     say(1, "adding to the search table")
-    grown = grow_search_table(folder, before, growth.gone, added, ann_rows, plan.told)
+    grown = grow_search_table(folder, before, growth.gone, added, ann_rows, told)
     say(2, "adding to the catalogue")
     plain = {**tables, "chunks": added.select(CHUNKS.names)}
     sizes = grow_catalogue(
