@@ -208,10 +208,18 @@ def _delete(dataset: Any, uids: Sequence[str]) -> None:
 
 def _is_scattered(dataset: Any) -> bool:
     """Say whether fragments have to be written anew."""
-    physical: list[int] = [fragment.physical_rows for fragment in dataset.get_fragments()]
+    physical = _physical_rows(dataset)
     small = sum(rows < FRAGMENT_ROWS for rows in physical)
-    deleted = sum(physical) - int(dataset.count_rows())
-    return small > MAX_SMALL_FRAGMENTS or deleted > MAX_DELETED * sum(physical)
+    return small > MAX_SMALL_FRAGMENTS or count_deleted(dataset) > MAX_DELETED * sum(physical)
+
+
+def _physical_rows(dataset: Any) -> list[int]:
+    return [fragment.physical_rows for fragment in dataset.get_fragments()]
+
+
+def count_deleted(dataset: Any) -> int:
+    """Return how many deleted rows lie in the files still."""
+    return sum(_physical_rows(dataset)) - int(dataset.count_rows())
 
 
 def _most_parts(dataset: Any) -> int:
