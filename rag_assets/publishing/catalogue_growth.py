@@ -10,6 +10,7 @@ import pyarrow as pa
 from rag_assets.model import DamagedFileError
 from rag_assets.publishing.catalogue import (
     OFFLINE,
+    open_catalogue,
     quote_identifier,
     write_errors_explained,
     write_table,
@@ -40,11 +41,12 @@ def grow_catalogue(
         How many rows `parents` and `chunks` have now, and their digests.
 
     Raises:
-        DamagedFileError: a key appears twice.
+        DamagedFileError: a key appears twice, or the catalogue to grow from is none.
         StorageError: the disk is full or refuses a write.
     """
     import duckdb
 
+    open_catalogue(before).close()
     try:
         with write_errors_explained(path):
             shutil.copyfile(before, path)

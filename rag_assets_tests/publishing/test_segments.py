@@ -18,7 +18,7 @@ from rag_assets.publishing.search_check import check_search_table
 from rag_assets.publishing.search_reading import TABLE_NAME, SearchTable
 from rag_assets.publishing.search_table import write_search_table
 from rag_assets.publishing.segments import Grown, grow_search_table
-from rag_assets.publishing.table_health import look_at_table
+from rag_assets.publishing.table_state import look_at_table
 from rag_assets_tests.publishing.made_up_tables import chunk_row, chunk_table
 
 SIZE = 16
