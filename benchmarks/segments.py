@@ -95,7 +95,7 @@ def publish(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def _laps(parts: dict[str, float], start: float) -> Callable[[int, str], None]:
-    def say(step: int, what: str) -> None:
+    def say(_: int, what: str) -> None:
         parts[what] = time.process_time() - start
 
     return say
@@ -146,18 +146,20 @@ def compare(job: dict[str, Any]) -> dict[str, Any]:
         costs.append(cost)
     ours, fresh = answers
     drifts = _drifts(ours["text"], fresh["text"])
+    firsts = [
+        a[:1] == b[:1] for a, b in zip(_ids(ours["text"]), _ids(fresh["text"]), strict=True)
+    ]  # fmt: skip
+    few, exact = [each["near"][: len(fresh["exact"])] for each in answers], fresh["exact"]
     return {
-        "exact_search_is_equal": ours["exact"] == fresh["exact"],
+        "exact_search_is_equal": ours["exact"] == exact,
         "text_recall": {k: _recall(ours["text"], fresh["text"], k) for k in _DEPTHS},
-        "text_first_is_equal": float(
-            np.mean([a[:1] == b[:1] for a, b in zip(_ids(ours["text"]), _ids(fresh["text"]), strict=True)])
-        ),
+        "text_first_is_equal": float(np.mean(firsts)),
         "bm25_drift": {"median": float(np.median(drifts)), "largest": float(np.max(drifts))},
-        "near_recall": {k: _recall(ours["near"][:50], fresh["exact"], k) for k in _DEPTHS},
-        "near_recall_of_fresh": {k: _recall(fresh["near"][:50], fresh["exact"], k) for k in _DEPTHS},
+        "near_recall": {k: _recall(few[0], exact, k) for k in _DEPTHS},
+        "near_recall_of_fresh": {k: _recall(few[1], exact, k) for k in _DEPTHS},
         "milliseconds": costs[0],
         "milliseconds_of_fresh": costs[1],
-    }  # fmt: skip
+    }
 
 
 def _timed(

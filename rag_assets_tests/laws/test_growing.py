@@ -84,7 +84,10 @@ def test_small_library_is_published_as_ever(tmp_path: Path) -> None:
     assert names[0] == names[1] == names[2]
 
 
-def test_only_what_changed_is_read(growing_library: Namespace, read: list[str]) -> None:
+def test_only_what_changed_is_read(
+    growing_library: Namespace, read: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segments, "MAX_DELETED", 1.0)
     workspace = growing_library.workspace
     first = manifest_of(growing_library)
     assert first["segments"]["grown_from"] is None
