@@ -6,6 +6,7 @@ number. A table in segments keeps rows where they were added: its publication ha
 which id stands where in that order.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any  # Lance has no types
 
@@ -59,11 +60,22 @@ class RowOrder:
         given = np.asarray(rows, np.int64)
         return given if self._ids is None else self._ids[given]
 
-    def places(self, rows: Any) -> list[int]:
-        """Return where a scan of the whole table yields these rows: what `take` counts by."""
+    def take(self, dataset: Any, rows: Any, columns: Sequence[str]) -> pa.Table:
+        """Return some rows of the dataset in the given order, which may name one twice."""
         given = np.asarray(rows, np.int64)
-        taken: list[int] = (given if self._ids is None else self._places[given]).tolist()
-        return taken
+        if self._ids is None or not len(given):
+            return dataset.take(given.tolist(), columns=list(columns))
+        # By place Lance counts the deleted rows before each, at every call: 0.6 s among 10⁶ rows
+        # where this takes 4 ms.
+        ids = self._ids[given]
+        named = ", ".join(map(str, np.unique(ids).tolist()))
+        found = dataset.scanner(
+            columns=list(columns), filter=f"_rowid IN ({named})", with_row_id=True
+        ).to_table()
+        held = found.column("_rowid").to_numpy().astype(np.int64)
+        rising = np.argsort(held)
+        chosen = rising[np.searchsorted(held[rising], ids)]
+        return found.take(pa.array(chosen)).drop_columns(["_rowid"])
 
     def scanned_rows(self, start: int, size: int) -> Rows | slice:
         """Return the row numbers of what a scan yields at `start` and after."""

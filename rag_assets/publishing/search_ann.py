@@ -189,7 +189,7 @@ def _truths(dataset: Any, order: RowOrder, ann_rows: int | None) -> Iterator[_Tr
         if len(directed) < ann_rows:
             continue
         sample = directed[np.linspace(0, len(directed) - 1, _SAMPLE).astype(np.int64)]
-        questions = _take(dataset, field.name, order.places(sample)).astype(np.float64)
+        questions = _take(dataset, field.name, order, sample).astype(np.float64)
         questions /= np.linalg.norm(questions, axis=1, keepdims=True)
         depth = min(_DEPTH, len(directed))
         best = [np.zeros(0)] * len(questions)
@@ -212,8 +212,8 @@ def _has_direction(matrix: Matrix) -> NDArray[np.bool_]:
     return directed
 
 
-def _take(dataset: Any, column: str, places: list[int]) -> Matrix:
-    return as_matrix(dataset.take(places, columns=[column]).column(column))
+def _take(dataset: Any, column: str, order: RowOrder, rows: NDArray[np.int64]) -> Matrix:
+    return as_matrix(order.take(dataset, rows, [column]).column(column))
 
 
 def _better(
@@ -249,7 +249,7 @@ def _with_recall(
         good = 0
         for question, last in zip(truth.questions, truth.least, strict=True):
             rows = truth.order.rows(find_nearest(dataset, index, question, truth.depth, None))
-            found = _take(dataset, truth.column, truth.order.places(rows))
+            found = _take(dataset, truth.column, truth.order, rows)
             good += int((cosines(found, question) >= last - _EQUAL).sum())
         recall = good / (truth.depth * len(truth.questions))
         if recall >= MIN_RECALL:

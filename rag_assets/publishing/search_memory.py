@@ -212,7 +212,7 @@ class TableMemory:
             }
         missing = [name for name in columns if name not in found]
         if missing:
-            taken = self._dataset.take(self.order.places(rows), columns=missing)
+            taken = self.order.take(self._dataset, rows, missing)
             found |= {name: taken.column(name) for name in missing}
         return pa.table({name: found[name] for name in columns})
 
@@ -287,7 +287,7 @@ class TableMemory:
             held = self._columns.get(name)
         if held is not None:
             return held.matrix[rows]
-        found = self._dataset.take(self.order.places(rows), columns=[name])
+        found = self.order.take(self._dataset, rows, [name])
         return as_matrix(found.column(name))
 
     def nearest(
