@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from rag_assets.publishing.ordering import sort_rows
 from rag_assets.publishing.schemas import row_order, search_schema, vector_column
 from rag_assets.publishing.search_ann import VectorIndex, build_vector_indexes
 from rag_assets.publishing.search_reading import TABLE_NAME, new_session
@@ -77,8 +77,7 @@ def in_table_order(folder: Path, chunks: pa.Table) -> pa.Table:
             "dense vector a fixed-size list of float32; "
             f"got {chunks.schema.to_string(show_field_metadata=False)}"
         )
-    keys = [(name, "ascending") for name in row_order(expected)]
-    return chunks.take(pc.sort_indices(chunks, sort_keys=keys))
+    return sort_rows(chunks, row_order(expected))
 
 
 def index_scalars(dataset: Any) -> None:
