@@ -37,7 +37,6 @@ from rag_assets.publishing.search_reading import TABLE_NAME, SearchTable
 from rag_assets.publishing.segments import Grown
 from rag_assets.publishing.writing import grow_tables, write_tables
 
-_ANN_ROWS = 200_000
 _QUESTIONS = 200
 _DEPTHS = (10, 50)
 
@@ -72,10 +71,10 @@ def publish(job: dict[str, Any]) -> dict[str, Any]:
     if growth:
         told = Grown(**{**job["told"], "indexes": []}) if job["told"] else None
         result = grow_tables(
-            folder, folder.name, tables, growth, told, _ANN_ROWS, _laps(parts, cpu)
+            folder, folder.name, tables, growth, told, job["ann_rows"], _laps(parts, cpu)
         )
     else:
-        result = write_tables(folder, folder.name, tables, _ANN_ROWS, _laps(parts, cpu))
+        result = write_tables(folder, folder.name, tables, job["ann_rows"], _laps(parts, cpu))
     write_document_keys(folder, keys)
     parts["written"] = time.process_time() - cpu
     check_search_table(folder, result.counts["chunks"], result.added)
@@ -202,8 +201,8 @@ def _drifts(ours: Sequence[Any], theirs: Sequence[Any]) -> list[float]:
 class Library:
     """The documents, and the publications made of them."""
 
-    def __init__(self, root: Path, chunks: int, dimension: int) -> None:
-        self.root, self.dimension = root, dimension
+    def __init__(self, root: Path, chunks: int, dimension: int, ann_rows: int) -> None:
+        self.root, self.dimension, self.ann_rows = root, dimension, ann_rows
         self.documents = [(number, 0) for number in range(chunks // made.CHUNKS_A_DOCUMENT)]
         self._next, self._made = len(self.documents), 0
         self._rng = np.random.default_rng(11)
@@ -236,7 +235,7 @@ class Library:
         folder = self.root / f"p{self._made:02d}"
         job = {
             "step": "publish", "folder": str(folder), "documents": self.documents,
-            "dimension": self.dimension, "bounds": bounds,
+            "dimension": self.dimension, "ann_rows": self.ann_rows, "bounds": bounds,
             "before": str(self.current) if self.current and not fresh else None,
             "told": self.told,
         }  # fmt: skip
@@ -316,12 +315,13 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--chunks", type=int, default=100_000)
     parser.add_argument("--dimension", type=int, default=128)
+    parser.add_argument("--ann-rows", type=int, default=200_000)
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--drift", action="store_true", help="only how far BM25 drifts")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     given.folder.mkdir(parents=True)
-    library = Library(given.folder, given.chunks, given.dimension)
+    library = Library(given.folder, given.chunks, given.dimension, given.ann_rows)
     if given.drift:
         _drift(library)
     else:

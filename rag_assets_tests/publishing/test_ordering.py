@@ -16,7 +16,7 @@ def test_long_texts_are_sorted_as_short_ones(
     table = chunk_table(chunk_rows()[::-1])
     short = in_table_order(tmp_path, table)
     monkeypatch.setattr(ordering, "_MAX_BYTES", 10)
-    monkeypatch.setattr(ordering, "_SLICE_BYTES", 600)
+    monkeypatch.setattr(ordering, "_SLICE_BYTES", 200)
     long = in_table_order(tmp_path, table)
     assert long.column("text").num_chunks > 1
     assert long.equals(short)
