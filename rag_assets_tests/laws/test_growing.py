@@ -16,6 +16,7 @@ from rag_assets.publishing import (
     table_health,
 )
 from rag_assets.publishing.document_keys import KEYS_NAME
+from rag_assets.publishing.search_reading import SearchTable
 from rag_assets.storage import current_folder, list_publications, read_manifest
 from rag_assets.workspace import Namespace, Workspace
 from rag_assets_tests.laws.driver import (
@@ -107,6 +108,26 @@ def test_only_what_changed_is_read(
     (raw / "evidence/paper-2.md").rename(raw / "instruction/paper-2.md")
     assert publish_heard(growing_library) == []
     assert len(set(read)) == 2
+
+
+def test_copy_that_forbids_citing_changes_the_rows_of_its_document(
+    growing_library: Namespace,
+) -> None:
+    workspace, folder = growing_library.workspace, growing_library.publications
+
+    def citable() -> list[bool]:
+        table = SearchTable(current_folder(folder, "lib"))
+        found = table.fetch("doc_uid = 'paper-1'", ["chunk_id", "citable"])
+        return [*set(found.column("citable").to_pylist())]
+
+    assert citable() == [True]
+    # Its first place, and so its sidecar and source, stay what they were.
+    put(workspace, "instruction/copy.md", TEXT.format(1) * 2)
+    assert publish_heard(growing_library) == []
+    assert citable() == [False]
+    (workspace.root / "raw/instruction/copy.md").unlink()
+    assert publish_heard(growing_library) == []
+    assert citable() == [True]
 
 
 def test_grown_publication_has_the_name_and_tables_of_a_clean_one(
