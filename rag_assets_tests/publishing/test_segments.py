@@ -4,6 +4,7 @@ import errno
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -313,3 +314,28 @@ def test_added_rows_are_looked_for(tmp_path: Path) -> None:
     check_search_table(history.folder, 33, ["new:0", "new:1", "new:2"])
     with pytest.raises((DamagedFileError, IndexError)):
         check_search_table(history.folder, 33, ["new:3"])
+
+
+@pytest.mark.parametrize(
+    ("amiss", "told"),
+    [
+        ({"fragments": 1001}, "1001 fragments, more than 1000"),
+        ({"versions": 11}, "11 versions, more than 10"),
+        ({"parts": 65}, "65 parts of an index, more than 64"),
+        ({"unindexed_rows": 1}, "1 unindexed rows, more than 0"),
+        ({"deleted_rows": 300_000}, "23.1% of the rows in its files are deleted, more than 20%"),
+        ({"bytes": 43_100_000_000}, "43100 bytes a row, more than 43072"),
+    ],
+)
+def test_table_beyond_a_bound_is_told_with_what_helps(
+    tmp_path: Path, amiss: dict[str, int], told: str
+) -> None:
+    history = History(tmp_path, documents=3)
+    small = look_at_table(history.folder, "lib", "do this")
+    assert small.sentence.startswith("30 rows in 1 fragment, ")
+    assert list(small.troubles()) == []
+    large = replace(small, rows=1_000_000, bytes=3_000_000_000, vector_bytes=1536)
+    assert list(large.troubles()) == []
+    (sentence,) = replace(large, **amiss).troubles()
+    assert told in sentence
+    assert sentence.endswith("do this")
