@@ -15,6 +15,7 @@ from rag_assets.publishing import (
     citability_conflicts,
     describe_namespace,
     index_differences,
+    table_health,
     troubled_documents,
     uncitable_evidence,
 )
@@ -87,6 +88,14 @@ def build_namespace_checks(declared: Namespace) -> Sequence[dg.AssetChecksDefini
     def publication_is_fresh() -> dg.AssetCheckResult:
         return judge_freshness(reopen())
 
+    @check(
+        "search_index",
+        "The search table is in order: fragments, versions, rows that no index knows, deleted rows "
+        "and bytes a row are within their bounds.",
+    )
+    def table_health() -> dg.AssetCheckResult:
+        return judge_table(reopen())
+
     return [
         no_citability_conflicts,
         no_documents_failed,
@@ -95,8 +104,28 @@ def build_namespace_checks(declared: Namespace) -> Sequence[dg.AssetChecksDefini
         index_matches_chunks,
         evidence_is_citable,
         publication_is_fresh,
+        table_health,
         *build_law_checks(declared, reopen),
     ]
+
+
+def judge_table(namespace: Namespace) -> dg.AssetCheckResult:
+    """Say in what state the search table is that readers see."""
+    health = table_health(namespace)
+    return judge(
+        health.troubles(),
+        dg.AssetCheckSeverity.WARN,
+        passing=health.sentence,
+        shown={
+            "rows": health.rows,
+            "fragments": health.fragments,
+            "versions": health.versions,
+            "parts of an index": health.parts,
+            "unindexed rows": health.unindexed_rows,
+            "deleted share": health.deleted_share,
+            "bytes a row": health.bytes_a_row,
+        },
+    )
 
 
 def judge_freshness(namespace: Namespace) -> dg.AssetCheckResult:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from rag_assets.publishing.record_state import collect, count_lacking
     from rag_assets.publishing.removed import RemovedDocument, removed_documents
     from rag_assets.publishing.search_reading import Ranking, SearchTable, quote_text
+    from rag_assets.publishing.table_state import TableHealth, table_health
     from rag_assets.publishing.text_index import TextIndex, describe_text_indexes
     from rag_assets.publishing.unpublished import look_since_publication, unpublished_changes
     from rag_assets.publishing.verifying import (
@@ -60,6 +61,7 @@ __all__ = [
     "Ranking",
     "RemovedDocument",
     "SearchTable",
+    "TableHealth",
     "TextIndex",
     "build_id_of",
     "citability_conflicts",
@@ -88,6 +90,7 @@ __all__ = [
     "readable_folder",
     "refresh_readable",
     "removed_documents",
+    "table_health",
     "troubled_documents",
     "uncitable_evidence",
     "unpublished_changes",
@@ -111,6 +114,7 @@ __getattr__ = lazy_names(
         "Ranking": "search_reading",
         "RemovedDocument": "removed",
         "SearchTable": "search_reading",
+        "TableHealth": "table_state",
         "TextIndex": "text_index",
         "build_id_of": "naming",
         "citability_conflicts": "verifying",
@@ -140,6 +144,7 @@ __getattr__ = lazy_names(
         "readable_folder": "exporting",
         "refresh_readable": "exporting",
         "removed_documents": "removed",
+        "table_health": "table_state",
         "troubled_documents": "verifying",
         "uncitable_evidence": "verifying",
         "unpublished_changes": "unpublished",

@@ -3,20 +3,23 @@
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rag_assets import __version__
-from rag_assets.editing import edits_digest, has_stale_edits
+from rag_assets.editing import count_passages, edits_digest, has_stale_edits
 from rag_assets.embedding import EmbeddingModel
 from rag_assets.model import Progress, RecordsMovedError, StorageError, combine_digests, hash_fields
+from rag_assets.publishing.document_keys import SEGMENTS_VERSION, write_document_keys
 from rag_assets.publishing.embedders import describe_embedders
 from rag_assets.publishing.facts import DocumentFacts
+from rag_assets.publishing.growing import Plan, is_fault_of_table, is_large, plan_growth
 from rag_assets.publishing.record_state import RecordState, collect
 from rag_assets.publishing.replaced import replaced_texts
 from rag_assets.publishing.search_table import SEARCH_TABLE_VERSION
 from rag_assets.publishing.settled import is_settled
+from rag_assets.publishing.writing import grow_tables, write_tables
 from rag_assets.settings import deciding_fields
 from rag_assets.storage import (
     Notify,
@@ -48,6 +51,7 @@ if TYPE_CHECKING:
 _TRIES = 5
 # Counts as code: raise it when the same inputs give another publication.
 PUBLISHING_VERSION = 9
+_VERSIONS = (PUBLISHING_VERSION, SEARCH_TABLE_VERSION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +112,7 @@ def publish(
         if mended:
             notify(mended)
         before = read_pointer(folder)
-        state = _publish_settled(namespace, models, on_progress)
+        state = _publish_settled(namespace, models, notify, on_progress)
         built_from = {"inventory": state.inventory.digest, "overrides": state.overrides}
         if not has_stale_edits(namespace, state.inventory):
             built_from["edits"] = state.edits
@@ -146,7 +150,10 @@ class _State:
 
 
 def _publish_settled(
-    namespace: Namespace, models: Sequence[EmbeddingModel], on_progress: Progress | None
+    namespace: Namespace,
+    models: Sequence[EmbeddingModel],
+    notify: Notify,
+    on_progress: Progress | None,
 ) -> _State:
     """Make sure that the publication of the present state stands, and return that state.
 
@@ -158,21 +165,49 @@ def _publish_settled(
             return state
         if on_progress:
             on_progress("joining rows with identity", 0, 4)
-        try:
-            tables = _join(namespace, state, models)
-        except RecordsMovedError:
-            continue
-        if _read_state(namespace, models).name == state.name:
-            build_folder(
-                namespace.publications,
-                state.name,
-                lambda folder: _build(folder, namespace, state, tables, models, on_progress),  # noqa: B023 - called at once
-            )
+        plan = plan_growth(namespace, state.records, models, _VERSIONS, notify)
+        if _build_publication(namespace, state, models, plan, notify, on_progress):
             return state
     raise StorageError(
         f"{namespace.records}: the records changed {_TRIES} times while they were read. Let the "
         f"other runs of '{namespace.name}' end and run `rag index --namespace {namespace.name}`."
     )
+
+
+def _build_publication(
+    namespace: Namespace,
+    state: _State,
+    models: Sequence[EmbeddingModel],
+    plan: Plan | None,
+    notify: Notify,
+    on_progress: Progress | None,
+) -> bool:
+    """Build the publication of a state. Returns False where the records have moved on.
+
+    Where the table before turns out to be unfit to grow, it is built from the records alone.
+    """
+    try:
+        tables = _join(namespace, state, models, plan)
+    except RecordsMovedError:
+        return False
+    if _read_state(namespace, models).name != state.name:
+        return False
+
+    def build(folder: Path) -> None:
+        _build(folder, namespace, state, tables, models, plan, on_progress)
+
+    try:
+        build_folder(namespace.publications, state.name, build)
+    except BaseException as error:  # a panic inside Lance is no Exception
+        if plan is None or plan.growth is None or not is_fault_of_table(error):
+            raise
+        notify(
+            f"{namespace.name}: the search table is written anew: that of {plan.growth.before} "
+            f"cannot grow ({error})."
+        )
+        anew = replace(plan, growth=None, told=None)
+        return _build_publication(namespace, state, models, anew, notify, on_progress)
+    return True
 
 
 def _read_state(namespace: Namespace, models: Sequence[EmbeddingModel]) -> _State:
@@ -204,6 +239,7 @@ def _name(
 ) -> str:
     """Return the name of a publication: the digest of its inputs."""
     graph = namespace.settings.graph
+    is_grown = is_large(records, namespace.settings.publish.segment_rows)
     who = [
         (
             f.content_hash,
@@ -229,13 +265,15 @@ def _name(
             hash_fields([(m.fingerprint, deciding_fields(m.settings)) for m in models]),
             # Spellings that no passage has change no record.
             *([hash_fields(graph.names)] if graph.enabled and graph.names else []),
+            # So that a library that is to have fresh tables again gets one.
+            *([hash_fields("segments", SEGMENTS_VERSION)] if is_grown else []),
         ]
     )
     return f"p-{digest[:16]}"
 
 
 def _join(
-    namespace: Namespace, state: _State, models: Sequence[EmbeddingModel]
+    namespace: Namespace, state: _State, models: Sequence[EmbeddingModel], plan: Plan | None
 ) -> "dict[str, pa.Table]":
     # Arrow's compute functions are loaded only when there is something to publish.
     from rag_assets.publishing.joining import join_tables
@@ -250,6 +288,7 @@ def _join(
         records.passages,
         records.made,
         records.named,
+        plan.growth.added if plan and plan.growth else None,
     )
 
 
@@ -259,32 +298,35 @@ def _build(
     state: _State,
     tables: "dict[str, pa.Table]",
     models: Sequence[EmbeddingModel],
+    plan: Plan | None,
     on_progress: Progress | None,
 ) -> None:
     from rag_assets.chunking import has_stale_chunks
     from rag_assets.embedding import joint_tokenizer
-    from rag_assets.publishing.catalogue import catalogue_name, write_catalogue
-    from rag_assets.publishing.schemas import CHUNKS
     from rag_assets.publishing.search_check import check_search_table
-    from rag_assets.publishing.search_table import write_search_table
-    from rag_assets.publishing.table_digest import digest_table
 
     def say(step: int, what: str) -> None:
         if on_progress:
             on_progress(what, step, 4)
 
-    say(1, "writing the search table")
-    indexes = write_search_table(folder, tables["chunks"], namespace.settings.publish.ann_rows)
-    say(2, "writing the catalogue")
-    plain = {**tables, "chunks": tables["chunks"].select(CHUNKS.names)}
-    write_catalogue(folder / catalogue_name(state.name), plain)
+    ann_rows = namespace.settings.publish.ann_rows
+    if plan and plan.growth:
+        written = grow_tables(folder, state.name, tables, plan.growth, plan.told, ann_rows, say)
+    else:
+        written = write_tables(folder, state.name, tables, ann_rows, say)
+    if plan:
+        write_document_keys(folder, plan.keys)
     say(3, "checking the publication")
-    check_search_table(folder, len(tables["chunks"]))
-    chunks = Counter(tables["chunks"]["doc_uid"].to_pylist())
+    check_search_table(folder, written.counts["chunks"], written.added)
+    chunks = {
+        fact.doc_uid: count_passages(state.records.made[fact.content_hash])
+        for fact in state.records.facts
+        if fact.status == "published"
+    }
     encoded: Counter[str] = Counter()
     for fact in state.records.facts:
         for model in state.records.encoded.get(fact.content_hash, ()):
-            encoded[model] += chunks[fact.doc_uid]
+            encoded[model] += chunks.get(fact.doc_uid, 0)
     settings = namespace.settings
     # Chunks that were cut by other settings are published as they are.
     is_present = not has_stale_chunks(namespace, state.inventory, joint_tokenizer(settings.embed))
@@ -293,11 +335,12 @@ def _build(
         "namespace": namespace.name,
         "inventory_digest": state.inventory.digest,
         "stages": state.records.digests,
-        "tables": {table: digest_table(rows) for table, rows in tables.items()},
-        "counts": {table: len(rows) for table, rows in tables.items()},
+        "tables": written.digests,
+        "counts": written.counts,
         "embedders": describe_embedders(models, encoded),
         "chunk_config": settings.chunk.model_dump(mode="json") if is_present else None,
-        "vector_indexes": [asdict(index) for index in indexes],
+        "vector_indexes": [asdict(index) for index in written.indexes],
+        **({"segments": plan.describe(written.grown)} if plan else {}),
         "created_at": time.time(),
         "tool_version": __version__,
         "config_hash": configuration_digest(namespace),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 # No wheel carries further extensions, and a query must never wait for a download.
-_OFFLINE: dict[str, str | bool | int | float | list[str]] = {
+OFFLINE: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
 }
@@ -77,7 +77,8 @@ def quote_literal(text: str) -> str:
 
 
 @contextmanager
-def _write_errors_explained(path: Path) -> Iterator[None]:
+def write_errors_explained(path: Path) -> Iterator[None]:
+    """Tell a disk that refuses a write from faults in the tables."""
     import duckdb
 
     with explained_errors(path):
@@ -135,13 +136,13 @@ def write_catalogue(path: Path, tables: Mapping[str, pa.Table]) -> None:
     _check_tables(path, tables)
     try:
         with (
-            _write_errors_explained(path),
-            duckdb.connect(str(path), config=_OFFLINE) as connection,
+            write_errors_explained(path),
+            duckdb.connect(str(path), config=OFFLINE) as connection,
         ):
             # Each statement by itself would wait for the disk, and each column has a comment.
             connection.execute("BEGIN")
             for name, schema in schemas_of(tables).items():
-                _write_table(connection, name, schema, tables[name])
+                write_table(connection, name, schema, tables[name])
             for name, (comment, query) in _VIEWS.items():
                 connection.execute(f"CREATE VIEW {name} AS {query}")
                 connection.execute(f"COMMENT ON VIEW {name} IS {quote_literal(comment)}")
@@ -177,9 +178,10 @@ def _check_tables(path: Path, tables: Mapping[str, pa.Table]) -> None:
             )
 
 
-def _write_table(
+def write_table(
     connection: "DuckDBPyConnection", name: str, schema: pa.Schema, table: pa.Table
 ) -> None:
+    """Write a table that is not there, with its comments."""
     order = ", ".join(quote_identifier(column) for column in row_order(schema))
     connection.register("incoming", table)
     connection.execute(f"CREATE TABLE {name} AS SELECT * FROM incoming ORDER BY {order}")
@@ -203,7 +205,7 @@ def open_catalogue(path: Path) -> "DuckDBPyConnection":
     import duckdb
 
     with catalogue_errors_explained(path):
-        return duckdb.connect(str(path), read_only=True, config=_OFFLINE)
+        return duckdb.connect(str(path), read_only=True, config=OFFLINE)
 
 
 def attach_catalogues(catalogues: Mapping[str, Path]) -> "DuckDBPyConnection":
@@ -221,7 +223,7 @@ def attach_catalogues(catalogues: Mapping[str, Path]) -> "DuckDBPyConnection":
     """
     import duckdb
 
-    connection = duckdb.connect(":memory:", config=_OFFLINE)
+    connection = duckdb.connect(":memory:", config=OFFLINE)
     try:
         for namespace, path in catalogues.items():
             alias, file = quote_identifier(_alias(namespace)), quote_literal(str(path))

@@ -1,7 +1,6 @@
 """Join living rows with identity: the tables of a publication."""
 
 import json
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rag_assets.chunking import PATH_SEPARATOR, locate_pages, parents_schema
-from rag_assets.editing import Passages, passages_schema
+from rag_assets.editing import Passages, count_passages, passages_schema
 from rag_assets.embedding import CHUNK_INPUTS, EmbeddingModel, chunk_input, embeddings_schema
 from rag_assets.law.structure import PATH_SEPARATOR as LEVEL_SEPARATOR
 from rag_assets.model import RecordsMovedError, hash_text
@@ -26,6 +25,7 @@ from rag_assets.publishing.facts import (
 )
 from rag_assets.publishing.languages import passage_language
 from rag_assets.publishing.lasting_ids import citation_ids
+from rag_assets.publishing.ordering import sort_rows
 from rag_assets.publishing.schemas import (
     ARCHIVED_DOCUMENTS,
     CHUNK_EDITS,
@@ -52,6 +52,7 @@ def join_tables(
     passages: Passages,
     made: Mapping[str, Entry],
     named: Collection[str] | None = None,
+    added: Collection[str] | None = None,
 ) -> dict[str, pa.Table]:
     """Return the tables by name; `chunks` with its vectors, rows in each table's order.
 
@@ -62,14 +63,21 @@ def join_tables(
         passages: reads the chunks.
         made: the entry of each content's passages.
         named: contents whose entities are known; None for no tables of entities.
+        added: contents that `parents` and `chunks` are limited to; None for all.
 
     Raises:
         RecordsMovedError: chunks and vectors do not belong together.
     """
     published = {f.content_hash: f for f in facts if f.status == "published"}
-    parents = _parents(namespace, published)
-    chunks = _chunks(namespace, published, models, encoded, passages)
-    counts = Counter(chunks["doc_uid"].to_pylist())
+    joined = {c: own for c, own in published.items() if added is None or c in added}
+    parents = _parents(namespace, joined)
+    chunks = _chunks(namespace, joined, models, encoded, passages)
+    counts = {own.doc_uid: count_passages(made[c]) for c, own in published.items()}
+    if len(chunks) != sum(counts[own.doc_uid] for own in joined.values()):
+        raise RecordsMovedError(
+            f"{namespace.records}: the passages are others than they were a moment ago: another "
+            "run is replacing them. Run `rag index` again."
+        )
     by_content = {f.content_hash: f for f in facts}
     same = _same_texts(published)
     entities: dict[str, pa.Table] = {}
@@ -138,8 +146,7 @@ def _table(rows: Iterable[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
 
 
 def _in_order(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    order = [(name, "ascending") for name in row_order(schema)]
-    return table.sort_by(order).select(schema.names).cast(schema)
+    return sort_rows(table, row_order(schema)).select(schema.names).cast(schema)
 
 
 def _same_texts(published: Mapping[str, DocumentFacts]) -> dict[str, list[str]]:
@@ -174,13 +181,11 @@ def _gathered(
     contents: Mapping[str, DocumentFacts],
     read: Callable[[str, list[str]], pa.Table],
 ) -> pa.Table:
-    tables = [schema.empty_table()]
-    for partition in namespace.partition_keys:
-        wanted = [c for c in contents if namespace.partition_of(c) == partition]
-        if wanted:
-            tables.append(read(partition, wanted))
-    joined = pa.concat_tables(tables)
-    return joined.sort_by([("content_hash", "ascending"), ("order", "ascending")])
+    wanted: dict[str, list[str]] = {}
+    for content in contents:
+        wanted.setdefault(namespace.partition_of(content), []).append(content)
+    tables = [schema.empty_table(), *(read(key, own) for key, own in wanted.items())]
+    return sort_rows(pa.concat_tables(tables), ["content_hash", "order"])
 
 
 def _spread(table: pa.Table, published: Mapping[str, DocumentFacts]) -> pa.Array:
@@ -311,7 +316,7 @@ def _chunks(
     for name in set(schema.names) - columns.keys():
         columns[name] = chunks[name]
     table = pa.table({name: columns[name] for name in schema.names})
-    return table.sort_by([(name, "ascending") for name in row_order(CHUNKS)]).cast(schema)
+    return sort_rows(table, row_order(CHUNKS)).cast(schema)
 
 
 def _vectors_of_model(

@@ -26,8 +26,11 @@ def replaced_texts(
     catalogue = namespace.publications / publication / catalogue_name(publication)
     if namespace.workspace.store.find(namespace.workspace.key_of(catalogue)) is None:
         return []
-    with open_catalogue(catalogue) as connection:
-        rows = connection.execute("SELECT doc_uid, content_hash FROM documents").fetchall()
+    try:
+        with open_catalogue(catalogue) as connection:
+            rows = connection.execute("SELECT doc_uid, content_hash FROM documents").fetchall()
+    except DamagedFileError as error:
+        return [f"texts that were replaced by others are not told this time: {error}"]
     before = dict(rows)
     sentences = []
     for fact in facts:

@@ -10,14 +10,16 @@ import errno
 import json
 import os
 import time
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_assets.publishing.search_memory import Matrix, TableMemory, cosines
+from rag_assets.publishing.row_order import RowOrder
+from rag_assets.publishing.search_memory import Matrix, as_matrix, cosines, nearest_of_batch
 from rag_assets.storage import LocalStore, put_json
 
 INDEXES_NAME = "vector_indexes.json"
@@ -34,6 +36,8 @@ _LARGEST_SHARE = 0.25
 # Where a filter leaves fewer rows than this, they are compared one by one: an index would look
 # into cells that hold few of them.
 EXACT_ROWS = 20_000
+# Vectors that are looked at together: 25 MB of 384 numbers.
+_BATCH_ROWS = 16_384
 # Cosines that differ by less are equal: the precision of the stored numbers.
 _EQUAL = 1e-6
 
@@ -61,26 +65,55 @@ def build_vector_indexes(folder: Path, dataset: Any, ann_rows: int | None) -> li
 
     Args:
         folder: of the publication, where the indexes are described.
-        dataset: the Lance dataset.
+        dataset: the Lance dataset, fresh.
         ann_rows: None for no index at all.
 
     Returns:
         One for each column whose recall is reached.
     """
-    import pyarrow as pa
+    found = [_build(dataset, truth) for truth in _truths(dataset, RowOrder(), ann_rows)]
+    return _describe(folder, [index for index in found if index])
 
-    rows = dataset.count_rows()
+
+def renew_vector_indexes(
+    folder: Path,
+    dataset: Any,
+    order: RowOrder,
+    ann_rows: int | None,
+    before: Mapping[str, VectorIndex],
+    *,
+    may_build: bool,
+) -> list[VectorIndex]:
+    """Check the indexes of a table in segments again, and build anew what does not hold.
+
+    Args:
+        folder: of the publication, where the indexes are described.
+        dataset: whose indexes know every row.
+        order: where it keeps its rows.
+        ann_rows: None for no index at all.
+        before: the indexes of the publication that it grew from.
+        may_build: whether a column that had no index may get one, which costs a build.
+
+    Returns:
+        One for each column whose recall is reached; the others are searched exactly.
+    """
     built = []
-    if ann_rows is not None and rows >= ann_rows:
-        names = [each.name for each in dataset.schema if pa.types.is_fixed_size_list(each.type)]
-        for name in names:
-            column = TableMemory(dataset).column(name)
-            directed = np.flatnonzero(column.has_direction)
-            if len(directed) >= ann_rows:
-                found = _build(dataset, name, column.matrix, directed)
-                built += [found] if found else []
-    described = {each.column: asdict(each) for each in built}
-    put_json(LocalStore(folder), INDEXES_NAME, described)
+    for truth in _truths(dataset, order, ann_rows):
+        known = before.get(truth.column)
+        if known is not None:
+            found = _with_recall(dataset, truth, known.cells, known.probes, time.monotonic())
+            built += [found] if found else []
+        if (known is not None and not found) or (known is None and may_build):
+            anew = _build(dataset, truth)
+            built += [anew] if anew else []
+    for column in set(before) - {index.column for index in built}:
+        if any(each.name == _index_name(column) for each in dataset.describe_indices()):
+            dataset.drop_index(_index_name(column))
+    return _describe(folder, built)
+
+
+def _describe(folder: Path, built: list[VectorIndex]) -> list[VectorIndex]:
+    put_json(LocalStore(folder), INDEXES_NAME, {each.column: asdict(each) for each in built})
     return built
 
 
@@ -96,7 +129,7 @@ def read_vector_indexes(folder: Path) -> dict[str, VectorIndex]:
 def find_nearest(
     dataset: Any, index: VectorIndex, vector: NDArray[np.float64], limit: int, where: str | None
 ) -> NDArray[np.int64]:
-    """Return the rows that the index takes for the best `limit`."""
+    """Return Lance's ids of the rows that the index takes for the best `limit`, rising."""
     found = dataset.scanner(
         columns=["_distance"],
         with_row_id=True,
@@ -114,31 +147,112 @@ def find_nearest(
     return np.sort(found.column("_rowid").to_numpy()).astype(np.int64)
 
 
-def _build(
-    dataset: Any, name: str, matrix: Matrix, directed: NDArray[np.int64]
-) -> VectorIndex | None:
+def _index_name(column: str) -> str:
+    return f"{column}_ivf"
+
+
+@dataclass(frozen=True, slots=True)
+class _Truth:
+    """What exact search finds for some stored vectors of a column.
+
+    Args:
+        vectors: how many rows have a direction.
+        questions: a sample of these, of unit length.
+        depth: of the answers.
+        least: for each question the cosine of its last true answer: of equal vectors any will do.
+    """
+
+    column: str
+    order: RowOrder
+    vectors: int
+    questions: NDArray[np.float64]
+    depth: int
+    least: list[float]
+
+
+def _truths(dataset: Any, order: RowOrder, ann_rows: int | None) -> Iterator[_Truth]:
+    """Yield the truth of each column that has at least `ann_rows` vectors.
+
+    Columns are read batch by batch: they are the largest thing of a publication.
+    """
+    import pyarrow as pa
+
+    if ann_rows is None or dataset.count_rows() < ann_rows:
+        return
+    for field in dataset.schema:
+        if not pa.types.is_fixed_size_list(field.type):
+            continue
+        has_direction = np.zeros(dataset.count_rows(), np.bool_)
+        for rows, matrix in _batches(dataset, field.name, order):
+            has_direction[rows] = _has_direction(matrix)
+        directed = np.flatnonzero(has_direction)
+        if len(directed) < ann_rows:
+            continue
+        sample = directed[np.linspace(0, len(directed) - 1, _SAMPLE).astype(np.int64)]
+        questions = _take(dataset, field.name, order, sample).astype(np.float64)
+        questions /= np.linalg.norm(questions, axis=1, keepdims=True)
+        depth = min(_DEPTH, len(directed))
+        best = [np.zeros(0)] * len(questions)
+        for _, matrix in _batches(dataset, field.name, order):
+            best = _better(best, questions, matrix[_has_direction(matrix)], depth)
+        least = [float(each[0]) for each in best]
+        yield _Truth(field.name, order, len(directed), questions, depth, least)
+
+
+def _batches(dataset: Any, column: str, order: RowOrder) -> Iterator[tuple[Any, Matrix]]:
+    start = 0
+    scan = dataset.scanner(columns=[column], scan_in_order=True, batch_size=_BATCH_ROWS)
+    for batch in scan.to_batches():
+        yield order.scanned_rows(start, batch.num_rows), as_matrix(batch.column(column))
+        start += batch.num_rows
+
+
+def _has_direction(matrix: Matrix) -> NDArray[np.bool_]:
+    directed: NDArray[np.bool_] = np.einsum("ij,ij->i", matrix, matrix) > 0
+    return directed
+
+
+def _take(dataset: Any, column: str, order: RowOrder, rows: NDArray[np.int64]) -> Matrix:
+    return as_matrix(order.take(dataset, rows, [column]).column(column))
+
+
+def _better(
+    best: list[NDArray[np.float64]], questions: NDArray[np.float64], matrix: Matrix, depth: int
+) -> list[NDArray[np.float64]]:
+    """Return the best `depth` cosines of each question, rising, with those of further rows."""
+    near = nearest_of_batch(matrix, questions.astype(np.float32), depth)
+    return [
+        np.sort(np.concatenate([held, cosines(matrix[rows], question)]))[-depth:]
+        for held, question, rows in zip(best, questions, near, strict=True)
+    ]
+
+
+def _build(dataset: Any, truth: _Truth) -> VectorIndex | None:
     started = time.monotonic()
-    cells = max(1, round(len(directed) ** 0.5))
+    cells = max(1, round(truth.vectors**0.5))
+    name = _index_name(truth.column)
     dataset.create_index(
-        name, "IVF_FLAT", name=f"{name}_ivf", metric="cosine", num_partitions=cells
+        truth.column, "IVF_FLAT", name=name, metric="cosine", num_partitions=cells, replace=True
     )
-    sample = directed[np.linspace(0, len(directed) - 1, _SAMPLE).astype(np.int64)]
-    questions = matrix[sample].astype(np.float64)
-    questions /= np.linalg.norm(questions, axis=1, keepdims=True)
-    depth = min(_DEPTH, len(directed))
-    # The least cosine of the truly best rows: of equal vectors any will do.
-    least = [np.sort(cosines(matrix[directed], each))[-depth] for each in questions]
-    probes = min(_FIRST_PROBES, cells)
+    found = _with_recall(dataset, truth, cells, min(_FIRST_PROBES, cells), started)
+    if found is None:
+        dataset.drop_index(name)
+    return found
+
+
+def _with_recall(
+    dataset: Any, truth: _Truth, cells: int, probes: int, started: float
+) -> VectorIndex | None:
+    """Return the index with the fewest probes, from some on, that reach the recall."""
     while probes <= max(_FIRST_PROBES, _LARGEST_SHARE * cells):
-        index = VectorIndex(name, "IVF_FLAT", cells, probes, 0.0, 0.0)
+        index = VectorIndex(truth.column, "IVF_FLAT", cells, probes, 0.0, 0.0)
         good = 0
-        for question, last in zip(questions, least, strict=True):
-            found = find_nearest(dataset, index, question, depth, None)
-            good += int((cosines(matrix[found], question) >= last - _EQUAL).sum())
-        recall = good / (depth * len(questions))
+        for question, last in zip(truth.questions, truth.least, strict=True):
+            rows = truth.order.rows(find_nearest(dataset, index, question, truth.depth, None))
+            found = _take(dataset, truth.column, truth.order, rows)
+            good += int((cosines(found, question) >= last - _EQUAL).sum())
+        recall = good / (truth.depth * len(truth.questions))
         if recall >= MIN_RECALL:
-            seconds = time.monotonic() - started
-            return VectorIndex(name, "IVF_FLAT", cells, probes, recall, seconds)
+            return replace(index, recall=recall, seconds=time.monotonic() - started)
         probes *= 2
-    dataset.drop_index(f"{name}_ivf")
     return None

@@ -1,6 +1,7 @@
 """Proof that a search table holds its rows and that every searcher finds them."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from rag_assets.model import DamagedFileError
@@ -10,16 +11,17 @@ from rag_assets.publishing.search_text import INDEX_NAMES, WORDS
 _WORD = re.compile(r"(?<!\w)[^\W\d_]{2,40}(?!\w)")
 
 
-def check_search_table(folder: Path, expected_rows: int) -> None:
+def check_search_table(folder: Path, expected_rows: int, added: Sequence[str] = ()) -> None:
     """Prove that a search table holds its rows and that both searchers find them.
 
-    The first, middle and last rows are looked for: by their own vectors, which nothing may beat,
-    and by a word of each text that is indexed. Rows without a direction or without a word are
-    passed over.
+    The first, middle and last rows are looked for, and those of the rows that were added: by their
+    own vectors, which nothing may beat, and by a word of each text that is indexed. Rows without a
+    direction or without a word are passed over.
 
     Args:
         folder: of the publication, published or about to be.
         expected_rows: how many chunks were joined for it.
+        added: chunks that a table in segments got last.
 
     Raises:
         DamagedFileError: a row is missing or cannot be found.
@@ -36,9 +38,10 @@ def check_search_table(folder: Path, expected_rows: int) -> None:
         )
     if not expected_rows:
         return
-    identities = table.fetch(columns=["chunk_id"]).column("chunk_id").to_pylist()
-    for position in sorted({0, expected_rows // 2, expected_rows - 1}):
-        chunk_id = identities[position]
+    identities = table.fetch(columns=["chunk_id"]).column("chunk_id")
+    looked_for = [identities[each].as_py() for each in _spread(expected_rows)]
+    looked_for += [added[each] for each in _spread(len(added))]
+    for chunk_id in dict.fromkeys(looked_for):
         where = f"chunk_id = {quote_text(chunk_id)}"
         row = table.fetch(where).to_pylist()[0]
         for column in table.dimensions:
@@ -57,6 +60,10 @@ def check_search_table(folder: Path, expected_rows: int) -> None:
                 raise DamagedFileError(
                     f"{table.path}: {chunk_id} is not found by '{word}' of its '{column}'. {mend}"
                 )
+
+
+def _spread(count: int) -> list[int]:
+    return sorted({0, count // 2, count - 1}) if count else []
 
 
 def _first_word(text: str) -> str | None:

@@ -17,6 +17,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from rag_assets.publishing.row_order import RowOrder
+
 if TYPE_CHECKING:
     from rag_assets.publishing.sparse_columns import SparseColumn
 
@@ -138,15 +140,36 @@ def cosines(vectors: Matrix, vector: NDArray[np.float64]) -> NDArray[np.float64]
     return clipped
 
 
+def nearest_of_batch(matrix: Matrix, questions: Matrix, limit: int) -> list[NDArray[np.int64]]:
+    """Return, for each question, the rows that may be among its best `limit` of a batch.
+
+    Args:
+        matrix: rows by dimension, none of them zero.
+        questions: of unit length.
+    """
+    norms = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
+    scores = _product(questions, matrix.T) / norms
+    if len(matrix) <= limit:
+        return [np.arange(len(matrix)) for _ in questions]
+    last = np.partition(scores, len(matrix) - limit, axis=1)[:, len(matrix) - limit]
+    return [
+        np.flatnonzero(row >= cut - _PRODUCT_ERROR) for row, cut in zip(scores, last, strict=True)
+    ]
+
+
 class TableMemory:
     """What is remembered of one table: ids, columns, vectors, and which rows pass a filter.
 
+    Rows are counted by document and place.
+
     Args:
         dataset: the Lance dataset; its rows are never changed.
+        order: where it keeps them.
     """
 
-    def __init__(self, dataset: Any) -> None:
+    def __init__(self, dataset: Any, order: RowOrder) -> None:
         self._dataset = dataset
+        self.order = order
         self._lock = threading.RLock()
         self._ids: pa.Array | None = None
         self._places: dict[str, int] = {}
@@ -161,8 +184,7 @@ class TableMemory:
         """Return the id of each row."""
         with self._lock:
             if self._ids is None:
-                found = self._dataset.scanner(columns=["chunk_id"], scan_in_order=True).to_table()
-                self._ids = pa.array(found.column("chunk_id").combine_chunks())
+                self._ids = _whole(self._read(["chunk_id"]).column("chunk_id"))
             return self._ids
 
     def rows_of(self, chunk_ids: Sequence[str]) -> dict[str, int]:
@@ -190,7 +212,7 @@ class TableMemory:
             }
         missing = [name for name in columns if name not in found]
         if missing:
-            taken = self._dataset.take(list(rows), columns=missing)
+            taken = self.order.take(self._dataset, rows, missing)
             found |= {name: taken.column(name) for name in missing}
         return pa.table({name: found[name] for name in columns})
 
@@ -200,7 +222,7 @@ class TableMemory:
             self._plain[name] = None
         elif self._plain[name] is None:
             first = [key for key, held in self._plain.items() if held is None]
-            table = self._dataset.scanner(columns=first, scan_in_order=True).to_table()
+            table = self._read(first)
             self._plain |= {key: _whole(table.column(key)) for key in first}
         return self._plain[name]
 
@@ -209,7 +231,7 @@ class TableMemory:
         with self._lock:
             if where not in self._masks:
                 found = self._dataset.scanner(columns=[], with_row_id=True, filter=where).to_table()
-                rows = np.sort(found.column("_rowid").to_numpy()).astype(np.int64)
+                rows = np.sort(self.order.rows(found.column("_rowid")))
                 self._masks[where] = rows
                 while len(self._masks) > _MASKS:
                     self._masks.popitem(last=False)
@@ -220,7 +242,8 @@ class TableMemory:
         """Return the rows of each passage language that meet a condition, in order."""
         with self._lock:
             if None not in self._languages:
-                self._languages[None] = _rows_by_value(self._dataset, "passage_language")
+                held = self._read(["passage_language"]).column("passage_language")
+                self._languages[None] = _rows_by_value(held)
             if where not in self._languages:
                 passing = self.passing(where or "true")
                 self._languages[where] = {
@@ -246,7 +269,7 @@ class TableMemory:
         """Return a vector column, read whole at first use."""
         with self._lock:
             if name not in self._columns:
-                self._columns[name] = VectorColumn(_read_matrix(self._dataset, name))
+                self._columns[name] = VectorColumn(_read_matrix(self._dataset, name, self.order))
             return self._columns[name]
 
     def sparse_column(self, name: str) -> "SparseColumn":
@@ -255,8 +278,7 @@ class TableMemory:
 
         with self._lock:
             if name not in self._sparse:
-                table = self._dataset.scanner(columns=[name], scan_in_order=True).to_table()
-                self._sparse[name] = SparseColumn(table.column(name))
+                self._sparse[name] = SparseColumn(self._read([name]).column(name))
             return self._sparse[name]
 
     def vectors(self, name: str, rows: NDArray[np.int64]) -> Matrix:
@@ -265,8 +287,8 @@ class TableMemory:
             held = self._columns.get(name)
         if held is not None:
             return held.matrix[rows]
-        found = self._dataset.take(rows.tolist(), columns=[name])
-        return _as_matrix(found.column(name))
+        found = self.order.take(self._dataset, rows, [name])
+        return as_matrix(found.column(name))
 
     def nearest(
         self,
@@ -286,6 +308,11 @@ class TableMemory:
         if passing is not None and not is_held and len(passing) < _FEW * self._dataset.count_rows():
             return passing
         return self.column(name).nearest(vector, limit, passing)
+
+    def _read(self, columns: Sequence[str]) -> pa.Table:
+        """Return whole columns."""
+        scan = self._dataset.scanner(columns=list(columns), scan_in_order=True)
+        return self.order.arrange(scan.to_table())
 
     @property
     def column_bytes(self) -> int:
@@ -311,9 +338,8 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
     return pa.concat_arrays(column.chunks)
 
 
-def _rows_by_value(dataset: Any, name: str) -> dict[str, NDArray[np.int64]]:
-    found = dataset.scanner(columns=[name], scan_in_order=True).to_table().column(name)
-    codes = _whole(found).dictionary_encode()
+def _rows_by_value(column: pa.ChunkedArray) -> dict[str, NDArray[np.int64]]:
+    codes = _whole(column).dictionary_encode()
     held = codes.indices.to_numpy(zero_copy_only=False)
     return {
         value: np.flatnonzero(held == code).astype(np.int64)
@@ -321,17 +347,18 @@ def _rows_by_value(dataset: Any, name: str) -> dict[str, NDArray[np.int64]]:
     }
 
 
-def _read_matrix(dataset: Any, name: str) -> Matrix:
+def _read_matrix(dataset: Any, name: str, order: RowOrder) -> Matrix:
     dimension = dataset.schema.field(name).type.list_size
     matrix: Matrix = np.empty((dataset.count_rows(), dimension), np.float32)
     start = 0
     for batch in dataset.scanner(columns=[name], scan_in_order=True).to_batches():
-        matrix[start : start + batch.num_rows] = _as_matrix(batch.column(name))
+        matrix[order.scanned_rows(start, batch.num_rows)] = as_matrix(batch.column(name))
         start += batch.num_rows
     return matrix
 
 
-def _as_matrix(column: Any) -> Matrix:
+def as_matrix(column: Any) -> Matrix:
+    """Return a column of vectors as rows by dimension."""
     array = _whole(column) if isinstance(column, pa.ChunkedArray) else column
     values = array.flatten().to_numpy(zero_copy_only=False)
     matrix: Matrix = values.reshape(len(array), array.type.list_size)

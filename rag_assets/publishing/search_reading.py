@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from rag_assets.model import DamagedFileError, RagError, UsageError
+from rag_assets.publishing.row_order import read_row_order
 from rag_assets.publishing.search_ann import (
     EXACT_ROWS,
     VectorIndex,
@@ -68,7 +69,8 @@ def encodable(value: str) -> str:
 
 
 @contextmanager
-def _damage_explained(path: Path) -> Iterator[None]:
+def damage_explained(path: Path) -> Iterator[None]:
+    """Tell a search table that is damaged from a machine that cannot read it now."""
     # Lance raises the same few built-in errors for every kind of damage, and of trouble.
     try:
         yield
@@ -97,7 +99,7 @@ class SearchTable:
 
         self.path = folder / TABLE_NAME
         session = _shared_session() if uses_shared_cache else new_session()
-        with _damage_explained(self.path):
+        with damage_explained(self.path):
             self._dataset = lance.dataset(str(self.path), session=session)
             self.rows: int = self._dataset.count_rows()
             self.columns = frozenset(self._dataset.schema.names)
@@ -109,7 +111,7 @@ class SearchTable:
             self.columns = frozenset(self._dataset.schema.names)
 
             def remember() -> TableMemory:
-                return TableMemory(self._dataset)
+                return TableMemory(self._dataset, read_row_order(folder, self.rows))
 
             self._indexes = read_vector_indexes(folder)
             self._memory = shared_memory(self.path, remember) if uses_shared_cache else remember()
@@ -118,7 +120,7 @@ class SearchTable:
     @property
     def unindexed_rows(self) -> int:
         """Rows that a text index does not know; anything but 0 is damage."""
-        with _damage_explained(self.path):
+        with damage_explained(self.path):
             return self._text.unindexed_rows()
 
     @property
@@ -146,7 +148,7 @@ class SearchTable:
             Ids with scores above 0, rounded to six decimals; ties by id.
         """
         _check_limit(limit)
-        with _damage_explained(self.path):
+        with damage_explained(self.path):
             found = self._text.best(encodable(query), limit, where, weights)
             named = self._named({row: score for row, score in found.items() if score > 0})
         return _ranked(named, limit)
@@ -158,7 +160,7 @@ class SearchTable:
 
         Ids that the table does not hold are left out.
         """
-        with _damage_explained(self.path):
+        with damage_explained(self.path):
             rows = self._memory.rows_of(chunk_ids)
             scores = self._text.scores(encodable(query), sorted(rows.values()), weights)
         return {key: _rounded(scores[row]) for key, row in rows.items()}
@@ -171,18 +173,15 @@ class SearchTable:
             where: SQL condition on the table's columns.
         """
         condition = f"regexp_like({BODY}, {quote_text(pattern)})"
-        with _damage_explained(self.path):
-            found = self._dataset.scanner(
-                columns=["chunk_id"],
-                filter=f"({where}) AND {condition}" if where else condition,
-                scan_in_order=True,
-            ).to_table()
+        with damage_explained(self.path):
+            found = self._scan_in_order(f"({where}) AND {condition}" if where else condition,
+                                        ["chunk_id"])  # fmt: skip
         ids: list[str] = found.column("chunk_id").to_pylist()
         return ids
 
     def finds_word(self, word: str, column: str, where: str) -> bool:
         """Say whether the index of a text column finds a word in a row that meets `where`."""
-        with _damage_explained(self.path):
+        with damage_explained(self.path):
             return self._text.finds_word(word, column, where)
 
     def search_vectors(
@@ -210,7 +209,7 @@ class SearchTable:
         query = self._direction(column, vector)
         if query is None or not self.rows:
             return []
-        with _damage_explained(self.path):
+        with damage_explained(self.path):
             rows = self._candidates(column, query, limit, where)
             scores = self._cosines(column, query, rows)
         return _ranked(self._named(scores), limit)
@@ -226,7 +225,7 @@ class SearchTable:
         query = self._direction(column, vector)
         if query is None:
             return {}
-        with _damage_explained(self.path):
+        with damage_explained(self.path):
             rows = self._memory.rows_of(chunk_ids)
             scores = self._cosines(column, query, np.array(list(rows.values()), np.int64))
         return {key: _rounded(scores[row]) for key, row in rows.items() if row in scores}
@@ -246,7 +245,7 @@ class SearchTable:
             Ids with dot products above 0, rounded to six decimals; ties by id.
         """
         _check_limit(limit)
-        with _damage_explained(self.path):
+        with damage_explained(self.path):
             passing = self._memory.passing(where) if where else None
             found = self._memory.sparse_column(column).nearest(pairs, limit, passing)
         return _ranked(self._named(found), limit)
@@ -255,7 +254,7 @@ class SearchTable:
         self, column: str, pairs: Sequence[float], chunk_ids: Sequence[str]
     ) -> dict[str, float]:
         """Return what `search_sparse` gives each of these rows, 0.0 without a common word."""
-        with _damage_explained(self.path):
+        with damage_explained(self.path):
             rows = self._memory.rows_of(chunk_ids)
             asked = np.array(list(rows.values()), np.int64)
             scores = self._memory.sparse_column(column).scores(pairs, asked)
@@ -263,7 +262,7 @@ class SearchTable:
 
     def count_by_language(self, where: str | None = None) -> dict[str, int]:
         """Return how many rows that meet `where` are written in each language."""
-        with _damage_explained(self.path):
+        with damage_explained(self.path):
             rows = self._memory.rows_by_language(where)
         return {name: len(found) for name, found in rows.items() if len(found)}
 
@@ -275,7 +274,7 @@ class SearchTable:
         Evenly drawn where there are more than `most`, so that at most so many are returned; rows
         without a vector in `column` are left out.
         """
-        with _damage_explained(self.path):
+        with damage_explained(self.path):
             by_language = self._memory.rows_by_language(where)
             rows = np.sort(np.concatenate([by_language.get(n, _NO_ROWS) for n in languages]))
             # Every n-th row of a fixed order: the same in every build.
@@ -289,7 +288,7 @@ class SearchTable:
         self, column: str, chunk_ids: Sequence[str]
     ) -> dict[str, NDArray[np.float32]]:
         """Return the stored vectors by id; rows without one in `column` are left out."""
-        with _damage_explained(self.path):
+        with damage_explained(self.path):
             rows = self._memory.rows_of(chunk_ids)
             found = self._memory.vectors(column, np.array(list(rows.values()), np.int64))
         return {key: vector for key, vector in zip(rows, found, strict=True) if vector.any()}
@@ -301,13 +300,13 @@ class SearchTable:
             chunk_ids: each gives one row, whatever their order.
             columns: names to return; `chunk_id` must be among them to tell the rows apart.
         """
-        with _damage_explained(self.path):
+        with damage_explained(self.path):
             rows = list(self._memory.rows_of(chunk_ids).values())
             return self._memory.rows(rows, columns)
 
     def passing(self, chunk_ids: Sequence[str], where: str) -> list[str]:
         """Return those of some ids whose rows meet `where`, in the order given."""
-        with _damage_explained(self.path):
+        with damage_explained(self.path):
             rows = self._memory.rows_of(chunk_ids)
             passing = self._memory.passing(where)
         are_passing = np.isin(np.array(list(rows.values()), np.int64), passing)
@@ -320,12 +319,18 @@ class SearchTable:
             where: SQL condition; all rows without.
             columns: names to return; all without.
         """
-        with _damage_explained(self.path):
-            return self._dataset.scanner(
-                columns=list(columns) if columns is not None else None,
-                filter=where,
-                scan_in_order=True,
-            ).to_table()
+        with damage_explained(self.path):
+            return self._scan_in_order(where, columns)
+
+    def _scan_in_order(self, where: str | None, columns: Sequence[str] | None) -> pa.Table:
+        is_plain = self._memory.order.is_plain
+        found = self._dataset.scanner(
+            columns=list(columns) if columns is not None else None,
+            filter=where,
+            scan_in_order=True,
+            with_row_id=not is_plain,
+        ).to_table()
+        return found if is_plain else self._memory.order.arrange_found(found)
 
     def _candidates(
         self, column: str, query: NDArray[np.float64], limit: int, where: str | None
@@ -337,7 +342,8 @@ class SearchTable:
             return self._memory.nearest(column, query, limit, passing)
         if passing is not None and len(passing) < EXACT_ROWS:
             return passing
-        return find_nearest(self._dataset, index, query, limit, where)
+        ids = find_nearest(self._dataset, index, query, limit, where)
+        return np.sort(self._memory.order.rows(ids))
 
     def _direction(self, column: str, vector: Sequence[float]) -> NDArray[np.float64] | None:
         """Return the question's vector at unit length, None where it has no direction."""

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from rag_assets.publishing.ordering import sort_rows
 from rag_assets.publishing.schemas import row_order, search_schema, vector_column
 from rag_assets.publishing.search_ann import VectorIndex, build_vector_indexes
 from rag_assets.publishing.search_reading import TABLE_NAME, new_session
@@ -20,6 +20,8 @@ from rag_assets.storage import explained_errors
 
 # To be part of what names a publication: a change here changes what searches find.
 SEARCH_TABLE_VERSION = "6"
+
+DOCUMENT_INDEX = "doc_uid_idx"
 
 TEXT_INDEX: dict[str, Any] = {**WORDS, "with_position": False, "num_workers": 1}
 
@@ -46,16 +48,7 @@ def write_search_table(
     """
     import lance
 
-    dimensions = _vector_dimensions(chunks.schema)
-    expected = search_schema(dimensions, len(sparse_columns(chunks.schema)))
-    if not dimensions or not chunks.schema.equals(expected):
-        raise ValueError(
-            f"{folder}: the chunks' schema must be search_schema([dimension, …], sparse), each "
-            "dense vector a fixed-size list of float32; "
-            f"got {chunks.schema.to_string(show_field_metadata=False)}"
-        )
-    keys = [(name, "ascending") for name in row_order(expected)]
-    ordered = chunks.take(pc.sort_indices(chunks, sort_keys=keys))
+    ordered = in_table_order(folder, chunks)
     table = folder / TABLE_NAME
     with explained_errors(table):
         dataset = lance.write_dataset(
@@ -66,11 +59,33 @@ def write_search_table(
             # One fragment: a row's id is its position.
             max_rows_per_file=max(len(ordered), 1),
         )
-        for column, name in INDEX_NAMES.items():
-            dataset.create_scalar_index(column, "INVERTED", name=name, **TEXT_INDEX)
-        # An audit asks for one document after another; without it each filter reads a column.
-        dataset.create_scalar_index("doc_uid", "BTREE")
+        index_scalars(dataset)
         return build_vector_indexes(folder, dataset, ann_rows)
+
+
+def in_table_order(folder: Path, chunks: pa.Table) -> pa.Table:
+    """Return rows by document and place.
+
+    Raises:
+        ValueError: the schema is none of a search table.
+    """
+    dimensions = _vector_dimensions(chunks.schema)
+    expected = search_schema(dimensions, len(sparse_columns(chunks.schema)))
+    if not dimensions or not chunks.schema.equals(expected):
+        raise ValueError(
+            f"{folder}: the chunks' schema must be search_schema([dimension, …], sparse), each "
+            "dense vector a fixed-size list of float32; "
+            f"got {chunks.schema.to_string(show_field_metadata=False)}"
+        )
+    return sort_rows(chunks, row_order(expected))
+
+
+def index_scalars(dataset: Any) -> None:
+    """Build the indexes of texts and documents over every row, in place of any that are there."""
+    for column, name in INDEX_NAMES.items():
+        dataset.create_scalar_index(column, "INVERTED", name=name, replace=True, **TEXT_INDEX)
+    # An audit asks for one document after another; without it each filter reads a column.
+    dataset.create_scalar_index("doc_uid", "BTREE", name=DOCUMENT_INDEX, replace=True)
 
 
 def _vector_dimensions(schema: pa.Schema) -> list[int]:

@@ -158,8 +158,10 @@ class TextSearch:
             options["full_text_query"] = MatchQuery(term, BODY, operator=FullTextOperator.AND)
             options["prefilter"] = False
             options["columns"] = ["_score"]
-        rows = self._dataset.scanner(**options).to_table().column("_rowid").to_pylist()
-        return tuple(sorted(rows)) if len(rows) <= _MAX_TERM_ROWS else ()
+        ids = self._dataset.scanner(**options).to_table().column("_rowid")
+        if len(ids) > _MAX_TERM_ROWS:
+            return ()
+        return tuple(sorted(self._memory.order.rows(ids).tolist()))
 
     def _score_rows(self, query: str, column: str, rows: Sequence[int]) -> dict[int, float]:
         """Return the scores of some rows in an index, without those that share no word."""
@@ -168,7 +170,8 @@ class TextSearch:
         known = self._matches(query, column).of(rows)
         if known is not None:
             return known
-        where = f"_rowid IN ({', '.join(map(str, rows))})"
+        ids = self._memory.order.ids(rows).tolist()
+        where = f"_rowid IN ({', '.join(map(str, ids))})"
         return self._scan(query, column, len(rows), where)
 
     def _scan_passing(self, query: str, limit: int, where: str | None) -> dict[int, float]:
@@ -183,14 +186,14 @@ class TextSearch:
     def _scan_first(self, query: str, column: str) -> TextMatches:
         """Return the best rows of an index, all of them where they are few enough."""
         found = self._scan_table(query, column, _FIRST_ROWS, None)
-        rows = found.column("_rowid").to_numpy().astype(np.int64)
+        rows = self._memory.order.rows(found.column("_rowid"))
         scores = found.column("_score").to_numpy().astype(np.float64)
         return TextMatches(rows, scores, is_all=len(rows) < _FIRST_ROWS)
 
     def _scan(self, query: str, column: str, limit: int, where: str | None) -> dict[int, float]:
         found = self._scan_table(query, column, limit, where)
-        rows, scores = found.column("_rowid").to_pylist(), found.column("_score").to_pylist()
-        return dict(zip(rows, scores, strict=True))
+        rows = self._memory.order.rows(found.column("_rowid")).tolist()
+        return dict(zip(rows, found.column("_score").to_pylist(), strict=True))
 
     def _scan_table(self, query: str, column: str, limit: int, where: str | None) -> Any:
         from lance.query import MatchQuery

@@ -1,6 +1,7 @@
 """The digest over the content of a published table."""
 
 import hashlib
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
@@ -42,22 +43,41 @@ def digest_table(table: pa.Table) -> str:
         DamagedFileError: a key appears twice, so that the order of rows is not determined.
         ValueError: a field has no role.
     """
-    names = content_columns(table.schema)
-    key = schema_entry(table.schema, "key")
-    keys = table.column(key)
+    return digest_columns(table.schema, table.column)
+
+
+def digest_columns(schema: pa.Schema, read: Callable[[str], pa.ChunkedArray]) -> str:
+    """Return what `digest_table` does of a table that is read column by column.
+
+    Args:
+        schema: of this module.
+        read: gives a whole column by its name, rows in the same order each time.
+
+    Raises:
+        DamagedFileError, ValueError: as `digest_table`.
+    """
+    names = content_columns(schema)
+    key = schema_entry(schema, "key")
+    keys = read(key)
     if len(keys.unique()) != len(keys) or keys.null_count:
         raise DamagedFileError(
-            f"table '{schema_entry(table.schema, 'table')}': '{key}' must be unique and never "
-            "null; the rows that were joined for publication are wrong. Please report it with "
-            "the output of `rag status`."
+            f"table '{schema_entry(schema, 'table')}': '{key}' must be unique and never null; the "
+            "rows that were joined for publication are wrong. Please report it with the output of "
+            "`rag status`."
         )
-    ordered = table.select(names).take(pc.sort_indices(keys))
+    order = pc.sort_indices(keys)
     total = hashlib.sha256()
     for name in names:
-        column = ordered.column(name)
-        total.update(f"{name}\n{column.type}\n{len(column)}\n".encode())
+        column = _addressable(read(name)).take(order)
+        told = schema.field(name).type
+        total.update(f"{name}\n{told}\n{len(column)}\n".encode())
         _digest_column(total, pa.concat_arrays(column.chunks) if column.num_chunks else None)
     return total.hexdigest()
+
+
+def _addressable(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return texts with offsets that reach beyond 2 GiB, which a million passages may have."""
+    return column.cast(pa.large_string()) if pa.types.is_string(column.type) else column
 
 
 def _digest_column(total: Any, column: Any) -> None:
@@ -70,7 +90,7 @@ def _digest_column(total: Any, column: Any) -> None:
     elif pa.types.is_struct(column.type):
         for values in column.flatten():
             _digest_column(total, values)
-    elif pa.types.is_string(column.type):
+    elif pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         filled = pc.fill_null(column, "").cast(pa.large_binary())
         lengths = pc.binary_length(filled)
         total.update(_numbers(lengths))

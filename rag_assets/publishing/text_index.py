@@ -23,7 +23,7 @@ class TextIndex:
     Args:
         column: what is indexed: `search_text` (headings and text) or `search_heading`.
         rows: that it knows; `unindexed_rows` are missing from it, 0 unless it is damaged.
-        words: how many different ones it holds.
+        words: how many different ones it holds, in each of its parts counted anew.
         tokenizer: what cuts text into words; `rules` what is done with each of them.
         size_bytes: on disk.
     """

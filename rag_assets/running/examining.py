@@ -166,3 +166,18 @@ def _examine_namespace(namespace: Namespace) -> Iterator[Finding]:
     yield Finding(f"{name}: publication", pointer.current if current else
                   f"{pointer.current} is older than the inventory", current,
                   None if current else mend)  # fmt: skip
+    yield _search_table(namespace)
+
+
+def _search_table(namespace: Namespace) -> Finding:
+    """A table that grew for long may want to be compacted."""
+    from rag_assets.publishing import table_health
+
+    what = f"{namespace.name}: search table"
+    try:
+        health = table_health(namespace)
+    except RagError as error:
+        return Finding(what, str(error), False, f"rag index --namespace {namespace.name}")
+    troubles = list(health.troubles())
+    found = "; ".join(troubles) if troubles else health.sentence
+    return Finding(what, found, not troubles, health.mend if troubles else None)

@@ -193,6 +193,7 @@ class PublishSettings(Section):
     keep_hours: float = Field(ge=0)
     keep_removed_days: float = Field(ge=0)
     ann_rows: Count | None
+    segment_rows: Count | None
 
 
 ScoreMode = Literal["rank", "normalize", "raw"]

@@ -175,7 +175,10 @@ def test_looking_commands_print_one_json_document(library: Path, rag: Rag) -> No
     assert document_of(collected)["namespaces"]["thesis"]["publications"] == []
     findings = rag(*at, "doctor", "--json")
     assert findings.exit_code == 0, findings.output
-    assert any(finding["what"] == "thesis: publication" for finding in document_of(findings))
+    told = {finding["what"]: finding["found"] for finding in document_of(findings)}
+    assert "thesis: publication" in told
+    assert "in 1 fragment, " in told["thesis: search table"]
+    assert "0 unindexed" in told["thesis: search table"]
 
 
 def test_looking_commands_print_lines_for_people(library: Path, rag: Rag) -> None:

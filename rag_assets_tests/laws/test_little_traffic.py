@@ -29,6 +29,8 @@ from rag_assets_tests.storage.buckets import (
 
 # Stages with a record of every partition that has documents, each written whole.
 RECORDS = 4
+# A version of a table of a few fragments, in bytes.
+SMALL_FILE = 4_096
 
 
 @pytest.fixture
@@ -81,6 +83,32 @@ def test_a_changed_document_sends_what_holds_it(
     assert len(others) <= RECORDS + 1 + 2, "a record each, the parse, the list and the pointer"
     assert len(puts) == len(set(puts)), "each once"
     assert bucket.sent == {}
+
+
+def test_of_a_publication_that_grows_only_what_is_new_is_sent_and_fetched(
+    tmp_path: Path, bucket: WatchedBucket
+) -> None:
+    settings = {"publish": {"segment_rows": 1}}
+    workspace = keep_in(make_workspace(tmp_path / "library", lib=settings).root, URL)
+    namespace = workspace.namespace("lib")
+    fill(namespace, range(20))
+    other = other_machine(workspace, tmp_path / "elsewhere").namespace("lib")
+    assert search_results(other) == search_results(namespace)
+    before = bucket.keys("index/lib/")
+    bucket.forget()
+    fill(namespace, range(20, 21))
+    copied = {key for operation, key in bucket.log if operation == "copy"}
+    sent = {key for key in bucket.put_keys() if key.startswith("index/lib/p-")}
+    assert copied and sent and not copied & sent
+    # By its SHA-256 each file that is copied was there; of those that are sent, what Lance writes
+    # over with each version and is copied on the disk too, which is small.
+    hashes = {key.rpartition("/")[2] for key in before}
+    assert {key.rpartition("/")[2] for key in copied} <= hashes
+    again = [bucket.find(key) for key in sent if key.rpartition("/")[2] in hashes]
+    assert all(each is not None and each.size < SMALL_FILE for each in again), again
+    bucket.forget()
+    assert search_results(other) == search_results(namespace)
+    assert set(bucket.sent) - {"index/lib/current.json"} <= sent
 
 
 def test_a_worker_that_has_opened_no_workspace_puts_what_it_parses(

@@ -198,7 +198,7 @@ class HistoriesWithEntities(Histories):
     }
 
 
-def run_machine(
+def run_histories(
     examples: int, steps: int, *, fixed: bool, machine: type[Histories] = Histories
 ) -> None:
     phases = [Phase.explicit, Phase.generate] + ([] if fixed else [Phase.shrink])
@@ -217,17 +217,17 @@ def run_machine(
 
 
 def test_clean_build_equals_short_histories() -> None:
-    run_machine(_QUICK_EXAMPLES, 14, fixed=True)
+    run_histories(_QUICK_EXAMPLES, 14, fixed=True)
 
 
 def test_clean_build_equals_short_histories_with_entities() -> None:
-    run_machine(_QUICK_EXAMPLES // 2, 14, fixed=True, machine=HistoriesWithEntities)
+    run_histories(_QUICK_EXAMPLES // 2, 14, fixed=True, machine=HistoriesWithEntities)
 
 
 @pytest.mark.slow
 def test_clean_build_equals_long_histories() -> None:
     """RAG_PARITY_EXAMPLES sets how many; other ones each time."""
-    run_machine(_LONG_EXAMPLES, 30, fixed=False)
+    run_histories(_LONG_EXAMPLES, 30, fixed=False)
 
 
 def test_clean_build_equals_a_history_with_every_event(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from hypothesis.stateful import rule
 from rag_assets.storage import s3
 from rag_assets.storage.bucket import _Whatever
 from rag_assets_tests.laws.driver import build
-from rag_assets_tests.laws.test_parity import Histories, run_machine
+from rag_assets_tests.laws.test_parity import Histories, run_histories
 from rag_assets_tests.storage.buckets import URL, Killed, WatchedBucket, keep_in, watched_bucket
 from rag_assets_tests.storage.object_servers import ObjectServer, fresh_url
 
@@ -113,14 +113,14 @@ class HistoriesOnAServer(HistoriesInABucket):
 
 
 def test_clean_build_equals_short_histories_in_a_bucket() -> None:
-    run_machine(_QUICK_EXAMPLES, 14, fixed=True, machine=HistoriesInABucket)
+    run_histories(_QUICK_EXAMPLES, 14, fixed=True, machine=HistoriesInABucket)
 
 
 @pytest.mark.slow
 def test_clean_build_equals_long_histories_in_a_bucket() -> None:
-    run_machine(_LONG_EXAMPLES, 30, fixed=False, machine=HistoriesInABucket)
+    run_histories(_LONG_EXAMPLES, 30, fixed=False, machine=HistoriesInABucket)
 
 
 @pytest.mark.slow
 def test_clean_build_equals_histories_on_each_server(object_server: ObjectServer) -> None:
-    run_machine(_SERVER_EXAMPLES, 12, fixed=True, machine=HistoriesOnAServer)
+    run_histories(_SERVER_EXAMPLES, 12, fixed=True, machine=HistoriesOnAServer)

@@ -202,7 +202,7 @@ def test_full_disk_is_said_and_leaves_nothing(
     def fail(*_: object) -> None:
         raise kind("Could not write file: No space left on device")
 
-    monkeypatch.setattr("rag_assets.publishing.catalogue._write_table", fail)
+    monkeypatch.setattr("rag_assets.publishing.catalogue.write_table", fail)
     with pytest.raises(StorageError, match=r"c\.duckdb: the disk is full"):
         write_catalogue(tmp_path / "c.duckdb", tables)
     assert list(tmp_path.iterdir()) == []

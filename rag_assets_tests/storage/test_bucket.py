@@ -50,7 +50,7 @@ def test_a_bucket_is_a_dictionary_whose_writers_must_know_what_they_replace(
         assert (held.data if held else None) == model.get(key)
         current = held.version if held else None
         versions.setdefault(key, set()).update({current} - {None})
-        match dice.choice(("absent", "unchanged", "stale", "whatever", "delete")):
+        match dice.choice(("absent", "unchanged", "stale", "whatever", "copy", "delete")):
             case "absent":
                 assert (bucket.put(key, data, None) is not None) == (key not in model)
                 model.setdefault(key, data)
@@ -67,6 +67,12 @@ def test_a_bucket_is_a_dictionary_whose_writers_must_know_what_they_replace(
                 (tmp_path / "content").write_bytes(data)
                 assert bucket.put(key, tmp_path / "content", WHATEVER)
                 model[key] = data
+            case "copy":
+                source = dice.choice([each for each in KEYS if each != key])
+                assert bucket.copy(source, key) == (source in model)
+                model |= {key: model[source]} if source in model else {}
+                copied = bucket.get(key)
+                assert (copied.data if copied else None) == model.get(key)
             case "delete":
                 bucket.delete(key)
                 model.pop(key, None)
