@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import cost
 from rag_assets.model import ParseReport
 from rag_assets.parsing import pool
 from rag_assets.parsing.job import ParseJob
@@ -68,6 +69,20 @@ def test_an_unchanged_build_sends_nothing_and_asks_by_the_partition(
     # 40 documents lie in all 16 partitions, 6 in some; what each costs is a constant.
     assert asked[1] <= asked[0] + 10 * len(namespace.partition_keys)
     assert asked[1] < 20 * len(namespace.partition_keys)
+
+
+def test_a_first_build_puts_as_often_as_the_table_of_cost_says(
+    tmp_path: Path, bucket: WatchedBucket
+) -> None:
+    puts = []
+    for count in (40, 80):
+        workspace = keep_in(make_workspace(tmp_path / str(count)).root, f"{URL}-{count}")
+        bucket.forget()
+        for key in bucket.keys(""):
+            bucket.delete(key)
+        fill(workspace.namespace("lib"), range(count))
+        puts.append(bucket.requests["put"])
+    assert (puts[1] - puts[0]) / 40 == pytest.approx(cost.PUTS_PER_DOCUMENT, rel=0.05)
 
 
 def test_a_changed_document_sends_what_holds_it(
