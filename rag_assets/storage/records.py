@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.model import DamagedFileError, combine_digests
+from rag_assets.storage.atomic import file_identity
 from rag_assets.storage.copies import refresh
 from rag_assets.storage.locks import Notify, hold_lock
+from rag_assets.storage.mounts import place_of
 from rag_assets.storage.parquet import read_groups, write_parquet
 from rag_assets.storage.provenance import signature
 from rag_assets.storage.trouble import trouble_of_machine
@@ -284,12 +286,16 @@ def refresh_record(
             if content not in entries or entries[content].fingerprint != fingerprint
         )
 
+    looked_at = file_identity(path)
     # Damage is told by the one who mends it, under the lock.
-    seen = OpenRecord(path, schema, lambda _: None)
-    if seen.mended is None and not stale_in(seen.entries):
-        return Refreshed(seen.entries, (), wrote=False)
+    record = OpenRecord(path, schema, lambda _: None)
+    if record.mended is None and not stale_in(record.entries):
+        return Refreshed(record.entries, (), wrote=False)
     with hold_lock(lock, f"{path.parent.name} {path.stem}", notify):
-        record = OpenRecord(path, schema, notify)
+        # A copy of an object may be another one's by now, and look as it did.
+        is_same = place_of(path) is None and file_identity(path) == looked_at
+        if record.mended is not None or not is_same:
+            record = OpenRecord(path, schema, notify)
         entries = record.entries
         stale = stale_in(entries)
         # A damaged record is written anew even where nothing of it lives: every later stage

@@ -160,6 +160,7 @@ def test_a_reader_needs_the_bucket_and_the_configuration(
     assert json.loads(ask("sql", counted, "--json").stdout)[0]["chunks"] > before
 
 
+@pytest.mark.slow
 def test_two_machines_build_at_the_same_time_and_nothing_is_lost(
     changed: Namespace, undisturbed: dict[str, Any], quick: str, tmp_path: Path
 ) -> None:

@@ -77,6 +77,7 @@ def written(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("who", [KERNEL, RAY], ids=["kernel", "ray"])
 def test_a_worker_without_memory_costs_the_job_at_hand(
     group: Path, tmp_path: Path, who: dict[str, str]

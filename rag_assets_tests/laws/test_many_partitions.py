@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow.parquet
 import pytest
 
-from rag_assets.assets import parse_reports
+from rag_assets.assets import EngineResource, parse_reports
 from rag_assets.assets.stage import StageCall
 from rag_assets.model import ParsedDocument
 from rag_assets.parsing import ParseHints, observe_parses, register_parser, unregister_parser
@@ -140,7 +140,11 @@ def test_parse_reports_of_one_partition_open_nothing_of_the_others(
     put(workspace, f"evidence/{one}.md", notes(namespace.partition_keys, "new")[one])
     build(namespace, ("inventory",))
     opened.clear()
-    context: Any = SimpleNamespace(run=SimpleNamespace(tags={}), log=logging.getLogger())
+    context: Any = SimpleNamespace(
+        run=SimpleNamespace(tags={}),
+        log=logging.getLogger(),
+        resources=SimpleNamespace(engine=EngineResource()),
+    )
     call = StageCall(context, namespace, require_inventory(namespace), [one], silent, None)
     with observe_parses() as parses:
         outcomes = parse_reports._work(call)

@@ -14,12 +14,13 @@ from hypothesis.stateful import rule
 
 from rag_assets.storage import s3
 from rag_assets.storage.bucket import _Whatever
+from rag_assets.storage.leases import Holder
 from rag_assets_tests.laws.driver import build
 from rag_assets_tests.laws.test_parity import Histories, run_histories
 from rag_assets_tests.storage.buckets import URL, Killed, WatchedBucket, keep_in, watched_bucket
 from rag_assets_tests.storage.object_servers import ObjectServer, fresh_url
 
-_QUICK_EXAMPLES = 2
+_QUICK_EXAMPLES = 3
 _LONG_EXAMPLES = int(os.environ.get("RAG_PARITY_EXAMPLES", "30"))
 # A request to a server takes some milliseconds, and a history makes some thousands.
 _SERVER_EXAMPLES = 4
@@ -56,10 +57,18 @@ class HistoriesInABucket(Histories):
 
     def __init__(self) -> None:
         super().__init__()
+        # A process that is made to die lives on, as another one: its leases are those of the dead.
+        self.lives = 0
+        self._patch = pytest.MonkeyPatch()
+        self._patch.setattr(Holder, "here", classmethod(lambda cls: self._holder()))
+        self._patch.setattr(Holder, "is_gone", lambda holder: holder != self._holder())
         self._watching = type(self).watching()
         self.bucket = self._watching.__enter__()
         self.workspace = keep_in(self.workspace.root, URL)
         self.namespace = self.workspace.namespace("lib")
+
+    def _holder(self) -> Holder:
+        return Holder(host="here", process=self.lives, place=None, started=None)
 
     @rule()
     def lose_the_cache(self) -> None:
@@ -83,12 +92,14 @@ class HistoriesInABucket(Histories):
             pass
         finally:
             die_after(self.bucket, None)
+            self.lives += 1
 
     def teardown(self) -> None:
         try:
             super().teardown()
         finally:
             self._watching.__exit__(None, None, None)
+            self._patch.undo()
 
 
 def die_after(bucket: WatchedBucket | WatchedS3, puts: int | None) -> None:

@@ -81,7 +81,9 @@ OWNERS = {
     },
     "inside a table or catalogue of Lance or DuckDB, in a local folder": {
         "publishing/catalogue.py",
+        "publishing/catalogue_growth.py:grow_catalogue",
         "publishing/search_memory.py",
+        "publishing/segments.py:link_table",
     },
     "a person's sources": {
         "evaluation/law.py:_opened",
