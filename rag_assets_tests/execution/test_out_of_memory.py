@@ -16,6 +16,7 @@ from rag_assets.execution import open_engine
 from rag_assets_tests.execution.harm import FOLDER, MEMORY, SHARE, begun
 from rag_assets_tests.execution.test_ray import parse, write_notes
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 # Ray, a run and two actors take some 0.9 GB.
 _BYTES = 2_000_000_000
@@ -77,7 +78,6 @@ def written(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("who", [KERNEL, RAY], ids=["kernel", "ray"])
 def test_a_worker_without_memory_costs_the_job_at_hand(
     group: Path, tmp_path: Path, who: dict[str, str]
@@ -91,7 +91,6 @@ def test_a_worker_without_memory_costs_the_job_at_hand(
     assert ended(group) == (who is KERNEL)
 
 
-@pytest.mark.slow
 def test_a_job_that_never_has_the_memory_is_given_up_and_the_others_are_done(
     group: Path, tmp_path: Path
 ) -> None:
@@ -118,7 +117,6 @@ def test_a_document_whose_process_the_kernel_ends_fails_alone_and_is_parsed_with
     assert begun(folder) == {**dict.fromkeys("abcdef", 1), "x": 2}
 
 
-@pytest.mark.slow
 def test_of_documents_whose_actor_ray_ends_none_is_lost_or_parsed_twice(
     group: Path, tmp_path: Path
 ) -> None:
