@@ -213,6 +213,8 @@ def test_an_experiment_is_reported_by_keys_alone(filled: Opened) -> None:
     # Enter stores nothing: it shows what would come of it.
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert").filter(has_text="at least one product")).to_be_visible()
+    # The page is another one, and shows its text before it gives a field the focus.
+    expect(page.get_by_label("Score", exact=True)).to_be_focused()
     page.keyboard.press("Tab")
     expect(page.get_by_label("Product of row 1")).to_be_focused()
     page.keyboard.type("C2")
