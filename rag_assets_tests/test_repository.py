@@ -18,7 +18,7 @@ from rag_assets_tests.durations import (
 )
 
 ROOT = Path(__file__).parents[1]
-LEFT_BEHIND = {"__pycache__", "build", "demo", "dist", "node_modules"}
+LEFT_BEHIND = {"__pycache__", "build", "demo", "dist", "node_modules", "platform"}
 KEPT_HIDDEN = {".ci", ".gitignore", ".gitattributes", ".pre-commit-config.yaml", ".env.example"}
 BINARY = {".npz", ".pdf", ".png", ".parquet", ".gz", ".duckdb"}
 # A module with more lines than this has two purposes.

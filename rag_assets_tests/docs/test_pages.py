@@ -16,7 +16,7 @@ PAGES = sorted([*(ROOT / name for name in FRONT), *(ROOT / "docs").glob("*.md")]
 # Bullets of a version in the change log: nobody reads more.
 MOST_BULLETS = 40
 # What tools leave behind; none of it is part of the repository.
-LEFT_BEHIND = {"__pycache__", "build", "demo", "dist"}
+LEFT_BEHIND = {"__pycache__", "build", "demo", "dist", "platform"}
 
 
 def read(name: str) -> str:
