@@ -14,7 +14,7 @@
 #   make durations  how long new files of tests take (ALL=--all: every file), for make check
 #   make constraints    the pinned versions and their hashes anew (UPGRADE=--upgrade: the newest)
 #   make reference  docs/reference.md anew, from the commands themselves
-#   make clean      remove demo/ and .venv/
+#   make clean      remove demo/, platform/ and .venv/
 #
 # Packages come from the package index that pip is configured for; nothing else is downloaded. Each
 # file's SHA-256 stands in constraints.txt, else it is refused (docs/dependencies.md, "Hashes").
@@ -164,4 +164,4 @@ durations: $(STAMP)
 	$(BIN)/python -m rag_assets_tests.durations $(ALL)
 
 clean:
-	rm -rf $(DEMO) .venv
+	rm -rf $(DEMO) platform .venv
