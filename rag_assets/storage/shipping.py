@@ -10,7 +10,6 @@ fetches what is listed into a folder beside the place, compares, and renames the
 """
 
 import json
-import logging
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -34,7 +33,6 @@ from rag_assets.storage.copies import adopt, digest_of
 from rag_assets.storage.locks import changing_folder
 from rag_assets.storage.mounts import Mount, folder_place, place_of
 
-_log = logging.getLogger(__name__)
 MANIFEST = "manifest.json"
 _LISTS = "publications"
 # Files that are sent or fetched at a time: a table has some dozens, most of them small.
