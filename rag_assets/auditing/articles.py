@@ -239,7 +239,7 @@ def _mentions(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _is_same_law(law: str, title: str) -> bool:
-    return bool(LawNames({title: [title]}).find(law)[0])
+    return bool(LawNames({title: [title]}).find(law))
 
 
 def _shown(match: re.Match[str]) -> str:

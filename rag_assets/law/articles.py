@@ -43,7 +43,7 @@ class ArticleReference:
         law: the law's name as it is written; None where none is.
         documents: ids of the documents that it means, the newest version first; empty where no
             law is named, or none that is known.
-        is_whole: whether the name is theirs and no abbreviation.
+        is_whole: whether the name is theirs; else its words or initials stand for them.
         is_surely_law: whether an unknown `law` is one: capitals may be anything.
         is_plain_word: whether it is called “section”, as chapters of any text are.
     """

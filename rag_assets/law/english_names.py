@@ -54,8 +54,8 @@ class EnglishLawNames:
         """Return the documents that a name means, the newest first, none where unknown.
 
         Returns:
-            Their ids, and whether the name is theirs; else it was taken for a part of it or its
-            initials.
+            Their ids, and whether the name is theirs; else it was taken for its initials, or is
+            “the Act” of a library that has one.
         """
         words = _words(written)
         if not words:
@@ -65,15 +65,19 @@ class EnglishLawNames:
                 return self._newest_first(self._by_number[number]), True
         if words in self._by_words:
             return self._newest_first(self._by_words[words]), True
+        if len(words) == 1 and words[0] in LAW_NOUNS:
+            held = {
+                one
+                for name, identities in self._by_words.items()
+                if words[0] in {name[0], name[-1]}
+                for one in identities
+            }
+            return sorted(held) if len(held) == 1 else [], False
         fitting = [
             name
             for name in self._by_words
-            if _is_part(name, words) or any(_abbreviates(kind, words) for kind in _kinds(name))
+            if any(_abbreviates(kind, words) for kind in _kinds(name))
         ]
-        if len(words) == 1 and words[0] in LAW_NOUNS:
-            # “the Act” is the one that the library has, where it has one.
-            held = {one for name in fitting for one in self._by_words[name]}
-            return sorted(held) if len(held) == 1 else [], False
         size = min(map(len, fitting), default=0)
         near = [one for name in fitting if len(name) == size for one in self._by_words[name]]
         return self._newest_first(near), False
@@ -104,12 +108,6 @@ def _variants(name: str) -> set[tuple[str, ...]]:
 
 def _kinds(name: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return name, tuple(word for word in name if word not in _SMALL)
-
-
-def _is_part(name: tuple[str, ...], words: tuple[str, ...]) -> bool:
-    """Say whether a name that ends as laws are called begins or ends a longer one."""
-    size = len(words)
-    return words[-1] in LAW_NOUNS and words in (name[:size], name[-size:])
 
 
 def _abbreviates(name: tuple[str, ...], words: tuple[str, ...]) -> bool:

@@ -1,4 +1,4 @@
-"""Which law of a library a name means: in full, short, or abbreviated as lawyers do."""
+"""Which law of a library a name means: its title, or a short title that is listed here."""
 
 import re
 import unicodedata
@@ -19,11 +19,26 @@ _DATE = re.compile(r"\d{4}(?:-\d{2}){2}")
 # 民法典合同编: books have no number of their own, so the article says which. Where each book lies
 # in a file of its own, the code's name means them all.
 _BOOK = re.compile(r"(?<=[典法])(?:[^典()]{1,4}编|[总分附]则)$")
-# Names in use that are no part of what they stand for.
-_ALSO_CALLED = {"版权法": "著作权法", "消法": "消费者权益保护法"}
-_SHORTEST = 3
-# What fits more names is no abbreviation of one of them: 管理条例.
-_MOST_ABBREVIATED = 5
+# Short titles in use. Nothing else is a name: an ending or some characters of a title may be
+# another law's, as 合同法 is not 劳动合同法.
+_SHORT_TITLES = {
+    "版权法": "著作权法", "保密法": "保守国家秘密法", "村委会组织法": "村民委员会组织法",
+    "道交法": "道路交通安全法", "地方组织法": "地方各级人民代表大会和地方各级人民政府组织法",
+    "电商法": "电子商务法", "反电诈法": "反电信网络诈骗法", "房地产管理法": "城市房地产管理法",
+    "个保法": "个人信息保护法", "个税法": "个人所得税法", "环保法": "环境保护法",
+    "计生法": "人口与计划生育法", "交强险条例": "机动车交通事故责任强制保险条例",
+    "居委会组织法": "城市居民委员会组织法", "民诉法": "民事诉讼法", "破产法": "企业破产法",
+    "全国人大组织法": "全国人民代表大会组织法", "社保法": "社会保险法", "食安法": "食品安全法",
+    "数安法": "数据安全法", "税收征管法": "税收征收管理法", "土地承包法": "农村土地承包法",
+    "网安法": "网络安全法", "未保法": "未成年人保护法", "消保法": "消费者权益保护法",
+    "消法": "消费者权益保护法", "刑法典": "刑法", "刑诉法": "刑事诉讼法",
+    "行诉法": "行政诉讼法", "招投标法": "招标投标法", "政采法": "政府采购法",
+    "治安处罚法": "治安管理处罚法",
+}  # fmt: skip
+# Below it a name has nothing in common with another that a person would see (rapidfuzz WRatio,
+# 0 to 100; its documentation calls 60 the usual lower bound of "similar").
+_SIMILAR_NAME = 60.0
+_NEAREST = 3
 
 
 class LawNames:
@@ -67,36 +82,28 @@ class LawNames:
         """The same laws by their English names."""
         return EnglishLawNames(self._names)
 
-    def find(self, written: str) -> tuple[list[str], bool]:
-        """Return the documents that a name means, the newest version first, none where unknown.
+    def find(self, written: str) -> list[str]:
+        """Return the documents whose name this is, the newest version first; none is guessed.
 
-        Returns:
-            Their ids, and whether the name is theirs: in full or without the country's name; else
-            it was taken for an abbreviation of it.
+        A law's name is its title, with or without the country, the marks and the day of a wording,
+        its file's name, or one of `_SHORT_TITLES`; of a code its books are meant.
         """
-        whole = self.find_whole(written)
-        if whole:
-            return whole, True
-        plain = plain_name(written)
-        if len(plain) < _SHORTEST:
-            return [], False
-        for fits in (str.endswith, _abbreviates):
-            fitting = [name for name in self._by_name if fits(name, plain)]
-            if len(set(fitting)) > _MOST_ABBREVIATED:
-                return [], False
-            if fitting:
-                size = min(map(len, fitting))
-                near = [i for name in fitting if len(name) == size for i in self._by_name[name]]
-                return self._newest_first(near), False
-        return [], False
-
-    def find_whole(self, written: str) -> list[str]:
-        """Return the documents whose name this is, the newest version first; no abbreviations."""
         if own := self._named(own_name(written)):
             return self._newest_first(own)
         plain = plain_name(written)
-        plain = _ALSO_CALLED.get(plain, plain)
+        plain = _SHORT_TITLES.get(plain, plain)
         return self._newest_first(self._named(plain) or self._named(_BOOK.sub("", plain)))
+
+    def nearest(self, written: str) -> list[str]:
+        """Return the names that resemble one, the likest first."""
+        from rapidfuzz import process
+
+        if not HAN.search(written):
+            return []
+        found = process.extract(
+            plain_name(written), list(self._by_name), limit=_NEAREST, score_cutoff=_SIMILAR_NAME
+        )
+        return [name for name, *_ in found]
 
     def _named(self, plain: str) -> list[str]:
         """Return the documents of this very name, and the books of a code of this name."""
@@ -129,11 +136,3 @@ def _bare(text: str) -> str:
 def mark_name(name: str) -> str:
     """Return a law's name in the title marks of its language."""
     return f"《{name}》" if HAN.search(name) else f"“{name}”"
-
-
-def _abbreviates(name: str, written: str) -> bool:
-    """Say whether `written` leaves characters of `name` out: 民诉法 of 民事诉讼法."""
-    if name[-1] != written[-1]:
-        return False
-    rest = iter(name)
-    return all(character in rest for character in written)

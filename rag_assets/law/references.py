@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from rag_assets.law.articles import ArticleReference, article_key
 from rag_assets.law.english_articles import find_english_mentions
 from rag_assets.law.english_references import find_english_law, find_english_references
-from rag_assets.law.names import COUNTRY, LawNames
+from rag_assets.law.names import LawNames
 from rag_assets.law.numbers import NUMBER, read_number, write_number
 from rag_assets.model import HAN_RANGES
 
@@ -30,9 +30,17 @@ _RUN_AFTER = re.compile(rf"^\s+{_RUN}")
 _LATIN_BEFORE = re.compile(r"(?P<run>[A-Za-z][A-Za-z\d/&'’. -]{0,80})$")
 # Between a law and its article: 刑法的第三条, 刑法中 第三条.
 _BETWEEN = re.compile(r"(?:的|中|里|规定的|\s|,|,)*$")
-# What names of laws end with; of abbreviations the first row.
-_ENDS = "法典例则定释法办规章程编)"
-_RARE_ENDS = "案排范见知复答要"
+# What names of laws end with.
+_ENDS = "法典例则定释办规章程编)案排范见知复答要"
+# Words that a name without title marks may stand behind. Behind others it may be the end of a
+# longer one: 劳动合同法 is not 合同法, 上海市某条例 not the 某条例 of another place.
+_LEADS_TO_NAME = re.compile(
+    r"(?:[^\w]|[A-Za-z\d]|请问|一下|看看|查看|查询|根据|依据|依照|按照|遵照|参照|违反|适用|引用|触犯|符合|"
+    r"关于|对于|由于|以及|我国|中国|现行|修订后|修正后|比如|例如|知道|了解|规定|其中|"
+    r"[按照依据查看问在与和及或跟同的是为由从以于对即新旧原])$"
+)
+# A name that goes on so is another law's.
+_GOES_ON = re.compile(r"(?:的?(?:实施|施行))?(?:办法|条例|细则|规则|解释)")
 # 《水法》办法 is not 《水法》; 《水法》规定 is.
 _OF_ANOTHER = re.compile(r"(?:办法|条例|细则|规则|解释|意见|批复|答复|通知|规定)(?:\([^()]+\))?$")
 # What is called so is a law, known or not; 本法 and 依法 name none.
@@ -43,9 +51,6 @@ _UNKNOWN = re.compile(
 # Between two names: 合同法、劳动法.
 _APART = re.compile("[、,“”《》]")
 _FEWEST = 2
-_PLACES = ("省", "市", "县", "区", "州")
-# Ends of fewer characters are too short for an abbreviation.
-_LONGEST_UNKNOWN = 3
 
 
 def names_articles(text: str) -> bool:
@@ -110,7 +115,7 @@ def _before(text: str, laws: LawNames) -> ArticleReference | None:
         found = find_english_law(latin["run"], laws.english)
         return ArticleReference("", "", *found) if found else None
     last = _APART.split(run["run"])[-1]
-    return _abbreviated(last, laws) or _unknown(last)
+    return _unknown(last)
 
 
 def _after(text: str, laws: LawNames) -> ArticleReference | None:
@@ -125,9 +130,7 @@ def _after(text: str, laws: LawNames) -> ArticleReference | None:
     if law is not None:
         return law
     apart = len(_APART.split(run["run"])[0])
-    short = [name for name in prefixes if len(name) <= apart and name[-1] in _ENDS]
-    found = next(filter(None, (_reference(name, laws) for name in short)), None)
-    return found or next(filter(None, map(_unknown, short)), None)
+    return next(filter(None, (_unknown(name) for name in prefixes if len(name) <= apart)), None)
 
 
 def _suffixes(run: str) -> list[str]:
@@ -135,16 +138,20 @@ def _suffixes(run: str) -> list[str]:
 
 
 def _whole(names: Sequence[str], laws: LawNames) -> ArticleReference | None:
-    """Return the longest of these names that is a law's own."""
+    """Return the longest of these names that is a law's own, and no part of a longer name."""
+    longest = names[0] if names else ""
     for name in names:
-        if name[-1] in _ENDS + _RARE_ENDS and (documents := laws.find_whole(name)):
-            # A name that begins with the country is no shorter one's.
-            if COUNTRY in (before := names[0].removesuffix(name)):
-                return ArticleReference("", "", names[0][before.index(COUNTRY) :])
-            # 上海市某条例 is not the 某条例 of another place.
-            if before.endswith(_PLACES):
-                return ArticleReference("", "", names[0])
+        if name[-1] not in _ENDS or not (documents := laws.find(name)):
+            continue
+        if longest.startswith(name):
+            goes_on = _GOES_ON.match(longest, len(name))
+            return ArticleReference("", "", longest[: goes_on.end()]) if goes_on else (
+                ArticleReference("", "", name, tuple(documents))
+            )  # fmt: skip
+        before = longest.removesuffix(name)
+        if _LEADS_TO_NAME.search(before):
             return ArticleReference("", "", name, tuple(documents))
+        return ArticleReference("", "", _APART.split(longest)[-1])
     return None
 
 
@@ -153,31 +160,9 @@ def _unknown(name: str) -> ArticleReference | None:
     return ArticleReference("", "", name) if _UNKNOWN.fullmatch(name) else None
 
 
-def _abbreviated(run: str, laws: LawNames) -> ArticleReference | None:
-    """Return the longest end of a run that abbreviates a law's name.
-
-    What no name ends with, or leaves out, no longer end does either.
-    """
-    found = None
-    if run[-1:] not in _ENDS:
-        return None
-    for start in range(len(run) - _FEWEST, -1, -1):
-        law = _reference(run[start:], laws)
-        if law is not None:
-            found = law
-        elif found is not None:
-            # 上海市某条例 is not the 某条例 of another place.
-            is_elsewhere = run[start] in _PLACES
-            return ArticleReference("", "", run) if is_elsewhere else found
-        elif len(run) - start > _LONGEST_UNKNOWN:
-            return None
-    return found
-
-
 def _reference(name: str, laws: LawNames, longer: str = "") -> ArticleReference | None:
     """Return the law of a name without an article yet."""
     for written in (longer, name):
-        documents, is_whole = laws.find(written) if written else ([], False)
-        if documents:
-            return ArticleReference("", "", name, tuple(documents), is_whole)
+        if written and (documents := laws.find(written)):
+            return ArticleReference("", "", name, tuple(documents))
     return None

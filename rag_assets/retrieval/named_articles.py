@@ -126,9 +126,11 @@ def _warnings(found: _Found, laws: HeldLaws) -> Iterator[str]:
             yield f"no passage searched begins with {reference.shown}"
         return
     if not reference.documents:
+        near = ", ".join(map(mark_name, laws.names.nearest(reference.law or "")))
         yield (
             f"{mark_name(reference.law or '')} is not the name of a document searched: "
             f"{reference.shown} of it cannot be shown"
+            + (f"; the nearest names are {near}" if near else "")
         )
         return
     law = laws[reference.documents[0]]

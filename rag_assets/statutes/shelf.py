@@ -1,6 +1,5 @@
 """The laws of a library by name: their wordings, which of them holds, and their articles."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -11,7 +10,6 @@ from rag_assets.law import (
     find_clauses,
     mark_name,
     pick_clause,
-    plain_name,
     write_number,
 )
 from rag_assets.law.citing import StatuteCitation, is_below, read_citation, write_citation
@@ -21,16 +19,9 @@ from rag_assets.model import Article, UsageError
 from rag_assets.parsing import read_parsed
 from rag_assets.retrieval import HeldLaw, HeldLaws, Hit, Publications, Reader, find_articles
 
-# Below it a name has nothing in common with another that a person would see (rapidfuzz WRatio,
-# 0 to 100; its documentation calls 60 the usual lower bound of "similar").
-_SIMILAR_NAME = 60.0
-_QUOTES = re.compile("[“”‘’\"']")
-# Names that are told where none fits, and where several do.
-_NAMED = 3
-
 
 class UnknownLawError(UsageError):
-    """No law of the library has the name, or several have."""
+    """No law of the library has the name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,16 +101,6 @@ class LawShelf:
     def _laws(self) -> HeldLaws:
         return HeldLaws([reader.laws for reader in self._held.readers.values()])
 
-    @cached_property
-    def _titles(self) -> list[str]:
-        return sorted(
-            {
-                plain_name(law.shown_title)
-                for reader in self._held.readers.values()
-                for law in reader.laws.by_key.values()
-            }
-        )
-
     @property
     def holds_statutes(self) -> bool:
         """Whether any of the publications holds a statute."""
@@ -178,7 +159,7 @@ class LawShelf:
         are superseded. The books of one code, which lie in files of their own, are each in force.
 
         Raises:
-            UnknownLawError: no document has that name, or it abbreviates those of several laws.
+            UnknownLawError: no document has that name.
             UsageError: none of that name is read as a statute.
         """
         laws = self._named(name)
@@ -203,40 +184,16 @@ class LawShelf:
 
     def _named(self, name: str) -> list[HeldLaw]:
         """Return the wordings of the one law that a name means."""
-        keys, is_whole = self._laws.names.find(name)
-        # Marks are not compared: in the place of a character they are none of an abbreviation.
-        if not keys or (not is_whole and _QUOTES.search(name)):
+        keys = self._laws.names.find(name)
+        if not keys:
+            near = ", ".join(map(mark_name, self._laws.names.nearest(name)))
             raise UnknownLawError(
-                f"no law of this library is called {mark_name(name)}.{self._like(name)} "
-                "`rag documents` lists the documents; give the title, in full or as it is "
-                "abbreviated."
-            )
-        fitting = [] if is_whole else self._abbreviated(plain_name(name))
-        if len(fitting) > 1:
-            some = ", ".join(map(mark_name, fitting[:_NAMED]))
-            more = f" and {len(fitting) - _NAMED} more" if len(fitting) > _NAMED else ""
-            raise UnknownLawError(
-                f"{mark_name(name)} abbreviates the names of several laws: {some}{more}. Give the "
-                "title in full."
+                f"{mark_name(name)} is not in this vault. "
+                + (f"The nearest names are {near}. " if near else "")
+                + "Give the title, or a short title in common use; `rag documents` lists the "
+                "documents."
             )
         return [self._laws[key] for key in keys]
-
-    def _abbreviated(self, plain: str) -> list[str]:
-        """Return the names that end with one, or else have its characters in order."""
-        ending = [title for title in self._titles if title.endswith(plain)]
-        return ending or [
-            title for title in self._titles if title[-1:] == plain[-1:] and _has(title, plain)
-        ]
-
-    def _like(self, name: str) -> str:
-        """Return a sentence with the names of laws that resemble one."""
-        from rapidfuzz import process
-
-        found = process.extract(
-            plain_name(name), self._titles, limit=_NAMED, score_cutoff=_SIMILAR_NAME
-        )
-        near = ", ".join(mark_name(title) for title, *_ in found)
-        return f" Did you mean {near}?" if near else ""
 
     def article(self, citation: StatuteCitation | str) -> FoundArticle:
         """Return the article, or the clause of it, that a citation names.
@@ -367,11 +324,6 @@ class LawShelf:
             )
         article, hit = places[0]
         return f"{said} {write_citation(title, hit.section_path, article.shown)}."
-
-
-def _has(title: str, characters: str) -> bool:
-    rest = iter(title)
-    return all(character in rest for character in characters)
 
 
 def _by_day(version: LawVersion) -> date:

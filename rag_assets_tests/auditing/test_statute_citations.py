@@ -123,30 +123,33 @@ def judged(workspace: Workspace, text: str, day: date | None = DAY) -> CitationV
 
 def test_a_sentence_is_judged_against_that_article_alone(workspace: Workspace) -> None:
     said = "不牵绳的，罚款二百元"
-    row = judged(workspace, f"{said}[养犬条例 > 第一章 总则 > 第二条]。")
+    row = judged(workspace, f"{said}[甲乙市养犬条例 > 第一章 总则 > 第二条]。")
     assert (row.status, row.title) == ("OK", "甲乙市养犬条例")
     assert row.locator is not None
     assert row.locator.startswith("第二条, ")
-    other = judged(workspace, f"{said}[养犬条例 > 第一条]。")
+    other = judged(workspace, f"{said}[甲乙市养犬条例 > 第一条]。")
     assert (other.status, other.reason_code) == ("MISSING", "not_found")
     assert all("二百元" not in passage.text for passage in other.passages)
 
 
 def test_a_paragraph_and_an_item_are_judged_alone(workspace: Workspace) -> None:
-    row = judged(workspace, "依照第二条的规定处理[养犬条例 > 第一条第二款]。")
+    row = judged(workspace, "依照第二条的规定处理[甲乙市养犬条例 > 第一条第二款]。")
     assert (row.status, row.passage) == ("OK", "依照第二条的规定处理。")
-    assert judged(workspace, "依照第二条的规定处理[养犬条例 > 第一条第一款]。").status == "MISSING"
+    assert (
+        judged(workspace, "依照第二条的规定处理[甲乙市养犬条例 > 第一条第一款]。").status
+        == "MISSING"
+    )
     # An item is read with the words that lead to it, and without the other items.
-    item = judged(workspace, "扰民的，罚款二百元[养犬条例 > 第二条第二项]。")
+    item = judged(workspace, "扰民的，罚款二百元[甲乙市养犬条例 > 第二条第二项]。")
     (passage,) = {one.text for one in item.passages}
     assert re.sub(r"\s", "", passage) == "第二条有下列情形之一的，罚款二百元：（二）扰民。"
     # A paragraph holds its items.
-    whole = judged(workspace, "不牵绳、扰民的，罚款二百元[养犬条例 > 第二条第一款]。")
+    whole = judged(workspace, "不牵绳、扰民的，罚款二百元[甲乙市养犬条例 > 第二条第一款]。")
     assert re.sub(r"\s", "", whole.passages[0].text).endswith("（一）不牵绳；（二）扰民。")
 
 
 def test_a_verdict_is_traced_to_the_passage_and_the_file(workspace: Workspace) -> None:
-    audit(workspace, "扰民的，罚款二百元[养犬条例 > 第二条第二项]。", name="traced.md")
+    audit(workspace, "扰民的，罚款二百元[甲乙市养犬条例 > 第二条第二项]。", name="traced.md")
     (chain,) = trace(workspace, "traced.md#1")
     assert {step.kind for step in chain.steps} >= {"verdict", "passage", "file"}
     assert chain.holds
@@ -154,37 +157,37 @@ def test_a_verdict_is_traced_to_the_passage_and_the_file(workspace: Workspace) -
 
 def test_the_words_of_a_quotation_must_stand_in_that_article(workspace: Workspace) -> None:
     quoted = "条例规定“有下列情形之一的，罚款二百元”"
-    assert judged(workspace, f"{quoted}[养犬条例 > 第二条]。").quotations[0].state == "exact"
-    lost = judged(workspace, f"{quoted}[养犬条例 > 第二条之一]。")
+    assert judged(workspace, f"{quoted}[甲乙市养犬条例 > 第二条]。").quotations[0].state == "exact"
+    lost = judged(workspace, f"{quoted}[甲乙市养犬条例 > 第二条之一]。")
     assert lost.quotations[0].state == "not_found"
 
 
 def test_the_wording_is_that_of_the_day_or_the_one_that_is_named(workspace: Workspace) -> None:
     said = "违反条例的，罚款一百元"
-    before = judged(workspace, f"{said}[养犬条例 > 第二条]。", date(2016, 1, 1))
+    before = judged(workspace, f"{said}[甲乙市养犬条例 > 第二条]。", date(2016, 1, 1))
     assert (before.status, before.scoring_note) == ("OK", None)
-    assert judged(workspace, f"{said}[养犬条例 > 第二条]。").status == "MISSING"
-    named = audit(workspace, f"{said}[养犬条例(2015-03-01) > 第二条]。")
+    assert judged(workspace, f"{said}[甲乙市养犬条例 > 第二条]。").status == "MISSING"
+    named = audit(workspace, f"{said}[甲乙市养犬条例(2015-03-01) > 第二条]。")
     assert named.rows[0].status == "OK"
     assert named.as_of == "2021-01-01"
     assert "2015-03-01 that is cited is superseded" in (named.rows[0].scoring_note or "")
     assert any("superseded" in warning for warning in named.warnings)
-    early = judged(workspace, "不牵绳的[养犬条例(2020-05-01) > 第二条]。", date(2016, 1, 1))
+    early = judged(workspace, "不牵绳的[甲乙市养犬条例(2020-05-01) > 第二条]。", date(2016, 1, 1))
     assert "holds from 2020-09-01" in (early.scoring_note or "")
 
 
 @pytest.mark.parametrize(
     ("written", "code", "told"),
     [
-        ("养犬条例 > 第九条", "unknown_article", "[甲乙市养犬条例 > 第二章 附则 > 第三条]"),
-        ("养犬条例 > 第二条之二", "unknown_article", "第二条之一]"),
-        ("养犬条例 > 第一条第三款", "unknown_article", "no such clause"),
-        ("养犬条例 > 第二条第七项", "unknown_article", "no such clause"),
-        ("养犬条例 > 第二章 附则 > 第二条", "unknown_article", "below 第一章 总则"),
-        ("养犬条例(2018-01-01) > 第二条", "unknown_article", "2020-05-01 (in_force)"),
-        ("甲乙市养狗条例 > 第二条", "unknown_uid", "Did you mean 《甲乙市养犬条例》"),
-        ("养鸟条例 > 第二条", "unknown_uid", "several laws: 《己省养鸟条例》, 《戊省养鸟条例》"),
-        ("养猫条例 > 第二条", "not_citable", "must not be cited"),
+        ("甲乙市养犬条例 > 第九条", "unknown_article", "[甲乙市养犬条例 > 第二章 附则 > 第三条]"),
+        ("甲乙市养犬条例 > 第二条之二", "unknown_article", "第二条之一]"),
+        ("甲乙市养犬条例 > 第一条第三款", "unknown_article", "no such clause"),
+        ("甲乙市养犬条例 > 第二条第七项", "unknown_article", "no such clause"),
+        ("甲乙市养犬条例 > 第二章 附则 > 第二条", "unknown_article", "below 第一章 总则"),
+        ("甲乙市养犬条例(2018-01-01) > 第二条", "unknown_article", "2020-05-01 (in_force)"),
+        ("甲乙市养狗条例 > 第二条", "unknown_uid", "The nearest names are 《甲乙市养犬条例》"),
+        ("养鸟条例 > 第二条", "unknown_uid", "《养鸟条例》 is not in this vault"),
+        ("庚省养猫条例 > 第二条", "not_citable", "must not be cited"),
     ],
 )
 def test_what_is_not_there_is_an_error_that_names_the_nearest(
@@ -196,12 +199,14 @@ def test_what_is_not_there_is_an_error_that_names_the_nearest(
 
 
 def test_without_a_day_no_wording_is_chosen(workspace: Workspace) -> None:
-    assert "pass `as_of`" in judged(workspace, "可以教育[养犬条例 > 第二条之一]。", None).reason
+    assert (
+        "pass `as_of`" in judged(workspace, "可以教育[甲乙市养犬条例 > 第二条之一]。", None).reason
+    )
     assert audit(workspace, "罚款一百元{#甲乙市养犬条例-2015-03-01}。").as_of is None
 
 
 def test_the_same_verdicts_on_another_day_are_the_same_audit(workspace: Workspace) -> None:
-    text = "可以教育[养犬条例 > 第二条之一]。"
+    text = "可以教育[甲乙市养犬条例 > 第二条之一]。"
     first = audit(workspace, text)
     again = audit(workspace, text, date(2021, 2, 2))
     assert (again.audit_id, again.as_of) == (first.audit_id, "2021-01-01")
@@ -211,7 +216,11 @@ def test_an_audit_is_outdated_when_another_wording_comes_into_force(tmp_path: Pa
     files = {"evidence/甲乙市养犬条例(2015-03-01).md": OLD}
     made = make_workspace(tmp_path, files, SETTINGS)
     build(made.namespace("thesis"))
-    audit(made, "罚款一百元[养犬条例 > 第二条]。又罚[养犬条例 > 第九条]。", date(2020, 6, 1))
+    audit(
+        made,
+        "罚款一百元[甲乙市养犬条例 > 第二条]。又罚[甲乙市养犬条例 > 第九条]。",
+        date(2020, 6, 1),
+    )
     assert list(outdated_drafts(made)) == []
     write_raw(made, "evidence/甲乙市养犬条例(2020-05-01).md", NEW)
     build(made.namespace("thesis"))
@@ -226,20 +235,20 @@ def test_an_article_at_the_end_of_a_paragraph_speaks_for_its_assertions(
 ) -> None:
     draft = workspace.drafts / "claims.md"
     draft.write_text(
-        "所有不牵绳的犬只都必须罚款二百元。这一点没有争议[养犬条例 > 第二条第一项]。\n",
+        "所有不牵绳的犬只都必须罚款二百元。这一点没有争议[甲乙市养犬条例 > 第二条第一项]。\n",
         encoding="utf-8",
     )
     found = audit_claims(workspace, draft, as_of=DAY).audit
     (row,) = found.rows
     (linked,) = row.linked_evidence
-    assert linked.verdict.cites == "养犬条例 > 第二条第一项"
+    assert linked.verdict.cites == "甲乙市养犬条例 > 第二条第一项"
     assert all("扰民" not in passage.text for passage in linked.verdict.passages)
     assert found.as_of == "2021-01-01"
 
 
 def test_the_command_takes_the_day(workspace: Workspace) -> None:
     draft = workspace.drafts / "day.md"
-    draft.write_text("罚款一百元[养犬条例 > 第二条]。\n", encoding="utf-8")
+    draft.write_text("罚款一百元[甲乙市养犬条例 > 第二条]。\n", encoding="utf-8")
     command = ["--workspace", str(workspace.root), "verify-citations", str(draft)]
     ran = CliRunner().invoke(build_cli(), [*command, "--as-of", "2016-01-01", "--json"])
     assert ran.exit_code == 0, ran.stderr

@@ -72,14 +72,15 @@ def test_an_article_has_one_key_in_all_languages() -> None:
         assert rust(article_pattern("17")).search(text)
 
 
-def test_a_name_is_told_from_its_part_or_initials() -> None:
+def test_a_name_is_told_from_its_initials_and_a_part_is_none() -> None:
     def is_whole(text: str) -> bool:
         return find_references(text, LIBRARY)[0].is_whole
 
     assert is_whole("Article 3 of the Small Ferries Regulation")
     assert is_whole("Article 3 of Regulation 2031/77")
     assert not is_whole("Article 3 SFR")
-    assert not is_whole("Section 3 of the Passenger Privacy Act")
+    (part,) = find_references("Section 3 of the Passenger Privacy Act", LIBRARY)
+    assert (part.law, part.documents) == ("Passenger Privacy Act", ())
 
 
 def test_a_law_that_is_not_there_is_no_other_law() -> None:

@@ -106,9 +106,9 @@ def test_a_question_is_answered_by_the_wording_of_the_day(library: OpenedLibrary
 
 
 def test_another_article_never_stands_for_the_one_that_is_named(library: OpenedLibrary) -> None:
-    first = search_statutes(library, "养犬条例第二条", DAY).found[0]
+    first = search_statutes(library, "甲乙市养犬条例第二条", DAY).found[0]
     assert [article.shown for article in first.articles] == ["第二条"]
-    search = search_statutes(library, "养犬条例第三条", DAY)
+    search = search_statutes(library, "甲乙市养犬条例第三条", DAY)
     assert all("named_article" not in one.hit.explanation for one in search.found)
     assert any("第三条" in warning for warning in search.warnings)
 

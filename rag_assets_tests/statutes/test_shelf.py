@@ -96,7 +96,7 @@ def shelf(library: OpenedLibrary, day: date) -> LawShelf:
 def test_the_newest_wording_is_not_the_one_in_force(
     library: OpenedLibrary, day: date, standings: list[str]
 ) -> None:
-    found = shelf(library, day).versions("养犬条例")
+    found = shelf(library, day).versions("甲乙市养犬条例")
     assert [one.standing for one in found] == standings
     assert [one.holds_from for one in found] == [date(2020, 9, 1), date(2015, 6, 1)]
     assert [one.wording.region for one in found] == ["甲乙市", "甲乙市"]
@@ -104,7 +104,7 @@ def test_the_newest_wording_is_not_the_one_in_force(
 
 
 def test_an_article_is_of_the_wording_in_force(library: OpenedLibrary) -> None:
-    asked = "[养犬条例 > 第二条]"
+    asked = "[甲乙市养犬条例 > 第二条]"
     assert "一百元" in shelf(library, date(2020, 8, 31)).article(asked).text
     found = shelf(library, date(2021, 1, 1)).article(asked)
     assert found.text == "第二条 有下列情形之一的，罚款二百元：\n\n（一）不牵绳；\n\n（二）扰民。"
@@ -114,10 +114,10 @@ def test_an_article_is_of_the_wording_in_force(library: OpenedLibrary) -> None:
 def test_a_citation_leads_back_to_the_same_span(library: OpenedLibrary) -> None:
     laws = shelf(library, date(2021, 1, 1))
     for asked in ("第一条", "第二条", "第二条第二项", "第二条之一", "第三条", "第一条第二款"):
-        found = laws.article(f"[养犬条例 > {asked}]")
+        found = laws.article(f"[甲乙市养犬条例 > {asked}]")
         again = laws.article(found.citation)
         assert (again.start, again.end, again.version) == (found.start, found.end, found.version)
-    older = laws.article("[养犬条例(2015-03-01) > 第二条]")
+    older = laws.article("[甲乙市养犬条例(2015-03-01) > 第二条]")
     assert "一百元" in older.text
     assert older.version.standing == "superseded"
 
@@ -133,14 +133,18 @@ def test_what_the_text_does_not_say_stays_unknown(library: OpenedLibrary) -> Non
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        ("[无名法 > 第一条]", "no law of this library"),
-        ("[甲乙市养“条例 > 第一条]", "no law of this library"),
-        ("[养犬条例 > 第九条]", "nearest is 第三条"),
-        ("[养犬条例 > 第二章 > 第二条]", "第一章 总则"),
-        ("[养犬条例 > 第二条第七项]", "no such clause"),
-        ("[养犬条例(1999-01-01) > 第二条]", "2020-05-01"),
-        ("[养犬条例]", "no citation"),
-        ("[养犬条例 > 第一章]", "no citation"),
+        ("[无名法 > 第一条]", "not in this vault"),
+        (
+            "[养犬条例 > 第一条]",
+            "《养犬条例》 is not in this vault. The nearest names are 《甲乙市养犬条例》",
+        ),
+        ("[甲乙条例 > 第一条]", "not in this vault"),
+        ("[甲乙市养犬条例 > 第九条]", "nearest is 第三条"),
+        ("[甲乙市养犬条例 > 第二章 > 第二条]", "第一章 总则"),
+        ("[甲乙市养犬条例 > 第二条第七项]", "no such clause"),
+        ("[甲乙市养犬条例(1999-01-01) > 第二条]", "2020-05-01"),
+        ("[甲乙市养犬条例]", "no citation"),
+        ("[甲乙市养犬条例 > 第一章]", "no citation"),
     ],
 )
 def test_what_is_not_there_is_refused_and_the_nearest_is_named(
@@ -154,7 +158,7 @@ def test_the_only_wording_is_shown_whatever_its_standing(library: OpenedLibrary)
     found = shelf(library, date(2018, 1, 1)).article("[丙丁办法 > 第二条]")
     assert (found.text, found.version.standing) == ("第二条 乙。", "not_yet_in_force")
     with pytest.raises(UsageError, match="no wording in force on 2015-05-31"):
-        shelf(library, date(2015, 5, 31)).article("[养犬条例 > 第二条]")
+        shelf(library, date(2015, 5, 31)).article("[甲乙市养犬条例 > 第二条]")
 
 
 def test_citations_are_read_as_they_are_written() -> None:
@@ -174,18 +178,20 @@ def asked(library: OpenedLibrary, *arguments: str) -> Result:
 
 
 def test_the_command_prints_the_article_and_its_citation(library: OpenedLibrary) -> None:
-    ran = asked(library, "article", "养犬条例", "2之一", "--as-of", "2021-01-01")
+    ran = asked(library, "article", "甲乙市养犬条例", "2之一", "--as-of", "2021-01-01")
     assert ran.exit_code == 0
     assert ran.stdout.startswith("第二条之一 可以教育。")
     assert "[甲乙市养犬条例(2020-05-01) > 第一章 总则 > 第二条之一]" in ran.stdout
-    ran = asked(library, "cite", "[养犬条例 > 第二条第二项]", "--as-of", "2021-01-01", "--json")
+    ran = asked(
+        library, "cite", "[甲乙市养犬条例 > 第二条第二项]", "--as-of", "2021-01-01", "--json"
+    )
     found = json.loads(ran.stdout)
     assert found["text"] == "（二）扰民。"
     assert found["version"]["standing"] == "in_force"
 
 
 @pytest.mark.parametrize(
-    "said", ["养犬条例第二条之一", "养犬条例2条之一", "《养犬条例》 第二条之一"]
+    "said", ["甲乙市养犬条例第二条之一", "甲乙市养犬条例2条之一", "《甲乙市养犬条例》 第二条之一"]
 )
 def test_the_command_takes_law_and_article_in_one(library: OpenedLibrary, said: str) -> None:
     ran = asked(library, "article", said, "--as-of", "2021-01-01")
@@ -194,13 +200,24 @@ def test_the_command_takes_law_and_article_in_one(library: OpenedLibrary, said: 
 
 
 def test_the_command_wants_an_article(library: OpenedLibrary) -> None:
-    ran = asked(library, "article", "养犬条例")
+    ran = asked(library, "article", "甲乙市养犬条例")
     assert ran.exit_code == 3
     assert "names no article" in ran.stderr
 
 
+def test_the_command_shows_no_law_of_another_name(library: OpenedLibrary) -> None:
+    for given in (
+        ["article", "养犬条例第二条"],
+        ["cite", "[养犬条例 > 第二条]"],
+        ["versions", "养犬条例"],
+    ):
+        ran = asked(library, *given)
+        assert (ran.exit_code, ran.stdout) == (3, "")
+        assert "not in this vault. The nearest names are 《甲乙市养犬条例》" in ran.stderr
+
+
 def test_the_command_says_what_is_not_there(library: OpenedLibrary) -> None:
-    ran = asked(library, "cite", "[养犬条例 > 第九条]")
+    ran = asked(library, "cite", "[甲乙市养犬条例 > 第九条]")
     assert ran.exit_code == 3
     assert "nearest" in ran.stderr
 
@@ -210,5 +227,5 @@ def test_the_command_lists_wordings_and_says_what_the_text_does_not(
 ) -> None:
     ran = asked(library, "versions", "丙丁办法", "--as-of", "2021-01-01")
     assert "the text does not say" in ran.stdout
-    ran = asked(library, "versions", "养犬条例", "--as-of", "2016-01-01", "--json")
+    ran = asked(library, "versions", "甲乙市养犬条例", "--as-of", "2016-01-01", "--json")
     assert [one["standing"] for one in json.loads(ran.stdout)] == ["not_yet_in_force", "in_force"]
