@@ -16,6 +16,7 @@ from rag_assets.law import (
     find_clauses,
     find_english_references,
     has_articles,
+    is_name_of,
     read_clause,
 )
 
@@ -201,7 +202,7 @@ def find_article(text: str, title: str | None = None) -> NamedArticle | None:
     """
     found: dict[str, NamedArticle] = {}
     for match in _NAMED.finditer(text):
-        if match["law"] and title is not None and not _is_same_law(match["law"], title):
+        if match["law"] and title is not None and not is_name_of(match["law"], title):
             continue
         named = _read_named(match)
         before = found.get(named.key, named)
@@ -236,10 +237,6 @@ def _mentions(text: str) -> Iterator[tuple[str, str]]:
     for one in find_english_references(text, LawNames({}).english):
         if one.law is not None or not one.is_plain_word:
             yield one.key, one.shown
-
-
-def _is_same_law(law: str, title: str) -> bool:
-    return bool(LawNames({title: [title]}).find(law))
 
 
 def _shown(match: re.Match[str]) -> str:

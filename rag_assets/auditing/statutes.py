@@ -18,7 +18,7 @@ from rag_assets.statutes import FoundArticle, StatuteCitation, UnknownLawError, 
 
 _MARKS = {
     "superseded": "The wording of {day} that is cited is superseded by a newer one.",
-    "repealed": "The wording of {day} that is cited is repealed since {repealed}.",
+    "repealed": "The wording of {day} that is cited is {repeal}.",
     "not_yet_in_force": "The wording of {day} that is cited holds from {since} on only.",
 }
 
@@ -59,7 +59,9 @@ def cited_article(found: FoundArticle) -> CitedArticle:
     """Return a found article as audits know it; a wording that is not in force is marked."""
     version = found.version
     mark = _MARKS.get(version.standing, "").format(
-        day=version.version_date, repealed=version.wording.repealed_on, since=version.holds_from
+        day=version.version_date,
+        since=version.holds_from,
+        repeal=version.judged.repeal.shown if version.judged.repeal is not None else "",
     )
     spans = ((found.start, found.end),) if found.lead is None else (
         found.lead, (found.start, found.end),

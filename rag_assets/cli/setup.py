@@ -133,7 +133,8 @@ def _field_options(command: Callable[..., Any]) -> Callable[..., Any]:
     help="Set FIELD=VALUE of the document UID, or by an option a field: rag meta set --doc-uid UID "
     "--accessed-at 2026-03-01. `FIELD=` takes an override back. It is noted in the identity "
     "journal and in meta/version_log.jsonl; raw/ is not touched. The next publication applies it; "
-    "citable=false and archived=true (out of the library) hold at once: it is not cited any more.",
+    "citable=false and archived=true (out of the library) hold at once: it is not cited any more. "
+    "repealed=false says that a law is not repealed, whatever `rag law curate` finds.",
 )
 @click.argument("given", nargs=-1, metavar="[UID] [FIELD=VALUE]...")
 @click.option("--doc-uid", "--doc_uid", "doc_uid", metavar="UID", help="The document.")

@@ -149,6 +149,8 @@ def versions(name: str, as_of: datetime | None, as_json: bool) -> None:
             f"   {one.wording.issuer or 'issuer not known'}, "
             f"{one.wording.law_level or 'level not known'}; {{#{one.law.doc_uid}}}, {one.law.file}"
         )
+        if one.judged.repeal is not None:
+            click.echo(f"   {one.judged.repeal.shown}")
 
 
 @contextmanager
@@ -167,19 +169,13 @@ def _day(as_of: datetime | None) -> date:
 
 def _show_found(found: "FoundStatute") -> None:
     for article in found.articles:
-        click.echo(f"{article.text}\n{article.citation}\n{_standing(article.version)}\n")
+        click.echo(f"{article.text}\n{article.citation}\n{article.version.shown_standing}\n")
     if not found.articles:
         mark = found.hit.law
-        click.echo(f"{found.text}\n{{#{found.hit.doc_uid}}}, {mark.standing if mark else ''}\n")
+        standing = (mark.repeal or mark.standing) if mark is not None else ""
+        click.echo(f"{found.text}\n{{#{found.hit.doc_uid}}}, {standing}\n")
     for reason in found.unresolved:
         click.echo(f"not cited: {reason}\n")
-
-
-def _standing(version: "LawVersion") -> str:
-    since = "" if version.is_stated else "; the text does not say since when it holds"
-    shown = version.standing.replace("_", " ")
-    marked = shown if version.standing == "in_force" else shown.upper()
-    return f"{marked}, wording of {version.version_date or 'a day that is not known'}{since}"
 
 
 def _with_marks(article: str) -> str:
@@ -204,7 +200,7 @@ def _show(found: "FoundArticle", as_json: bool) -> None:
             }
         )
         return
-    click.echo(f"{found.text}\n\n{found.citation}\n{_standing(found.version)}")
+    click.echo(f"{found.text}\n\n{found.citation}\n{found.version.shown_standing}")
 
 
 def _version_json(version: "LawVersion") -> dict[str, Any]:
@@ -218,6 +214,7 @@ def _version_json(version: "LawVersion") -> dict[str, Any]:
         "file": law.file,
         "title": version.title,
         "standing": version.standing,
+        "repeal": version.judged.repeal.shown if version.judged.repeal is not None else None,
         "holds_from": _plain(version.holds_from),
         "is_stated": version.is_stated,
         **{name: _plain(getattr(wording, name)) for name in LAW_COLUMNS},

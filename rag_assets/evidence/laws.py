@@ -36,6 +36,7 @@ def item_law(found: "Hit", shown: "Hit", quoted_at: int) -> ItemLaw | None:
         str(mark.version_date) if mark.version_date is not None else None,
         str(mark.holds_from) if mark.holds_from is not None else None,
         mark.is_stated,
+        mark.repeal,
     )
 
 
@@ -54,3 +55,5 @@ def _told(law: ItemLaw, as_of: str | None) -> Iterator[str]:
         yield "the text does not say since when it holds"
     elif law.holds_from and law.holds_from != law.version_date:
         yield f"holds from {law.holds_from}"
+    if law.repeal:
+        yield law.repeal

@@ -44,6 +44,7 @@ class ItemLaw:
         version_date: the day of the wording, as YYYY-MM-DD; null where it is not known.
         holds_from: since when it holds, as YYYY-MM-DD; null where it is not known.
         is_stated: whether a text says so; else the day of the wording stands for it.
+        repeal: by what it is repealed, in words with the sentence that says so; else null.
     """
 
     title: str
@@ -52,6 +53,7 @@ class ItemLaw:
     version_date: str | None
     holds_from: str | None
     is_stated: bool
+    repeal: str | None = None
 
     __pydantic_config__ = _STRICT
 

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from rag_assets.law.numbers import read_number
+from rag_assets.law.repeals import StatedRepeal, find_repeals
 from rag_assets.law.structure import LawText, Unit, UnitKind
 from rag_assets.model import HAN_RANGES
 
@@ -67,6 +68,7 @@ class LawFacts:
         level: by its title, by the State Council's approval of what a ministry issues, or by its
             issuer; `level_from` are the words that it was read from, None for the title.
         region: province or city of a local one, within `issuer`.
+        repeals: other laws that it says it repeals.
     """
 
     title: str | None
@@ -76,6 +78,7 @@ class LawFacts:
     level: LawLevel | None
     region: Written | None
     level_from: Written | None = None
+    repeals: tuple[StatedRepeal, ...] = ()
 
     def to_record(self) -> dict[str, Any]:
         """Return it as values that JSON knows."""
@@ -87,6 +90,7 @@ class LawFacts:
             "level": self.level,
             "region": _parts(self.region),
             "level_from": _parts(self.level_from),
+            "repeals": [[one.law, one.sentence, one.start] for one in self.repeals],
         }
 
     @classmethod
@@ -103,6 +107,7 @@ class LawFacts:
             LawLevel(record["level"]) if record["level"] else None,
             Written(*record["region"]) if record["region"] else None,
             Written(*record["level_from"]) if record.get("level_from") else None,
+            tuple(StatedRepeal(*one) for one in record.get("repeals", ())),
         )
 
 
@@ -111,7 +116,7 @@ def _parts(written: Written | None) -> list[str | int] | None:
 
 
 # Counts as code: raise it when the same text says otherwise.
-LAW_FACTS_VERSION = 3
+LAW_FACTS_VERSION = 4
 _NUMBER = r"[〇○零一二三四五六七八九十\d]{1,4}"
 _DATE = re.compile(
     rf"(?P<year>{_NUMBER})\s*年\s*(?P<month>{_NUMBER})\s*月\s*(?P<day>{_NUMBER})\s*日"
@@ -166,7 +171,8 @@ def read_facts(text: str, law: LawText) -> LawFacts:
     issuer = _issuer(text, law, dates)
     level, level_from = _level(text, law, dates, issuer)
     articles = sum(unit.article is not None for unit in law.units)
-    return LawFacts(law.title, articles, dates, issuer, level, _region(issuer), level_from)
+    repeals = tuple(find_repeals(text, law))
+    return LawFacts(law.title, articles, dates, issuer, level, _region(issuer), level_from, repeals)
 
 
 def _dates(text: str, law: LawText) -> Iterator[LawDate]:

@@ -133,6 +133,11 @@ def _bare(text: str) -> str:
     return _MARKS.sub("", text.removesuffix(".md")).replace(COUNTRY, "")
 
 
+def is_name_of(written: str, title: str) -> bool:
+    """Say whether a name means the law of a title."""
+    return bool(LawNames({title: [title]}).find(written))
+
+
 def mark_name(name: str) -> str:
     """Return a law's name in the title marks of its language."""
     return f"《{name}》" if HAN.search(name) else f"“{name}”"

@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import date
 from pathlib import PurePosixPath
 from typing import Any, Literal, TypeVar
 
 from rag_assets.law.metadata import MADE, DateKind, LawDate, LawFacts, LawLevel
+from rag_assets.law.names import mark_name, plain_name
+from rag_assets.law.repeals import StatedRepeal
 
 Standing = Literal["in_force", "not_yet_in_force", "superseded", "repealed", "unknown"]
 """How a wording stands on a day; unknown where neither text nor file say since when it is one."""
@@ -63,6 +65,8 @@ class Wording:
         dates: all that its text gives.
         origins: of each field that is known, where from: `[start, end]` in the clean text,
             `title`, `file name` or `folder`.
+        repeals: other laws that its text says it repeals.
+        is_kept: a person has said that it is not repealed, whatever a text says.
     """
 
     title: str | None
@@ -77,6 +81,8 @@ class Wording:
     version_date: date | None = None
     dates: tuple[LawDate, ...] = ()
     origins: Mapping[str, Any] | None = None
+    repeals: tuple[StatedRepeal, ...] = ()
+    is_kept: bool = False
 
     @property
     def is_statute(self) -> bool:
@@ -88,12 +94,21 @@ class Wording:
         """Since when it holds: the day that its text gives, else that of its wording."""
         return self.effective_on or self.version_date
 
+    @property
+    def repeals_from(self) -> date | None:
+        """Since when it repeals others: when it took effect first, amended as it may be since."""
+        stated = [one.day for one in self.dates if one.kind is DateKind.EFFECTIVE]
+        return max(stated, default=None) or self.version_date
+
     def to_record(self) -> dict[str, Any]:
         """Return it as values that JSON knows."""
         record = {field.name: getattr(self, field.name) for field in fields(self)}
         days = {name: record[name].isoformat() for name in DAYS if record[name] is not None}
         dates = [[one.kind, one.day.isoformat(), one.start, one.end] for one in self.dates]
-        return record | days | {"dates": dates, "origins": dict(self.origins or {})}
+        repeals = [[one.law, one.sentence, one.start] for one in self.repeals]
+        return record | days | {
+            "dates": dates, "origins": dict(self.origins or {}), "repeals": repeals,
+        }  # fmt: skip
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> "Wording":
@@ -104,7 +119,8 @@ class Wording:
             LawDate(DateKind(kind), date.fromisoformat(day), start, end)
             for kind, day, start, end in record["dates"]
         )
-        return cls(**{**record, **days, "law_level": level, "dates": dates})
+        repeals = tuple(StatedRepeal(*one) for one in record.get("repeals", ()))
+        return cls(**{**record, **days, "law_level": level, "dates": dates, "repeals": repeals})
 
 
 def describe_wording(facts: LawFacts, paths: Sequence[str], *, is_alone: bool = True) -> Wording:
@@ -170,20 +186,25 @@ def describe_wording(facts: LawFacts, paths: Sequence[str], *, is_alone: bool = 
         version,
         facts.dates,
         origins,
+        facts.repeals,
     )
 
 
-def describe_laws(records: Sequence[Mapping[str, Any]], paths: Sequence[str]) -> list[Wording]:
+def describe_laws(
+    records: Sequence[Mapping[str, Any]], paths: Sequence[str], *, is_kept: bool = False
+) -> list[Wording]:
     """Return what is known of each law of a file.
 
     Args:
         records: of what its text says, `LawFacts.to_record`.
         paths: of the files that hold the text, POSIX.
+        is_kept: a person has said that these are not repealed.
     """
-    return [
+    wordings = (
         describe_wording(LawFacts.from_record(record), paths, is_alone=len(records) == 1)
         for record in records
-    ]
+    )
+    return [replace(one, is_kept=is_kept) for one in wordings]
 
 
 def common_value(wordings: Sequence[Wording], name: str) -> Any:
@@ -213,6 +234,32 @@ def _by_folder(
 
 
 @dataclass(frozen=True, slots=True)
+class Repeal:
+    """By what a wording is repealed.
+
+    Args:
+        since: the day.
+        law: title of the law that says so; `sentence` its words. Both are empty where the wording's
+            own head says it.
+    """
+
+    since: date
+    law: str = ""
+    sentence: str = ""
+
+    @property
+    def quoted(self) -> str | None:
+        """The law and the words that repeal it, in no language of ours; None of its own head."""
+        return f"{mark_name(plain_name(self.law))}: “{self.sentence}”" if self.law else None
+
+    @property
+    def shown(self) -> str:
+        """The repeal in words."""
+        by = f" by {self.quoted}" if self.law else ", as its own text says"
+        return f"repealed on {self.since}{by}"
+
+
+@dataclass(frozen=True, slots=True)
 class Judged:
     """How a wording stands on a day.
 
@@ -220,14 +267,43 @@ class Judged:
         holds_from: since when it holds, by what is known of it and of the files that hold the same
             wording with it; None where nothing is.
         is_stated: whether a text says so, rather than the day of its wording stands for it.
+        repeal: by what it is repealed; None of every other standing.
     """
 
     standing: Standing
     holds_from: date | None
     is_stated: bool
+    repeal: Repeal | None = None
 
 
-def judge_wordings(wordings: Sequence[Wording], day: date) -> list[Judged]:
+def find_repeal(
+    wording: Wording, stated: Sequence[tuple[Wording, StatedRepeal]], day: date
+) -> Repeal | None:
+    """Return by what a wording is repealed on a day, the earliest repeal; None where by nothing.
+
+    A law that was made after the repeal is not the one that was meant.
+
+    Args:
+        stated: what other laws say of this one, each with the wording that says so.
+    """
+    if wording.is_kept:
+        return None
+    made = wording.version_date or date.min
+    found = [
+        Repeal(since, one.title or "", repeal.sentence)
+        for one, repeal in stated
+        if (since := one.repeals_from) is not None and made < since <= day
+    ]
+    if wording.repealed_on is not None and wording.repealed_on <= day:
+        found.append(Repeal(wording.repealed_on))
+    return min(found, key=lambda one: (one.since, one.law), default=None)
+
+
+def judge_wordings(
+    wordings: Sequence[Wording],
+    day: date,
+    stated: Sequence[tuple[Wording, StatedRepeal]] = (),
+) -> list[Judged]:
     """Return how the wordings of one law stand on a day, in the order given.
 
     Of those that hold the newest is in force, unless it was repealed; older ones are superseded.
@@ -235,18 +311,26 @@ def judge_wordings(wordings: Sequence[Wording], day: date) -> list[Judged]:
     code do: the day that one of them states holds for all. Where none states it, a wording is in
     force `UNSTATED_DAYS` after it was made; until then it is not known which of it and those before
     it holds.
+
+    Args:
+        stated: what other laws say to repeal this one, each with the wording that says so.
     """
     judged: dict[int, Judged] = {}
     # What a newer wording leaves of those before it: they hold, may hold, or are superseded.
     left: Standing = "in_force"
     for same in _same_wordings(wordings):
-        stated = min(filter(None, (wordings[i].effective_on for i in same)), default=None)
+        told = min(filter(None, (wordings[i].effective_on for i in same)), default=None)
         newer = left
         for place in same:
             wording = wordings[place]
-            since = wording.effective_on or stated or wording.version_date
-            is_stated = bool(wording.effective_on or stated)
-            standing = _standing(wording, since, day, is_stated=is_stated)
+            since = wording.effective_on or told or wording.version_date
+            is_stated = bool(wording.effective_on or told)
+            repeal = find_repeal(wording, stated, day)
+            if repeal is not None and repeal.law and newer == "superseded":
+                repeal = None  # of the newest wording alone
+            standing: Standing = (
+                "repealed" if repeal else _standing(since, day, is_stated=is_stated)
+            )
             if standing == "in_force":
                 left = "superseded"
                 standing = newer
@@ -254,14 +338,12 @@ def judge_wordings(wordings: Sequence[Wording], day: date) -> list[Judged]:
                 left = "superseded"
             elif standing == "unknown" and since is not None and left == "in_force":
                 left = "unknown"
-            judged[place] = Judged(standing, since, is_stated)
+            judged[place] = Judged(standing, since, is_stated, repeal)
     return [judged[place] for place in range(len(wordings))]
 
 
-def _standing(wording: Wording, since: date | None, day: date, *, is_stated: bool) -> Standing:
-    """Return how a wording stands on a day by itself."""
-    if wording.repealed_on is not None and wording.repealed_on <= day:
-        return "repealed"
+def _standing(since: date | None, day: date, *, is_stated: bool) -> Standing:
+    """Return how a wording that is not repealed stands on a day by itself."""
     if since is None:
         return "unknown"
     if since > day:

@@ -12,6 +12,7 @@ from rag_assets.law.versions import LAW_COLUMNS, LAWS_KEY, common_value, describ
 from rag_assets.model import hash_fields
 from rag_assets.workspace import (
     ARCHIVED,
+    REPEALED,
     Identities,
     Inventory,
     Journal,
@@ -258,7 +259,8 @@ def document_row(
 ) -> dict[str, Any]:
     """Return one row of the published table `documents`."""
     first, fields, report = facts.living.first, facts.fields, facts.report or {}
-    wordings = describe_laws(facts.laws, [source.source_uri for source in facts.living.sources])
+    paths = [source.source_uri for source in facts.living.sources]
+    wordings = describe_laws(facts.laws, paths, is_kept=REPEALED in fields)
     row = {
         "doc_key": f"{namespace.name}::{facts.doc_uid}",
         "namespace": namespace.name,

@@ -21,6 +21,7 @@ class LawMark:
         version_date: the day of the wording; None where it is not known.
         holds_from: since when it holds; the day of the wording where no text says (`is_stated`).
         is_one_of_several: whether the library holds other wordings of it.
+        repeal: by what it is repealed, in words; None of every other standing.
     """
 
     title: str
@@ -29,6 +30,7 @@ class LawMark:
     holds_from: date | None
     is_stated: bool
     is_one_of_several: bool
+    repeal: str | None = None
 
     def cite(self, path: Sequence[str], article: Article) -> str | None:
         """Return the citation of an article, with the wording's day where there are several.
@@ -45,7 +47,7 @@ class FoundLaw(TypedDict):
     """The wording of a law that a passage is of, and how it stands on the day that was asked for.
 
     `standing` is in_force, not_yet_in_force, superseded, repealed or unknown; `is_stated` whether a
-    text says since when it holds.
+    text says since when it holds; `repeal` by what it is repealed.
     """
 
     title: str
@@ -54,6 +56,7 @@ class FoundLaw(TypedDict):
     version_date: str | None
     holds_from: str | None
     is_stated: bool
+    repeal: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +152,7 @@ class Hit:
             "version_date": version,
             "holds_from": since,
             "is_stated": self.law.is_stated,
+            "repeal": self.law.repeal,
         }
 
     @classmethod

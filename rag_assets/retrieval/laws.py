@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.law import LawNames, own_name
+from rag_assets.law.repeals import StatedRepeal
 from rag_assets.law.versions import LAWS_KEY, Judged, Standing, Wording, judge_wordings
 from rag_assets.model import Article
 from rag_assets.retrieval.hits import LAW_COLUMNS, Hit, LawMark, articles_of
@@ -75,6 +76,7 @@ class PublishedLaws:
         columns = ["doc_uid", "title", "source_uri", "content_hash", "chunks", "metadata"]
         self.by_key: dict[str, HeldLaw] = {}
         self._by_title: dict[str, list[str]] = {}
+        self._repeals: dict[str, list[tuple[Wording, StatedRepeal]]] = {}
         names: dict[str, Sequence[str]] = {}
         for row in documents.select(columns).to_pylist():
             for law, called in _laws_of(namespace, row):
@@ -82,6 +84,9 @@ class PublishedLaws:
                 names[law.key] = called
                 for title in law.own_titles:
                     self._by_title.setdefault(title, []).append(law.key)
+                for repeal in law.wording.repeals if law.wording is not None else ():
+                    said = law.wording, repeal
+                    self._repeals.setdefault(own_name(repeal.law), []).append(said)
         self.names = LawNames(names)
 
     @cached_property
@@ -102,6 +107,10 @@ class PublishedLaws:
     def called(self, title: str) -> Sequence[str]:
         """Return the keys of the laws with a title, as `own_name` has it."""
         return self._by_title.get(title, ())
+
+    def repeals_of(self, title: str) -> Sequence[tuple[Wording, StatedRepeal]]:
+        """Return what its laws say to repeal a title, as `own_name` has it."""
+        return self._repeals.get(title, ())
 
 
 def _laws_of(namespace: str, row: Mapping[str, Any]) -> Iterable[tuple[HeldLaw, Sequence[str]]]:
@@ -176,7 +185,16 @@ class HeldLaws:
         if law.key not in judged:
             group = self.wordings_of(law)
             wordings = [one.wording for one in group if one.wording is not None]
-            found = judge_wordings(wordings, day)
+            own = {title for one in group for title in one.own_titles}
+            stated = [
+                said
+                for published in self._published
+                for title in sorted(own)
+                for said in published.repeals_of(title)
+                # A new wording of a law supersedes the former one.
+                if own_name(said[0].title or "") not in own
+            ]
+            found = judge_wordings(wordings, day, stated)
             judged |= {one.key: how for one, how in zip(group, found, strict=True)}
         return judged[law.key]
 
@@ -217,6 +235,7 @@ class HeldLaws:
             judged.holds_from,
             judged.is_stated,
             self.is_one_of_several(law),
+            judged.repeal.shown if judged.repeal is not None else None,
         )
         return replace(hit, law=mark)
 

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 from rag_assets.law.citing import StatuteCitation, read_citation, write_citation
 from rag_assets.lazily import lazy_names
-from rag_assets.statutes.repeals import Repeal, Repeals
 from rag_assets.statutes.searching import (
     FoundStatute,
     StatuteSearch,
@@ -31,8 +30,6 @@ __all__ = [
     "FoundStatute",
     "LawShelf",
     "LawVersion",
-    "Repeal",
-    "Repeals",
     "StatuteCitation",
     "StatuteSearch",
     "UnknownLawError",

@@ -11,10 +11,13 @@ from rag_assets.model import RagError, UsageError, count_of, escape_inline, esca
 from rag_assets.parsing import decode_text, read_parsed, read_reports
 from rag_assets.storage import put
 from rag_assets.workspace import (
+    REPEALED,
     Inventory,
     LivingContent,
     Namespace,
     Workspace,
+    current_identities,
+    current_overrides,
     require_inventory,
 )
 
@@ -70,15 +73,15 @@ def curate_namespace(namespace: Namespace, as_of: date) -> Curation:
 def _files(namespace: Namespace, inventory: Inventory, empty: list[Finding]) -> Iterator[LawFile]:
     """Yield what was parsed; of what holds no text put findings aside."""
     unparsed = 0
+    kept = _kept(namespace, inventory)
     for partition in namespace.partition_keys:
         living = inventory.partition(namespace, partition)
         reports = {row["content_hash"]: row for row in read_reports(namespace, partition, living)}
         unparsed += len(living.keys() - reports.keys())
         for content, row in sorted(reports.items()):
             if row["status"] == "ok":
-                yield _read(
-                    namespace.parsed_folder(partition) / row["parsed_file"], living[content]
-                )
+                parse = namespace.parsed_folder(partition) / row["parsed_file"]
+                yield _read(parse, living[content], is_kept=content in kept)
             elif row["reason_code"] == "empty_file":
                 empty += _empty(living[content], row["message"])
     if unparsed:
@@ -96,14 +99,21 @@ def _empty(living: LivingContent, message: str) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _read(parse: Path, living: LivingContent) -> LawFile:
+def _kept(namespace: Namespace, inventory: Inventory) -> set[str]:
+    """Return the hashes of the contents of which a person has said that they are not repealed."""
+    overrides = current_overrides(namespace)
+    uids = current_identities(namespace, inventory).uids
+    return {content for content, uid in uids.items() if REPEALED in overrides.get(uid, {})}
+
+
+def _read(parse: Path, living: LivingContent, *, is_kept: bool) -> LawFile:
     document, _ = read_parsed(parse)
     before = 0
     if document.media_type in _BY_LINE:
         source = decode_text(Path(living.first.file).read_bytes())[0]
         before = max(0, source.count("\n") - document.text.count("\n"))
     first, *others = (source.source_uri for source in living.sources)
-    return LawFile(first, document.text, before, tuple(others))
+    return LawFile(first, document.text, before, tuple(others), is_kept)
 
 
 @dataclass(frozen=True, slots=True)

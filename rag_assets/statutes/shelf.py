@@ -62,6 +62,16 @@ class LawVersion:
         """Since when it holds, by what is known."""
         return self.judged.holds_from
 
+    @property
+    def shown_standing(self) -> str:
+        """How it stands in words, what is not in force in capitals, with what repeals it."""
+        shown = self.standing.replace("_", " ")
+        marked = shown if self.standing == "in_force" else shown.upper()
+        since = "" if self.is_stated else "; the text does not say since when it holds"
+        repeal = f"; {self.judged.repeal.shown}" if self.judged.repeal is not None else ""
+        day = self.version_date or "a day that is not known"
+        return f"{marked}, wording of {day}{since}{repeal}"
+
 
 @dataclass(frozen=True, slots=True)
 class FoundArticle:
@@ -198,8 +208,8 @@ class LawShelf:
     def article(self, citation: StatuteCitation | str) -> FoundArticle:
         """Return the article, or the clause of it, that a citation names.
 
-        The wording is the one that is named, else the one in force, else the only one that there
-        is, whatever its standing: that is told.
+        The wording is the one that is named, else the one in force, else the one that was repealed,
+        else the only one that there is, whatever its standing: that is told.
 
         Raises:
             UsageError: there is no such law, wording, article or clause; what is near is named.
@@ -209,7 +219,9 @@ class LawShelf:
         if asked.version is not None:
             chosen = [one for one in versions if str(one.version_date) == asked.version]
         else:
-            chosen = [one for one in versions if one.standing == "in_force"]
+            chosen = [one for one in versions if one.standing == "in_force"] or [
+                one for one in versions if one.standing == "repealed"
+            ]
             if len({one.version_date for one in versions}) == 1:
                 chosen = chosen or versions
         if not chosen:

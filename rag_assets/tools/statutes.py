@@ -16,8 +16,8 @@ class LawArticle(TypedDict):
     """An article, or a clause of it, as printed. Cite it by `citation`, letter for letter.
 
     `standing` is in_force, not_yet_in_force, superseded, repealed or unknown on the day `as_of`;
-    `is_stated` whether the text says since when it holds. `char_start`, `char_end`: in the
-    document's clean text.
+    `is_stated` whether the text says since when it holds; `repeal` the sentence that repeals it.
+    `char_start`, `char_end`: in the document's clean text.
     """
 
     citation: str
@@ -31,6 +31,7 @@ class LawArticle(TypedDict):
     version_date: str | None
     holds_from: str | None
     is_stated: bool
+    repeal: str | None
     level: str | None
     issuer: str | None
     namespace: str
@@ -43,13 +44,14 @@ class LawArticle(TypedDict):
 class LawPassage(TypedDict):
     """A passage that `law_search` found; one without articles is a preamble, a list or an annex.
 
-    `source` names law and path; `unit` holds the articles around it; `unresolved` citations that
-    lead nowhere, with the reason: do not use these.
+    `source` names law and path; `repeal` is the sentence that repeals the law; `unit` holds the
+    articles around it; `unresolved` citations that lead nowhere, with the reason: do not use these.
     """
 
     rank: int
     source: str
     standing: str
+    repeal: str | None
     level: str | None
     citation_id: str
     articles: list[LawArticle]
@@ -127,6 +129,7 @@ def describe_article(found: FoundArticle, day: date) -> LawArticle:
         "version_date": _iso(version.version_date),
         "holds_from": _iso(version.holds_from),
         "is_stated": version.is_stated,
+        "repeal": version.judged.repeal.shown if version.judged.repeal is not None else None,
         "level": version.wording.law_level,
         "issuer": version.wording.issuer,
         "namespace": version.law.namespace,
@@ -142,6 +145,7 @@ def _passage(one: FoundStatute, day: date) -> LawPassage:
         "rank": one.rank,
         "source": one.source,
         "standing": one.hit.law.standing if one.hit.law is not None else "unknown",
+        "repeal": one.hit.law.repeal if one.hit.law is not None else None,
         "level": one.level,
         "citation_id": one.hit.citation_id,
         "articles": [describe_article(article, day) for article in one.articles],

@@ -28,10 +28,12 @@ from rag_assets.workspace.layout import Namespace
 
 # No field of a sidecar: the document is out of the library, and its file stays in raw/.
 ARCHIVED = "archived"
+# Nor is this: false where a person has found that a law is not repealed, whatever a text says.
+REPEALED = "repealed"
 # What `rag meta set` may change: the descriptive fields of a sidecar, and that one.
 OVERRIDABLE = ("citation_key", "title", "authors", "publisher", "url", "doi", "captured_at",
                "accessed_at", "published_date", "year", "language", "tags", "citable",
-               ARCHIVED)  # fmt: skip
+               ARCHIVED, REPEALED)  # fmt: skip
 # Lists in a sidecar; in the journal, as in every command, one text. What divides them: a name may
 # hold a comma (`Family, Given`), a tag that a filter can ask for may not.
 _BETWEEN = {"authors": re.compile("[;；\n]"), "tags": re.compile("[;；,，\n]")}
@@ -117,6 +119,8 @@ def _check(field: str, value: str | None) -> None:
         raise UsageError("'citable' can only be set to false: where a file lies decides the rest.")
     if field == ARCHIVED and value != "true":
         raise UsageError("'archived' can only be set to true, or taken back with `archived=`.")
+    if field == REPEALED and value != "false":
+        raise UsageError("'repealed' can only be set to false, or taken back with `repealed=`.")
     form, meant = _FORMS.get(field, (r"(?s).*\S.*", "some text"))
     if not re.fullmatch(form, value):
         raise UsageError(f"'{field}' must be {meant}, got {value!r}.")

@@ -82,7 +82,7 @@ def answer_statutes(
         UsageError: no text in the question, or no statutes in what is asked.
         DamagedFileError: an article is not what stands in its source.
     """
-    from rag_assets.statutes import LawShelf, Repeals
+    from rag_assets.statutes import LawShelf
 
     if not any(map(str.isalnum, asked.question)):
         raise UsageError("the question has no text. Write a question with words in it.")
@@ -90,7 +90,7 @@ def answer_statutes(
     day = date.fromisoformat(asked.as_of)
     shelf = LawShelf(Publications(retriever.workspace, readers), day)
     shelf.require_statutes()
-    search = LawSearch(retriever, shelf, day, citable_filters(()), Repeals(retriever, shelf))
+    search = LawSearch(retriever, shelf, day, citable_filters(()))
     policy = None
     if model is not None:
         policy = ModelPolicy.of(model, load_prompt(PROMPT), _tools(asked))

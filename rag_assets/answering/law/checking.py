@@ -161,7 +161,7 @@ def _point(
             if sources[alias].standing not in {"in_force", "unknown"}:
                 told = sources[alias].standing.replace("_", " ")
                 by = sources[alias].repealed_by
-                why = f" (“{by}”)" if by else ""
+                why = f" ({by})" if by else ""
                 reason = f"{sources[alias].citation} is {told} on {as_of}{why}."
                 return LawPoint(_refused(statement, "not_in_force", reason), shown)
     if is_quoted:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from rag_assets.agents import Passage
 from rag_assets.answering.law.record import LawSource
-from rag_assets.law import Clause, find_clauses, pick_clause, plain_name
+from rag_assets.law import Clause, find_clauses, is_name_of, pick_clause
 from rag_assets.law.citing import StatuteCitation, is_below, read_citation, write_citation
 from rag_assets.model import UsageError
 
@@ -82,7 +82,7 @@ def take_citations(text: str) -> tuple[str, tuple[str, ...]]:
 
 def _fits(source: LawSource, asked: StatuteCitation) -> bool:
     return (
-        plain_name(source.law) == plain_name(asked.law)
+        is_name_of(asked.law, source.law)
         and source.key == asked.key
         and asked.version in {None, source.version_date}
         and is_below(source.path, asked.path)

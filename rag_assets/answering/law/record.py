@@ -34,7 +34,7 @@ class LawSource:
         level: rank of its law; None where it is not known.
         version_date: the day of its wording, ISO; `holds_from` since when that holds.
         is_stated: whether the text says since when.
-        repealed_by: sentence of another law in force that repeals this one.
+        repealed_by: another law and its sentence that repeals this one.
         change_of: alias of the article of which it is another wording; None where it was found.
     """
 

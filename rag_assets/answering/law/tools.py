@@ -15,7 +15,6 @@ from rag_assets.retrieval import Retriever, SearchFilters
 from rag_assets.statutes import (
     FoundArticle,
     LawShelf,
-    Repeals,
     read_citation,
     search_shelf,
 )
@@ -36,7 +35,6 @@ class LawSearch:
 
     Args:
         shelf: of the retriever's publications, for `as_of`.
-        repeals: what the laws in force repeal.
         sources: by `namespace::chunk_id` of the passage.
     """
 
@@ -44,7 +42,6 @@ class LawSearch:
     shelf: LawShelf
     as_of: date
     filters: SearchFilters
-    repeals: Repeals
     sources: dict[str, LawSource] = field(default_factory=dict)
 
 
@@ -161,9 +158,8 @@ def _line(
 ) -> FoundLine:
     """Return an article as a line. What is not in force has no score: rules do not quote it."""
     version, law = found.version, found.version.law
-    repeal = search.repeals.find(version) if version.standing == "in_force" else None
-    standing = version.standing if repeal is None else "repealed"
-    if standing not in {"in_force", "unknown"}:
+    repeal = version.judged.repeal
+    if version.standing not in {"in_force", "unknown"}:
         score = 0.0
     passage = Passage(
         namespace=law.namespace,
@@ -191,13 +187,13 @@ def _line(
         article=found.shown,
         key=read_citation(found.citation).key,
         level=version.wording.law_level,
-        standing=standing,
+        standing=version.standing,
         version_date=str(version.version_date) if version.version_date else None,
         holds_from=str(version.holds_from) if version.holds_from else None,
         is_stated=version.is_stated,
         issuer=version.wording.issuer,
         file=law.file,
-        repealed_by=f"{repeal.law}: {repeal.sentence}" if repeal is not None else None,
+        repealed_by=repeal.quoted if repeal is not None else None,
         change_of=change_of,
     )
     search.sources.setdefault(passage.chunk_key, source)

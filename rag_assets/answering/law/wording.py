@@ -39,7 +39,8 @@ class Words:
         told = self.standings[source.standing].format(day=as_of)
         day = source.version_date or self.unknown_day
         since = "" if source.is_stated else self.unstated
-        return told + self.wording.format(day=day) + since
+        by = f"; {source.repealed_by}" if source.repealed_by else ""
+        return told + self.wording.format(day=day) + since + by
 
 
 _ENGLISH = Words(

@@ -23,6 +23,7 @@ from rag_assets.law.curating.findings import (
 from rag_assets.law.curating.numbering import articles_by_law, quotes_articles
 from rag_assets.law.curating.titles import is_stub
 from rag_assets.law.metadata import MADE, read_facts
+from rag_assets.law.repeals import find_repeals
 from rag_assets.law.versions import Wording, describe_wording, named_day
 from rag_assets.model import hash_text
 
@@ -37,11 +38,6 @@ _NEARLY, _WITHIN, _LEAST = 0.8, 0.95, 0.5
 _WORTH_A_LOOK = 0.3
 # A hash that more texts share is a phrase of the trade, and pairs nothing.
 _MOST_SHARING = 30
-_NAMED = re.compile(r"《(?P<law>[^《》]{2,80})》(?:[(（][^()（）]*[)）])?")
-# Behind its name only the repeal, or further names: 《甲》第三条 and 《甲》实施细则 are others.
-_REPEALED = re.compile(r"(?:[、，,]|以及|和|及|与|同时|即行|相应|予以|一并|自|废止|《|\s)")
-_SENTENCE = re.compile(r"[^。；;]+")
-_LAST_ARTICLES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +57,7 @@ class LawCard:
         holds_from: since when it holds: by its text, where `is_stated`, else since it was made.
         first: number of the first article and of the last one; None without articles.
         is_compared: whether it has text enough to be compared, and is a law's own.
+        is_kept: a person has said that it is not repealed.
         digest: of the text without white space and marks; `sketch` of its runs of characters, of
             which it has about `size`.
     """
@@ -80,7 +77,9 @@ class LawCard:
     digest: str
     sketch: NDArray[np.uint64]
     size: int
+    repeals_from: date | None
     repeals: tuple[Repeal, ...]
+    is_kept: bool
 
     @property
     def made_on(self) -> date | None:
@@ -116,7 +115,13 @@ def make_card(file: LawFile) -> LawCard:
         hash_text(plain),
         sketch(plain),
         max(1, len(plain) - _RUN + 1),
-        tuple(_repeals(file)),
+        wording.repeals_from,
+        tuple(
+            Repeal(law_name(one.law), file.line_at(one.start))
+            for law in file.laws
+            for one in find_repeals(file.text, law)
+        ),
+        file.is_kept,
     )
 
 
@@ -139,27 +144,6 @@ def resemblance(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> float:
     union = np.union1d(one, other)[:_KEPT]
     both = np.intersect1d(np.intersect1d(one, other), union)
     return len(both) / len(union) if len(union) else 0.0
-
-
-def _repeals(file: LawFile) -> Iterator[Repeal]:
-    """Yield the laws that the last articles repeal; of a decision to repeal all that it names."""
-    if "废止" not in file.text:
-        return
-    units = [unit for law in file.laws for unit in law.units]
-    is_decision = "废止" in file.title and "修改" not in file.title
-    spans = (
-        [(0, len(file.text))]
-        if is_decision
-        else [(unit.start, unit.end) for unit in units if unit.article][-_LAST_ARTICLES:]
-    )
-    for start, end in spans:
-        for sentence in _SENTENCE.finditer(file.text, start, end):
-            said = sentence.group()
-            until = len(said) if is_decision else said.rfind("废止")
-            for match in _NAMED.finditer(said, 0, max(until, 0)):
-                if is_decision or _REPEALED.match(said, match.end()):
-                    line = file.line_at(sentence.start() + match.start())
-                    yield Repeal(law_name(match["law"]), line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,18 +276,21 @@ def _is_another_book(one: LawCard, other: LawCard) -> bool:
 def _find_repealed(cards: Sequence[LawCard], as_of: date) -> Iterator[_Compared]:
     by_name: dict[str, list[LawCard]] = defaultdict(list)
     for card in cards:
+        if card.is_kept:
+            continue
         by_name[card.name].append(card)
         if card.repealed_on is not None and card.repealed_on <= as_of:
             yield card.file, None, f"Its head says that it was repealed on {card.repealed_on}.", ()
     for later in cards:
-        if later.holds_from is None or later.made_on is None or later.holds_from > as_of:
+        since = later.repeals_from
+        if since is None or since > as_of:
             continue
         for repeal in later.repeals:
             for card in by_name.get(repeal.name, ()):
-                if card.made_on is not None and card.made_on < later.made_on:
+                if (card.made_on or date.min) < since and card is not later:
                     yield (
                         card.file, None,
-                        f"Line {repeal.line} of the other file repeals it on {later.holds_from}.",
+                        f"Line {repeal.line} of the other file repeals it on {since}.",
                         (later.file,),
                     )  # fmt: skip
 
@@ -365,7 +352,8 @@ COMPARING_RULES = (
     ),
     LibraryRule(
         "repealed", FindingKind.SUPERSEDED,
-        "Keep it for questions about the past, or take it out.",
+        "It counts as repealed. Keep it for questions about the past, or take it out; where it is "
+        "not repealed, say so: `rag meta set UID repealed=false`.",
         {**_PAIR, "乙/甲市动物条例.md": _law(
             "甲市动物条例", "2022年5月1日", "《甲市养犬条例》同时废止。", "动物")},
         {**_PAIR, "乙/甲市动物条例.md": _law(

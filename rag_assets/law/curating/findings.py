@@ -53,12 +53,14 @@ class LawFile:
         text: clean text.
         line_offset: lines of the file that stand before the text: front matter.
         copies: paths of further files with the same bytes.
+        is_kept: a person has said that its laws are not repealed.
     """
 
     file: str
     text: str
     line_offset: int = 0
     copies: tuple[str, ...] = ()
+    is_kept: bool = False
 
     @cached_property
     def lines(self) -> list[Line]:
