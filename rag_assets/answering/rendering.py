@@ -7,8 +7,6 @@ from rag_assets.agents import CheckedStatement, Step, show_marks
 from rag_assets.answering.record import Answer
 from rag_assets.model import block_quote, code_span, escape_inline, escape_prose
 
-_SHOWN_CHARACTERS = 160
-
 
 def render_answer(answer: Answer) -> str:
     """Return an answer as Markdown; a function of the answer alone."""
@@ -83,8 +81,7 @@ def _unsupported(answer: Answer) -> Iterator[str]:
         marks = f" {show_marks(one.citations)}" if one.citations else ""
         yield f"- {_line(one.text)}{marks}: {escape_prose(one.reason)}"
         if one.quote is not None:
-            nearest = _shortened(one.quote.text)
-            yield f"  Nearest: “{_line(nearest)}” ({_line(one.quote.place)})."
+            yield f"  Nearest: “{_line(one.quote.text)}” ({_line(one.quote.place)})."
     yield ""
 
 
@@ -139,11 +136,6 @@ def _foot(answer: Answer) -> Iterator[str]:
     for source in answer.sources:
         title = _line(source.title or source.doc_uid)
         yield f"- Source: {title}, {code_span(source.chunks)}"
-
-
-def _shortened(text: str) -> str:
-    plain = " ".join(text.split())
-    return plain if len(plain) <= _SHOWN_CHARACTERS else f"{plain[:_SHOWN_CHARACTERS]}…"
 
 
 def _line(text: str) -> str:

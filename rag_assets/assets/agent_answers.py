@@ -69,7 +69,7 @@ def _statements(name: str, statements: "tuple[CheckedStatement, ...]") -> Metada
             one.text[:200],
             one.quote.doc_uid if one.quote else "",
             one.quote.place if one.quote else "",
-            one.quote.text[:200] if one.quote else "",
+            one.quote.text if one.quote else "",
             one.reason,
         )
         for one in statements

@@ -30,7 +30,7 @@ def pack_metadata(workspace: Workspace, outcome: AskOutcome) -> Metadata:
         ),
         "table": table(
             ("rank", "doc_uid", "where", "quote"),
-            ((i.rank, i.doc_uid, i.locator, i.exact_quote[:200]) for i in pack.items),
+            ((i.rank, i.doc_uid, i.locator, i.shown_quote) for i in pack.items),
         ),
         **lineage_metadata(
             workspace,

@@ -18,8 +18,6 @@ from rag_assets.model import (
 
 # Columns of a terminal or page; a wide (East Asian) character takes two.
 _SENTENCE_WIDTH = 110
-_PASSAGE_WIDTH = 150
-_QUOTATION_WIDTH = 400
 ORDER_OF_ROWS = (
     "What needs eyes first: contradicted, facts differ, nothing found, partly, unread, supported."
 )
@@ -91,9 +89,7 @@ def _table(audit: CitationAudit) -> Iterator[str]:
     yield "| # | sentence | cites | verdict | score | where | passage | reason | suggested query |"
     yield "|--:|---|---|---|--:|---|---|---|---|"
     for row in audit.by_urgency:
-        quote = (
-            f"“{_escape(shorten(show_figures(row.quote), _PASSAGE_WIDTH))}”" if row.quote else "–"
-        )
+        quote = f"“{_escape(show_figures(row.quote))}”" if row.quote else "–"
         cells = (
             str(row.number),
             _escape(shorten(row.claim or row.sentence, _SENTENCE_WIDTH)),
@@ -173,7 +169,7 @@ def _signs(head: str, signs: Sequence[Sign]) -> Iterator[str]:
     for sign in signs:
         yield f"- {sign.kind}: {_escape(sign.text)}"
         if sign.kind == "quotation" and sign.source:
-            yield f"  Printed: “{_escape(shorten(sign.source, _QUOTATION_WIDTH))}”"
+            yield f"  Printed: “{_escape(sign.source)}”"
 
 
 def _sources(audit: CitationAudit) -> Iterator[str]:

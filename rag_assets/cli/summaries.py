@@ -48,7 +48,7 @@ def summarise_pack(pack: "EvidencePack", told: Collection[str] = ()) -> str:
 def _item(item: "EvidenceItem", as_of: str | None) -> Iterator[str]:
     head = f"{item.rank}. {item.title or item.doc_uid}, {item.locator}"
     yield from _wrapped(head, _INDENT)
-    yield from _wrapped(f"{_INDENT}“{item.exact_quote}”", _INDENT)
+    yield from _wrapped(f"{_INDENT}“{item.shown_quote}”", _INDENT)
     if item.edited is not None:
         yield from _wrapped(f"{_INDENT}edited; searches read “{item.edited}”", _INDENT)
     yield f"{_INDENT}cite as {{#{item.cite_as}}}"

@@ -195,7 +195,7 @@ def _pack(name: str, data: dict[str, object]) -> ShownAnswer:
             ShownItem(
                 item.rank,
                 "",
-                item.exact_quote,
+                item.shown_quote,
                 f"{item.title or item.doc_uid}, {item.locator}",
                 item.citation_id,
                 f"{{#{item.cite_as}}}",

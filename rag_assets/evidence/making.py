@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rag_assets.settings import RetrieveSettings
 
 # Counts as code: raise it when the same publications answer otherwise.
-ASKING_VERSION = 10
+ASKING_VERSION = 11
 # Last bits of a score depend on the processor.
 _DECIMALS = 6
 
@@ -313,6 +313,7 @@ def _item(
         boxes=quote.boxes,
         snippet=shown.text,
         exact_quote=quote.text,
+        is_cut=quote.is_cut,
         quote_check=quote.check,
         parent_text=parent.text,
         chunk_hash=shown.content_hash,

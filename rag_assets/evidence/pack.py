@@ -77,8 +77,8 @@ class EvidenceItem:
         locator: as it is shown; `locator_quality` says how exact it is.
         boxes: rectangles around the quote's printed lines, in points; empty where not known.
         snippet: the chunk that holds the quote; `parent_text` the page or section around it.
-        exact_quote: the sentence of the page or section that answers best, at most 60 words of it,
-            verbatim.
+        exact_quote: the sentence of the page or section that answers best, verbatim; of a longer
+            one at most 60 words where the rest takes nothing back, of a statute all of it.
         quote_check: what the quote was compared with, character by character: what is printed
             on the page (spelling of ligatures, line ends and their hyphens undone), or the clean
             text where the format has no printed lines.
@@ -89,6 +89,7 @@ class EvidenceItem:
         law: of a statute's passage, in packs with `as_of`; null of another one.
         edited: what a person wrote in place of the snippet, by which it was found; the snippet is
             what is printed. None where nobody did.
+        is_cut: whether the sentence goes on behind `exact_quote`.
     """
 
     rank: int
@@ -126,8 +127,14 @@ class EvidenceItem:
     other_chunk_ids: tuple[str, ...] = ()
     law: ItemLaw | None = None
     edited: str | None = None
+    is_cut: bool = False
 
     __pydantic_config__ = _STRICT
+
+    @property
+    def shown_quote(self) -> str:
+        """The quote as it is shown: with an ellipsis where its sentence goes on."""
+        return f"{self.exact_quote} …" if self.is_cut else self.exact_quote
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +281,8 @@ def pack_to_json(pack: EvidencePack) -> dict[str, Any]:
             del item["law"]
         if item["edited"] is None:
             del item["edited"]
+        if not item["is_cut"]:
+            del item["is_cut"]
     is_plain = not has_day and not any("edited" in item for item in values["items"])
     return {"schema": PLAIN_SCHEMA if is_plain else SCHEMA, **values}
 

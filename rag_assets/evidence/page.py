@@ -138,7 +138,7 @@ def _article(
     yield f"<h2>{item.rank}. {escape(item.title or item.doc_uid)}</h2>"
     by = ", ".join(filter(None, [shown_authors(source.authors), str(source.year or "")]))
     yield f"<div class=by>{escape(by)}</div>" if by else ""
-    yield f"<blockquote>{escape(item.exact_quote)}</blockquote>"
+    yield f"<blockquote>{escape(item.shown_quote)}</blockquote>"
     yield (
         f"<div class=where>Cite as <code>{_mark(source)}</code>"
         + (f" (<code>{escape(source.citation_key)}</code>)" if source.citation_key else "")

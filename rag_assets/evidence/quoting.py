@@ -23,6 +23,7 @@ from rag_assets.law import (
     read_clause,
 )
 from rag_assets.model import FIGURE, DamagedFileError, PageBox, ParsedDocument
+from rag_assets.statutes import exception_end
 
 # Spec 000 recommends quotes of at most so many words.
 QUOTE_WORDS = 60
@@ -41,6 +42,7 @@ class Quote:
         char_start: in the document's clean text; half-open.
         page_start: page of its first character, from 1; None without pages.
         boxes: rectangles around its printed lines; empty where not known.
+        is_cut: whether the sentence goes on: to be shown with an ellipsis.
         article: of a statute, in which it begins, as it is written there, in Chinese with its
             clause (第二十条第二款); None elsewhere.
         check: what it was compared with.
@@ -52,6 +54,7 @@ class Quote:
     page_start: int | None
     page_end: int | None
     boxes: tuple[PageBox, ...]
+    is_cut: bool
     article: str | None
     check: QuoteCheck
 
@@ -71,9 +74,10 @@ class QuoteFinder:
     def find(
         self, content_ref: str, name: str, text: str, start: int, span: tuple[int, int]
     ) -> Quote:
-        """Return words of a passage, at most QUOTE_WORDS, compared with their source.
+        """Return words of a passage compared with their source.
 
-        What is too long is cut behind a clause where one ends.
+        What has more than QUOTE_WORDS is cut behind a clause where one ends (`shorten`), but in a
+        statute: its sentences are quoted whole, with the one behind that excepts something.
 
         Args:
             content_ref: the document's parse.
@@ -93,8 +97,13 @@ class QuoteFinder:
                 f"{start + len(text)}: publication and parse differ. Run `rag ingest` and ask "
                 "again; if it stays, please report it."
             )
-        quote = shorten(text[slice(*span)], QUOTE_WORDS)
         first = start + span[0]
+        article = self._article_at(content_ref, first)
+        sentence = text[slice(*span)]
+        if article is None:
+            quote = shorten(sentence, QUOTE_WORDS)
+        else:
+            quote = text[span[0] : exception_end(text, span[1])].rstrip()
         last = first + len(quote)
         check = check_quote(document, first, quote, name)
         pages = [page.number for page in document.pages if page.start < last and page.end > first]
@@ -105,7 +114,8 @@ class QuoteFinder:
             page_start=pages[0] if pages else None,
             page_end=pages[-1] if pages else None,
             boxes=self._boxes(document, first, last),
-            article=self._article_at(content_ref, first),
+            is_cut=len(quote) < len(sentence.rstrip()),
+            article=article,
             check=check,
         )
 

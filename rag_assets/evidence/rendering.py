@@ -98,7 +98,7 @@ def shown_authors(authors: Sequence[str]) -> str:
 def _item(item: EvidenceItem, as_of: str | None) -> Iterator[str]:
     yield f"## {item.rank}. {_line(f'{item.title or item.doc_uid}, {item.locator}')}"
     yield ""
-    yield f"> **{_line(item.exact_quote)}**"
+    yield f"> **{_line(item.shown_quote)}**"
     yield ""
     yield f"Cite as {_marks(item)}"
     yield ""
@@ -167,7 +167,7 @@ def _paper(number: int, source: PackSource, pack: EvidencePack) -> Iterator[str]
             cited = f"{code_span(item.law.citation)}, " if item.law.citation else ""
             law = f"; {cited}{_line(describe_standing(item.law, pack.as_of))}"
         yield (
-            f"- {_line(item.locator)}: “{_line(item.exact_quote)}” "
+            f"- {_line(item.locator)}: “{_line(item.shown_quote)}” "
             f"(passage {item.rank}, score {item.retrieval_score:.4f}{law})"
         )
     yield ""

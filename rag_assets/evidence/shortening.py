@@ -1,4 +1,8 @@
-"""Where a sentence that is too long to be quoted is cut: behind a clause, never in mid-thought."""
+"""Where a sentence that is too long to be quoted is cut: behind a clause, never in mid-thought.
+
+What is cut off never limits what is kept: where it excepts, conditions or denies anything, the
+sentence is quoted whole.
+"""
 
 import re
 
@@ -8,6 +12,15 @@ from rag_assets.evidence.locating import first_words
 # so that these two are cut at only where nothing else is there.
 _CLAUSE_END = re.compile(r"[，；](?=.)|[,;](?=\s)", re.DOTALL)
 _WEAK_END = re.compile(r"[：、](?=.)|:(?=\s)", re.DOTALL)
+# Words that take something back, or hold it only in some case.
+_LIMITS = re.compile(
+    r"但|除|不|未|非|无|没有|否|勿|若|如|倘|仅|只|例外|另有|前提|条件|限于|然而|却|反而|尚|虽|尽管|"
+    r"\b(?:but|unless|except\w*|excluding|provid(?:ed|ing)|if|only|no|not|none|nor|neither|never|"
+    r"cannot|without|however|although|though|while|whereas|yet|until|rather|instead|lack\w*|"
+    r"fail\w*|contrary|despite|whether|when|where|unlikely|hardly|other than|subject to)\b|"
+    r"n[’']t\b",
+    re.IGNORECASE,
+)
 _MARKS = " \t\r\n，；：、,;:"
 # Words that lead to what was cut off: alone between two marks …
 _LEADING = (
@@ -29,8 +42,14 @@ def shorten(sentence: str, limit: int) -> str:
     """Return a sentence, or its beginning of at most `limit` words where it has more.
 
     It ends with a clause where one ends in the second half of what is kept, and neither with the
-    mark that divides it from what was cut off nor with a conjunction.
+    mark that divides it from what was cut off nor with a conjunction. Where what would be cut off
+    limits the rest, the sentence is returned whole.
     """
+    kept = _cut(sentence, limit)
+    return sentence if _LIMITS.search(sentence, len(kept)) else kept
+
+
+def _cut(sentence: str, limit: int) -> str:
     kept = first_words(sentence, limit)
     if len(kept) == len(sentence):
         return kept

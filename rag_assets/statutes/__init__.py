@@ -4,6 +4,12 @@ from typing import TYPE_CHECKING
 
 from rag_assets.law.citing import StatuteCitation, read_citation, write_citation
 from rag_assets.lazily import lazy_names
+from rag_assets.statutes.exceptions import (
+    exception_end,
+    exceptions_around,
+    exceptions_of,
+    excepts,
+)
 from rag_assets.statutes.searching import (
     FoundStatute,
     StatuteSearch,
@@ -37,6 +43,10 @@ __all__ = [
     "curate_namespace",
     "draw_files",
     "draw_sample",
+    "exception_end",
+    "exceptions_around",
+    "exceptions_of",
+    "excepts",
     "find_cut_faults",
     "group_by_rank",
     "place_of",

@@ -1,18 +1,20 @@
 """What is quoted of a passage, and that it stands so in the source."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_assets.evidence import Question, make_pack
+from rag_assets.evidence import Question, make_pack, render_pack
 from rag_assets.evidence.quoting import QUOTE_WORDS, check_quote, first_span
 from rag_assets.evidence.shortening import shorten
 from rag_assets.model import DamagedFileError, ParsedDocument, SourceLine
 from rag_assets.parsing import ParseHints, parse_document
 from rag_assets.workspace import Workspace
 from rag_assets_tests.evidence.conftest import ROOFS
+from rag_assets_tests.libraries import HASHING, build, make_workspace
 from rag_assets_tests.parsing.conftest import make_settings
 
 PASSAGES = st.lists(
@@ -52,10 +54,72 @@ def test_long_sentence_ends_with_a_clause() -> None:
 
 def test_long_sentence_is_not_cut_behind_a_conjunction() -> None:
     before = "行道树的树冠覆盖率每提高百分之十街道午后的气温便会下降约零点三度"
-    text = f"{before}，其效果在夏季最为明显，但是，{'冬季的差别很小且随街道走向而不同' * 3}。"
+    text = f"{before}，其效果在夏季最为明显，同时，{'冬季的差别很小且随街道走向而变化' * 3}。"
     assert shorten(text, QUOTE_WORDS) == f"{before}，其效果在夏季最为明显"
-    english = f"{'roofs were cooler ' * 17}in July, however, {'they warmed up later ' * 9}again."
+    english = f"{'roofs were cooler ' * 17}in July, moreover, {'they warmed up later ' * 9}again."
     assert shorten(english, QUOTE_WORDS) == f"{'roofs were cooler ' * 17}in July"
+
+
+LIMITS = [
+    "but", "unless", "except", "provided that", "if", "not", "only if", "although", "however",
+    "但是", "但", "除外", "除非", "不", "未", "如果", "无",
+]  # fmt: skip
+CLAUSE = st.sampled_from(
+    ["roofs were cooler in July", "the wet ones too", "屋顶在七月更凉", "应当支付二倍的工资"]
+)
+JOINED = st.tuples(st.lists(CLAUSE, min_size=1, max_size=20), st.sampled_from([*LIMITS, "and"]),
+                   st.lists(CLAUSE, min_size=1, max_size=20))  # fmt: skip
+
+
+@given(JOINED, st.sampled_from([", ", "，", " ", "；"]))
+def test_what_limits_a_sentence_is_never_cut_off(
+    parts: tuple[list[str], str, list[str]], mark: str
+) -> None:
+    before, word, after = parts
+    sentence = f"{mark.join(before)}{mark}{word} {mark.join(after)}。"
+    kept = shorten(sentence, QUOTE_WORDS)
+    assert sentence.startswith(kept)
+    if kept != sentence:
+        rest = sentence[len(kept) :]
+        assert word == "and" or word not in rest
+
+
+LAW = """# 借贷规定
+
+第一条 为了审理案件，制定本规定。
+
+第二条 出借人请求借款人按照合同约定利率支付利息的，人民法院应予支持，出借人提供证据证明双方对逾期利率
+另行作出书面约定并且已经实际履行完毕相应义务的同样支持，但是双方约定的利率超过合同成立时一年期贷款市场
+报价利率四倍的除外。
+
+第三条 应当书面约定利率。但是自然人之间另有约定的除外。
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "end"),
+    [("出借人请求支付利息", "四倍的除外。"), ("应当书面约定利率", "另有约定的除外。")],
+)
+def test_a_sentence_of_a_statute_is_quoted_with_its_exception(
+    tmp_path: Path, asked: str, end: str
+) -> None:
+    settings = {**HASHING, "chunk": {"mode": "law"}}
+    workspace = make_workspace(tmp_path, {"evidence/借贷规定.md": LAW}, settings)
+    build(workspace.namespace("thesis"))
+    item = make_pack(workspace, Question(question=asked)).items[0]
+    assert item.exact_quote.endswith(end)
+    assert not item.is_cut
+
+
+def test_a_quote_that_is_cut_is_shown_with_an_ellipsis(tmp_path: Path) -> None:
+    long = f"Roofs with sedum were cooler, {'and the wet ones cooled the street ' * 12}again."
+    workspace = make_workspace(tmp_path, {"evidence/a.md": f"# Roofs\n\n{long}\n"}, HASHING)
+    build(workspace.namespace("thesis"))
+    pack = make_pack(workspace, Question(question="How cool are roofs with sedum?"))
+    (item,) = pack.items
+    assert item.is_cut
+    assert item.shown_quote == f"{item.exact_quote} …"
+    assert f"**{item.shown_quote}**" in render_pack(pack)
 
 
 def test_sentence_without_clauses_is_not_broken_off_behind_a_preposition() -> None:

@@ -111,7 +111,7 @@ def test_searches_packs_and_tools_mark_it(library: OpenedLibrary) -> None:
     article = law_article(library, ASKED, as_of=DAY)
     assert (article["standing"], SENTENCE in (article["repeal"] or "")) == ("repealed", True)
     pack = make_pack(library, Question(question="罚款一百元", as_of=DAY))
-    (item,) = (one for one in pack.items if one.law and one.law.title == "甲乙市犬类办法")
+    item = next(one for one in pack.items if one.law and one.law.title == "甲乙市犬类办法")
     assert item.law is not None
     assert (item.law.standing, SENTENCE in (item.law.repeal or "")) == ("repealed", True)
 

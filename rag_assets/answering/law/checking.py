@@ -12,9 +12,9 @@ from rag_assets.agents.statements import (
     read_statements,
 )
 from rag_assets.answering.law.citing import FoundArticles, Resolved, take_citations
-from rag_assets.answering.law.exceptions import exceptions_around, exceptions_of, excepts
 from rag_assets.answering.law.precedence import find_precedence
 from rag_assets.answering.law.record import LawConflict, LawPoint, LawSource
+from rag_assets.statutes import exceptions_around, exceptions_of, excepts
 
 # Counts as code: raise it when the same answer over the same articles comes to another list.
 LAW_CHECKING_VERSION = 1

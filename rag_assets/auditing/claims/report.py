@@ -19,7 +19,6 @@ from rag_assets.model import (
 
 # Columns of a terminal or page; a wide (East Asian) character takes two.
 _CLAIM_WIDTH = 160
-_PASSAGE_WIDTH = 400
 _MEANINGS: dict[ClaimStatus, str] = {
     "DISPUTED": "other sources say otherwise",
     "EVIDENCE_NEEDED": "it cites nothing, and the end of its paragraph does not support it",
@@ -169,7 +168,7 @@ def _found(verdict: CitationVerdict) -> Iterator[str]:
 
 def _looked_at(verdict: CitationVerdict) -> Iterator[str]:
     if verdict.quote:
-        yield f"  “{_line(shorten(show_figures(verdict.quote), _PASSAGE_WIDTH))}”"
+        yield f"  “{_line(show_figures(verdict.quote))}”"
     for sign in verdict.speaks_against:
         yield f"  - against it: {_line(sign.text)}"
     if verdict.scoring_note:

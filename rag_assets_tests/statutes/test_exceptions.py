@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag_assets.answering.law.exceptions import exceptions_around, exceptions_of, excepts
+from rag_assets.statutes.exceptions import exceptions_around, exceptions_of, excepts
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,12 @@ def exceptions_around(article: str, start: int, end: int) -> str | None:
     return next((_clause(one) for one in told if excepts(one)), None)
 
 
+def exception_end(text: str, end: int) -> int:
+    """Return where the exception ends that follows the words before `end`, `end` without one."""
+    following = next((span for span in split_sentences(text) if span[0] >= end), None)
+    return following[1] if following and _BEGINS.match(text[slice(*following)].lstrip()) else end
+
+
 def exceptions_of(article: str) -> tuple[str, ...]:
     """Return the sentences of an article that except something, in order."""
     sentences = (article[start:end] for start, end in split_sentences(article))
