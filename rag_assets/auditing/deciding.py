@@ -24,6 +24,7 @@ from rag_assets.auditing.verdict import CitationVerdict, ReasonCode, ShownPassag
 from rag_assets.evidence.locating import anchor_words, first_words, locate
 from rag_assets.evidence.wording import content_stems, suggest_query
 from rag_assets.judging import Scorer, Sign
+from rag_assets.statutes import exceptions_around, excepts, misplaced_lead
 
 # Words of a quotation that are repeated in a reason; the whole stands in its sign.
 _WORDS_SHOWN = 12
@@ -37,6 +38,8 @@ _NEAREST_ELSEWHERE = "What comes nearest is on {found}, not where the citation s
 _OTHER_ARTICLE = "Supported by {found}, but the citation says {named}. Correct the article. "
 _UNMENTIONED = "The passage does not speak of {}: whether it is said there, look up yourself. "
 _NEAREST_IN_ARTICLE = "What comes nearest is {found}, not {named}, which the citation says. "
+_OTHER_LEAD = "What it says stands below “{}”, not below “{}”. Correct it."
+_DROPPED = "It leaves out what the article excepts: “{}” Say so, or quote the whole sentence."
 # What `cut_to_article` leaves of the items between a list's first words and the one that is cited.
 _GAP = re.compile(r"\n{3,}")
 _TRANSLATED = (
@@ -171,6 +174,7 @@ def _judged_verdict(
     checks = [c for c in judged.quotations if c.state == "exact" or c.text not in quoted_elsewhere]
     status, code, reason = _with_place(case, subject.document, judged)
     status, code, reason = _with_quotations(checks, status, code, reason)
+    status, code, reason = _with_law(case, subject.document, judged, (status, code, reason))
     verdict = replace(
         _bare(case, scorer, subject, status, code, reason),
         score=judged.score,
@@ -346,6 +350,44 @@ def _with_quotations(
     if grave:
         return "MISSING", "misquoted", f"{_sentence_about(grave[0])} {rest}"
     return "WEAK", "misquoted", f"{sentence} {rest}"
+
+
+def _with_law(
+    case: Case, document: CitedDocument, judged: Judged, found: tuple[Status, ReasonCode, str]
+) -> tuple[Status, ReasonCode, str]:
+    """Return the verdict on a statute after what limits its words: at best WEAK where the sentence
+    leaves that out, or the law is repealed.
+    """
+    status, code, reason = found
+    if status == "MISSING":
+        return found
+    faults = list(_law_faults(case, document, judged))
+    if not faults:
+        return found
+    told = " ".join(fault for _, fault in faults)
+    kept = code if code not in {"supported", "weakly_supported", "unread"} else faults[0][0]
+    rest = "" if status == "OK" or code == "unread" else f" {reason}"
+    return "WEAK", kept, f"{told}{rest}"
+
+
+def _law_faults(
+    case: Case, document: CitedDocument, judged: Judged
+) -> Iterator[tuple[ReasonCode, str]]:
+    passage = document.passages[judged.passage].text
+    cited = _cited_article(case)
+    part = read_articles(document).at(judged.passage, judged.start)
+    if cited is not None or part is not None:
+        article = passage[part.start : part.end] if part is not None else passage
+        leads = misplaced_lead(cited.whole if cited is not None else article, case.claim)
+        if leads is not None:
+            yield "wrong_article", _OTHER_LEAD.format(*leads)
+        left = None if excepts(case.claim) else exceptions_around(
+            passage, judged.start, judged.end
+        )  # fmt: skip
+        if left is not None:
+            yield "drops_exception", _DROPPED.format(left)
+    if isinstance(case.target, CitedDocumentRef) and case.target.repeal:
+        yield "not_in_force", f"The law is {case.target.repeal}."
 
 
 def _sentence_about(check: QuotationCheck) -> str:

@@ -44,12 +44,14 @@ class CitedArticle:
         spans: of its text in the document's clean text, half-open, in order; an item has the words
             that lead to it before it.
         mark: a sentence on its wording where that is not in force; empty where it is.
+        whole: the whole article.
     """
 
     article: str
     clause: str
     spans: tuple[tuple[int, int], ...]
     mark: str = ""
+    whole: str = ""
 
     @property
     def shown(self) -> str:
@@ -65,6 +67,8 @@ class CitedDocumentRef:
         article: where the citation names no more of it than that.
         withheld_reason: why it is not published; None where it is.
         is_removed: no file holds it any more, as `withheld_reason` says in a sentence.
+        repeal: of a statute by what it is repealed on the day that was asked for; empty where it is
+            not, or no day was.
     """
 
     namespace: str
@@ -74,6 +78,7 @@ class CitedDocumentRef:
     withheld_reason: str | None = None
     is_removed: bool = False
     article: CitedArticle | None = None
+    repeal: str = ""
 
 
 @dataclass(frozen=True, slots=True)

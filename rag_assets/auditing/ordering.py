@@ -8,6 +8,7 @@ from rag_assets.auditing.verdict import CitationVerdict
 CONTRADICTED, FACTS_DIFFER, NOTHING_FOUND, PARTLY, UNREAD, SUPPORTED = range(6)
 _FACTS = frozenset({
     "facts_differ", "misquoted", "quote_not_found", "wrong_page", "wrong_article",
+    "drops_exception", "not_in_force",
 })  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rag_assets.auditing.disabled import disabled_passages
 from rag_assets.auditing.library import CitedDocument, CitedDocumentRef, Passage
-from rag_assets.auditing.statutes import cited_article
+from rag_assets.auditing.statutes import cited_article, shown_repeal
 from rag_assets.embedding import (
     EmbeddingTokenizer,
     load_embedder,
@@ -70,13 +70,13 @@ class PublishedLibrary:
         is none, those that were removed.
         """
         asked = self._asked(namespace)
-        found = [shelf.refs[doc_uid] for shelf in asked if doc_uid in shelf.refs]
+        found = [self._judged(shelf.refs[doc_uid]) for shelf in asked if doc_uid in shelf.refs]
         return found or [shelf.removed[doc_uid] for shelf in asked if doc_uid in shelf.removed]
 
     def find_key(self, citation_key: str, namespace: str | None) -> list[CitedDocumentRef]:
         """Return the documents with this key of the writer's bibliography, likewise."""
         return [
-            shelf.refs[uid]
+            self._judged(shelf.refs[uid])
             for shelf in self._asked(namespace)
             for uid in shelf.keys.get(citation_key, ())
         ]
@@ -101,13 +101,23 @@ class PublishedLibrary:
                 "a citation of a statute means the wording of a day, and none was given: pass "
                 "`as_of`."
             )
+        found = self._shelf_of(namespaces, day).article(citation)
+        ref = self._shelves[found.version.law.namespace].refs[found.version.law.doc_uid]
+        return replace(ref, article=cited_article(found), repeal=shown_repeal(found.version))
+
+    def _shelf_of(self, namespaces: Sequence[str], day: date) -> LawShelf:
         names = tuple(namespaces) or tuple(self._held.readers)
         if (names, day) not in self._laws:
             readers = {name: self._held.readers[name] for name in names}
             self._laws[names, day] = LawShelf(replace(self._held, readers=readers), day)
-        found = self._laws[names, day].article(citation)
-        ref = self._shelves[found.version.law.namespace].refs[found.version.law.doc_uid]
-        return replace(ref, article=cited_article(found))
+        return self._laws[names, day]
+
+    def _judged(self, ref: CitedDocumentRef) -> CitedDocumentRef:
+        """Return a document with what repeals it on the library's day."""
+        if self._as_of is None:
+            return ref
+        version = self._shelf_of((), self._as_of).version_at(ref.namespace, ref.doc_uid)
+        return ref if version is None else replace(ref, repeal=shown_repeal(version))
 
     def _asked(self, namespace: str | None) -> Sequence["_Shelf"]:
         if namespace is None:

@@ -14,7 +14,13 @@ from rag_assets.auditing.library import (
     digest_document,
 )
 from rag_assets.model import UsageError, hash_fields
-from rag_assets.statutes import FoundArticle, StatuteCitation, UnknownLawError, read_citation
+from rag_assets.statutes import (
+    FoundArticle,
+    LawVersion,
+    StatuteCitation,
+    UnknownLawError,
+    read_citation,
+)
 
 _MARKS = {
     "superseded": "The wording of {day} that is cited is superseded by a newer one.",
@@ -25,7 +31,7 @@ _MARKS = {
 
 def statute_of(citation: Citation) -> StatuteCitation | None:
     """Return what a citation of a statute names, None for one of another form."""
-    return read_citation(citation.label) if citation.form == "statute" else None
+    return read_citation(citation.label) if citation.form in {"statute", "words"} else None
 
 
 def statute_of_label(label: str) -> StatuteCitation | None:
@@ -55,18 +61,23 @@ def find_statute(
         return True, _sentence(error)
 
 
+def shown_repeal(version: LawVersion) -> str:
+    """Return by what a wording is repealed, in words; empty where by nothing."""
+    return version.judged.repeal.shown if version.judged.repeal is not None else ""
+
+
 def cited_article(found: FoundArticle) -> CitedArticle:
     """Return a found article as audits know it; a wording that is not in force is marked."""
     version = found.version
     mark = _MARKS.get(version.standing, "").format(
         day=version.version_date,
         since=version.holds_from,
-        repeal=version.judged.repeal.shown if version.judged.repeal is not None else "",
+        repeal=shown_repeal(version),
     )
     spans = ((found.start, found.end),) if found.lead is None else (
         found.lead, (found.start, found.end),
     )  # fmt: skip
-    return CitedArticle(found.shown, found.clause, spans, mark)
+    return CitedArticle(found.shown, found.clause, spans, mark, found.whole)
 
 
 def cut_to_article(document: CitedDocument, article: CitedArticle) -> CitedDocument:

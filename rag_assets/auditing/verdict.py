@@ -20,6 +20,8 @@ ReasonCode = Literal[
     "quote_not_found",
     "wrong_page",
     "wrong_article",
+    "drops_exception",
+    "not_in_force",
     "no_passages",
     "no_claim",
     "unknown_uid",

@@ -5,7 +5,8 @@ from dataclasses import replace
 from datetime import date
 
 from rag_assets.auditing.deciding import Case, decide
-from rag_assets.auditing.drafts.draft import Draft
+from rag_assets.auditing.drafts.anchors import Citation
+from rag_assets.auditing.drafts.draft import CitedSentence, Draft
 from rag_assets.auditing.encoders import Encoder, RememberingEncoder
 from rag_assets.auditing.judged import Judged
 from rag_assets.auditing.judgements import Judgements, join_judgements
@@ -119,10 +120,12 @@ def make_cases(draft: Draft, library: Library) -> tuple[list[Case], tuple[Listed
     targets: dict[str, CitedDocumentRef | FaultyCitation] = {}
     for sentence in draft.sentences:
         # A document cited twice for the same words is asked once.
-        asked = {(c.label, c.claim, c.hint): c for c in sentence.citations}
-        for (label, _, _), citation in asked.items():
+        asked = {(c.label, c.claim, c.hint): c for c in reversed(sentence.citations)}
+        for (label, _, _), citation in reversed(asked.items()):
             if label not in targets:
                 targets[label] = resolve_citation(citation, library, draft.namespaces)
+            if citation.form == "words" and _is_cited_besides(citation, sentence, targets):
+                continue
             cases.append(Case(len(cases) + 1, sentence, citation, targets[label]))
     for entry in draft.listed:
         for label, citation in {c.label: c for c in entry.citations}.items():
@@ -139,9 +142,27 @@ def make_cases(draft: Draft, library: Library) -> tuple[list[Case], tuple[Listed
     return cases, tuple(listed.values())
 
 
+def _is_cited_besides(
+    citation: Citation,
+    sentence: CitedSentence,
+    targets: Mapping[str, CitedDocumentRef | FaultyCitation],
+) -> bool:
+    """Say whether an article that a sentence names in words is what a mark of it cites."""
+    own = targets[citation.label]
+    others = [targets.get(one.label) for one in sentence.citations if one.form != "words"]
+    # Of a whole document that a mark cites, the article that the sentence names is judged.
+    return isinstance(own, CitedDocumentRef) and (
+        own in others or replace(own, article=None) in others
+    )
+
+
 def day_of(cases: Iterable[Case], as_of: date | None) -> str | None:
     """Return a day as audits record it; None where no statute is cited that has to hold on it."""
-    is_asked = any(case.citation.form == "statute" for case in cases)
+    is_asked = any(
+        case.citation.form in {"statute", "words"}
+        or (isinstance(case.target, CitedDocumentRef) and case.target.repeal)
+        for case in cases
+    )
     return as_of.isoformat() if as_of is not None and is_asked else None
 
 

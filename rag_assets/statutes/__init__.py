@@ -9,6 +9,7 @@ from rag_assets.statutes.exceptions import (
     exceptions_around,
     exceptions_of,
     excepts,
+    misplaced_lead,
 )
 from rag_assets.statutes.searching import (
     FoundStatute,
@@ -49,6 +50,7 @@ __all__ = [
     "excepts",
     "find_cut_faults",
     "group_by_rank",
+    "misplaced_lead",
     "place_of",
     "read_citation",
     "search_shelf",

@@ -1,8 +1,15 @@
-"""What an article excepts: 但书, 除外, 另有规定. Who leaves it out says more than the law does."""
+"""What limits the words of an article: what it excepts (但书, 除外, 另有规定) and what leads to it.
+
+Who leaves an exception out says more than the law does; who puts an item below the lead of another
+paragraph says something else.
+"""
 
 import re
+from itertools import pairwise
 
 from rag_assets.chunking import split_sentences
+from rag_assets.law import find_clauses
+from rag_assets.model import HAN_RANGES
 
 EXCEPTION = re.compile(
     r"(?<!不)但(?!凡|愿|书)|除外|(?<![拆解免排清删消扣废撤])除[^。；，]{1,40}外|"
@@ -55,3 +62,50 @@ def _clause(sentence: str) -> str:
     found = EXCEPTION.search(sentence)
     start = 0 if found is None else max(sentence.rfind(m, 0, found.start()) + 1 for m in "，；,;")
     return " ".join(sentence[start:].split())
+
+
+# Share of an item's pairs of characters that a sentence has which speaks of it.
+_SPEAKS_OF = 0.6
+
+
+def misplaced_lead(article: str, said: str) -> tuple[str, str] | None:
+    """Return the words that lead to the item that a sentence speaks of, where it says those of
+    another paragraph instead: 为假药, and the sentence says 为劣药.
+
+    Args:
+        article: whole, with its number.
+        said: the sentence.
+
+    Returns:
+        The item's own lead and the one that is said; None where nothing is misplaced, or the item
+        stands below both.
+    """
+    clauses = find_clauses(article)
+    leads = {
+        one.paragraph: article[one.start : one.end].strip() for one in clauses if one.item is None
+    }
+    told = _pairs(said)
+    best: dict[int, float] = {}
+    for one in clauses:
+        pairs = _pairs(article[one.start : one.end])
+        if one.item is not None and pairs:
+            best[one.paragraph] = max(best.get(one.paragraph, 0.0), len(pairs & told) / len(pairs))
+    ranked = sorted(best, key=lambda paragraph: -best[paragraph])
+    if len(ranked) < 2 or best[ranked[0]] < _SPEAKS_OF or best[ranked[0]] == best[ranked[1]]:
+        return None
+    own = leads[ranked[0]]
+    for other in ranked[1:]:
+        if told & _only_in(leads[other], own) and not told & _only_in(own, leads[other]):
+            return own, leads[other]
+    return None
+
+
+def _only_in(lead: str, other: str) -> set[str]:
+    return _pairs(lead) - _pairs(other)
+
+
+def _pairs(text: str) -> set[str]:
+    """Return the pairs of Chinese characters that stand side by side in a text."""
+    return {
+        pair for run in re.findall(f"[{HAN_RANGES}]+", text) for pair in map("".join, pairwise(run))
+    }

@@ -82,6 +82,7 @@ class FoundArticle:
         clause: the paragraph or item that was asked for, 第一款第二项; the text is its own then.
         citation: that leads back to it.
         lead: where the words stand that lead to an item; None where no item was asked for.
+        whole: the whole article.
     """
 
     version: LawVersion
@@ -94,6 +95,7 @@ class FoundArticle:
     end: int
     citation: str
     lead: tuple[int, int] | None = None
+    whole: str = ""
 
 
 class LawShelf:
@@ -133,9 +135,9 @@ class LawShelf:
         law = self._laws.of_passage(hit.namespace, hit.doc_uid, hit.law_title)
         return law.wording.law_level if law is not None and law.wording is not None else None
 
-    def version_of(self, hit: Hit) -> LawVersion | None:
-        """Return the wording that a passage is of; None where its document holds no statute."""
-        law = self._laws.of_passage(hit.namespace, hit.doc_uid, hit.law_title)
+    def version_at(self, namespace: str, doc_uid: str) -> LawVersion | None:
+        """Return the wording of a document; None where it is no statute, or holds several."""
+        law = self._laws.of_passage(namespace, doc_uid, None)
         if law is None or law.wording is None:
             return None
         return LawVersion(law, law.wording, self._laws.judge(law, self._as_of))
@@ -291,10 +293,12 @@ class LawShelf:
         self, version: LawVersion, article: Article, hit: Hit, *, is_one_of_several: bool
     ) -> FoundArticle:
         day = str(version.version_date) if is_one_of_several else ""
+        text = self._text_of(version, article, hit)
         return FoundArticle(
-            version, version.title, hit.section_path, article.shown, "",
-            self._text_of(version, article, hit), article.char_start, article.char_end,
+            version, version.title, hit.section_path, article.shown, "", text,
+            article.char_start, article.char_end,
             write_citation(version.title, hit.section_path, article.shown, version=day),
+            whole=text,
         )  # fmt: skip
 
     def _text_of(self, version: LawVersion, article: Article, hit: Hit) -> str:

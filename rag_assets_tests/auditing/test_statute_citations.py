@@ -280,3 +280,109 @@ def test_articles_of_the_vault_support_what_they_say_and_no_other_does(tmp_path:
 
 def _none() -> Path:
     raise AssertionError("a file of the archive cannot be read")
+
+
+DRUGS = """# 丙市药品条例
+
+2019年8月26日 丙市人民代表大会常务委员会通过
+
+第一条 为了管理药品，制定本条例。
+
+第二条 禁止销售假药、劣药。
+
+有下列情形之一的，为假药：
+
+（一）药品所含成份与标准规定的成份不符；
+
+（二）变质的药品。
+
+有下列情形之一的，为劣药：
+
+（一）药品成份的含量不符合标准；
+
+（二）被污染的药品。
+
+第三条 借款人应当支付利息，但是利率超过四倍的除外。
+
+第四条 本条例自2019年12月1日起施行。《丙市旧药条例》同时废止。
+"""
+OLD_DRUGS = """# 丙市旧药条例
+
+2001年3月1日 丙市人民代表大会常务委员会通过
+
+第一条 为了管理旧药，制定本条例。
+
+第二条 销售者应当登记每一批药品。
+
+第三条 本条例自2001年6月1日起施行。
+"""
+
+
+@pytest.fixture(scope="module")
+def drugs(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    files = {"evidence/药品条例.md": DRUGS, "evidence/旧药条例.md": OLD_DRUGS}
+    made = make_workspace(tmp_path_factory.mktemp("drugs"), files, SETTINGS)
+    build(made.namespace("thesis"))
+    return made
+
+
+MARKS = ["[丙市药品条例 > {}]", "{{#药品条例}}"]
+
+
+@pytest.mark.parametrize("article", ["第二条", "第二条第二款"])
+@pytest.mark.parametrize("mark", MARKS)
+def test_an_item_belongs_to_the_words_that_lead_to_it(
+    drugs: Workspace, mark: str, article: str
+) -> None:
+    cited = mark.format(article)
+    assert judged(drugs, f"药品所含成份与标准规定的成份不符的，为假药{cited}。").status == "OK"
+    row = judged(drugs, f"药品所含成份与标准规定的成份不符的，为劣药{cited}。")
+    assert (row.status, row.reason_code) == ("WEAK", "wrong_article")
+    assert (
+        "stands below “有下列情形之一的，为假药：”, not below “有下列情形之一的，为劣药：”"
+        in row.reason
+    )
+
+
+@pytest.mark.parametrize("mark", MARKS)
+def test_who_drops_the_exception_says_too_much(drugs: Workspace, mark: str) -> None:
+    cited = mark.format("第三条")
+    row = judged(drugs, f"借款人应当支付利息{cited}。")
+    assert (row.status, row.reason_code) == ("WEAK", "drops_exception")
+    assert "但是利率超过四倍的除外" in row.reason
+    assert judged(drugs, f"借款人应当支付利息，但是利率超过四倍的除外{cited}。").status == "OK"
+
+
+@pytest.mark.parametrize("mark", ["[丙市旧药条例 > 第二条]", "{#旧药条例}"])
+def test_a_repealed_law_is_weak_with_the_sentence_that_repeals_it(
+    drugs: Workspace, mark: str
+) -> None:
+    said = f"销售者应当登记每一批药品{mark}。"
+    row = judged(drugs, said)
+    assert (row.status, row.reason_code) == ("WEAK", "not_in_force")
+    assert "第四条 《丙市旧药条例》同时废止。" in row.reason
+    assert judged(drugs, said, date(2019, 1, 1)).status == "OK"
+
+
+def test_an_article_that_is_named_in_words_is_checked_and_counted(drugs: Workspace) -> None:
+    found = audit(
+        drugs,
+        "《丙市药品条例》第三条规定，借款人应当支付利息。\n\n"
+        "《合同法》第五十二条规定，恶意串通的合同无效。\n\n"
+        "《丙市药品条例》第一条、第三条都是这样规定的。\n\n"
+        "# 《丙市药品条例》第二条\n\n"
+        "《丙市药品条例》第三条规定，借款人应当支付利息{#药品条例}。\n\n"
+        "《丙市药品条例》第三条规定，借款人应当支付利息[丙市药品条例 > 第三条]。\n",
+    )
+    assert [(row.cites, row.line) for row in found.rows] == [
+        ("丙市药品条例 > 第三条", 1),
+        ("合同法 > 第五十二条", 3),
+        ("丙市药品条例 > 第一条", 5),
+        ("丙市药品条例 > 第三条", 5),
+        ("药品条例", 9),
+        ("丙市药品条例 > 第三条", 11),
+    ]
+    assert (found.rows[0].status, found.rows[0].reason_code) == ("WEAK", "drops_exception")
+    assert (found.rows[1].status, found.rows[1].reason_code) == ("ERROR", "unknown_uid")
+    assert "《合同法》 is not in this vault" in found.rows[1].reason
+    assert not any("cites nothing" in warning for warning in found.warnings)

@@ -59,7 +59,10 @@ VERDICT_REASONS = {
     "judged_needs_work": ("WEAK", "A person has judged that the sentence needs work."),
     "wrong_page": ("WEAK", "Supported, but not on the page that the citation names."),
     "wrong_article": ("WEAK", ("Supported, but by another article than the citation names, "
-    "or by a passage that does not speak of it.")),
+    "by a passage that does not speak of it, or below the lead of another paragraph.")),
+    "drops_exception": ("WEAK", "It leaves out what the article excepts; the reason shows it."),
+    "not_in_force": ("WEAK", ("The law is repealed on the day that is asked for; the reason shows "
+    "the sentence that repeals it.")),
     "misquoted": ("WEAK or MISSING", ("Words in quotation marks differ from the print; MISSING "
     "where a number, a negation or an exception does.")),
     "quote_not_found": ("MISSING", "Words in quotation marks stand nowhere in the document."),

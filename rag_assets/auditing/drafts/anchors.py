@@ -1,5 +1,5 @@
 r"""Citations as they are written: `{#doc_uid}`, Pandoc's `[@key]` and `@key`, LaTeX's `\cite`, and
-`[law > chapter > article]`.
+`[law > chapter > article]`. Words that name an article cite it too: 《劳动合同法》第三十九条.
 """
 
 import re
@@ -12,7 +12,7 @@ from rag_assets.auditing.drafts.hints import LocatorHint, find_hint, read_hint
 from rag_assets.law import ARTICLE_AND_CLAUSE
 from rag_assets.model import HAN_RANGES
 
-CitationForm = Literal["anchor", "pandoc", "mention", "latex", "statute"]
+CitationForm = Literal["anchor", "pandoc", "mention", "latex", "statute", "words"]
 
 # Full-width braces and signs are what a Chinese input method types; they mean the same. So does the
 # sign of the other form between the braces.
@@ -83,6 +83,12 @@ _KEY = re.compile(
     rf"(?P<key>\{{[^{{}}\n]+\}}|[^\s;,；，、{_OPEN}{_CLOSE}{{}}]+)"
 )
 _STATUTE = re.compile(_ENTRIES)
+_BARE_ARTICLE = re.sub(r"[?]P<[a-z]+>", "?:", ARTICLE_AND_CLAUSE)
+_IN_WORDS = re.compile(
+    rf"《(?P<law>(?:[^《》]|《[^《》]{{1,60}}》){{2,80}})》[^，。；、《》第\[\]{{}}]{{0,12}}"
+    rf"(?P<articles>{_BARE_ARTICLE}(?:\s*[、，和及与或]\s*{_BARE_ARTICLE})*)"
+)
+_ONE_ARTICLE = re.compile(_BARE_ARTICLE)
 # What a person may have meant as a citation: a mention without an end, a name between braces or
 # behind a sign in brackets.
 UNREAD = (
@@ -128,7 +134,7 @@ class Citation:
         """Return `label` in the form of this citation."""
         if self.form == "latex":
             return f"\\cite{{{label}}}"
-        if self.form == "statute":
+        if self.form in {"statute", "words"}:
             return f"[{label}]"
         return f"@{label}" if self.form in {"pandoc", "mention"} else f"{{#{label}}}"
 
@@ -263,6 +269,19 @@ def _read_statutes(written: str, offset: int) -> Iterator[Citation]:
         start = offset + 1 + match.start()
         label = re.sub(r"\s*\n\s*", " ", match.group().strip())
         yield Citation(None, label, start, start + len(match.group()), "statute")
+
+
+def find_laws_in_words(text: str, offset: int) -> Iterator[Citation]:
+    """Yield the articles that a sentence names with their law in title marks.
+
+    Args:
+        offset: of the sentence in the draft's text, in code points.
+    """
+    for match in _IN_WORDS.finditer(text):
+        for article in _ONE_ARTICLE.finditer(match["articles"]):
+            label = f"{match['law']} > {''.join(article.group().split())}"
+            end = offset + match.start("articles") + article.end()
+            yield Citation(None, label, offset + match.start(), end, "words")
 
 
 def _read_latex(written: str, offset: int) -> tuple[Citation, ...]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rapidfuzz import fuzz
 
-from rag_assets.auditing.drafts.anchors import Citation, find_anchors
+from rag_assets.auditing.drafts.anchors import Citation, find_anchors, find_laws_in_words
 from rag_assets.auditing.drafts.blocks import ProseKind
 from rag_assets.auditing.drafts.office import OFFICE_SUFFIXES, read_office_text
 from rag_assets.auditing.drafts.sentences import SentenceReader, SentenceSplitter
@@ -195,6 +195,10 @@ def parse_draft(name: str, data: bytes, split: SentenceSplitter | None = None) -
     is_markdown = Path(name).suffix.lower() not in _PLAIN_TEXT_SUFFIXES
     reader = SentenceReader(body, split or default_splitter())
     reader.read(is_markdown)
+    for sentence in reader.sentences:
+        if sentence.kind != "heading":
+            written = body[sentence.start : sentence.end]
+            sentence.citations.extend(find_laws_in_words(written, sentence.start))
     # A Word document has no lines that a person could count, but paragraphs.
     ends = _PARAGRAPH_END if is_office else _LINE_END
     line_starts = [0, *(match.end() for match in ends.finditer(text))]
