@@ -24,7 +24,7 @@ from rag_assets.auditing.verdict import CitationVerdict, ReasonCode, ShownPassag
 from rag_assets.evidence.locating import anchor_words, first_words, locate
 from rag_assets.evidence.wording import content_stems, suggest_query
 from rag_assets.judging import Scorer, Sign
-from rag_assets.statutes import exceptions_around, excepts, misplaced_lead
+from rag_assets.statutes import dropped_exception, misplaced_lead
 
 # Words of a quotation that are repeated in a reason; the whole stands in its sign.
 _WORDS_SHOWN = 12
@@ -381,9 +381,7 @@ def _law_faults(
         leads = misplaced_lead(cited.whole if cited is not None else article, case.claim)
         if leads is not None:
             yield "wrong_article", _OTHER_LEAD.format(*leads)
-        left = None if excepts(case.claim) else exceptions_around(
-            passage, judged.start, judged.end
-        )  # fmt: skip
+        left = dropped_exception(passage, judged.start, judged.end, case.claim)
         if left is not None:
             yield "drops_exception", _DROPPED.format(left)
     if isinstance(case.target, CitedDocumentRef) and case.target.repeal:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from rag_assets.law.citing import StatuteCitation, read_citation, write_citation
 from rag_assets.lazily import lazy_names
 from rag_assets.statutes.exceptions import (
+    dropped_exception,
     exception_end,
-    exceptions_around,
     exceptions_of,
     excepts,
     misplaced_lead,
@@ -44,8 +44,8 @@ __all__ = [
     "curate_namespace",
     "draw_files",
     "draw_sample",
+    "dropped_exception",
     "exception_end",
-    "exceptions_around",
     "exceptions_of",
     "excepts",
     "find_cut_faults",

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from rag_assets.chunking import split_sentences
 from rag_assets.law import find_clauses
-from rag_assets.model import HAN_RANGES
+from rag_assets.model import HAN, HAN_RANGES
 
 EXCEPTION = re.compile(
     r"(?<!不)但(?!凡|愿|书)|除外|(?<![拆解免排清删消扣废撤])除[^。；，]{1,40}外|"
@@ -43,6 +43,28 @@ def exceptions_around(article: str, start: int, end: int) -> str | None:
         if _BEGINS.match(following):
             told.append(following)
     return next((_clause(one) for one in told if excepts(one)), None)
+
+
+def dropped_exception(article: str, start: int, end: int, said: str) -> str | None:
+    """Return the exception of the words at [start, end) of an article that a sentence leaves out.
+
+    None where there is none, the sentence excepts something itself, or what it says is what the
+    exception says rather than the words that it limits.
+    """
+    left = None if excepts(said) else exceptions_around(article, start, end)
+    if left is None or HAN.search(said) is None:
+        return left
+    first, last = _sentences_at(article, start, end)
+    rule = _pairs("".join(article[first:last].split()).replace("".join(left.split()), ""))
+    told, excepted = _pairs(said), _pairs(left)
+    is_of_rule = len(told & (rule - excepted)) > len(told & (excepted - rule))
+    return left if is_of_rule else None
+
+
+def _sentences_at(article: str, start: int, end: int) -> tuple[int, int]:
+    """Return where the sentences begin and end that [start, end) touches."""
+    spans = [span for span in split_sentences(article) if span[0] < end and start < span[1]]
+    return (spans[0][0], spans[-1][1]) if spans else (start, end)
 
 
 def exception_end(text: str, end: int) -> int:

@@ -2,7 +2,13 @@
 
 import pytest
 
-from rag_assets.statutes.exceptions import exceptions_around, exceptions_of, excepts
+from rag_assets.statutes.exceptions import (
+    dropped_exception,
+    exception_end,
+    exceptions_around,
+    exceptions_of,
+    excepts,
+)
 
 
 @pytest.mark.parametrize(
@@ -33,3 +39,24 @@ def test_an_exception_belongs_to_its_sentence_and_to_the_one_before() -> None:
     assert around("养犬应当登记") == "警犬除外。"
     assert around("犬只应当免疫") is None
     assert exceptions_of(article) == ("但导盲犬除外。", "养犬应当登记，警犬除外。")
+
+
+@pytest.mark.parametrize(
+    ("said", "is_dropped"),
+    [
+        ("借款人应当向出借人支付利息。", True),
+        ("借款人应当向出借人支付利息，利率超过四倍的除外。", False),
+        # What the exception says, in other words.
+        ("利率超过四倍的部分不受保护。", False),
+    ],
+)
+def test_who_speaks_of_the_exception_drops_none(said: str, is_dropped: bool) -> None:
+    article = "第三条 借款人应当向出借人支付利息。但是利率超过四倍的部分不予支持。"
+    left = dropped_exception(article, 4, 16, said)
+    assert left == ("但是利率超过四倍的部分不予支持。" if is_dropped else None)
+
+
+def test_a_quote_goes_on_to_the_exception_behind_it() -> None:
+    article = "养犬应当登记。但导盲犬除外。遛犬应当牵绳。"
+    assert article[: exception_end(article, 7)] == "养犬应当登记。但导盲犬除外。"
+    assert exception_end(article, 14) == 14

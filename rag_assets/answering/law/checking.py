@@ -14,10 +14,10 @@ from rag_assets.agents.statements import (
 from rag_assets.answering.law.citing import FoundArticles, Resolved, take_citations
 from rag_assets.answering.law.precedence import find_precedence
 from rag_assets.answering.law.record import LawConflict, LawPoint, LawSource
-from rag_assets.statutes import exceptions_around, exceptions_of, excepts
+from rag_assets.statutes import dropped_exception, exceptions_of, excepts, misplaced_lead
 
 # Counts as code: raise it when the same answer over the same articles comes to another list.
-LAW_CHECKING_VERSION = 1
+LAW_CHECKING_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +167,14 @@ def _point(
     if is_quoted:
         return LawPoint(statement, shown)
     found = [one for one in resolved if isinstance(one, Resolved)]
-    faults = filter(None, (_other_clause(statement, found, passages),
-                           _left_out(statement, passages)))  # fmt: skip
+    faults = filter(
+        None,
+        (
+            _other_clause(statement, found, passages),
+            _other_lead(statement, passages),
+            _left_out(statement, passages),
+        ),
+    )
     fault = next(faults, None)
     if fault is not None:
         return LawPoint(fault, shown)
@@ -199,16 +205,30 @@ def _other_clause(
     return _refused(statement, "wrong_clause", reason)
 
 
+def _other_lead(
+    statement: CheckedStatement, passages: Mapping[str, Passage]
+) -> CheckedStatement | None:
+    """Refuse what puts an item below the words that lead to another paragraph's items."""
+    quote = statement.quote
+    leads = None if quote is None else misplaced_lead(passages[quote.alias].text, statement.text)
+    if leads is None:
+        return None
+    reason = f"What it says stands below “{leads[0]}”, not below “{leads[1]}”."
+    return _refused(statement, "wrong_clause", reason)
+
+
 def _left_out(
     statement: CheckedStatement, passages: Mapping[str, Passage]
 ) -> CheckedStatement | None:
     """Refuse what leaves out the exception of the sentence that supports it."""
     quote = statement.quote
-    if quote is None or excepts(statement.text):
+    if quote is None:
         return None
     passage = passages[quote.alias]
     begin = passage.char_start
-    left = exceptions_around(passage.text, quote.char_start - begin, quote.char_end - begin)
+    left = dropped_exception(
+        passage.text, quote.char_start - begin, quote.char_end - begin, statement.text
+    )
     if left is None:
         return None
     reason = f"It leaves out what the article excepts: “{left}”"
