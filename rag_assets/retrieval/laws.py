@@ -84,9 +84,10 @@ class PublishedLaws:
                 names[law.key] = called
                 for title in law.own_titles:
                     self._by_title.setdefault(title, []).append(law.key)
-                for repeal in law.wording.repeals if law.wording is not None else ():
-                    said = law.wording, repeal
-                    self._repeals.setdefault(own_name(repeal.law), []).append(said)
+                if law.wording is not None:
+                    for repeal in law.wording.repeals:
+                        said = law.wording, repeal
+                        self._repeals.setdefault(own_name(repeal.law), []).append(said)
         self.names = LawNames(names)
 
     @cached_property
