@@ -320,6 +320,7 @@ def test_tools_and_programs_are_told_the_law_of_a_passage(opened: OpenedLibrary)
         "version_date": "2020-05-01",
         "holds_from": "2020-09-01",
         "is_stated": True,
+        "repeal": None,
     }
     assert search(opened, "遛犬不牵绳")["hits"][0]["law"] is None
     with Retriever(opened) as retriever:
