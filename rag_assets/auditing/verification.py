@@ -147,13 +147,15 @@ def _is_cited_besides(
     sentence: CitedSentence,
     targets: Mapping[str, CitedDocumentRef | FaultyCitation],
 ) -> bool:
-    """Say whether an article that a sentence names in words is what a mark of it cites."""
+    """Say whether an article that a sentence names in words is what a mark of it cites, or is not
+    known beside a mark: that one is judged.
+    """
     own = targets[citation.label]
     others = [targets.get(one.label) for one in sentence.citations if one.form != "words"]
     # Of a whole document that a mark cites, the article that the sentence names is judged.
-    return isinstance(own, CitedDocumentRef) and (
-        own in others or replace(own, article=None) in others
-    )
+    if isinstance(own, FaultyCitation):
+        return bool(others)
+    return own in others or replace(own, article=None) in others
 
 
 def day_of(cases: Iterable[Case], as_of: date | None) -> str | None:

@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from rag_assets.auditing import (
 )
 from rag_assets.model import PageBox
 from rag_assets.settings import EntailmentSettings, ReaderSettings, VerifySettings
+from rag_assets.statutes import StatuteCitation, UnknownLawError
 
 DIMENSION = 256
 SETTINGS = VerifySettings(
@@ -145,6 +147,11 @@ class Shelf:
             return []
         home, uid = self._keys[citation_key]
         return self.find(uid, home) if namespace in {None, home} else []
+
+    def find_article(
+        self, citation: StatuteCitation, namespaces: Sequence[str], as_of: date | None = None
+    ) -> CitedDocumentRef:
+        raise UnknownLawError(f"《{citation.law}》 is not in this vault.")
 
     def uids(self) -> list[tuple[str, str]]:
         return list(self._documents)
