@@ -10,7 +10,10 @@ from rag_assets.parsing.pdf.library import load_pymupdf
 
 # Operators that can paint over text or below it: fills, shadings, pictures, forms (ISO 32000-1,
 # table 51). A page without them shows its text on white paper.
-_PAINTS = re.compile(rb"[\s\])>](?:f\*?|F|[Bb]\*?|sh|Do|EI)(?=\s|$)")
+# So does one with thin strokes; `W` clips.
+_PAINTS = re.compile(
+    rb"[\s\])>](?:f\*?|F|[Bb]\*?|sh|Do|EI|W\*?|(?:[4-9]|\d\d+)(?:\.\d*)?\s+w)(?=\s|$)"
+)
 _PICTURES = re.compile(rb"[\s\])>](?:sh|Do|EI|scn)(?=\s|$)")
 _TEXT_MODE = re.compile(rb"(?<![\d.])[0-7](?=\s+Tr\b)")
 _INVISIBLE_MODE = b"3"
@@ -21,8 +24,8 @@ _WHITE = (255, 255, 255)
 _MAX_DARK = 60
 _OPAQUE = 255
 _MIN_LIGHT = 255 - _SAME_COLOUR
-# Square points a character: text of 1 point, or squeezed to a line. Labels in diagrams are set
-# down to 2 points, which is 2 square points a character.
+# Square points a character: text of 1 point. Labels in diagrams are set down to 2 points, which
+# is 2 square points a character.
 _MAX_TINY_AREA = 0.6
 # Lower or narrower fills are rules, marks of plots and strokes of drawings: they cover no word.
 _MIN_FILL_POINTS = 4.0
@@ -35,7 +38,8 @@ _MAX_FILLS = 5_000
 _SCAN_SHARE, _MAX_STAMP_CHARACTERS, _MAX_STAMP_SHARE = 0.5, 60, 0.2
 _PICTURE_KINDS = ("fill-image", "fill-imgmask", "fill-shade")
 _TEXT_KINDS = ("fill-text", "stroke-text")
-_DOTS_PER_INCH = 72
+# Fine enough for the strokes of 4 point labels: at 72 the letters run into one grey.
+_DOTS_PER_INCH = 144
 # The box of a character reaches into the lines above and below it; its letter is in the middle.
 _TRIM_SHARE = 0.2
 # One thin character may leave no dot.
@@ -236,11 +240,17 @@ def _fills_at(
     import numpy as np
 
     orders = {
-        span["origin"]: order
+        (span["origin"], span["text"]): order
         for order, block in enumerate(drawn)
         for line in block.get("lines", ())
         for span in line["spans"]
     }
+    placed = {origin: order for (origin, _), order in orders.items()}
+
+    def order_of(span: _Span, other: int) -> int:
+        origin = span["origin"]
+        return orders.get((origin, span["text"]), placed.get(origin, other))
+
     fills = [(order, block) for order, block in enumerate(drawn) if _is_fill(block)][:_MAX_FILLS]
     if not fills or not spans:
         return {}, set(), set()
@@ -254,7 +264,7 @@ def _fills_at(
     below: dict[int, list[_Colour | None]] = {}
     covered, replaced = set(), set()
     for place in np.flatnonzero(touched.any(axis=1)).tolist():
-        order = orders.get(spans[place]["origin"], len(drawn))
+        order = order_of(spans[place], len(drawn))
         middle = _middle(spans[place]["bbox"])
         grounds: list[_Colour | None] = []
         for number in reversed(np.flatnonzero(touched[place]).tolist()):
@@ -265,7 +275,7 @@ def _fills_at(
                 if not block["stroked"] or tall <= _MAX_LINE_HEIGHTS * float(height[place, 0]):
                     covered.add(place)
                     if _is_box(block) and any(
-                        _holds(other["bbox"], middle) and orders.get(other["origin"], -1) > at
+                        _holds(other["bbox"], middle) and order_of(other, -1) > at
                         for other in spans
                     ):
                         replaced.add(place)
@@ -424,15 +434,14 @@ def _picture(page: Any) -> Any:
 
 def _part(dots: Any, box: Box) -> Any:
     """Return the dots in the middle of a character's box."""
-    x0, y0, x1, y1 = box
-    trim = _TRIM_SHARE * max(x1 - x0, y1 - y0)
-    if y1 - y0 >= x1 - x0:
-        y0, y1 = y0 + trim, y1 - trim
-    else:
-        x0, x1 = x0 + trim, x1 - trim
     zoom = _DOTS_PER_INCH / 72
-    rows = slice(max(0, int(y0 * zoom)), max(0, int(y1 * zoom) + 1))
-    return dots[rows, max(0, int(x0 * zoom)) : max(0, int(x1 * zoom) + 1)]
+    x0, y0, x1, y1 = (zoom * edge for edge in box)
+    wide, high = _TRIM_SHARE * (x1 - x0), _TRIM_SHARE * (y1 - y0)
+    left, top = max(0, round(x0 + wide)), max(0, round(y0 + high))
+    return dots[
+        top : max(top + 1, round(y1 - high)),
+        left : max(left + 1, round(x1 - wide)),
+    ]
 
 
 def _has_contrast(dots: Any) -> bool:
