@@ -319,7 +319,7 @@ def _held(points: Any, boxes: Any) -> Any:
 
 
 def _is_box(block: dict[str, Any]) -> bool:
-    return block["isrect"] and not block["stroked"] and block["alpha"] == _OPAQUE
+    return bool(block["isrect"] and not block["stroked"] and block["alpha"] == _OPAQUE)
 
 
 def _is_fill(block: dict[str, Any]) -> bool:
