@@ -9,7 +9,8 @@ _PDF_TYPE, _WEB_TYPE = "application/pdf", "text/html"
 # A refusal is a line or two, with the site's menus a thousand characters; an abstract that speaks
 # of such pages is longer, or does not begin so.
 _MAX_CHARACTERS, _MAX_BEGINNING, _MAX_ONE_LINE = 1500, 120, 300
-_MIN_SIGNS = 2
+_MIN_SIGNS, _MAX_SENTENCES = 2, 2
+_SENTENCE = re.compile(r"[^.!?。！？]{60,}[.!?]|[^.!?。！？]{25,}[。！？]")
 _REFUSAL = re.compile(
     r"access (?:is |was )?(?:denied|forbidden|restricted)|\b40[134]\b|\b50[0234]\b|forbidden"
     r"|page (?:was )?not found|do(?:es)? ?n[o']t have (?:permission|access)|not authori[sz]ed"
@@ -60,6 +61,9 @@ def check_is_document(document: ParsedDocument) -> None:
 def _is_refusal(text: str) -> bool:
     signs = {sign.lower() for sign in _REFUSAL.findall(text)}
     if not signs or len(text) > _MAX_CHARACTERS:
+        return False
+    prose = [one for one in _SENTENCE.findall(text) if not _REFUSAL.search(one)]
+    if len(prose) > _MAX_SENTENCES:
         return False
     begins = _REFUSAL.search(text[:_MAX_BEGINNING]) is not None
     return (begins and len(text) <= _MAX_ONE_LINE) or len(signs) >= _MIN_SIGNS
