@@ -324,7 +324,8 @@ def _is_box(block: dict[str, Any]) -> bool:
 
 def _is_fill(block: dict[str, Any]) -> bool:
     x0, y0, x1, y1 = block["bbox"]
-    return block["type"] == 3 and block["alpha"] > 0 and min(x1 - x0, y1 - y0) >= _MIN_FILL_POINTS
+    is_drawn = block["type"] == 3 and block["alpha"] > 0
+    return bool(is_drawn and min(x1 - x0, y1 - y0) >= _MIN_FILL_POINTS)
 
 
 def _channels(colour: int) -> _Colour:
