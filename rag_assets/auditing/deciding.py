@@ -24,6 +24,7 @@ from rag_assets.auditing.verdict import CitationVerdict, ReasonCode, ShownPassag
 from rag_assets.evidence.locating import anchor_words, first_words, locate
 from rag_assets.evidence.wording import content_stems, suggest_query
 from rag_assets.judging import Scorer, Sign
+from rag_assets.model import describe_standing, standing_of_title
 from rag_assets.statutes import dropped_exception, misplaced_lead
 
 # Words of a quotation that are repeated in a reason; the whole stands in its sign.
@@ -40,6 +41,7 @@ _UNMENTIONED = "The passage does not speak of {}: whether it is said there, look
 _NEAREST_IN_ARTICLE = "What comes nearest is {found}, not {named}, which the citation says. "
 _OTHER_LEAD = "What it says stands below “{}”, not below “{}”. Correct it."
 _DROPPED = "It leaves out what the article excepts: “{}” Say so, or quote the whole sentence."
+_RETRACTED = "The source says it, but it is marked as retracted."
 # What `cut_to_article` leaves of the items between a list's first words and the one that is cited.
 _GAP = re.compile(r"\n{3,}")
 _TRANSLATED = (
@@ -175,6 +177,8 @@ def _judged_verdict(
     status, code, reason = _with_place(case, subject.document, judged)
     status, code, reason = _with_quotations(checks, status, code, reason)
     status, code, reason = _with_law(case, subject.document, judged, (status, code, reason))
+    if status == "OK" and standing_of_title(subject.document.title) == "retracted":
+        status, code, reason = "WEAK", "weakly_supported", f"{_RETRACTED} {reason}"
     verdict = replace(
         _bare(case, scorer, subject, status, code, reason),
         score=judged.score,
@@ -316,6 +320,9 @@ def _note(case: Case, subject: Subject, judged: Judged) -> str | None:
     notes = [note for note in (judged.note, cited.mark if cited else "") if note]
     if subject.announces:
         notes.append(NO_RESULTS_YET)
+    standing = describe_standing(document.title)
+    if standing:
+        notes.append(standing)
     hint = case.citation.hint
     if hint is not None and judged.place == "unchecked":
         why = "names no page" if not hint.pages else "is not among the pages of the file"

@@ -23,7 +23,7 @@ from rag_assets.evidence.pack import (
 )
 from rag_assets.evidence.question import Question
 from rag_assets.evidence.quoting import QuoteFinder, article_span, first_span
-from rag_assets.model import UsageError, hash_fields, is_chinese
+from rag_assets.model import UsageError, describe_standing, hash_fields, is_chinese
 from rag_assets.publishing import build_id_of
 from rag_assets.storage import current_folder
 from rag_assets.workspace import Workspace
@@ -358,6 +358,10 @@ def _warnings(items: Sequence[EvidenceItem], wordless: int) -> Iterator[str]:
         )
     if not items:
         yield "nothing citable was found: try other words, or `rag documents`."
+    for cite_as, title in dict.fromkeys((item.cite_as, item.title) for item in items):
+        standing = describe_standing(title)
+        if standing:
+            yield f"{cite_as}: {standing}"
     if any(item.page_start is None for item in items):
         yield (
             "some items have no page: they are located by characters and by their first and last "

@@ -75,6 +75,12 @@ from rag_assets.model.markdown import (
     table_cell,
 )
 from rag_assets.model.stages import DocumentStatus, Progress, StageOutcome
+from rag_assets.model.standing import (
+    Standing,
+    describe_standing,
+    standing_of_title,
+    with_standing,
+)
 from rag_assets.model.text_rules import TextRule
 from rag_assets.model.wording import count_of, shown_value
 
@@ -125,6 +131,7 @@ __all__ = [
     "ServiceError",
     "SourceLine",
     "StageOutcome",
+    "Standing",
     "StorageError",
     "TextRule",
     "UsageError",
@@ -136,6 +143,7 @@ __all__ = [
     "count_cjk",
     "count_han",
     "count_of",
+    "describe_standing",
     "document_id",
     "drop_controls",
     "escape_inline",
@@ -155,6 +163,8 @@ __all__ = [
     "shown_value",
     "size_problem",
     "spans",
+    "standing_of_title",
     "table_cell",
     "usable_processors",
+    "with_standing",
 ]

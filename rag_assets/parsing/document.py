@@ -4,9 +4,17 @@ import dataclasses
 import re
 
 from rag_assets.law import find_statute_year
-from rag_assets.model import ParsedDocument, ParseFailure, hash_bytes, size_problem
+from rag_assets.model import (
+    ParsedDocument,
+    ParseFailure,
+    describe_standing,
+    hash_bytes,
+    size_problem,
+    with_standing,
+)
 from rag_assets.parsing.contract import ParseHints, Parser
 from rag_assets.parsing.controls import without_controls
+from rag_assets.parsing.no_document import check_is_document
 from rag_assets.parsing.plain.markdown_syntax import plain_title
 from rag_assets.parsing.registry import parser_for, types_by_extension
 from rag_assets.parsing.sections import make_sections
@@ -16,6 +24,7 @@ from rag_assets.parsing.sniffing import (
     bare_extension,
     sniff_media_type,
 )
+from rag_assets.parsing.standing import find_standing
 from rag_assets.settings import ParseSettings
 
 # What is taken for a broken PDF where the name promises one. A web page under that name is not:
@@ -108,14 +117,16 @@ def parse_document(data: bytes, hints: ParseHints, settings: ParseSettings) -> P
 
 
 def finish_document(document: ParsedDocument, parser: Parser) -> ParsedDocument:
-    """Return `document` checked, without control characters, with section tree, year and the hashes
-    of its attachments.
+    """Return `document` checked, without control characters, with section tree, year, the hashes of
+    its attachments, and in its title whether it was retracted or corrected.
 
     Raises:
+        ParseFailure: `error_page`, `unreadable_text`.
         ValueError: page spans do not partition the text, a block or line lies outside it, blocks
             overlap, or the text holds a NUL or a lone surrogate.
     """
     _check_document(document, parser)
+    check_is_document(document)
     document = without_controls(document)
     attachments = tuple(
         item
@@ -133,7 +144,22 @@ def finish_document(document: ParsedDocument, parser: Parser) -> ParsedDocument:
         document_title=document.title,
     )
     return dataclasses.replace(
-        document, attachments=attachments, sections=sections, year=_year_of(document)
+        _with_standing(document),
+        attachments=attachments,
+        sections=sections,
+        year=_year_of(document),
+    )
+
+
+def _with_standing(document: ParsedDocument) -> ParsedDocument:
+    """Return `document` with what its publisher says of it in its title and among the warnings."""
+    standing = find_standing(document)
+    if standing is None:
+        return document
+    title = with_standing(document.title or "", standing)
+    warning = describe_standing(title)
+    return dataclasses.replace(
+        document, title=title, warnings=(*document.warnings, *filter(None, [warning]))
     )
 
 

@@ -9,9 +9,10 @@ from rag_assets.parsing.registry import parser_for, types_by_extension
 from rag_assets.parsing.sniffing import PDF_TYPE, bare_extension, text_class
 from rag_assets.settings import ParseSettings
 
-# Changes when sniffing, the checks, what is dropped from every document, the year of statutes or
+# Changes when sniffing, the checks, what is dropped from every document, the year of statutes, what
+# retracts a document or
 # the stored layout change what a parse is.
-STAGE_VERSION = "4"
+STAGE_VERSION = "5"
 # Changes when what is made of recognised lines changes; other PDF files are not parsed again.
 RECOGNITION_VERSION = "2"
 

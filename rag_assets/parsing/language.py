@@ -15,6 +15,13 @@ _MIN_SCRIPT_SHARE = 0.4
 _MIN_STOP_WORD_SHARE = 0.12
 _MIN_WORDS = 20
 
+# The commonest letters of languages in Latin script are half of their letters or more; in a text
+# whose letters stand for others they are a third.
+_COMMON_LETTERS = frozenset("etaoinsr")
+_MIN_COMMON_SHARE = 0.35
+_MIN_LETTERS = 200
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+
 _IDEOGRAPH = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff]")
 _KANA = re.compile(r"[\u3041-\u30ff]")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -86,3 +93,23 @@ def guess_language(text: str) -> str | None:
     }
     best = max(shares, key=lambda language: shares[language])
     return best if shares[best] >= _MIN_STOP_WORD_SHARE else None
+
+
+def is_garbled(text: str) -> bool:
+    """Tell whether the letters of a text stand for others, as in a font with a wrong code table.
+
+    That is a text of no known language whose letters have other frequencies than any, or that is
+    one of a known language when it is read backwards or with each letter moved by as many places.
+    """
+    sample = text[:_SAMPLE_CHARACTERS].lower()
+    letters = [letter for letter in sample if letter in _ALPHABET]
+    # Other scripts have no such frequencies.
+    if len(letters) < max(_MIN_LETTERS, sum(map(str.isalpha, sample)) / 2) or guess_language(text):
+        return False
+    common = sum(letter in _COMMON_LETTERS for letter in letters)
+    if common < _MIN_COMMON_SHARE * len(letters) or guess_language(sample[::-1]):
+        return True
+    return any(
+        guess_language(sample.translate(str.maketrans(_ALPHABET, _ALPHABET[by:] + _ALPHABET[:by])))
+        for by in range(1, len(_ALPHABET))
+    )

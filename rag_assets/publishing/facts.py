@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from operator import itemgetter
 from pathlib import PurePosixPath
-from typing import Any  # Any: sidecars' fields, rows of Parquet
+from typing import Any, cast  # Any: sidecars' fields, rows of Parquet
 
 from rag_assets.law.versions import LAW_COLUMNS, LAWS_KEY, common_value, describe_laws
-from rag_assets.model import hash_fields
+from rag_assets.model import Standing, hash_fields, standing_of_title, with_standing
 from rag_assets.workspace import (
     ARCHIVED,
     REPEALED,
@@ -63,10 +63,26 @@ class DocumentFacts:
 
     @property
     def title(self) -> str:
-        """The sidecar's title, else the document's own, else the file's stem."""
+        """The sidecar's title, else the document's own, else the file's stem.
+
+        It begins with what the publisher says of the document: whether it is retracted, whoever
+        calls it otherwise. `standing` of the sidecar decides.
+        """
         own = self.report.get("title") if self.report else None
         stem = PurePosixPath(self.living.first.source_uri).stem
-        return str(self.fields.get("title") or own or stem)
+        title = str(self.fields.get("title") or own or stem)
+        if "standing" in self.fields or self.standing is not None:
+            return with_standing(title, self.standing)
+        return title
+
+    @property
+    def standing(self) -> Standing | None:
+        """The sidecar's standing, else what the document says of itself."""
+        stated = self.fields.get("standing")
+        if stated is not None:
+            return None if stated == "none" else cast("Standing", stated)
+        found = self.report.get("title") if self.report else None
+        return standing_of_title(self.fields.get("title")) or standing_of_title(found)
 
     @property
     def language(self) -> str | None:
@@ -269,6 +285,7 @@ def document_row(
         "source_id": source_id(namespace, first),
         "source_uri": original_uri(first),
         "title": facts.title,
+        "standing": facts.standing,
         "version": facts.version,
         "status": facts.status,
         "language": facts.language,

@@ -32,7 +32,7 @@ ARCHIVED = "archived"
 REPEALED = "repealed"
 # What `rag meta set` may change: the descriptive fields of a sidecar, and that one.
 OVERRIDABLE = ("citation_key", "title", "authors", "publisher", "url", "doi", "captured_at",
-               "accessed_at", "published_date", "year", "language", "tags", "citable",
+               "accessed_at", "published_date", "year", "language", "standing", "tags", "citable",
                ARCHIVED, REPEALED)  # fmt: skip
 # Lists in a sidecar; in the journal, as in every command, one text. What divides them: a name may
 # hold a comma (`Family, Given`), a tag that a filter can ask for may not.
@@ -46,6 +46,7 @@ _FORMS = {
     "url": (r"https?://\S+", "an address that begins with http:// or https://"),
     "doi": (r"10\.\d{4,9}/\S+", "a DOI such as 10.1000/182, without https://doi.org/"),
     "language": (r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*", "a language code such as en, zh or zh-Hant"),
+    "standing": ("none|retracted|concern|corrected", "none, retracted, concern or corrected"),
     # What Pandoc, BibTeX and LaTeX take as a key.
     "citation_key": (r"[^\s{}@,\\\"#%~]+", 'a key without spaces and without {}@,\\"#%~'),
 }

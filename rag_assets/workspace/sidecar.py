@@ -2,7 +2,7 @@
 
 import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -51,6 +51,7 @@ class Sidecar(BaseModel):
     published_date: _Text | None = None
     year: Annotated[int, Field(ge=1000, le=9999)] | None = None
     language: _Text | None = None
+    standing: Literal["none", "retracted", "concern", "corrected"] | None = None
     tags: tuple[_Text, ...] = ()
     citable: bool | None = None
     source_uri: _Text | None = None

@@ -10,6 +10,7 @@ from typing import Any  # Any: pages of PyMuPDF and its dictionaries
 from rag_assets.model import Box
 from rag_assets.parsing.cleaning import clean_line
 from rag_assets.parsing.pdf.floats.graphics import Graphic, read_graphics
+from rag_assets.parsing.pdf.hidden import drop_hidden
 from rag_assets.parsing.pdf.library import load_pymupdf
 
 # Bit of PyMuPDF's span flags; fonts without it say so in their name (CMBX is TeX's bold).
@@ -82,6 +83,7 @@ class Page:
         graphics: images, drawings and rules; empty where neither a caption nor an image of the
             file asked for them.
         is_recognised: its text was read from its picture.
+        hidden: texts of the file that nobody sees on the page; no line has them.
     """
 
     number: int
@@ -92,6 +94,7 @@ class Page:
     columns: list[float] = field(default_factory=list)
     text_bounds: tuple[float, float] = (0.0, 0.0)
     is_recognised: bool = False
+    hidden: tuple[str, ...] = ()
 
 
 def read_page(page: Any, recognised: Any = None) -> Page:
@@ -111,8 +114,11 @@ def read_page(page: Any, recognised: Any = None) -> Page:
         pymupdf.TEXT_PRESERVE_WHITESPACE
         | pymupdf.TEXT_PRESERVE_LIGATURES
         | pymupdf.TEXT_MEDIABOX_CLIP
+        | pymupdf.TEXT_CLIP
     )
     content = page.get_text("dict", flags=flags, sort=False, textpage=recognised)
+    log = cache(page.get_bboxlog)
+    hidden = [] if recognised else drop_hidden(page, content, flags, log)
     matrix = page.rotation_matrix if page.rotation else None
     blocks = [
         lines
@@ -126,7 +132,7 @@ def read_page(page: Any, recognised: Any = None) -> Page:
             ]
         )
     ]
-    graphics = read_graphics(page, [line.text for block in blocks for line in block])
+    graphics = read_graphics(page, [line.text for block in blocks for line in block], log)
     return Page(
         page.number + 1,
         page.rect.width,
@@ -134,6 +140,7 @@ def read_page(page: Any, recognised: Any = None) -> Page:
         blocks,
         graphics,
         is_recognised=recognised is not None,
+        hidden=tuple(map(clean_line, hidden)),
     )
 
 

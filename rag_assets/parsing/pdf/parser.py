@@ -6,7 +6,14 @@ from functools import cached_property
 from importlib.metadata import version
 from typing import Any
 
-from rag_assets.model import Attachment, Block, PageSpan, ParsedDocument, ParseFailure
+from rag_assets.model import (
+    Attachment,
+    Block,
+    PageSpan,
+    ParsedDocument,
+    ParseFailure,
+    count_of,
+)
 from rag_assets.parsing.allowance import ask_for_seconds
 from rag_assets.parsing.cleaning import clean_line
 from rag_assets.parsing.contract import ParseHints
@@ -39,12 +46,13 @@ from rag_assets.parsing.pdf.styles import find_body_style
 from rag_assets.parsing.pdf.wide_lines import merge_wide_lines
 from rag_assets.settings import ParseSettings
 
-PARSER_VERSION = "5"
+PARSER_VERSION = "6"
 
 _MEDIA_TYPE = "application/pdf"
 _METADATA_KEYS = ("author", "subject", "keywords", "creator", "producer", "creationDate", "modDate")
 # More than a stray symbol: so many characters without a Unicode value make a text hard to find.
 _MAX_UNMAPPED_SHARE = 0.01
+_MOST_HIDDEN_SHOWN = 80
 _OCR_ADVICE = (
     "set `ocr: tesseract` below `parse:` in config.yaml, or run text recognition (OCR) on the file "
     "and put the result in its place"
@@ -221,6 +229,16 @@ def _warnings(text: str, pages: Sequence[Page], textless: int, repaired: bool) -
         warnings.append(
             f"{recognised} of {page_count} pages were read from their pictures by Tesseract: look "
             "at the page before you quote it."
+        )
+    hidden = [(page.number, found) for page in pages for found in page.hidden if found]
+    if hidden:
+        shown = hidden[0][1][:_MOST_HIDDEN_SHOWN]
+        numbers = ", ".join(map(str, dict.fromkeys(number for number, _ in hidden)))
+        warnings.append(
+            f"Hidden text was left out: {count_of(len(hidden), 'run')} of text on "
+            f"page{'s' if ',' in numbers else ''} {numbers} that nobody sees there (invisible, in "
+            "the colour of its ground, covered, too small, outside, or other than its glyphs), "
+            f"for instance “{shown}”. Look at the page, and at where the file comes from."
         )
     unmapped = text.count("\ufffd")
     if unmapped > _MAX_UNMAPPED_SHARE * len(text):

@@ -1,7 +1,7 @@
 """Where a PDF page holds images, drawings and rules; asked only where a sign calls for it."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -52,7 +52,9 @@ CAPTION_START = re.compile(
 )
 
 
-def read_graphics(page: Any, texts: Iterable[str]) -> list[Graphic]:
+def read_graphics(
+    page: Any, texts: Iterable[str], log: Callable[[], Sequence[tuple[str, Box]]]
+) -> list[Graphic]:
     """Return the images, drawings and rules of a pymupdf page, without reading their content.
 
     It takes half as long as reading the page's text, so pages on which neither a line starts
@@ -61,6 +63,7 @@ def read_graphics(page: Any, texts: Iterable[str]) -> list[Graphic]:
     Args:
         page: a `pymupdf.Page`.
         texts: of its lines.
+        log: gives the page's `get_bboxlog()`.
 
     Raises:
         RuntimeError: MuPDF cannot read the page.
@@ -71,7 +74,7 @@ def read_graphics(page: Any, texts: Iterable[str]) -> list[Graphic]:
     matrix = page.rotation_matrix if page.rotation else None
     width, height = page.rect.width, page.rect.height
     found: list[Graphic] = []
-    for kind, drawn in page.get_bboxlog():
+    for kind, drawn in log():
         if "text" in kind or kind.startswith("clip"):
             continue
         box = drawn

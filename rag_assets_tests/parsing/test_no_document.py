@@ -1,0 +1,90 @@
+"""A site's refusal and a text layer that says nothing are no documents."""
+
+import pytest
+
+from rag_assets.model import ParseFailure
+from rag_assets.parsing import ParseHints, parse_document
+from rag_assets_tests.parsing.conftest import make_settings
+from rag_assets_tests.parsing.made_up_pdfs import make_pdf, paragraph
+
+PROSE = (
+    "The temperature fell to twelve degrees in the first week, and the change was small.",
+    "Leaves were counted by two observers who did not know the treatment of a plot.",
+    "The plants that had died were replaced in the first week and never afterwards.",
+    "A second series began in the autumn, when the lamps of the house had been replaced.",
+    "None of the trays was moved between the two readings, and the doors stayed closed.",
+)
+CIPHER = str.maketrans({code: chr(code - 29) for code in range(ord("a"), ord("z") + 1)})
+
+
+def reason_of(data: bytes, extension: str = ".pdf") -> str | None:
+    try:
+        parse_document(data, ParseHints(extension), make_settings())
+    except ParseFailure as failure:
+        return failure.reason_code
+    return None
+
+
+def page(*lines: str) -> bytes:
+    return make_pdf([paragraph(*lines)])
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        tuple(line.translate(CIPHER) for line in PROSE),
+        tuple(line[::-1] for line in PROSE[::-1]),
+        tuple(
+            "".join(chr((ord(c) - 97 + 7) % 26 + 97) if c.islower() else c for c in line)
+            for line in PROSE
+        ),
+    ],
+)
+def test_a_text_layer_of_other_letters_is_withheld(lines: tuple[str, ...]) -> None:
+    assert reason_of(page(*lines)) == "unreadable_text"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        PROSE,
+        ("Tab. 4  XRD  BET  TGA  SEM  DFT", *("NMR 12.5 kHz  Ph-CN  MgO  Fe3O4  ZrCl4",) * 12),
+        ("Lampy wschodniego domu zostaly wymienione jesienia przez ogrodnika.",) * 5,
+    ],
+)
+def test_what_is_no_prose_of_a_known_language_is_read(lines: tuple[str, ...]) -> None:
+    assert reason_of(page(*lines)) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Access denied. Please log in to your institution.",
+        "403 Forbidden",
+        "Please complete the CAPTCHA to show that you are a human.",
+        "Your download will start in 5 seconds.",
+        "Sign in to read this article, or purchase PDF.",
+        "访问被拒绝",
+        "请登录后下载全文",
+    ],
+)
+def test_a_page_of_a_site_in_place_of_the_document_fails(text: str) -> None:
+    assert reason_of(page(text)) == "error_page"
+    web = f"<html><body><p>{text}</p></body></html>".encode()
+    assert reason_of(web) == "error_page"
+    assert reason_of(web, ".html") == "error_page"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        page("Attacks on CAPTCHA services", *PROSE, "Access denied was the commonest answer."),
+        make_pdf([paragraph("403 Forbidden"), paragraph(*PROSE)]),
+    ],
+)
+def test_a_document_that_speaks_of_refusals_is_read(data: bytes) -> None:
+    assert reason_of(data) is None
+
+
+def test_a_note_on_a_refusal_is_a_note() -> None:
+    assert reason_of(b"The server said: access denied.", ".md") is None
