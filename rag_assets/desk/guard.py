@@ -7,19 +7,21 @@ writes, come from one of the desk's own pages.
 
 import hashlib
 import hmac
-from collections.abc import Iterable
-from dataclasses import dataclass
-from http.cookies import SimpleCookie
+import secrets
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from urllib.parse import parse_qs, quote, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from rag_assets.workspace.desk_address import PROVING
+
 OPEN = "/open"
-"""Where the address that `rag desk` prints leads: it keeps the token in a cookie."""
+"""Where the address that `rag desk` prints leads: it begins a session of this browser."""
 _READING = frozenset({"GET", "HEAD", "OPTIONS"})
-_STATIC, _HEALTH = "/static/", "/health"
+_STATIC = "/static/"
 _EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - compared with
 _HEADERS = {
     "Content-Security-Policy": "default-src 'self'; base-uri 'none'; object-src 'none'; "
@@ -47,25 +49,37 @@ class Door:
         token: secret of this workspace's desk.
         hosts: `name:port` or `name` by which the desk may be called.
         most_bytes: of the body of a request.
+        session: what the cookie holds. Browsers send the cookies of a host to all of its ports, so
+            it is no token: it opens this desk alone, and nothing once it has ended.
     """
 
     token: str
     hosts: frozenset[str]
     most_bytes: int
+    session: str = field(default_factory=secrets.token_urlsafe)
 
     @property
     def cookie(self) -> str:
-        """The name of the cookie; cookies are shared by all ports of a host."""
-        return "desk_" + hashlib.sha256(self.token.encode()).hexdigest()[:12]
+        """The name of the cookie; desks on other ports have others."""
+        named = f"{self.token} {sorted(self.hosts)}"
+        return "desk_" + hashlib.sha256(named.encode()).hexdigest()[:12]
 
     @property
     def form_token(self) -> str:
         """What a form of the desk's own pages carries: made from the token, does not tell it."""
         return hmac.new(self.token.encode(), b"form", hashlib.sha256).hexdigest()
 
-    def knows(self, offered: str | None) -> bool:
+    def knows(self, offered: str) -> bool:
         """Say whether this is the token."""
-        return offered is not None and hmac.compare_digest(offered.encode(), self.token.encode())
+        return hmac.compare_digest(offered.encode(), self.token.encode())
+
+    def knows_session(self, headers: Headers) -> bool:
+        """Say whether a request comes from a browser that has opened this desk."""
+        session = self.session.encode()
+        # Other ports may have set one of the same name, for a path of it.
+        return any(
+            hmac.compare_digest(value.encode(), session) for value in _cookies(headers, self.cookie)
+        )
 
 
 class Guard:
@@ -105,7 +119,7 @@ class Guard:
     def _refusal(self, scope: Scope) -> Response | None:
         headers, path, method = Headers(scope=scope), scope["path"], scope["method"]
         host = headers.get("host", "").lower()
-        if path == _HEALTH:  # a cluster asks by the pod's own address; it says nothing of anybody
+        if path == PROVING:  # a cluster asks by the pod's own address; it says nothing of anybody
             return None
         if host not in self._door.hosts:
             return _refuse(
@@ -121,7 +135,7 @@ class Guard:
         bearer = headers.get("authorization", "").removeprefix("Bearer ")
         if self._door.knows(bearer):
             return None
-        if not self._door.knows(_cookie(headers, self._door.cookie)):
+        if not self._door.knows_session(headers):
             return _refuse(401, _UNKNOWN)
         if method in _READING or _is_own(headers.get("origin"), host):
             return None
@@ -135,7 +149,9 @@ class Guard:
         # Only a path of this desk: `//elsewhere` and `/\elsewhere` are addresses of other hosts.
         is_path = target.startswith("/") and target[1:2] not in ("/", "\\")
         answer = RedirectResponse(quote(target, safe="/?&=#%") if is_path else "/", 303)
-        answer.set_cookie(self._door.cookie, token, httponly=True, samesite="strict", path="/")
+        answer.set_cookie(
+            self._door.cookie, self._door.session, httponly=True, samesite="strict", path="/"
+        )
         return answer
 
     def _bounded(self, receive: Receive) -> Receive:
@@ -168,10 +184,13 @@ def _is_own(origin: str | None, host: str) -> bool:
     return parts.scheme in ("http", "https") and parts.netloc.lower() == host
 
 
-def _cookie(headers: Headers, name: str) -> str | None:
-    cookies: SimpleCookie = SimpleCookie()
-    cookies.load(headers.get("cookie", ""))
-    return cookies[name].value if name in cookies else None
+def _cookies(headers: Headers, name: str) -> Iterator[str]:
+    """Yield the values of a cookie; what is no cookie, or another's, hinders none."""
+    for header in headers.getlist("cookie"):
+        for part in header.split(";"):
+            key, _, value = part.strip().partition("=")
+            if key == name:
+                yield value
 
 
 def _refuse(status: int, sentence: str) -> Response:
