@@ -22,6 +22,8 @@ OPEN = "/open"
 """Where the address that `rag desk` prints leads: it begins a session of this browser."""
 _READING = frozenset({"GET", "HEAD", "OPTIONS"})
 _STATIC = "/static/"
+# Of a request that brings no files.
+_MOST_TEXT_BYTES = 4_000_000
 _EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - compared with
 _HEADERS = {
     "Content-Security-Policy": "default-src 'self'; base-uri 'none'; object-src 'none'; "
@@ -48,7 +50,7 @@ class Door:
     Args:
         token: secret of this workspace's desk.
         hosts: `name:port` or `name` by which the desk may be called.
-        most_bytes: of the body of a request.
+        most_bytes: of the body of a request, files included.
         session: what the cookie holds. Browsers send the cookies of a host to all of its ports, so
             it is no token: it opens this desk alone, and nothing once it has ended.
     """
@@ -102,6 +104,9 @@ class Guard:
             await refused(scope, receive, _with_headers(send, scope["path"]))
             return
         begun = False
+        kind = Headers(scope=scope).get("content-type", "")
+        is_upload = kind.startswith("multipart/")
+        most = self._door.most_bytes if is_upload else min(_MOST_TEXT_BYTES, self._door.most_bytes)
 
         async def sending(message: Message) -> None:
             nonlocal begun
@@ -109,11 +114,11 @@ class Guard:
             await _with_headers(send, scope["path"])(message)
 
         try:
-            await self._app(scope, self._bounded(receive), sending)
+            await self._app(scope, _bounded(receive, most), sending)
         except _TooLargeError:
             if begun:
                 raise
-            answer = _refuse(413, f"The body is larger than {self._door.most_bytes} bytes.")
+            answer = _refuse(413, f"The request is larger than {most} bytes. Send less at once.")
             await answer(scope, receive, sending)
 
     def _refusal(self, scope: Scope) -> Response | None:
@@ -154,19 +159,6 @@ class Guard:
         )
         return answer
 
-    def _bounded(self, receive: Receive) -> Receive:
-        seen = 0
-
-        async def receiving() -> Message:
-            nonlocal seen
-            message = await receive()
-            seen += len(message.get("body", b""))
-            if seen > self._door.most_bytes:
-                raise _TooLargeError
-            return message
-
-        return receiving
-
 
 def own_hosts(host: str, port: int, further: Iterable[str] = ()) -> frozenset[str]:
     """Return the names by which a desk on `host:port` is called; `further` as they are given."""
@@ -175,6 +167,20 @@ def own_hosts(host: str, port: int, further: Iterable[str] = ()) -> frozenset[st
         names = {"127.0.0.1", "localhost"}
     named = {f"[{name}]:{port}" if ":" in name else f"{name}:{port}" for name in names}
     return frozenset(named | {name.lower() for name in further})
+
+
+def _bounded(receive: Receive, most: int) -> Receive:
+    seen = 0
+
+    async def receiving() -> Message:
+        nonlocal seen
+        message = await receive()
+        seen += len(message.get("body", b""))
+        if seen > most:
+            raise _TooLargeError
+        return message
+
+    return receiving
 
 
 def _is_own(origin: str | None, host: str) -> bool:

@@ -75,8 +75,9 @@ from rag_assets.model.markdown import (
     table_cell,
 )
 from rag_assets.model.stages import DocumentStatus, Progress, StageOutcome
+from rag_assets.model.tables import Cell, write_csv
 from rag_assets.model.text_rules import TextRule
-from rag_assets.model.wording import count_of, shown_value
+from rag_assets.model.wording import count_of, require_question, shown_value
 
 # Modules of this room that other rooms may import from, besides the names below.
 PUBLIC_MODULES = ("markdown",)
@@ -94,6 +95,7 @@ __all__ = [
     "BlockKind",
     "Box",
     "BudgetError",
+    "Cell",
     "ChangedMeanwhileError",
     "Chunk",
     "ChunkKind",
@@ -151,10 +153,12 @@ __all__ = [
     "hide_in",
     "is_chinese",
     "normalise_text",
+    "require_question",
     "show_figures",
     "shown_value",
     "size_problem",
     "spans",
     "table_cell",
     "usable_processors",
+    "write_csv",
 ]
