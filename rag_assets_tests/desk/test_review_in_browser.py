@@ -94,7 +94,8 @@ def test_a_draft_is_judged_by_keys_alone(page: Page, workspace: Workspace) -> No
 
 def test_what_is_typed_into_a_field_decides_nothing(page: Page, workspace: Workspace) -> None:
     words = page.locator("#words")
-    for typed, then in (("PS and BOP", "2 of"), ("a w x s u", "3 of")):  # a page focuses a field of its own accord only once
+    # Twice: a browser gives the focus to a field that opens once a page.
+    for typed, then in (("PS and BOP", "2 of"), ("a w x s u", "3 of")):
         page.keyboard.press("o")
         page.keyboard.type(typed)  # at once, as one types; the panel is still on its way
         expect(words).to_have_value(typed)
