@@ -108,12 +108,12 @@ def run_sql(
 
     ended = threading.Event()
     found: list[tuple[list[str], list[tuple[Any, ...]]]] = []
-    failed: list[BaseException] = []
+    failed: list[Exception] = []
 
     def run() -> None:
         try:
             found.append(_run(connection, statement))
-        except (duckdb.Error, UsageError, MemoryError) as error:
+        except Exception as error:  # noqa: BLE001 - raised again below
             failed.append(error)
         finally:
             ended.set()
@@ -152,7 +152,7 @@ def _run(
     relation = connection.sql(statement)
     if relation is None:
         raise UsageError("the statement returns no rows; write a SELECT.")
-    rows = relation.fetchmany(_MOST_ROWS + 1)
+    rows = relation.limit(_MOST_ROWS + 1).fetchall()
     if len(rows) > _MOST_ROWS:
         raise UsageError(f"SQL: more than {_MOST_ROWS} rows. Add a LIMIT, or count them.")
     return relation.columns, rows

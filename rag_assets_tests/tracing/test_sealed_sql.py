@@ -1,7 +1,7 @@
 """SQL from anybody reads what is published and nothing else, and writes nothing."""
 
-import _thread
 import re
+import signal
 import threading
 from pathlib import Path
 
@@ -221,6 +221,7 @@ def test_an_endless_query_ends_after_its_time(workspace: Workspace) -> None:
 def test_an_endless_query_ends_when_a_person_ends_it(workspace: Workspace) -> None:
     with open_sql(workspace) as connection:
         with pytest.raises(KeyboardInterrupt):
-            threading.Timer(0.1, _thread.interrupt_main).start()
+            main = threading.get_ident()
+            threading.Timer(0.1, signal.pthread_kill, (main, signal.SIGINT)).start()
             run_sql(connection, ENDLESS, 600)
         assert run_sql(connection, "SELECT 1 AS one", 60) == (["one"], [(1,)])
