@@ -20,5 +20,7 @@ def write_csv(rows: Sequence[Sequence[Cell]], line_end: str = "\n") -> str:
 
 def _plain(cell: Cell) -> str:
     if isinstance(cell, str):
-        return f"'{cell}" if cell.startswith(_FORMULA) else cell
+        # A lone carriage return is not quoted, and would begin a row: `a\\r=1+1`.
+        text = cell.replace("\r\n", "\n").replace("\r", "\n")
+        return f"'{text}" if cell.startswith(_FORMULA) else text
     return "" if cell is None else repr(cell)

@@ -11,9 +11,9 @@ from rag_assets.storage import rewrite_bytes
 
 
 def test_a_cell_begins_no_formula_and_numbers_stay_numbers() -> None:
-    row = ["=1+1", "+1", "-1", "@a", "\tb", "\rc", "a=1", -0.5, None]
+    row = ["=1+1", "+1", "-1", "@a", "\tb", "\rc", "a\r=1", -0.5, None]
     (cells,) = csv.reader(io.StringIO(write_csv([row]), newline=""))
-    assert cells == ["'=1+1", "'+1", "'-1", "'@a", "'\tb", "'\rc", "a=1", "-0.5", ""]
+    assert cells == ["'=1+1", "'+1", "'-1", "'@a", "'\tb", "'\nc", "a\n=1", "-0.5", ""]
 
 
 def test_a_question_of_a_million_words_is_refused() -> None:
