@@ -62,8 +62,8 @@ def running_ray(keys: Mapping[str, str]) -> Iterator[dict[str, str]]:
         "RAY_AUTH_TOKEN": os.urandom(32).hex(),
     }
     command = [
-        sys.executable, "-c", "from ray.scripts.scripts import main; main()", "start", "--head",
-        "--block", "--node-ip-address=127.0.0.1", f"--port={address.rpartition(':')[2]}",
+        sys.executable, "-P", "-c", "from ray.scripts.scripts import main; main()", "start",
+        "--head", "--block", "--node-ip-address=127.0.0.1", f"--port={address.rpartition(':')[2]}",
         f"--temp-dir={folder}", "--include-dashboard=false", "--disable-usage-stats",
     ]  # fmt: skip
     with Path(folder, "log").open("w+", encoding="utf-8") as log:
@@ -92,7 +92,7 @@ def rag(environment: Mapping[str, str], *arguments: str | Path) -> str:
     """Run the command as a person would; returns what it prints, and ends with it if it fails."""
     print(f"$ rag {' '.join(map(str, arguments))}", flush=True)
     ran = subprocess.run(
-        [sys.executable, "-c", "from rag_assets.cli import main; main()", *map(str, arguments)],
+        [sys.executable, "-P", "-c", "from rag_assets.cli import main; main()", *arguments],
         env=environment, stdout=subprocess.PIPE, text=True, check=False,
     )  # fmt: skip
     print(ran.stdout, end="", flush=True)

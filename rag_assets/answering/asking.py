@@ -30,7 +30,7 @@ from rag_assets.answering.rules import QUOTES_NAME, paper_rules, quote_answer
 from rag_assets.answering.sound import require_sound
 from rag_assets.answering.tools import PaperSearch, paper_tools
 from rag_assets.llm import Budget, ChatModel, load_prompt
-from rag_assets.model import SectionCategory, UsageError, hash_fields
+from rag_assets.model import SectionCategory, hash_fields, require_question
 from rag_assets.publishing import build_id_of
 from rag_assets.retrieval.papers import Route
 
@@ -89,8 +89,7 @@ def answer_papers(
         UsageError: no text in the question, a wrong filter.
         DamagedFileError: a quote is not what stands in its source.
     """
-    if not any(map(str.isalnum, asked.question)):
-        raise UsageError("the question has no text. Write a question with words in it.")
+    require_question(asked.question)
     policy = None
     if model is not None:
         policy = ModelPolicy.of(model, load_prompt(PROMPT), _tools(asked))

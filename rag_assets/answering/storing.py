@@ -19,7 +19,7 @@ from rag_assets.answering.record import Answer, Mode, answer_from_json, write_an
 from rag_assets.answering.rendering import render_answer
 from rag_assets.evidence.replaying import Replay, compare, first_difference
 from rag_assets.judging import load_scorer, open_verifying_model
-from rag_assets.model import ConfigurationError, UsageError
+from rag_assets.model import ConfigurationError, UsageError, require_question
 from rag_assets.retrieval import Asked, Retriever, workspace_of
 from rag_assets.retrieval.papers import Route, route_papers, route_question
 from rag_assets.settings import AnswerSettings, LlmRole
@@ -172,8 +172,7 @@ def _lead(
     is_asked: bool,
 ) -> tuple[Route, str | None]:
     """Return the route of a question, and the one paper that it means."""
-    if not any(map(str.isalnum, question)):
-        raise UsageError("the question has no text. Write a question with words in it.")
+    require_question(question)
     chosen = citable_filters(filters)
     model = _model_of(workspace, "route") if is_asked else None
     if doc_id is not None:

@@ -5,6 +5,7 @@ configuration; 3 an input was refused (an unknown or uncitable uid in a draft, a
 text, nothing published).
 """
 
+import os
 import sys
 
 from rag_assets.cli.main import build_cli
@@ -12,6 +13,8 @@ from rag_assets.cli.main import build_cli
 
 def main() -> None:
     """Run the command line; the entry point of the console script."""
+    # What a library starts (resource trackers, pools) imports nothing of the current folder.
+    os.environ["PYTHONSAFEPATH"] = "1"
     sys.exit(build_cli()())
 
 

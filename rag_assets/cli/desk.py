@@ -40,8 +40,10 @@ def desk(
     workspace = open_workspace()
     if shows_address:
         noted = noted_desk(workspace)
-        if noted is None:
+        line = noted.connect() if noted is not None else None
+        if noted is None or line is None:
             raise UsageError("no desk serves this workspace. `rag desk` starts one.")
+        line.close()
         click.echo(noted.opened_at())
         return
     from rag_assets.desk import serve_desk

@@ -38,11 +38,14 @@ def gc(names: tuple[str, ...], days: float, as_json: bool) -> None:
     from rag_assets.evidence import mark_retired
     from rag_assets.publishing import collect_garbage
     from rag_assets.running import prune_runs
+    from rag_assets.workspace import read_inventory
 
     workspace = open_workspace()
     report, runs = {}, 0
     refused: list[str] = []
     for namespace in open_namespaces(names):
+        if not names and read_inventory(namespace) is None:
+            continue  # declared and never built: there is nothing of it to remove
         try:
             found = collect_garbage(
                 namespace,

@@ -1,6 +1,6 @@
 """`rag lab feedback`, `rag lab compare`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +9,7 @@ import click
 
 from rag_assets.cli.lab_options import by_option, now, opened_laboratory, seen_option, who
 from rag_assets.cli.options import OutputPath, json_option, print_json, write_output
-from rag_assets.model import UsageError, count_of
+from rag_assets.model import Cell, UsageError, count_of, write_csv
 
 if TYPE_CHECKING:
     from rag_assets.lab import (
@@ -170,21 +170,16 @@ _COLUMNS = ("run", "kind", "given at", "M1", "M2", "ratio", "modifier", "as made
 
 
 def _table(rows: "list[HistoryRow]") -> str:
-    import csv
-    import io
-
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(_COLUMNS)
+    lines: list[Sequence[Cell]] = [_COLUMNS]
     for one in rows:
         made = one.recipe
         parts = (made.M1, made.M2, made.atomic_ratio, made.small_molecule_modifier.name)
         for name, value, fraction in one.products:
-            writer.writerow(
+            lines.append(
                 (one.run_id, one.kind, one.given_at, *parts, one.as_made, one.score, name, value,
                  fraction, one.pros, one.cons, one.other)
             )  # fmt: skip
-    return stream.getvalue()
+    return write_csv(lines)
 
 
 def _form(reading: "Reading", old: "Feedback | None", said: dict[str, Any]) -> "FeedbackForm":

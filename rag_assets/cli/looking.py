@@ -220,25 +220,17 @@ def _value(value: Any) -> str:
     "lab_items and the others of its store."
 )
 @click.argument("statement")
+@click.option(
+    "--seconds", type=click.FloatRange(0, min_open=True), default=60, show_default=True,
+    help="How long the statement may take.",
+)  # fmt: skip
 @json_option
-def sql(statement: str, as_json: bool) -> None:
+def sql(statement: str, seconds: float, as_json: bool) -> None:
     """Run one statement on a read-only connection."""
-    import duckdb
-
-    from rag_assets.tracing import open_sql
+    from rag_assets.tracing import open_sql, run_sql
 
     with open_sql(open_workspace()) as connection:
-        try:
-            parsed = connection.extract_statements(statement)
-            # Says it in a sentence; that nothing is written is the connection's own doing.
-            if [each.type for each in parsed] != [duckdb.StatementType.SELECT]:
-                raise UsageError("SQL: write one statement that reads: SELECT, FROM or DESCRIBE.")
-            relation = connection.sql(statement)
-            if relation is None:
-                raise UsageError("the statement returns no rows; write a SELECT.")
-            columns, rows = relation.columns, relation.fetchall()
-        except duckdb.Error as error:
-            raise UsageError(f"SQL: {error}") from error
+        columns, rows = run_sql(connection, statement, seconds)
     if as_json:
         print_json([dict(zip(columns, row, strict=True)) for row in rows])
         return

@@ -60,14 +60,6 @@ class Stored(BaseModel):
     told: list[str] = []
 
 
-@router.get("/version")
-def version() -> dict[str, str]:
-    """Say which version of the package serves."""
-    from rag_assets import __version__
-
-    return {"version": __version__}
-
-
 @router.post("/query")
 def query(desk: DeskOf, asked: PackAsked) -> Stored:
     """Make and store an evidence pack."""

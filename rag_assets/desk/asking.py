@@ -9,7 +9,7 @@ from rag_assets.desk.answers import past_questions, read_answer
 from rag_assets.desk.jobs import Job
 from rag_assets.desk.rendering import page
 from rag_assets.desk.state import Desk, DeskOf, FormOf, text_of
-from rag_assets.model import UsageError
+from rag_assets.model import UsageError, require_question
 
 router = APIRouter()
 _HISTORY = 50
@@ -39,8 +39,7 @@ def ask(desk: DeskOf, form: FormOf) -> Response:
     question, way = text_of(form, "question").strip(), text_of(form, "way") or "answer"
     names = tuple(str(name) for name in form.getlist("namespace"))
     filters = tuple(line.strip() for line in text_of(form, "filters").splitlines() if line.strip())
-    if not question:
-        raise UsageError("the question has no text. Write a question with words in it.")
+    require_question(question)
     if way not in WAYS:
         raise UsageError(f"'{way}' is no way to ask: {', '.join(WAYS)}.")
     for name in names:

@@ -5,9 +5,10 @@ Nothing of the web framework is imported here: a command waits for every import.
 
 import http.client
 import json
+import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from rag_assets import model
 from rag_assets.model import RagError, StorageError
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
     from rag_assets.answering import AnswerOutcome
     from rag_assets.evidence import AskOutcome
 
-_CONNECT_SECONDS = 1.0
 _ANSWER_SECONDS = 3600.0
+# A partition of questions; it becomes the name of a file.
+_KEY = re.compile(r"[\w-]{1,200}")
 _OK = 200
 
 
@@ -42,18 +44,12 @@ class DeskClient:
 
         None too where it is of another version: it would answer as that one does.
         """
-        from rag_assets import __version__
-
         noted = noted_desk(workspace)
-        if noted is None:
-            return None
-        client = cls(workspace, noted)
-        try:
-            said = client._request("GET", "/api/version", None, _CONNECT_SECONDS)
-        except (OSError, http.client.HTTPException, RagError):
-            # What it noted has died, or another program has its port: the command does it itself.
-            return None
-        return client if said == {"version": __version__} else None
+        line = noted.connect() if noted is not None else None
+        if noted is None or line is None:
+            return None  # the command does it itself
+        line.close()
+        return cls(workspace, noted)
 
     def query(self, notify: Callable[[str], None], **asked: Any) -> "AskOutcome":
         """Return the pack that `rag_assets.evidence.ask` makes there.
@@ -64,12 +60,13 @@ class DeskClient:
         from rag_assets.evidence import AskOutcome, pack_from_json
 
         stored = self._asked("/api/query", asked, notify)
-        root = self._workspace.root
-        path = root / stored["json_file"]
+        path, key = self._made(stored["json_file"]), str(stored["key"])
+        if not _KEY.fullmatch(key):
+            raise self._foreign(key)
         return AskOutcome(
-            pack_from_json(read_json(path, "evidence pack")), root / stored["markdown"], path,
-            stored["is_new"], stored["key"], stored["seconds"],
-            root / stored["html"] if stored["html"] else None, tuple(stored["told"]),
+            pack_from_json(read_json(path, "evidence pack")), self._made(stored["markdown"]), path,
+            bool(stored["is_new"]), key, float(stored["seconds"]),
+            self._made(stored["html"]) if stored["html"] else None, tuple(map(str, stored["told"])),
         )  # fmt: skip
 
     def ask(self, notify: Callable[[str], None], **asked: Any) -> "AnswerOutcome":
@@ -81,39 +78,54 @@ class DeskClient:
         from rag_assets.answering import AnswerOutcome, answer_from_json
 
         stored = self._asked("/api/ask", asked, notify)
-        root = self._workspace.root
-        path = root / stored["json_file"]
+        path = self._made(stored["json_file"])
         return AnswerOutcome(
-            answer_from_json(read_json(path, "answer")), root / stored["markdown"], path,
-            stored["is_new"], stored["seconds"],
+            answer_from_json(read_json(path, "answer")), self._made(stored["markdown"]), path,
+            bool(stored["is_new"]), float(stored["seconds"]),
         )  # fmt: skip
+
+    def _made(self, name: Any) -> Path:
+        """Return the file of the workspace's outputs that an answer names.
+
+        Raises:
+            StorageError: it names another.
+        """
+        path = self._workspace.root / str(name)
+        if not path.resolve().is_relative_to(self._workspace.outputs.resolve()):
+            raise self._foreign(name)
+        return path
+
+    def _foreign(self, name: Any) -> StorageError:
+        return StorageError(
+            f"the desk at {self._address.url} named {str(name)[:80]!r}, which is none of the "
+            "outputs of this workspace. End that desk (Ctrl-C) and ask again."
+        )
 
     def _asked(
         self, path: str, asked: Mapping[str, Any], notify: Callable[[str], None]
     ) -> dict[str, Any]:
         try:
-            stored = self._request("POST", path, asked, _ANSWER_SECONDS)
+            stored = self._request(path, asked)
         except (OSError, http.client.HTTPException) as error:
             raise StorageError(
                 f"the desk at {self._address.url} did not answer ({error}): was it ended "
                 "meanwhile? Ask again; without a desk the command does it itself."
             ) from error
         for sentence in stored["said"]:
-            notify(sentence)
+            notify(str(sentence))
         return stored
 
-    def _request(
-        self, method: str, path: str, body: Mapping[str, Any] | None, seconds: float
-    ) -> dict[str, Any]:
-        parts = urlsplit(self._address.url)
-        line = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=seconds)
-        headers = {"Authorization": f"Bearer {self._address.token}"}
-        if body is not None:
-            headers["Content-Type"] = "application/json"
+    def _request(self, path: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+        line = self._address.connect()
+        if line is None:
+            raise http.client.NotConnected("another program has its port")
+        assert line.sock is not None  # noqa: S101 - the desk keeps the connection
+        line.sock.settimeout(_ANSWER_SECONDS)
+        headers = {
+            "Authorization": f"Bearer {self._address.token}", "Content-Type": "application/json",
+        }  # fmt: skip
         try:
-            line.request(
-                method, path, None if body is None else json.dumps(body, default=str), headers
-            )
+            line.request("POST", path, json.dumps(asked, default=str), headers)
             answer = line.getresponse()
             said: dict[str, Any] = json.loads(answer.read() or b"{}")
         except ValueError as error:

@@ -3,7 +3,7 @@
 import threading
 from collections import OrderedDict
 
-from rag_assets.evidence.pictures import WholePage, draw_page
+from rag_assets.evidence.pictures import Drawing, WholePage, whole_page
 from rag_assets.workspace import Workspace
 
 _MOST_KEPT = 32
@@ -13,7 +13,7 @@ class DrawnPages:
     """The pages that were drawn last; a page is drawn once though it is shown and then loaded."""
 
     def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
+        self._drawing = Drawing(workspace)
         self._kept: OrderedDict[tuple[str, str, int], WholePage] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -29,9 +29,14 @@ class DrawnPages:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
-            drawn = draw_page(self._workspace, namespace, content_hash, number)
+            drawn = whole_page(self._drawing.draw(namespace, content_hash, number))
             if isinstance(drawn, WholePage):
                 self._kept[key] = drawn
                 if len(self._kept) > _MOST_KEPT:
                     self._kept.popitem(last=False)
             return drawn
+
+    def close(self) -> None:
+        """End the process that draws."""
+        with self._lock:
+            self._drawing.close()

@@ -7,19 +7,23 @@ writes, come from one of the desk's own pages.
 
 import hashlib
 import hmac
-from collections.abc import Iterable
-from dataclasses import dataclass
-from http.cookies import SimpleCookie
+import secrets
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from urllib.parse import parse_qs, quote, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from rag_assets.workspace.desk_address import PROVING
+
 OPEN = "/open"
-"""Where the address that `rag desk` prints leads: it keeps the token in a cookie."""
+"""Where the address that `rag desk` prints leads: it begins a session of this browser."""
 _READING = frozenset({"GET", "HEAD", "OPTIONS"})
-_STATIC, _HEALTH = "/static/", "/health"
+_STATIC = "/static/"
+# Of a request that brings no files.
+_MOST_TEXT_BYTES = 4_000_000
 _EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - compared with
 _HEADERS = {
     "Content-Security-Policy": "default-src 'self'; base-uri 'none'; object-src 'none'; "
@@ -46,26 +50,38 @@ class Door:
     Args:
         token: secret of this workspace's desk.
         hosts: `name:port` or `name` by which the desk may be called.
-        most_bytes: of the body of a request.
+        most_bytes: of the body of a request, files included.
+        session: what the cookie holds. Browsers send the cookies of a host to all of its ports, so
+            it is no token: it opens this desk alone, and nothing once it has ended.
     """
 
     token: str
     hosts: frozenset[str]
     most_bytes: int
+    session: str = field(default_factory=secrets.token_urlsafe)
 
     @property
     def cookie(self) -> str:
-        """The name of the cookie; cookies are shared by all ports of a host."""
-        return "desk_" + hashlib.sha256(self.token.encode()).hexdigest()[:12]
+        """The name of the cookie; desks on other ports have others."""
+        named = f"{self.token} {sorted(self.hosts)}"
+        return "desk_" + hashlib.sha256(named.encode()).hexdigest()[:12]
 
     @property
     def form_token(self) -> str:
         """What a form of the desk's own pages carries: made from the token, does not tell it."""
         return hmac.new(self.token.encode(), b"form", hashlib.sha256).hexdigest()
 
-    def knows(self, offered: str | None) -> bool:
+    def knows(self, offered: str) -> bool:
         """Say whether this is the token."""
-        return offered is not None and hmac.compare_digest(offered.encode(), self.token.encode())
+        return hmac.compare_digest(offered.encode(), self.token.encode())
+
+    def knows_session(self, headers: Headers) -> bool:
+        """Say whether a request comes from a browser that has opened this desk."""
+        session = self.session.encode()
+        # Other ports may have set one of the same name, for a path of it.
+        return any(
+            hmac.compare_digest(value.encode(), session) for value in _cookies(headers, self.cookie)
+        )
 
 
 class Guard:
@@ -88,6 +104,9 @@ class Guard:
             await refused(scope, receive, _with_headers(send, scope["path"]))
             return
         begun = False
+        kind = Headers(scope=scope).get("content-type", "")
+        is_upload = kind.startswith("multipart/")
+        most = self._door.most_bytes if is_upload else min(_MOST_TEXT_BYTES, self._door.most_bytes)
 
         async def sending(message: Message) -> None:
             nonlocal begun
@@ -95,17 +114,17 @@ class Guard:
             await _with_headers(send, scope["path"])(message)
 
         try:
-            await self._app(scope, self._bounded(receive), sending)
+            await self._app(scope, _bounded(receive, most), sending)
         except _TooLargeError:
             if begun:
                 raise
-            answer = _refuse(413, f"The body is larger than {self._door.most_bytes} bytes.")
+            answer = _refuse(413, f"The request is larger than {most} bytes. Send less at once.")
             await answer(scope, receive, sending)
 
     def _refusal(self, scope: Scope) -> Response | None:
         headers, path, method = Headers(scope=scope), scope["path"], scope["method"]
         host = headers.get("host", "").lower()
-        if path == _HEALTH:  # a cluster asks by the pod's own address; it says nothing of anybody
+        if path == PROVING:  # a cluster asks by the pod's own address; it says nothing of anybody
             return None
         if host not in self._door.hosts:
             return _refuse(
@@ -121,7 +140,7 @@ class Guard:
         bearer = headers.get("authorization", "").removeprefix("Bearer ")
         if self._door.knows(bearer):
             return None
-        if not self._door.knows(_cookie(headers, self._door.cookie)):
+        if not self._door.knows_session(headers):
             return _refuse(401, _UNKNOWN)
         if method in _READING or _is_own(headers.get("origin"), host):
             return None
@@ -135,21 +154,10 @@ class Guard:
         # Only a path of this desk: `//elsewhere` and `/\elsewhere` are addresses of other hosts.
         is_path = target.startswith("/") and target[1:2] not in ("/", "\\")
         answer = RedirectResponse(quote(target, safe="/?&=#%") if is_path else "/", 303)
-        answer.set_cookie(self._door.cookie, token, httponly=True, samesite="strict", path="/")
+        answer.set_cookie(
+            self._door.cookie, self._door.session, httponly=True, samesite="strict", path="/"
+        )
         return answer
-
-    def _bounded(self, receive: Receive) -> Receive:
-        seen = 0
-
-        async def receiving() -> Message:
-            nonlocal seen
-            message = await receive()
-            seen += len(message.get("body", b""))
-            if seen > self._door.most_bytes:
-                raise _TooLargeError
-            return message
-
-        return receiving
 
 
 def own_hosts(host: str, port: int, further: Iterable[str] = ()) -> frozenset[str]:
@@ -161,6 +169,20 @@ def own_hosts(host: str, port: int, further: Iterable[str] = ()) -> frozenset[st
     return frozenset(named | {name.lower() for name in further})
 
 
+def _bounded(receive: Receive, most: int) -> Receive:
+    seen = 0
+
+    async def receiving() -> Message:
+        nonlocal seen
+        message = await receive()
+        seen += len(message.get("body", b""))
+        if seen > most:
+            raise _TooLargeError
+        return message
+
+    return receiving
+
+
 def _is_own(origin: str | None, host: str) -> bool:
     if origin is None:
         return False
@@ -168,10 +190,13 @@ def _is_own(origin: str | None, host: str) -> bool:
     return parts.scheme in ("http", "https") and parts.netloc.lower() == host
 
 
-def _cookie(headers: Headers, name: str) -> str | None:
-    cookies: SimpleCookie = SimpleCookie()
-    cookies.load(headers.get("cookie", ""))
-    return cookies[name].value if name in cookies else None
+def _cookies(headers: Headers, name: str) -> Iterator[str]:
+    """Yield the values of a cookie; what is no cookie, or another's, hinders none."""
+    for header in headers.getlist("cookie"):
+        for part in header.split(";"):
+            key, _, value = part.strip().partition("=")
+            if key == name:
+                yield value
 
 
 def _refuse(status: int, sentence: str) -> Response:

@@ -85,6 +85,7 @@ class Desk:
         self.jobs.close()
         for end in self.at_end:
             end()
+        self.pages.close()
         self.library.close()
 
 

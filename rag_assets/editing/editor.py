@@ -25,6 +25,8 @@ from rag_assets.editing.prints import visible
 from rag_assets.model import DraftMovedError, UsageError, drop_controls
 from rag_assets.workspace import Namespace
 
+# Of an edited chunk; places in it are found by comparing it with the print, which is quadratic.
+_LONGEST_TEXT = 50_000
 # Of a parent, what tells where it begins.
 _OPENING = 120
 
@@ -66,7 +68,10 @@ class DraftEditor:
         self.held = held.get(namespace, doc_uid) if held else hold_document(namespace, doc_uid)
         self._made = self.held.made
         self._fold()
-        if revision is not None and revision != self.history.revision:
+        # Who repeats what ended a draft, since it was cut short, has seen the draft before its end.
+        ended = self.history.ended_by is not None and self.history.events[-1].by == self._by
+        seen = {self.history.revision, self.history.revision - ended}
+        if revision is not None and revision not in seen:
             raise DraftMovedError(moved(self.history, doc_uid, revision))
 
     def _fold(self) -> None:
@@ -138,6 +143,11 @@ class DraftEditor:
         given = _storable(drop_controls(text).strip(), "the text")
         if not visible(given):
             raise UsageError("the text is empty; `disable` takes a chunk out of every search.")
+        if len(given) > _LONGEST_TEXT:
+            raise UsageError(
+                f"the text has {len(given)} characters; a chunk has at most {_LONGEST_TEXT}. Split "
+                "the chunk first."
+            )
         if given == self._text(piece):
             raise UsageError("the chunk has this text already; nothing was changed.")
         self._do("edit_text", piece, reason, text=given)
@@ -242,9 +252,14 @@ class DraftEditor:
     def publish(self, reason: str = "") -> None:
         """Enter in the journal that the draft is published; the next build publishes it.
 
+        Where it is entered already nothing is: the command that did may have been ended before it
+        built.
+
         Raises:
             UsageError: there is no draft, or nothing in it.
         """
+        if self.history.ended_by == "publish":
+            return
         self._require_draft()
         if self.history.drafted == self.history.published:
             raise UsageError(
@@ -254,8 +269,9 @@ class DraftEditor:
 
     def discard(self, reason: str = "") -> None:
         """End the draft; what is published stays, the history keeps what was drafted."""
-        self._require_draft()
-        self._append("discard", reason)
+        if self.history.ended_by != "discard":
+            self._require_draft()
+            self._append("discard", reason)
 
     def _require_draft(self) -> None:
         if not self.history.is_open:

@@ -58,8 +58,13 @@ class History:
     @property
     def is_open(self) -> bool:
         """Whether there is a draft."""
-        kinds = [e.event for e in self.events if e.event in {"create", "publish", "discard"}]
-        return bool(kinds) and kinds[-1] == "create"
+        return bool(self.events) and self.ended_by is None
+
+    @property
+    def ended_by(self) -> EventKind | None:
+        """What ended the last draft; None while there is one, or where there was none."""
+        last = self.events[-1].event if self.events else None
+        return last if last in {"publish", "discard"} else None
 
     @property
     def is_published(self) -> bool:

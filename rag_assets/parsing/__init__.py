@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rag_assets.parsing.pdf.printed import boxes_of, printed_span, printed_text
     from rag_assets.parsing.plain.encodings import decode_text
     from rag_assets.parsing.pool import observe_parses, parse_files, worker_started_ahead
+    from rag_assets.parsing.process import WorkerDiedError, WorkerProcess, WorkerTimeoutError
     from rag_assets.parsing.quality import write_quality_report
     from rag_assets.parsing.reasons import PARSE_REASONS
     from rag_assets.parsing.registry import (
@@ -51,6 +52,9 @@ __all__ = [
     "Parser",
     "ParserRegistry",
     "WorkbookSheet",
+    "WorkerDiedError",
+    "WorkerProcess",
+    "WorkerTimeoutError",
     "all_parsers",
     "boxes_of",
     "decode_text",
@@ -117,6 +121,9 @@ __getattr__ = lazy_names(
         "named_thing": "section_titles",
         "observe_parses": "pool",
         "parse_document": "document",
+        "WorkerDiedError": "process",
+        "WorkerProcess": "process",
+        "WorkerTimeoutError": "process",
         "parse_files": "pool",
         "parse_fingerprint": "fingerprints",
         "parsed_digest": "stored",

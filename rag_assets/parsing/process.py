@@ -138,6 +138,28 @@ class WorkerProcess:
         self._remove_leavings(job.folder)
         return failed_report(job, reader, failure, time.monotonic() - started), False
 
+    def call(self, function: str, arguments: dict[str, Any]) -> Any:
+        """Return what a function of ours returns, called there under the limits of the settings.
+
+        Args:
+            function: `module:name`; what it takes and returns is JSON.
+
+        Raises:
+            WorkerTimeoutError: it took longer than a document may; so too the next.
+            WorkerDiedError: it harmed the process, for instance for want of memory.
+        """
+        seconds = self._settings.seconds_per_document
+        try:
+            self.wait_until_ready()
+            self._send({"call": function, "arguments": arguments, "seconds": seconds})
+            return self._receive(time.monotonic() + seconds)["value"]
+        except (WorkerTimeoutError, WorkerDiedError):
+            self.kill_process()
+            raise
+        except BrokenPipeError as error:
+            self.kill_process()
+            raise WorkerDiedError from error
+
     @property
     def is_alive(self) -> bool:
         """Whether another job can be sent."""

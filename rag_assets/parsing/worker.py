@@ -5,6 +5,7 @@ document that never comes back to Python is ended by the limit on processor time
 """
 
 import dataclasses
+import importlib
 import json
 import math
 import os
@@ -94,7 +95,14 @@ def main() -> None:
     threading.Thread(target=_read_jobs, args=(channel, jobs), daemon=True).start()
     channel.send("ready")
     while True:
-        job = ParseJob.from_message(jobs.get())
+        message = jobs.get()
+        if "call" in message:
+            _limit_processor_time(message["seconds"])
+            module, name = message["call"].split(":")
+            value = getattr(importlib.import_module(module), name)(**message["arguments"])
+            channel.send("result", value=value)
+            continue
+        job = ParseJob.from_message(message)
         _limit_processor_time(settings.seconds_per_document)
         try:
             report, reused = _perform(job, settings, channel)
@@ -107,7 +115,8 @@ def main() -> None:
 def _read_jobs(channel: _Channel, jobs: "queue.SimpleQueue[dict[str, Any]]") -> None:
     folder = None
     while (message := channel.receive()) is not None:
-        folder = ParseJob.from_message(message).folder
+        if "call" not in message:
+            folder = ParseJob.from_message(message).folder
         jobs.put(message)
     # The parent is gone: nobody waits for the document at hand. Files are written whole or not.
     try:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any, Self
 
-from rag_assets.model import PublicationError, UsageError
+from rag_assets.model import PublicationError, UsageError, require_question
 from rag_assets.publishing import look_since_publication, removed_documents, vectors_to_come
 from rag_assets.retrieval.filter_values import check_filter_values
 from rag_assets.retrieval.filters import REFERENCES, SearchFilters
@@ -187,8 +187,7 @@ class Retriever:
         """
         if not self.readers:
             raise UsageError("the retriever is not open: use it as `with Retriever(…) as …`.")
-        if not any(character.isalnum() for character in text):
-            raise UsageError("the question has no text. Write a question with words in it.")
+        require_question(text)
         settings, manifests = settings or self.settings, self.manifests
         if top_k is not None:
             if top_k < 1:

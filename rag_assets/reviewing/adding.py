@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rag_assets.model import UsageError, drop_controls, hash_bytes
 from rag_assets.reviewing.editing import LONGEST, TEXT_SUFFIXES, log_revision
-from rag_assets.storage import Notify, hold_lock, write_bytes
+from rag_assets.storage import Notify, hold_lock, rewrite_bytes
 from rag_assets.workspace import Workspace
 
 
@@ -50,7 +50,7 @@ def add_passage(
         # An empty line before it, none more than that.
         gap = "" if not text.strip() else end * (2 - min(2, _ends(text)))
         new = data + f"{gap}{added}{end}".encode()
-        write_bytes(path.resolve(), new)
+        rewrite_bytes(path.resolve(), new)
         log_revision(
             workspace, path, "", added, (hash_bytes(data), hash_bytes(new)), by, at, "passage"
         )

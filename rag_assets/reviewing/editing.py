@@ -11,7 +11,7 @@ from rag_assets.model import (
     drop_controls,
     hash_bytes,
 )
-from rag_assets.storage import Notify, append_log, explained_errors, hold_lock, write_bytes
+from rag_assets.storage import Notify, append_log, explained_errors, hold_lock, rewrite_bytes
 from rag_assets.workspace import Workspace
 
 # Characters; what is longer is no sentence.
@@ -74,7 +74,7 @@ def replace_sentence(
                 "the sentence as it is now, and edit it again."
             )
         new = _replaced(path, data, edit, after)
-        write_bytes(path.resolve(), new)
+        rewrite_bytes(path.resolve(), new)
         log_revision(
             workspace, path, edit.before, after, (edit.digest, hash_bytes(new)), by, at, "sentence"
         )

@@ -97,9 +97,11 @@ class CodeServer:
         command = ["dagster", "code-server", "start"]
         command += ["--socket", str(self.socket), "--module-name", MODULE]
         command += ["--location-name", LOCATION, "--log-level", "warning"]
+        # Dagster puts this folder first where modules are looked for; else the workspace's.
+        command += ["--working-directory", str(self.socket.parent)]
         # Else it would start `dagster` of the PATH, which may be another installation's.
         command += ["--use-python-environment-entry-point", "--inject-env-vars-from-instance"]
-        self._process = start_module(command, self._folder)
+        self._process = start_module(command, self._folder, first=self.socket.parent)
 
     def _lives(self, process: "subprocess.Popen[bytes]") -> bool:
         if process.poll() is not None:
@@ -117,16 +119,29 @@ def _is_living(process: psutil.Process) -> bool:
     return is_living
 
 
-def start_module(arguments: Sequence[str], folder: Path) -> "subprocess.Popen[bytes]":
+def start_module(
+    arguments: Sequence[str], folder: Path, first: Path | None = None
+) -> "subprocess.Popen[bytes]":
     """Start a module with arguments, out of the reach of the terminal's Ctrl-C.
 
     Ctrl-C reaches `rag ui` alone, which then ends its processes in order, each asked once. Where
     `rag ui` is killed they end by themselves: `rag_assets.running.attended` watches the pipe.
+
+    Args:
+        folder: where it runs; nothing is imported from there.
+        first: put before PYTHONPATH: Dagster takes the first place where modules are looked for
+            away while it loads definitions.
     """
+    searched = [str(first or ""), os.environ.get("PYTHONPATH", "")]
     return subprocess.Popen(
-        [sys.executable, "-m", "rag_assets.running.attended", *arguments],
+        [sys.executable, "-P", "-m", "rag_assets.running.attended", *arguments],
         cwd=folder,
-        env=os.environ.copy(),
+        # -P for what Dagster starts in turn: code servers and runs.
+        env={
+            **os.environ,
+            "PYTHONSAFEPATH": "1",
+            "PYTHONPATH": os.pathsep.join(filter(None, searched)),
+        },
         stdin=subprocess.PIPE,
         process_group=0,
     )

@@ -4,6 +4,7 @@ import errno
 import os
 import secrets
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -125,6 +126,15 @@ def remove_folder(path: Path) -> None:
     doomed = path.parent / temporary_name()
     path.rename(doomed)
     shutil.rmtree(doomed)
+
+
+def rewrite_bytes(target: Path, data: bytes) -> None:
+    """Write `data` in place of a person's file, whole or not at all; its permissions stay."""
+    mode = target.stat().st_mode
+    with replace_file(target) as temporary:
+        temporary.touch(PRIVATE_MODE)
+        temporary.write_bytes(data)
+        temporary.chmod(stat.S_IMODE(mode))
 
 
 def write_text(target: Path, text: str) -> None:

@@ -11,7 +11,7 @@ from rag_assets.tracing.manifests import (
     find_builds,
     write_build_manifest,
 )
-from rag_assets.tracing.querying import open_sql
+from rag_assets.tracing.querying import open_sql, run_sql
 from rag_assets.tracing.rendering import chain_to_json, render_chain, render_overview
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ __all__ = [
     "open_sql",
     "render_chain",
     "render_overview",
+    "run_sql",
     "trace",
     "write_build_manifest",
     "write_health_report",

@@ -1,10 +1,11 @@
 """SQL over everything: catalogues of all namespaces, packs, verdicts, claims, runs, lineage."""
 
+import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any  # Any: values of SQL
 
 from rag_assets.editing import read_histories
-from rag_assets.model import PublicationError
+from rag_assets.model import PublicationError, UsageError
 from rag_assets.publishing.catalogue import attach_catalogues, catalogue_name, seal
 from rag_assets.storage import current_folder, match_keys, read_pointer
 from rag_assets.tracing.laboratory_tables import create_laboratory_tables
@@ -15,6 +16,8 @@ from rag_assets.workspace import Workspace
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+# All are held in memory.
+_MOST_ROWS = 1_000_000
 # name → (files below the workspace, what stands there when there are none, the query)
 _OUTPUTS = {
     "runs": ("meta/query_runs/*.json", "query_id VARCHAR", "SELECT * FROM {files}"),
@@ -88,6 +91,71 @@ def open_sql(
         connection.close()
         raise
     return connection
+
+
+def run_sql(
+    connection: "DuckDBPyConnection", statement: str, seconds: float
+) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Return the columns and rows of one statement that reads.
+
+    Ctrl-C ends it, and the time limit: a query can be endless.
+
+    Raises:
+        UsageError: it is no such statement, takes too long or returns too many rows.
+        KeyboardInterrupt: a person has ended it.
+    """
+    import duckdb
+
+    ended = threading.Event()
+    found: list[tuple[list[str], list[tuple[Any, ...]]]] = []
+    failed: list[Exception] = []
+
+    def run() -> None:
+        try:
+            found.append(_run(connection, statement))
+        except Exception as error:  # noqa: BLE001 - raised again below
+            failed.append(error)
+        finally:
+            ended.set()
+
+    # In a thread: while DuckDB works, Python in this one would not see a Ctrl-C.
+    thread = threading.Thread(target=run, name="sql", daemon=True)
+    thread.start()
+    is_late = False
+    try:
+        is_late = not ended.wait(seconds)
+    finally:
+        if not ended.is_set():
+            connection.interrupt()
+            thread.join()
+    if is_late:
+        raise UsageError(
+            f"SQL: the statement took longer than {seconds:g} s and was ended. Narrow it with "
+            "WHERE or LIMIT, or give it more time (--seconds)."
+        )
+    for error in failed:
+        if isinstance(error, duckdb.Error):
+            raise UsageError(f"SQL: {error}") from error
+        raise error
+    return found[0]
+
+
+def _run(
+    connection: "DuckDBPyConnection", statement: str
+) -> tuple[list[str], list[tuple[Any, ...]]]:
+    import duckdb
+
+    parsed = connection.extract_statements(statement)
+    # Says it in a sentence; that nothing is written is the connection's own doing.
+    if [each.type for each in parsed] != [duckdb.StatementType.SELECT]:
+        raise UsageError("SQL: write one statement that reads: SELECT, FROM or DESCRIBE.")
+    relation = connection.sql(statement)
+    if relation is None:
+        raise UsageError("the statement returns no rows; write a SELECT.")
+    rows = relation.limit(_MOST_ROWS + 1).fetchall()
+    if len(rows) > _MOST_ROWS:
+        raise UsageError(f"SQL: more than {_MOST_ROWS} rows. Add a LIMIT, or count them.")
+    return relation.columns, rows
 
 
 def _load_outputs(connection: "DuckDBPyConnection", workspace: Workspace) -> None:

@@ -32,7 +32,7 @@ def visit(workspace: Workspace) -> Iterator[TestClient]:
     base = "http://127.0.0.1:80"
     headers = {"Origin": base, "Host": "127.0.0.1:80", "X-Desk-Form": desk.door.form_token}
     with TestClient(build_application(desk), base_url=base, headers=headers) as client:
-        client.cookies.set(desk.door.cookie, desk.door.token)
+        client.cookies.set(desk.door.cookie, desk.door.session)
         yield client
 
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 import pytest
 from fastapi.testclient import TestClient
 
+from rag_assets.desk import build_application
 from rag_assets.desk.guard import own_hosts
 from rag_assets.workspace import Workspace
 from rag_assets.workspace.desk_address import desk_token, forget_desk, note_desk, noted_desk
-from rag_assets_tests.desk.served import MOST_BYTES, serve_desk, visit
+from rag_assets_tests.desk.served import MOST_BYTES, make_desk, serve_desk, visit
 from rag_assets_tests.libraries import make_workspace
 
 
@@ -47,9 +48,43 @@ def test_the_printed_address_gives_the_cookie(client: TestClient, workspace: Wor
     opened = client.get("/open", params={"token": desk_token(workspace), "next": "/ask"})
     assert (opened.status_code, opened.headers["location"]) == (303, "/ask")
     cookie = opened.headers["set-cookie"].lower()
+    # Browsers send it to every port of the host.
+    assert desk_token(workspace).lower() not in cookie
     assert "httponly" in cookie
     assert "samesite=strict" in cookie
     assert client.get("/").status_code == 200
+
+
+def test_a_cookie_opens_the_desk_that_gave_it_alone(workspace: Workspace) -> None:
+    door, other = make_desk(workspace).door, make_desk(workspace, 81).door
+    again = make_desk(workspace).door
+    assert door.cookie != other.cookie
+    assert door.cookie == again.cookie  # the next start takes its place
+    assert len({door.session, other.session, again.session, door.token}) == 4
+    with visit(workspace) as client:
+        client.cookies.clear()
+        for name in (door.cookie, other.cookie):
+            client.cookies.set(name, other.session)
+            assert client.get("/").status_code == 401
+            client.cookies.clear()
+
+
+@pytest.mark.parametrize(
+    "foreign",
+    [
+        "a@b=1; ", "=; ;; ", "\x7f\xe9=\xe9; ", "NAME=wrong; ", 'quoted="a; ', "a=b, c; ",
+        "x" * 20000 + "; ", "desk_language=\xe9; desk_draft=%ff%; ", "NAME; ",
+    ],
+    ids=range(9),
+)  # fmt: skip
+def test_a_foreign_cookie_locks_nobody_out(workspace: Workspace, foreign: str) -> None:
+    desk = make_desk(workspace)
+    with TestClient(build_application(desk), base_url="http://127.0.0.1:80") as client:
+        own = f"{desk.door.cookie}={desk.door.session}"
+        named = foreign.replace("NAME", desk.door.cookie)
+        for cookie in (f"{named}{own}", f"{own}; {named}"):
+            headers = {"Host": "127.0.0.1:80", "Cookie": cookie.encode("latin-1")}
+            assert client.get("/", headers=headers).status_code == 200
 
 
 @pytest.mark.parametrize("target", ["//elsewhere.org", "/\\elsewhere.org", "https://elsewhere.org"])
@@ -111,7 +146,7 @@ def test_a_body_that_does_not_say_its_length_is_bounded(workspace: Workspace) ->
         with socket.create_connection((host, int(port))) as line:
             line.sendall(
                 f"POST /language HTTP/1.1\r\nHost: {host}:{port}\r\nOrigin: {address.url}\r\n"
-                f"Cookie: {desk.door.cookie}={desk.door.token}\r\n"
+                f"Cookie: {desk.door.cookie}={desk.door.session}\r\n"
                 "Content-Type: application/x-www-form-urlencoded\r\n"
                 "Transfer-Encoding: chunked\r\n\r\n".encode()
             )

@@ -1,5 +1,6 @@
 """The review page in a browser, on the draft of the samples: keys alone, no script, two windows."""
 
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -89,6 +90,33 @@ def test_a_draft_is_judged_by_keys_alone(page: Page, workspace: Workspace) -> No
     kept = judgements_of(workspace).every
     assert [one.decision for one in kept] == ["supported", "unsupported", "needs_work", "withdrawn"]
     assert (kept[2].comment, kept[2].by) == ("says it of rooms, j k n", "Ada")
+
+
+def test_what_is_typed_into_a_field_decides_nothing(page: Page, workspace: Workspace) -> None:
+    words = page.locator("#words")
+    # Twice: a browser gives the focus to a field that opens once a page.
+    for typed, then in (("PS and BOP", "2 of"), ("a w x s u", "3 of")):
+        page.keyboard.press("o")
+        page.keyboard.type(typed)  # at once, as one types; the panel is still on its way
+        expect(words).to_have_value(typed)
+        page.keyboard.press("Enter")
+        page.keyboard.type(" a")
+        expect(page.locator("#item")).not_to_have_attribute("aria-busy", "true")
+        page.keyboard.press("Escape")
+        press(page, "j", f"{then} 23, 23 open")
+    page.keyboard.press("e")
+    page.keyboard.type("a w x ")
+    expect(page.locator("#after")).to_have_value(re.compile("a w x "))
+    page.keyboard.press("Escape")
+    assert decisions(workspace) == []
+
+
+def test_a_key_counts_for_what_is_shown(page: Page, workspace: Workspace) -> None:
+    # The second is pressed before the next item is there to be seen.
+    page.keyboard.type("aa")
+    expect(place(page)).to_contain_text("2 of 23, 22 open")
+    page.reload()
+    assert decisions(workspace) == ["supported"]
 
 
 def test_the_evidence_is_marked_on_the_page_of_the_source(page: Page) -> None:

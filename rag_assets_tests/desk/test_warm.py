@@ -1,15 +1,26 @@
 """Commands and a desk: `rag query` and `rag ask` say the same with one and without."""
 
-from collections.abc import Iterator
+import threading
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from click.testing import CliRunner, Result
 
+from rag_assets import __version__
 from rag_assets.cli.main import build_cli
 from rag_assets.desk.client import DeskClient
-from rag_assets.model import ConfigurationError
+from rag_assets.model import ConfigurationError, StorageError
 from rag_assets.workspace import Workspace
-from rag_assets.workspace.desk_address import forget_desk, note_desk
+from rag_assets.workspace.desk_address import (
+    DeskAddress,
+    desk_token,
+    forget_desk,
+    note_desk,
+    prove,
+)
 from rag_assets_tests.desk.served import Served, serve_desk
 from rag_assets_tests.libraries import build, make_workspace
 
@@ -58,9 +69,8 @@ def test_a_command_says_the_same_with_a_desk(
     alone = run(workspace, *command)
     assert (beside.exit_code, beside.stdout) == (alone.exit_code, alone.stdout)
     assert beside.stderr == alone.stderr
-    assert requests - before == (
-        1 if "nowhere" in command else 2
-    )  # which version; and the question
+    # It proves itself to who looks for it, and to who asks; and the question.
+    assert requests - before == (1 if "nowhere" in command else 3)
     assert served.server.server_state.total_requests == requests
 
 
@@ -77,8 +87,89 @@ def test_a_desk_of_another_version_is_not_asked(
     workspace: Workspace, served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert DeskClient.find(workspace) is not None
-    monkeypatch.setattr(DeskClient, "_request", lambda *_: {"version": "0.0.0"})
+    monkeypatch.setattr("rag_assets.desk.home.prove", lambda *said: prove(*said).replace("0", "1"))
     assert DeskClient.find(workspace) is None
+
+
+@contextmanager
+def stranger(answer: Callable[[str], str]) -> Iterator[tuple[str, list[str]]]:
+    """Serve whatever `answer` makes of a request; yield the address and what was received."""
+    received: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            length = int(self.headers.get("Content-Length", 0))
+            received.append(f"{self.path} {self.headers} {self.rfile.read(length).decode()}")
+            said = answer(self.path).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(said)))
+            self.end_headers()
+            self.wfile.write(said)
+
+        do_POST = do_GET  # noqa: N815 - the name that the server calls
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", received
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@pytest.mark.parametrize("said", ['{"version": "VERSION"}', "0" * 64, "x" * 100_000, "é", ""])
+def test_who_took_the_port_gets_neither_token_nor_question(workspace: Workspace, said: str) -> None:
+    with stranger(lambda _: said.replace("VERSION", __version__)) as (address, received):
+        note_desk(workspace, address, 0)
+        asked = run(workspace, "query", QUESTION)
+        shown = run(workspace, "desk", "--address")
+        forget_desk(workspace, 0)
+    assert asked.exit_code == 0, asked.output
+    assert (shown.exit_code, "no desk serves" in shown.stderr) == (3, True)
+    assert received
+    assert not [each for each in received if desk_token(workspace) in each or "green" in each]
+
+
+def test_who_passes_the_challenge_on_proves_nothing(workspace: Workspace, served: Served) -> None:
+    def passed_on(path: str) -> str:
+        with urllib.request.urlopen(f"{served.address.url}{path}") as answer:  # noqa: S310 - of ours
+            return str(answer.read(), "ascii")
+
+    with stranger(passed_on) as (address, received):
+        note_desk(workspace, address, 0)
+        assert DeskClient.find(workspace) is None
+        forget_desk(workspace, 0)
+    assert "challenge" in received[0]
+
+
+STORED = {
+    "json_file": "outputs/a.json", "markdown": "outputs/a.md", "html": None, "is_new": True,
+    "key": "a", "seconds": 1.0, "said": [], "told": [],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"json_file": "../elsewhere.json"}, {"json_file": "/etc/passwd"}, {"json_file": ".env"},
+        {"key": "../../../elsewhere"}, {"key": ""},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_comes_back_is_checked(
+    workspace: Workspace, changed: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = DeskClient(workspace, DeskAddress("http://127.0.0.1:1", 1, "token"))
+    monkeypatch.setattr(client, "_request", lambda *_: STORED | changed)
+    with pytest.raises(StorageError, match="none of the outputs of this workspace"):
+        client.query(lambda _: None, question=QUESTION)
 
 
 def test_a_desk_follows_the_settings(workspace: Workspace, served: Served) -> None:

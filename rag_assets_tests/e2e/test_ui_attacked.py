@@ -22,8 +22,10 @@ from rag_assets_tests.e2e.browsing import (
     browse,
     serve,
 )
+from rag_assets_tests.e2e.test_ui_ended import JOB, LAUNCH
 from rag_assets_tests.e2e.workspaces import marked_processes
 from rag_assets_tests.libraries import make_workspace
+from rag_assets_tests.shadows import imported_from, plant_shadows
 
 pytestmark = [
     pytest.mark.slow,
@@ -50,6 +52,9 @@ NAME = "![a](b) <img src=x>`` [c](d).md"
 HISTORY = """{ assetOrError(assetKey: {path: ["thesis", "inventory"]}) {
   ... on Asset { assetMaterializations(limit: 5) { runId } } } }"""
 
+ENDED = """{ runsOrError(filter: {statuses: [SUCCESS], pipelineName: "__ASSET_JOB"}) {
+  ... on Runs { results { runId } } } }"""
+
 
 @pytest.fixture(scope="module")
 def namespace(tmp_path_factory: pytest.TempPathFactory) -> Namespace:
@@ -61,6 +66,7 @@ def namespace(tmp_path_factory: pytest.TempPathFactory) -> Namespace:
         patch.setenv("DAGSTER_HOME", str(workspace.dagster_home))
         outcome = materialize_stages(workspace.namespace("thesis"), STAGES)
     assert outcome.is_success, outcome.errors
+    plant_shadows(root)
     return Workspace.open(root).namespace("thesis")
 
 
@@ -174,6 +180,13 @@ def test_a_code_server_that_was_killed_is_started_again(server: Server, which: s
 
     server.wait("the code server", is_back, 240)
     assert "The code server died and is started again" in server.log.read_text(encoding="utf-8")
+
+
+def test_modules_of_the_workspace_are_not_imported(server: Server, namespace: Namespace) -> None:
+    launched = server.ask(LAUNCH, job=JOB)["launchPipelineExecution"]
+    assert launched["__typename"] == "LaunchRunSuccess", launched
+    server.wait("the run", lambda: server.ask(ENDED)["runsOrError"]["results"], 240)
+    assert imported_from(namespace.workspace.root) == []
 
 
 def test_a_program_of_the_user_may_still_wipe(server: Server) -> None:

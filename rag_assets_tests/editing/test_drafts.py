@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from rag_assets.auditing.published import open_published
 from rag_assets.cli.main import build_cli
-from rag_assets.editing import has_stale_edits
+from rag_assets.editing import DraftEditor, has_stale_edits
 from rag_assets.editing.journal import journal_key, read_history
 from rag_assets.embedding import model_fingerprints
 from rag_assets.evidence.making import make_pack
@@ -160,6 +160,7 @@ def test_undo_is_an_operation_and_keeps_what_others_build_on(namespace: Namespac
 REFUSED = [
     (lambda e: e.edit_text(0, " \n"), "is empty"),
     (lambda e: e.edit_text(0, e.draft().chunks[0].text), "this text already"),
+    (lambda e: e.edit_text(0, "long " * 20_000), "at most 50000"),
     (lambda e: e.split_at(0, 0), "must be inside"),
     (lambda e: e.merge_with_next(len(e.draft().chunks) - 1), "last chunk"),
     (lambda e: e.move_after(0, 0), "beside itself"),
@@ -169,6 +170,25 @@ REFUSED = [
     (lambda e: e.create(), "has a draft already"),
     (lambda e: e.publish(), "changes nothing"),
 ]
+
+
+@pytest.mark.parametrize("end", ["publish", "discard"])
+def test_ending_a_draft_again_enters_nothing(namespace: Namespace, end: str) -> None:
+    editor = open_editor(namespace, "roofs")
+    with pytest.raises(UsageError, match="has no draft"):
+        getattr(editor, end)()
+    editor.create()
+    editor.edit_text(0, "Zebras keep cool.")
+    getattr(editor, end)()
+    for seen in (2, 3, None):  # a command that is repeated names the revision of before
+        again = DraftEditor(namespace, "roofs", by="ann", revision=seen)
+        getattr(again, end)()
+        assert again.history.revision == 3
+    with pytest.raises(DraftMovedError):
+        DraftEditor(namespace, "roofs", by="bob", revision=2)
+    other = {"publish": "discard", "discard": "publish"}[end]
+    with pytest.raises(UsageError, match="has no draft"):
+        getattr(again, other)()
 
 
 def test_what_cannot_be_done_is_refused_and_written_nowhere(namespace: Namespace) -> None:

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from rag_assets.evidence import EvidencePack, Question, ask, make_pack
+from rag_assets.evidence import EvidencePack, Question, ask, make_pack, pictures
 from rag_assets.evidence.page import render_page
-from rag_assets.evidence.pictures import PagePictures
+from rag_assets.evidence.pictures import Drawing, PagePictures, draw_in_worker
+from rag_assets.parsing import WorkerProcess
 from rag_assets.workspace import Workspace
 from rag_assets_tests.libraries import write_raw
 
@@ -72,13 +73,69 @@ def test_page_that_is_drawn_twice_is_rendered_once(
         rendered.append(self.number)
         return draw(self, **options)
 
+    class Here:
+        """Calls in this process, where drawing can be counted."""
+
+        def call(self, _function: str, arguments: dict[str, Any]) -> Any:
+            return draw_in_worker(**arguments)
+
+        def close(self) -> None:
+            """Have nothing to close."""
+
+        is_alive = True
+
     monkeypatch.setattr(pymupdf.Page, "get_pixmap", counted)
+    monkeypatch.setattr(Drawing, "_ready", lambda _: Here())
     item = next(item for item in pack.items if item.doc_uid == "roofs")
     source = next(source for source in pack.sources if source.doc_uid == "roofs")
     with PagePictures(library) as pictures:
         first, again = pictures.draw(item, source), pictures.draw(item, source)
     assert first == again
     assert len(rendered) == 1
+
+
+@pytest.mark.parametrize(
+    ("limits", "why"),
+    [({"_SECONDS": 0.5}, "takes longer than 0.5 s"), ({"_MEGABYTES": 256}, "more than 256 MB")],
+    ids=["time", "memory"],
+)
+def test_a_page_that_harms_is_refused_and_the_others_are_drawn(
+    own: Workspace, monkeypatch: pytest.MonkeyPatch, limits: dict[str, float], why: str
+) -> None:
+    for name, value in limits.items():
+        monkeypatch.setattr(pictures, name, value)
+    pack = make_pack(own, QUESTION)
+    source = next(source for source in pack.sources if source.doc_uid == "roofs")
+    asked = (source.namespace, source.content_hash)
+    harm = f"{__name__}:{'wait' if '_SECONDS' in limits else 'fill'}"
+    drawing = Drawing(own)
+    try:
+        drawing._ready().wait_until_ready()
+        call = WorkerProcess.call
+        monkeypatch.setattr(WorkerProcess, "call", lambda self, _, given: call(self, harm, given))
+        assert why in drawing.draw(*asked, 1)
+        monkeypatch.setattr(WorkerProcess, "call", call)
+        monkeypatch.setattr(pictures, "_SECONDS", 60.0)
+        assert why in drawing.draw(*asked, 1)  # remembered: it is not tried at every look
+        assert (
+            drawing.draw(*asked, 99)
+            == "No picture: page 99 cannot be drawn (page 98 not in document)."
+        )
+    finally:
+        drawing.close()
+
+
+def wait(**_: object) -> None:
+    """Draw without end."""
+    while True:
+        pass
+
+
+def fill(**_: object) -> None:
+    """Take all memory."""
+    taken = []
+    while True:
+        taken.append(bytearray(10_000_000))
 
 
 def test_file_that_was_changed_since_is_not_drawn_and_this_is_said(own: Workspace) -> None:

@@ -1,6 +1,8 @@
 """Models come whole or not at all, from wheels, a file, a folder or a pinned revision."""
 
 import hashlib
+import os
+import subprocess
 import zipfile
 from collections import namedtuple
 from pathlib import Path
@@ -245,3 +247,17 @@ def test_the_parts_of_every_known_model_are_all_its_bytes() -> None:
     for model in known_models().values():
         assert sum(part.size for part in model.wheels) == model.size
         assert len({part.package for part in model.wheels}) == len(model.wheels)
+
+
+def test_what_a_killed_download_left_is_removed_by_the_next(
+    tiny: KnownModel, tmp_path: Path
+) -> None:
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    left = tmp_path / NAME / f".tmp-{dead.pid}-0a0b0c0d"
+    left.mkdir(parents=True)
+    (left / "part1.whl").write_bytes(b"x" * 1000)
+    other = tmp_path / NAME / f".tmp-{os.getpid()}-0a0b0c0d"
+    other.mkdir()
+    add_from_wheels(tmp_path, NAME, silent, fetch=Index(PARTS))
+    assert (left.exists(), other.exists()) == (False, True)

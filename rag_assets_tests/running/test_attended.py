@@ -4,6 +4,8 @@ import os
 import signal
 from pathlib import Path
 
+import pytest
+
 from rag_assets.running.code_server import start_module
 
 WAITS = """
@@ -21,8 +23,11 @@ except KeyboardInterrupt:
 """
 
 
-def test_a_module_and_its_children_are_interrupted_when_the_pipe_ends(tmp_path: Path) -> None:
+def test_a_module_and_its_children_are_interrupted_when_the_pipe_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "waits.py").write_text(WAITS)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))  # nothing is imported from where it runs
     fifo = tmp_path / "said"
     os.mkfifo(fifo)
     process = start_module(["waits", str(fifo)], tmp_path)

@@ -1,6 +1,8 @@
 """SQL from anybody reads what is published and nothing else, and writes nothing."""
 
 import re
+import signal
+import threading
 from pathlib import Path
 
 import duckdb
@@ -10,9 +12,10 @@ from rag_assets.auditing import audit_citations
 from rag_assets.auditing.claims import audit_claims
 from rag_assets.evidence import Question, ask
 from rag_assets.lab import init_laboratory
+from rag_assets.model import UsageError
 from rag_assets.publishing.catalogue import catalogue_name
 from rag_assets.storage import current_folder
-from rag_assets.tracing import open_sql
+from rag_assets.tracing import open_sql, run_sql
 from rag_assets.workspace import Workspace, override_metadata
 from rag_assets_tests.editing.drafting import open_editor
 from rag_assets_tests.libraries import HASHING, build, make_workspace
@@ -201,3 +204,24 @@ def test_a_damaged_output_harms_its_own_table_alone(workspace: Workspace) -> Non
                     connection.execute(f"SELECT * FROM {table}").fetchall()
     finally:
         broken.unlink()
+
+
+ENDLESS = "SELECT count(*) FROM range(1000000000000) a, range(1000000) b WHERE a.range % 7 = 3"
+
+
+def test_an_endless_query_ends_after_its_time(workspace: Workspace) -> None:
+    with open_sql(workspace) as connection:
+        with pytest.raises(UsageError, match=r"longer than 0.1 s and was ended.*--seconds"):
+            run_sql(connection, ENDLESS, 0.1)
+        assert run_sql(connection, "SELECT 1 AS one", 60) == (["one"], [(1,)])
+        with pytest.raises(UsageError, match="Add a LIMIT"):
+            run_sql(connection, "FROM range(2000000)", 60)
+
+
+def test_an_endless_query_ends_when_a_person_ends_it(workspace: Workspace) -> None:
+    with open_sql(workspace) as connection:
+        with pytest.raises(KeyboardInterrupt):
+            main = threading.get_ident()
+            threading.Timer(0.1, signal.pthread_kill, (main, signal.SIGINT)).start()
+            run_sql(connection, ENDLESS, 600)
+        assert run_sql(connection, "SELECT 1 AS one", 60) == (["one"], [(1,)])

@@ -29,7 +29,7 @@ from rag_assets.answering.quotes import share_of_words
 from rag_assets.answering.record import AnswerReader, Mode
 from rag_assets.answering.sound import require_sound_parts
 from rag_assets.llm import Budget, ChatModel, load_prompt
-from rag_assets.model import DamagedFileError, UsageError, hash_fields
+from rag_assets.model import DamagedFileError, hash_fields, require_question
 from rag_assets.parsing import read_parsed
 from rag_assets.publishing import build_id_of
 from rag_assets.retrieval import Publications
@@ -84,8 +84,7 @@ def answer_statutes(
     """
     from rag_assets.statutes import LawShelf
 
-    if not any(map(str.isalnum, asked.question)):
-        raise UsageError("the question has no text. Write a question with words in it.")
+    require_question(asked.question)
     readers = {reader.namespace: reader for reader in retriever.readers}
     day = date.fromisoformat(asked.as_of)
     shelf = LawShelf(Publications(retriever.workspace, readers), day)

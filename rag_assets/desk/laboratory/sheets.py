@@ -1,13 +1,12 @@
 """Rows as a file that a spreadsheet opens: CSV, or a workbook of one sheet."""
 
-import csv
 import io
 import zipfile
 from collections.abc import Sequence
 from xml.sax.saxutils import escape
 
-Cell = str | float | None
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+from rag_assets.model import Cell, write_csv
+
 _PARTS = {
     "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/'
     'content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.'
@@ -31,15 +30,8 @@ _DAY = (1980, 1, 1, 0, 0, 0)
 
 
 def to_csv(rows: Sequence[Sequence[Cell]]) -> bytes:
-    """Return rows as CSV in UTF-8 with the mark by which spreadsheets know it.
-
-    A text that a spreadsheet would take for a formula begins with an apostrophe.
-    """
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\r\n")
-    for row in rows:
-        writer.writerow([_plain(cell) for cell in row])
-    return ("\ufeff" + out.getvalue()).encode()
+    """Return rows as CSV in UTF-8 with the mark by which spreadsheets know it."""
+    return ("\ufeff" + write_csv(rows, "\r\n")).encode()
 
 
 def to_xlsx(rows: Sequence[Sequence[Cell]]) -> bytes:
@@ -58,12 +50,6 @@ def to_xlsx(rows: Sequence[Sequence[Cell]]) -> bytes:
         for name, text in {**_PARTS, "xl/worksheets/sheet1.xml": sheet}.items():
             archive.writestr(zipfile.ZipInfo(name, _DAY), f"{_HEAD}{text}")
     return out.getvalue()
-
-
-def _plain(cell: Cell) -> str:
-    if isinstance(cell, str):
-        return f"'{cell}" if cell.startswith(_FORMULA) else cell
-    return "" if cell is None else repr(cell)
 
 
 def _cell(cell: Cell, place: int, row: int) -> str:

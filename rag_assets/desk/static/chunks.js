@@ -6,7 +6,7 @@
   const state = () => document.getElementById("chunkstate").dataset;
   const text = () => document.getElementById("text");
   const isChanged = () => text() && ("unsaved" in text().dataset || text().value !== text().defaultValue);
-  const FIELDS = "input, textarea, select", isBusy = () => panel.hasAttribute("aria-busy");
+  const isBusy = () => panel.hasAttribute("aria-busy");
   const SETTLED_MS = 60, AROUND = 100, EDGE = 20, EDGE_PIXELS = 300;
   let posting = false, waiting = [], shown = state().here, later;
 
@@ -83,7 +83,7 @@
     posting &&= isBusy();
     while (waiting.length && !isBusy())
       // What is typed behind the key that leads into a field is text, no keys.
-      if (document.activeElement.matches(FIELDS)) document.execCommand("insertText", false, waiting.splice(0).join(""));
+      if (document.activeElement.matches(desk.FIELDS)) document.execCommand("insertText", false, waiting.splice(0).join(""));
       else document.body.dispatchEvent(new KeyboardEvent("keydown", { key: waiting.shift(), bubbles: true }));
   }).observe(panel, { attributes: true, attributeFilter: ["aria-busy"] });
 
@@ -93,7 +93,7 @@
       : !inText && event.altKey && { ArrowUp: "up", ArrowDown: "down" }[event.key];
     if (button) document.getElementById(button)?.click();
     else {
-      const isFree = !event.target.closest(FIELDS) && !event.ctrlKey && !event.metaKey;
+      const isFree = !event.target.closest(desk.FIELDS) && !event.ctrlKey && !event.metaKey;
       if (!isFree || !isBusy() || event.key.length > 1 || (!posting && "jk".includes(event.key))) return;
       waiting.push(event.key);
     }

@@ -26,10 +26,12 @@ const desk = {
       // A later request has been sent meanwhile: its answer is the one to show.
       if (turn !== desk.turns[part]) return null;
       if (!answer.ok) { desk.say(text); return null; }
-      const focused = document.activeElement && document.activeElement.id;
-      const focusedHere = target.contains(document.activeElement);
+      const focused = document.activeElement, focusedHere = target.contains(focused);
+      const wasField = focused && focused.matches(desk.FIELDS);
       target.innerHTML = text;
-      if (focusedHere) (document.getElementById(focused) || target.querySelector("[autofocus]") || target).focus();
+      // A field that was opened takes what is typed next; a browser does so on loading alone.
+      const field = target.querySelector("[autofocus]"), same = focusedHere && document.getElementById(focused.id);
+      if (focusedHere || (field && !wasField)) ((wasField && same) || field || same || target).focus();
       desk.say("");
       desk.begin(target);
       target.dispatchEvent(new CustomEvent("desk:swapped", { bubbles: true }));
@@ -42,6 +44,22 @@ const desk = {
     }
   },
   turns: {},
+  FIELDS: "input, textarea, select, [contenteditable]",
+  // What is typed while a block that a person asked for is on its way belongs to a field that opens
+  // there; it presses no key of what the block replaces.
+  asked: new Set(),
+  typed: "",
+  waits: () => [...desk.asked].some((part) => document.getElementById(part).hasAttribute("aria-busy")),
+  async ask(part, url, options) {
+    desk.asked.add(part);
+    const answer = await desk.swap(part, url, options);
+    if (desk.waits()) return answer;
+    desk.asked.clear();
+    if (desk.typed && document.activeElement.matches(desk.FIELDS))
+      document.execCommand("insertText", false, desk.typed);
+    desk.typed = "";
+    return answer;
+  },
   begin(root) {
     for (const list of root.querySelectorAll("[data-stream]")) {
       const source = new EventSource(list.dataset.stream);
@@ -63,7 +81,7 @@ document.addEventListener("click", async (event) => {
   const link = event.target.closest("a[data-part]");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
   event.preventDefault();
-  const answer = await desk.swap(link.dataset.part, link.href);
+  const answer = await desk.ask(link.dataset.part, link.href);
   if (answer && "push" in link.dataset) history.replaceState(null, "", answer.url);
 });
 
@@ -75,14 +93,15 @@ document.addEventListener("submit", async (event) => {
   const reads = form.method === "get";
   const url = new URL(form.action);
   if (reads) url.search = new URLSearchParams(body).toString();
-  const answer = await desk.swap(form.dataset.part, url, reads ? {} : { method: "POST", body });
+  const answer = await desk.ask(form.dataset.part, url, reads ? {} : { method: "POST", body });
   if (answer && "push" in form.dataset) history.replaceState(null, "", answer.url);
 });
 
 document.addEventListener("keydown", (event) => {
-  const field = event.target.closest("input, textarea, select, [contenteditable]");
+  const field = event.target.closest(desk.FIELDS);
   if (event.key === "Escape" && field) { field.blur(); return; }
-  if (field || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (field || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (desk.waits() && event.key.length === 1) { desk.typed += event.key; event.preventDefault(); return; }
   const pressed = [...document.querySelectorAll("[data-key]")].find(
     (each) => each.dataset.key.split(" ").includes(event.key) && !each.disabled,
   );

@@ -19,6 +19,8 @@ _CATALYST = re.compile(
 )
 _SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 _RATIO = re.compile(r"^\d+(?:\.\d+)?\s*[:：/]\s*\d+(?:\.\d+)?$")
+# Each cell becomes several objects: a line of 256 MB took 19.7 GB.
+_MOST_BYTES, _LONGEST_LINE = 20_000_000, 100_000
 _TEXTS = ("pros", "cons", "other", "as_made")
 
 
@@ -116,6 +118,11 @@ def read_sheet(
 def _rows(
     path: Path, settings: ParseSettings, wanted: str | None
 ) -> tuple[str, Sequence[tuple[int, Cells]]]:
+    if (size := path.stat().st_size) > _MOST_BYTES:
+        raise UsageError(
+            f"{path.name} has {size} bytes; a sheet of experiments has at most {_MOST_BYTES}. "
+            "Divide it into several files."
+        )
     data = path.read_bytes()
     if path.suffix.casefold() in {".csv", ".tsv"}:
         return "", list(_records(decode_text(data)[0], is_tab=path.suffix.casefold() == ".tsv"))
@@ -136,7 +143,17 @@ def _rows(
 
 
 def _records(text: str, *, is_tab: bool) -> Iterator[tuple[int, Cells]]:
-    """Yield the filled records of a text with the lines on which they end."""
+    """Yield the filled records of a text with the lines on which they end.
+
+    Raises:
+        UsageError: a line is longer than a row of experiments is.
+    """
+    for number, content in enumerate(text.splitlines(), start=1):
+        if len(content) > _LONGEST_LINE:
+            raise UsageError(
+                f"line {number} has {len(content)} characters; a row of experiments has at most "
+                f"{_LONGEST_LINE}. Is the file a table?"
+            )
     dialect = read_csv_table(text, prefer_tab=is_tab).dialect
     lines = enumerate(text.splitlines(keepends=True)[dialect.skipped_lines :], start=1)
     line = dialect.skipped_lines
