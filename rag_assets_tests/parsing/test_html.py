@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from rag_assets.model import ParsedDocument, ParseFailure
 from rag_assets.parsing import ParseHints, parse_document, sniff_media_type
 from rag_assets.parsing.html.dom import parse_page, visible_pieces
+from rag_assets.parsing.html.visible import leave_unseen
 from rag_assets_tests.parsing.conftest import make_settings
 from rag_assets_tests.parsing.test_any_bytes import assert_keeps_the_contract, parse_or_known_reason
 from rag_assets_tests.parsing.test_real_papers import DATA
@@ -126,6 +127,7 @@ def test_an_image_cuts_no_sentence() -> None:
 def test_what_is_hidden_is_not_read() -> None:
     body = '<p style="display: none">secret one</p><div hidden>secret two</div><script>x</script>'
     page = parse_page(f"<html><body>{body}<p>seen</p></body></html>")
+    leave_unseen(page)
     assert [piece.text for piece in visible_pieces(page)] == ["seen"]
 
 
