@@ -5,6 +5,7 @@ import re
 import pytest
 
 from rag_assets.parsing.raised import lowered, raised, settle_raised
+from rag_assets_tests.parsing.made_up_office import in_paragraph, make_docx, read, word_text
 from rag_assets_tests.parsing.test_html import inner_cuts
 
 
@@ -65,11 +66,11 @@ def test_web_page_keeps_powers_and_notes_apart() -> None:
         ("<mfrac><mn>1</mn><mn>2</mn></mfrac>", "1/2"),
         ("<msqrt><mn>2</mn></msqrt>", "sqrt(2)"),
         ("<mroot><mn>8</mn><mn>3</mn></mroot>", "8^(1/3)"),
-        ("<semantics><mrow><mn>2</mn><mo>=</mo><mn>2</mn></mrow>"
-         '<annotation encoding="application/x-tex">2=2</annotation></semantics>', "2 = 2"),
+        (("<semantics><mrow><mn>2</mn><mo>=</mo><mn>2</mn></mrow>"
+         '<annotation encoding="application/x-tex">2=2</annotation></semantics>'), "2 = 2"),
         ("<msubsup><mi>x</mi><mi>i</mi><mn>2</mn></msubsup>", "$x_i^2$"),
-        ("<semantics><mi>x</mi><annotation encoding='application/x-tex'>\\bar x</annotation>"
-         "</semantics>", "$\\bar x$"),
+        (("<semantics><mi>x</mi><annotation encoding='application/x-tex'>\\bar x</annotation>"
+         "</semantics>"), "$\\bar x$"),
     ],
 )  # fmt: skip
 def test_formula_is_a_line_in_prose_and_in_a_table(formula: str, written: str) -> None:
@@ -80,3 +81,15 @@ def test_formula_is_a_line_in_prose_and_in_a_table(formula: str, written: str) -
     )
     assert cuts[0][2] == f"Here {written} is."
     assert f"| c | {written} |" in cuts[1][2]
+
+
+def test_word_keeps_powers_and_notes_apart() -> None:
+    up, down = '<w:vertAlign w:val="superscript"/>', '<w:vertAlign w:val="subscript"/>'
+    body = in_paragraph(
+        word_text("There were 10"), word_text("−", up), word_text("5", up), word_text(" mol m"),
+        word_text("2", '<w:position w:val="6"/><w:sz w:val="16"/>'), word_text(" in 2015"),
+        word_text("3", '<w:rStyle w:val="Up"/>'), word_text(" with CO"), word_text("2", down),
+    )  # fmt: skip
+    styles = f'<w:style w:type="character" w:styleId="Up"><w:rPr>{up}</w:rPr></w:style>'
+    written = read(make_docx(body, {"styles": styles})).text
+    assert written == "There were 10^-5 mol m^2 in 2015[3] with CO2"

@@ -3,6 +3,13 @@
 import pytest
 
 from rag_assets.model import ParsedDocument
+from rag_assets_tests.parsing.made_up_office import (
+    in_paragraph,
+    make_docx,
+    read,
+    word_paragraph,
+    word_text,
+)
 from rag_assets_tests.parsing.test_html import PROSE, article, parse
 
 SECRET = "Costs fell by 99 percent"
@@ -48,8 +55,8 @@ def test_style_that_hides_text_of_a_page(style: str) -> None:
     [
         "<del>{}</del>", "<s>{}</s>", "<strike>{}</strike>", "<p hidden>{}</p>",
         "<template>{}</template>", "<noscript>{}</noscript>", "<dialog>{}</dialog>",
-        '<font color="#ffffff">{}</font>', '<table bgcolor=black><tr><td><font color=black>{}'
-        "</font></table>", '<div style="visibility:hidden"><p>{}</p></div>',
+        '<font color="#ffffff">{}</font>', ('<table bgcolor=black><tr><td><font color=black>{}'
+        "</font></table>"), '<div style="visibility:hidden"><p>{}</p></div>',
         '<div style="font-size:0"><b>{}</b></div>',
     ],
 )  # fmt: skip
@@ -86,7 +93,7 @@ def test_style_sheet_that_hides_text_of_a_page(rules: str) -> None:
         ('<p style="color:white;background:navy">{}</p>', ""),
         ('<div style="background:#000"><p style="color:#fff">{}</p></div>', ""),
         ('<div style="background:url(x.png)"><p style="color:#fff">{}</p></div>', ""),
-        ('<div class="hero"><p style="color:#fff">{}</p></div>', "<link rel=stylesheet href=x.css>"),
+        ('<div class="hero"><p style="color:#fff">{}</p></div>', "<link rel=stylesheet href=x>"),
         ('<div style="visibility:hidden"><p style="visibility:visible">{}</p></div>', ""),
         ('<div style="font-size:0"><p style="font-size:14px">{}</p></div>', ""),
         ('<p style="color:transparent;background-clip:text">{}</p>', ""),
@@ -103,3 +110,93 @@ def test_label_for_screen_readers_harms_no_page() -> None:
     document = parse(article("", sheet).replace("<main>", '<a class="sr" href="#m">Skip</a><main>'))
     assert document.text == parse(article("")).text
     assert "1 outside of the page or cut to nothing (“Skip”)" in document.warnings[0]
+
+
+BLACK_TEXT = in_paragraph(word_text(SECRET, '<w:color w:val="000000"/>'))
+WHITE_TEXT = in_paragraph(word_text(SECRET, '<w:color w:val="FFFFFF"/>'))
+W14 = 'xmlns:w14="http://schemas.microsoft.com/office/word/2010/wordml"'
+
+
+@pytest.mark.parametrize(
+    "properties",
+    [
+        "<w:vanish/>", "<w:webHidden/>", "<w:strike/>", "<w:dstrike/>", '<w:color w:val="FFFFFF"/>',
+        '<w:color w:val="FDFDFD" w:themeColor="background1"/>', '<w:sz w:val="1"/>',
+        '<w:w w:val="1"/>', '<w:color w:val="FFFF00"/><w:highlight w:val="yellow"/>',
+        '<w:color w:val="112233"/><w:shd w:val="clear" w:fill="112233"/>',
+        f"<w14:textFill {W14}><w14:noFill/></w14:textFill>", '<w:rStyle w:val="Unseen"/>',
+        '<w:rStyle w:val="Derived"/>',
+    ],
+)  # fmt: skip
+def test_run_of_a_word_document_that_is_not_seen(properties: str) -> None:
+    styles = (
+        '<w:style w:type="character" w:styleId="Unseen"><w:rPr><w:vanish/></w:rPr></w:style>'
+        '<w:style w:type="character" w:styleId="Derived"><w:basedOn w:val="Unseen"/></w:style>'
+    )
+    runs = word_text("Costs fell ", properties) + word_text("by 99 percent", properties)
+    document = read(
+        make_docx(in_paragraph(word_text("Seen before "), runs, word_text("and after.")),
+                  {"styles": styles})
+    )  # fmt: skip
+    assert document.text == "Seen before and after."
+    assert_left_out(document)
+    assert "was left out: 1 " in document.warnings[0]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f'<w:p><w:del w:id="1"><w:r><w:delText>{SECRET}</w:delText></w:r></w:del></w:p>',
+        word_paragraph(SECRET, "Hidden"),
+        word_paragraph(SECRET, properties='<w:framePr w:x="-20000" w:y="1"/>'),
+        word_paragraph(SECRET, properties='<w:ind w:left="40000"/>'),
+        (
+            '<w:tbl><w:tr><w:tc><w:tcPr><w:shd w:val="clear" w:fill="000000"/></w:tcPr>'
+            f"{BLACK_TEXT}</w:tc></w:tr></w:tbl>"
+        ),
+        (
+            "<w:p><w:r><w:drawing><wp:anchor><wp:positionH><wp:posOffset>-9999999</wp:posOffset>"
+            "</wp:positionH><a:graphic><a:graphicData><wps:wsp><wps:txbx><w:txbxContent>"
+            f"{word_paragraph(SECRET)}</w:txbxContent></wps:txbx></wps:wsp></a:graphicData></a:graphic>"
+            "</wp:anchor></w:drawing></w:r></w:p>"
+        ),
+        (
+            '<w:p><w:r><w:pict><v:shape style="position:absolute;left:-9999pt"><v:textbox>'
+            f"<w:txbxContent>{word_paragraph(SECRET)}</w:txbxContent></v:textbox></v:shape></w:pict>"
+            "</w:r></w:p>"
+        ),
+    ],
+)
+def test_part_of_a_word_document_that_is_not_seen(body: str) -> None:
+    styles = (
+        '<w:style w:type="paragraph" w:styleId="Hidden"><w:basedOn w:val="Base"/></w:style>'
+        '<w:style w:type="paragraph" w:styleId="Base"><w:rPr><w:color w:val="FFFFFF"/></w:rPr>'
+        "</w:style>"
+    )
+    document = read(make_docx(word_paragraph("Seen.") + body, {"styles": styles}))
+    assert "Seen." in document.text
+    assert_left_out(document)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        in_paragraph(word_text(SECRET, '<w:vanish w:val="0"/><w:strike w:val="false"/>')),
+        f'<w:p><w:ins w:id="1">{word_text(SECRET)}</w:ins></w:p>',
+        in_paragraph(word_text(SECRET, '<w:color w:val="FFFFFF"/><w:highlight w:val="black"/>')),
+        (
+            '<w:tbl><w:tblPr><w:tblStyle w:val="GridTable5Dark"/></w:tblPr><w:tr><w:tc>'
+            f"{WHITE_TEXT}</w:tc></w:tr></w:tbl>"
+        ),
+        (
+            "<w:p><w:r><w:drawing><wp:inline><a:graphic><a:graphicData><wps:wsp><wps:spPr><a:solidFill>"
+            '<a:srgbClr val="1F3864"/></a:solidFill></wps:spPr><wps:txbx><w:txbxContent>'
+            f"{WHITE_TEXT}</w:txbxContent></wps:txbx>"
+            "</wps:wsp></a:graphicData></a:graphic></wp:inline></w:drawing></w:r></w:p>"
+        ),
+    ],
+)
+def test_part_of_a_word_document_that_is_seen(body: str) -> None:
+    document = read(make_docx(body))
+    assert SECRET in document.text
+    assert not document.warnings

@@ -184,6 +184,14 @@ def hides(node: Node, declared: Declarations) -> Kind | None:
     return "place" if _is_out_of_sight(declared) else None
 
 
+def hides_by_style(style: str) -> Kind | None:
+    """Return why nothing can be seen of an element with this `style` attribute."""
+    declared = _declarations(style)
+    if declared.get("visibility") == "hidden":
+        return "hidden"
+    return hides(("", {}), declared)
+
+
 def _is_out_of_sight(declared: Declarations) -> bool:
     is_placed = declared.get("position") in {"absolute", "fixed"}
     is_moved = is_placed or declared.get("position") == "relative"

@@ -103,6 +103,21 @@ class Drawings:
             self._warnings.append(sentence)
 
 
+def alpha_of(fill: "_Element", namespace: str) -> float:
+    """Return how opaque a solid fill is, from 0 to 1.
+
+    Args:
+        fill: the element that holds `solidFill`.
+        namespace: of its elements; in Word's own alpha is what shines through.
+    """
+    alpha = next(fill.iter(namespace + "alpha"), None)
+    if alpha is None:
+        return 1.0
+    value = alpha.get("val") or alpha.get(namespace + "val") or ""
+    share = int(value) / 100_000 if value.isdecimal() and len(value) < 8 else 1.0
+    return share if namespace == A else 1.0 - share
+
+
 def paragraphs_text(element: "_Element") -> str:
     """Return the text of DrawingML paragraphs below `element`, a line each."""
     return "\n".join(
