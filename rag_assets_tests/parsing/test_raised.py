@@ -6,6 +6,7 @@ import pytest
 
 from rag_assets.parsing.raised import lowered, raised, settle_raised
 from rag_assets_tests.parsing.made_up_office import in_paragraph, make_docx, read, word_text
+from rag_assets_tests.parsing.made_up_sheets import make_ods, make_xlsx, sheet_xml
 from rag_assets_tests.parsing.test_html import inner_cuts
 
 
@@ -93,3 +94,27 @@ def test_word_keeps_powers_and_notes_apart() -> None:
     styles = f'<w:style w:type="character" w:styleId="Up"><w:rPr>{up}</w:rPr></w:style>'
     written = read(make_docx(body, {"styles": styles})).text
     assert written == "There were 10^-5 mol m^2 in 2015[3] with CO2"
+
+
+def test_cells_keep_powers_and_notes_apart() -> None:
+    up = '<rPr><vertAlign val="superscript"/></rPr>'
+    rich = (
+        f"<r><t>2.3 × 10</t></r><r>{up}<t>5</t></r><r><t> cells in 2015</t></r><r>{up}<t>3</t></r>"
+    )
+    inline = f"<c t='inlineStr'><is>{rich}</is></c>"
+    rows = sheet_xml([[inline, '<c t="s"><v>0</v></c>']])
+    written = "2.3 × 10^5 cells in 2015[3]"
+    assert (
+        f"{written}; column B: {written}"
+        in read(make_xlsx({"S": rows}, strings=f"<si>{rich}</si>")).text
+    )
+    styles = (
+        '<style:style style:name="up"><style:text-properties text-position="super 58%"/>'
+        "</style:style>"
+    )
+    row = (
+        "<table:table><table:table-row><table:table-cell><text:p>10<text:span "
+        'text:style-name="up">5</text:span> cells</text:p></table:table-cell></table:table-row>'
+        "</table:table>"
+    )
+    assert read(make_ods(row, styles=styles)).text.endswith("10^5 cells")

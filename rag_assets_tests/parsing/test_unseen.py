@@ -10,6 +10,7 @@ from rag_assets_tests.parsing.made_up_office import (
     word_paragraph,
     word_text,
 )
+from rag_assets_tests.parsing.made_up_sheets import MAIN, cell, make_ods, make_xlsx, sheet_xml
 from rag_assets_tests.parsing.test_html import PROSE, article, parse
 
 SECRET = "Costs fell by 99 percent"
@@ -200,3 +201,101 @@ def test_part_of_a_word_document_that_is_seen(body: str) -> None:
     document = read(make_docx(body))
     assert SECRET in document.text
     assert not document.warnings
+
+
+FONTS = (
+    "<font/>", "<font><strike/></font>", '<font><color rgb="FFFFFFFF"/></font>',
+    '<font><color theme="0"/></font>', '<font><sz val="0.5"/></font>', "<font/>",
+    '<font><color rgb="FFFFFFFF"/></font>',
+)  # fmt: skip
+PLAIN = "<fill><patternFill/></fill>"
+DARK = '<fill><patternFill patternType="solid"><fgColor rgb="FF002060"/></patternFill></fill>'
+# By the number of the cell's style: the fonts above, the last but one with a format that shows
+# nothing, the last on a dark ground.
+CELL_STYLES = (
+    f'<styleSheet xmlns="{MAIN}"><numFmts><numFmt numFmtId="200" formatCode=";;;"/></numFmts>'
+    f"<fonts>{''.join(FONTS)}</fonts><fills>{PLAIN + PLAIN + DARK}</fills><cellXfs>"
+    + "".join(
+        f'<xf fontId="{place}" fillId="{2 if place == 6 else 0}" numFmtId="{200 * (place == 5)}"/>'
+        for place in range(len(FONTS))
+    )
+    + "</cellXfs></styleSheet>"
+)
+RICH = "<c t='inlineStr'><is><r><t>Seen {}</t></r><r><rPr>{}</rPr><t>{}</t></r></is></c>"
+
+
+def styled(number: int) -> str:
+    return f'<c s="{number}" t="inlineStr"><is><t>{SECRET}</t></is></c>'
+
+
+def workbook(sheet: str, **more: object) -> ParsedDocument:
+    extra = {"xl/styles.xml": CELL_STYLES}
+    return read(make_xlsx({"S": sheet}, extra=extra, **more))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 4, 5])
+def test_cell_that_is_not_seen(number: int) -> None:
+    assert_left_out(workbook(sheet_xml([["Seen.", styled(number)]])))
+
+
+@pytest.mark.parametrize(
+    "properties", ["<strike/>", '<color rgb="FFFFFFFF"/>', '<sz val="1"/>', '<color theme="0"/>']
+)
+def test_run_of_a_cell_that_is_not_seen(properties: str) -> None:
+    inline = workbook(sheet_xml([[RICH.format("one", properties, SECRET), "b"]]))
+    assert_left_out(inline)
+    assert "Seen one" in inline.text
+    string = f"<si><r><t>Seen</t></r><r><rPr>{properties}</rPr><t>{SECRET}</t></r></si>"
+    assert_left_out(workbook(sheet_xml([['<c t="s"><v>0</v></c>']]), strings=string))
+
+
+def test_hidden_rows_columns_and_sheets_are_left_out() -> None:
+    seen = cell("A1", "Seen.")
+    hidden = cell("B1", SECRET)
+    rows = f'<row r="1">{seen}</row><row r="2" hidden="1">{hidden}</row>'
+    assert_left_out(workbook(sheet_xml([]).replace("<sheetData>", f"<sheetData>{rows}")))
+    columns = '<cols><col min="2" max="3" hidden="1"/></cols><sheetData>'
+    assert_left_out(workbook(sheet_xml([["Seen.", SECRET]]).replace("<sheetData>", columns)))
+    data = make_xlsx(
+        {"A": sheet_xml([["Seen."]]), "B": sheet_xml([[SECRET]])}, states={"B": "veryHidden"}
+    )
+    document = read(data)
+    assert_left_out(document, f"sheet B: {SECRET}")
+    assert document.metadata["sheets"] == "A"
+
+
+def test_white_text_on_a_dark_cell_is_seen() -> None:
+    document = workbook(sheet_xml([["Seen.", styled(6)]]))
+    assert SECRET in document.text
+    assert not document.warnings
+
+
+ODS_STYLES = '<style:style style:name="row"><style:text-properties {}/></style:style>'
+
+
+@pytest.mark.parametrize(
+    "properties",
+    [
+        'style:text-line-through-style="solid"', 'color="#ffffff"', 'text:display="none"',
+        'font-size="0.5pt"',
+    ],
+)  # fmt: skip
+def test_text_of_an_opendocument_sheet_that_is_not_seen(properties: str) -> None:
+    span = f'<text:span text:style-name="row">{SECRET}</text:span>'
+    for inner, style in ((span, ""), (SECRET, ' table:style-name="row"')):
+        row = (
+            "<table:table><table:table-row><table:table-cell><text:p>Seen.</text:p>"
+            f"</table:table-cell><table:table-cell{style}><text:p>{inner}</text:p>"
+            "</table:table-cell></table:table-row></table:table>"
+        )
+        assert_left_out(read(make_ods(row, styles=ODS_STYLES.format(properties))))
+
+
+def test_hidden_rows_and_columns_of_an_opendocument_sheet_are_left_out() -> None:
+    cells = "<table:table-cell><text:p>{}</text:p></table:table-cell>"
+    row = f"<table:table-row>{cells.format('Seen.')}{cells.format(SECRET)}</table:table-row>"
+    column = '<table:table-column/><table:table-column table:visibility="collapse"/>'
+    assert_left_out(read(make_ods(f"<table:table>{column}{row}</table:table>")))
+    hidden = f'<table:table-row table:visibility="filter">{cells.format(SECRET)}</table:table-row>'
+    seen = f"<table:table-row>{cells.format('Seen.')}</table:table-row>"
+    assert_left_out(read(make_ods(f"<table:table>{seen}{hidden}</table:table>")))
