@@ -5,7 +5,14 @@ import re
 import pytest
 
 from rag_assets.parsing.raised import lowered, raised, settle_raised
-from rag_assets_tests.parsing.made_up_office import in_paragraph, make_docx, read, word_text
+from rag_assets_tests.parsing.made_up_office import (
+    in_paragraph,
+    make_docx,
+    make_pptx,
+    read,
+    slide_shape,
+    word_text,
+)
 from rag_assets_tests.parsing.made_up_sheets import make_ods, make_xlsx, sheet_xml
 from rag_assets_tests.parsing.test_html import inner_cuts
 
@@ -118,3 +125,11 @@ def test_cells_keep_powers_and_notes_apart() -> None:
         "</table:table>"
     )
     assert read(make_ods(row, styles=styles)).text.endswith("10^5 cells")
+
+
+def test_slides_keep_powers_and_notes_apart() -> None:
+    up, down = '<a:rPr baseline="30000"/>', '<a:rPr baseline="-25000"/>'
+    runs = (("10", ""), ("-5", up), (" mol of CO", ""), ("2", down), (" in 2015", ""), ("3", up))
+    body = "".join(f"<a:r>{properties}<a:t>{text}</a:t></a:r>" for text, properties in runs)
+    shape = slide_shape("x").replace("<a:r><a:t>x</a:t></a:r>", body)
+    assert read(make_pptx([shape])).text == "10^-5 mol of CO2 in 2015[3]"

@@ -1,12 +1,18 @@
 """What a reader does not see is no evidence: left out of the text in every format, and said."""
 
+import io
+import zipfile
+
 import pytest
 
 from rag_assets.model import ParsedDocument
 from rag_assets_tests.parsing.made_up_office import (
     in_paragraph,
     make_docx,
+    make_package,
+    make_pptx,
     read,
+    slide_shape,
     word_paragraph,
     word_text,
 )
@@ -299,3 +305,63 @@ def test_hidden_rows_and_columns_of_an_opendocument_sheet_are_left_out() -> None
     hidden = f'<table:table-row table:visibility="filter">{cells.format(SECRET)}</table:table-row>'
     seen = f"<table:table-row>{cells.format('Seen.')}</table:table-row>"
     assert_left_out(read(make_ods(f"<table:table>{seen}{hidden}</table:table>")))
+
+
+def with_part(data: bytes, name: str, old: str, new: str) -> bytes:
+    """Return a package with a text of one part replaced."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        parts = {item: archive.read(item) for item in archive.namelist()}
+    assert old.encode() in parts[name]
+    parts[name] = parts[name].replace(old.encode(), new.encode(), 1)
+    return make_package(parts)
+
+
+def slide_run(text: str, attributes: str = "", content: str = "") -> str:
+    """Return a shape whose first run is seen and whose second is set so."""
+    run = f"</a:t></a:r><a:r><a:rPr {attributes}>{content}</a:rPr><a:t>{text}"
+    return slide_shape(f"Seen {run}", at=(10, 10, 300, 40))
+
+
+def filled(colour: str) -> str:
+    return f'<a:solidFill><a:srgbClr val="{colour}"/></a:solidFill>'
+
+
+@pytest.mark.parametrize(
+    ("attributes", "content"),
+    [
+        ('strike="sngStrike"', ""), ('sz="100"', ""), ("", filled("FFFFFF")), ("", "<a:noFill/>"),
+        ("", '<a:solidFill><a:schemeClr val="bg1"/></a:solidFill>'),
+        ("", '<a:solidFill><a:srgbClr val="000000"><a:alpha val="0"/></a:srgbClr></a:solidFill>'),
+    ],
+)  # fmt: skip
+def test_run_of_a_slide_that_is_not_seen(attributes: str, content: str) -> None:
+    document = read(make_pptx([slide_run(SECRET, attributes, content)]))
+    assert document.text == "Seen"
+    assert_left_out(document)
+
+
+def test_hidden_slides_and_shapes_are_left_out() -> None:
+    seen = slide_shape("Seen.")
+    shape = slide_shape(SECRET).replace('name="Shape"', 'name="Shape" hidden="1"')
+    assert_left_out(read(make_pptx([seen + shape])))
+    data = make_pptx([seen + slide_shape(SECRET, at=(2000, 10, 100, 20))])
+    off = with_part(data, "ppt/presentation.xml", "<p:sldIdLst>",
+                    '<p:sldSz cx="9144000" cy="6858000"/><p:sldIdLst>')  # fmt: skip
+    assert_left_out(read(off))
+    hidden = with_part(make_pptx([seen, slide_shape(SECRET), seen]), "ppt/slides/slide2.xml",
+                       "<p:sld ", '<p:sld show="0" ')  # fmt: skip
+    document = read(hidden)
+    assert_left_out(document, f"slide 2: {SECRET}")
+    assert [page.number for page in document.pages] == [1, 2, 3]
+
+
+def test_white_text_on_a_painted_slide_is_seen() -> None:
+    white = slide_run(SECRET, "", filled("FFFFFF"))
+    painted = slide_shape("", at=(0, 0, 700, 500)).replace(
+        "</p:spPr>", f"{filled('002060')}</p:spPr>"
+    )
+    own = white.replace("</p:spPr>", f"{filled('002060')}</p:spPr>")
+    for shapes in (painted + white, own):
+        document = read(make_pptx([shapes]))
+        assert SECRET in document.text
+        assert not document.warnings
