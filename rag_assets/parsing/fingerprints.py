@@ -11,7 +11,7 @@ from rag_assets.settings import ParseSettings
 
 # Changes when sniffing, the checks, what is dropped from every document, the year of statutes or
 # the stored layout change what a parse is.
-STAGE_VERSION = "4"
+STAGE_VERSION = "5"
 # Changes when what is made of recognised lines changes; other PDF files are not parsed again.
 RECOGNITION_VERSION = "2"
 

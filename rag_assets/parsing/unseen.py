@@ -1,5 +1,6 @@
 """What a reader of a document does not see: left out of the text, counted, and said once."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,6 +21,8 @@ UNSEEN_KINDS: Mapping[str, str] = MappingProxyType(
 Kind = Literal["hidden", "colour", "size", "place", "struck", "characters"]
 _EXAMPLE_CHARACTERS = 60
 
+# Embeddings, overrides and isolates of direction.
+_TURNED = re.compile("[\u202a\u202b\u202d\u202e\u2066-\u2068]")
 # Letters of less than about a point cannot be read.
 LEAST_POINTS = 1.1
 # Two colours whose channels (0 to 255) differ by no more look alike: #eeeeee on white.
@@ -54,6 +57,19 @@ class Unseen:
             "document with its source if you need it."
         )
         return (note,)
+
+
+def turned_note(text: str) -> tuple[str, ...]:
+    """Return a note where a text has characters that turn the direction of what follows them."""
+    turned = _TURNED.search(text)
+    if turned is None:
+        return ()
+    place = " ".join(_TURNED.sub("", text[turned.start() :][:_EXAMPLE_CHARACTERS]).split())
+    note = (
+        f"Characters turn the direction of the text (at “{place}”): it is read in the order of the "
+        "file, which a reader may see otherwise. Compare what you cite with the page."
+    )
+    return (note,)
 
 
 def are_alike(colour: str | None, ground: str | None) -> bool:

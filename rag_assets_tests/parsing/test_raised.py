@@ -14,7 +14,7 @@ from rag_assets_tests.parsing.made_up_office import (
     word_text,
 )
 from rag_assets_tests.parsing.made_up_sheets import make_ods, make_xlsx, sheet_xml
-from rag_assets_tests.parsing.test_html import inner_cuts
+from rag_assets_tests.parsing.test_html import inner_cuts, parse
 
 
 def settle(source: str) -> str:
@@ -133,3 +133,12 @@ def test_slides_keep_powers_and_notes_apart() -> None:
     body = "".join(f"<a:r>{properties}<a:t>{text}</a:t></a:r>" for text, properties in runs)
     shape = slide_shape("x").replace("<a:r><a:t>x</a:t></a:r>", body)
     assert read(make_pptx([shape])).text == "10^-5 mol of CO2 in 2015[3]"
+
+
+def test_markdown_keeps_powers_and_notes_apart() -> None:
+    source = (
+        "10<sup>5</sup> mol of CO<sub>2</sub> in 2015<sup>3</sup>, `10<sup>5</sup>`, $x^2$[^1]."
+    )
+    document = parse(f"{source}\n\n| a |\n|---|\n| 10<sup>6</sup> |\n\n[^1]: Note.", ".md")
+    assert document.text.startswith("10^5 mol of CO2 in 2015[3], `10<sup>5</sup>`, $x^2$[^1].")
+    assert "| 10^6 |" in document.text

@@ -365,3 +365,79 @@ def test_white_text_on_a_painted_slide_is_seen() -> None:
         document = read(make_pptx([shapes]))
         assert SECRET in document.text
         assert not document.warnings
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "Seen <span style='color:#fff'>{}</span> one.", "Seen.\n\n<div hidden>\n\n{}\n\n</div>",
+        "Seen <!-- {} --> one.", "Seen ~~{}~~ one.", "Seen <del>{}</del> one.",
+        'Seen [link](http://x.org "{}") one.', "Seen [link](<a b> '{}').",
+        "Seen [link][1].\n\n[1]: http://x.org \"{}\"", "Seen ![{}](a.png) one.",
+        "Seen.\n\n![{}](a.png)", "Seen ![{}][1].\n\n[1]: a.png", 'Seen <b title="{}">one</b>.',
+        'Seen <img src="a.png" alt="{}"> one.', ("<style>.a{{display:none}}</style>\n\nSeen\n"
+        '<p class="a">{}</p>'), "Seen.\n\n<p style=\"font-size:0\">{}",
+        "<details open><s>{}</s>Seen",
+    ],
+)  # fmt: skip
+def test_markdown_that_is_not_seen(source: str) -> None:
+    document = parse(source.format(SECRET), ".md")
+    assert "Seen" in document.text
+    assert_left_out(document)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "`<del>{}</del>`", "```html\n<p hidden>{}</p>\n```", "    <del>{}</del>",
+        "a ~~ b {} c ~~ d",
+        "<ins>{}</ins>", "<details><summary>More</summary>{}</details>", "`` ~~{}~~ ``",
+        "It costs $5 <b>{}</b>.", "<!DOCTYPE> {}", "1 < 2 and {} > 0",
+    ],
+)  # fmt: skip
+def test_markdown_that_is_seen(source: str) -> None:
+    document = parse(source.format(SECRET), ".md")
+    assert SECRET in document.text
+    assert not document.warnings
+
+
+@pytest.mark.parametrize("extension", [".txt", ".md", ".html"])
+def test_characters_that_are_not_shown_part_no_number(extension: str) -> None:
+    joined = "It cost 1\u200b000 or 2\u2060000, 3\ufe0f000, 4\u200d000 and co\u00adoperated."
+    document = parse(joined, extension)
+    assert "It cost 1000 or 2000, 3000, 4000 and cooperated." in document.text
+    assert not document.warnings
+    assert "نمی\u200cخواهم ❤\ufe0f" in parse("نمی\u200cخواهم ❤\ufe0f 葛 a", extension).text
+
+
+@pytest.mark.parametrize("extension", [".txt", ".md", ".html"])
+def test_tags_and_combining_strokes_are_left_out(extension: str) -> None:
+    tagged = "".join(chr(0xE0000 + ord(character)) for character in SECRET)
+    assert_left_out(parse(f"Seen {tagged} one.", extension))
+    struck = "".join(f"{character}\u0336" for character in SECRET)
+    document = parse(f"Seen {struck} one, and a =\u0338 b.", extension)
+    assert "a =\u0338 b" in document.text
+    assert_left_out(document)
+
+
+@pytest.mark.parametrize(
+    ("source", "extension"),
+    [
+        ("It fell by \u202e52\u202c percent.", ".txt"),
+        ("It fell by \u202e52\u202c percent.", ".md"),
+        ("<p>It fell by &#8238;52&#8236; percent.</p>", ".html"),
+        ('<p>It fell by <bdo dir="rtl">52</bdo> percent.</p>', ".html"),
+        ('<p>It fell by <i style="unicode-bidi:bidi-override">52</i> percent.</p>', ".html"),
+    ],
+)
+def test_text_that_is_turned_is_noted(source: str, extension: str) -> None:
+    document = parse(source, extension)
+    assert "It fell by 52 percent." in document.text
+    (note,) = document.warnings
+    assert "turn the direction of the text (at “52" in note
+
+
+def test_turned_text_of_a_word_document_is_noted() -> None:
+    document = read(make_docx(word_paragraph("It fell by \u202e52\u202c percent.")))
+    assert document.text == "It fell by 52 percent."
+    assert "turn the direction" in document.warnings[0]

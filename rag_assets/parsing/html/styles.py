@@ -58,7 +58,7 @@ _READ = {
         "transform", "translate", "scale", "overflow", "overflow-x", "overflow-y", "height",
         "max-height", "width", "max-width", "font-size", "color", "background-color",
         "background-image", "background-clip", "text-decoration", "-webkit-text-fill-color",
-        "vertical-align",
+        "vertical-align", "unicode-bidi",
     )
 } | {
     "text-decoration-line": "text-decoration", "-webkit-background-clip": "background-clip",

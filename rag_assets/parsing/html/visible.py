@@ -15,6 +15,8 @@ from rag_assets.parsing.unseen import Unseen
 
 # What a page holds beside its text; nobody takes it for text.
 _NO_TEXT = frozenset({"head", "script", "style", "textarea", "select", "svg", "iframe", "object"})
+# Turns the direction of text, which `finish_document` drops and notes.
+_OVERRIDE = "\u202d"
 # What `<noscript>` holds is read as text.
 _TAG = re.compile(r"<[^<>]*>")
 # MediaWiki wraps the source of every formula so.
@@ -73,6 +75,8 @@ class _Walk:
         if tag == "math":
             _write_formula(element)
         element.text = self._seen(element.text, look)
+        if tag == "bdo" or "override" in declared.get("unicode-bidi", ""):
+            element.text = _OVERRIDE + (element.text or "")
         mark = _mark_of(element, tag, declared)
         if mark:
             element.text = mark + (element.text or "")
