@@ -1,5 +1,6 @@
 """Markdown by markdown-it-py: the source text, with blocks cut from it."""
 
+from dataclasses import replace
 from functools import cached_property
 from importlib.metadata import version
 
@@ -45,26 +46,38 @@ class MarkdownParser:
             ParseFailure: `unknown_encoding`, `empty_file`.
         """
         source, encoding, warnings = decode_text(data)
-        front = read_front_matter(source)
-        text, unseen = leave_unseen(source[front.length :])
-        if not text.strip():
-            raise ParseFailure(
-                "empty_file", "The file holds front matter but no text: write its text."
-            )
-        blocks, attachments = cut_blocks(text)
-        text = leave_titles(text, blocks, unseen)
-        heading = first_title_span(blocks)
-        first = plain_title(text[heading.start : heading.end]) if heading else None
-        return ParsedDocument(
-            text=text,
-            media_type=self.media_types[0],
-            blocks=blocks,
-            attachments=attachments,
-            title=front.title or first or None,
-            authors=front.authors,
-            year=front.year,
-            doi=front.doi,
-            language=guess_language(text) or front.language,
-            metadata={**front.metadata, "encoding": encoding},
-            warnings=(*warnings, *front.warnings, *unseen.warnings()),
+        document = read_markdown(source, self.media_types[0])
+        return replace(
+            document,
+            metadata={**document.metadata, "encoding": encoding},
+            warnings=(*warnings, *document.warnings),
         )
+
+
+def read_markdown(source: str, media_type: str) -> ParsedDocument:
+    """Return the document that a Markdown text is.
+
+    Raises:
+        ParseFailure: `empty_file`.
+    """
+    front = read_front_matter(source)
+    text, unseen = leave_unseen(source[front.length :])
+    if not text.strip():
+        raise ParseFailure("empty_file", "The file holds front matter but no text: write its text.")
+    blocks, attachments = cut_blocks(text)
+    text = leave_titles(text, blocks, unseen)
+    heading = first_title_span(blocks)
+    first = plain_title(text[heading.start : heading.end]) if heading else None
+    return ParsedDocument(
+        text=text,
+        media_type=media_type,
+        blocks=blocks,
+        attachments=attachments,
+        title=front.title or first or None,
+        authors=front.authors,
+        year=front.year,
+        doi=front.doi,
+        language=guess_language(text) or front.language,
+        metadata=front.metadata,
+        warnings=(*front.warnings, *unseen.warnings()),
+    )
