@@ -103,7 +103,8 @@ def without_controls(document: ParsedDocument) -> ParsedDocument:
 
 def _cut_text(document: ParsedDocument, cuts: list[_Cut]) -> ParsedDocument:
     """Return a document with other text, or none, in place of some pieces of its text."""
-    places, kept, reached = _Places(cuts), [], 0
+    places, reached = _Places(cuts), 0
+    kept: list[str] = []
     for start, end, stand_in in cuts:
         kept += (document.text[reached:start], stand_in)
         reached = end

@@ -377,7 +377,7 @@ def test_white_text_on_a_painted_slide_is_seen() -> None:
         "Seen.\n\n![{}](a.png)", "Seen ![{}][1].\n\n[1]: a.png", 'Seen <b title="{}">one</b>.',
         'Seen <img src="a.png" alt="{}"> one.', ("<style>.a{{display:none}}</style>\n\nSeen\n"
         '<p class="a">{}</p>'), "Seen.\n\n<p style=\"font-size:0\">{}",
-        "<details open><s>{}</s>Seen",
+        "<details open><s>{}</s>Seen", '<s>{0}</s> ~~{0}~~ [Seen](b "{0}")',
     ],
 )  # fmt: skip
 def test_markdown_that_is_not_seen(source: str) -> None:

@@ -127,7 +127,7 @@ def _painted(outer: "_Element") -> str | None:
     if outer.tag == _WPS + "wsp":
         return _shape_fill(outer)
     if outer.tag.startswith(_V) and outer.get("filled") not in {"f", "false"}:
-        return outer.get("fillcolor", "").lstrip("#").partition(" ")[0]
+        return str(outer.get("fillcolor", "")).lstrip("#").partition(" ")[0]
     page = outer.find(W + "background")
     return shaded if page is None else page.get(W + "color", _WHITE)
 
@@ -148,7 +148,7 @@ def _shape_fill(shape: "_Element") -> str | None:
     if properties is not None:
         plain = properties.find(f"{A}solidFill/{A}srgbClr")
         if plain is not None:
-            return plain.get("val")
+            return str(plain.get("val"))
         if properties.find(A + "noFill") is not None:
             return ""
         if any(child.tag.endswith("Fill") for child in properties):

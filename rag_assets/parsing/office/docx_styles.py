@@ -113,7 +113,7 @@ class Styles:
         for element in self._chain(style_id or self._default):
             shade = element.find(f"{W}pPr/{W}shd")
             if shade is not None and shade.get(W + "fill", "auto") != "auto":
-                return shade.get(W + "fill")
+                return str(shade.get(W + "fill"))
         return None
 
     def _resolve(self, style_id: str | None) -> ParagraphStyle:

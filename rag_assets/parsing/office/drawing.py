@@ -125,7 +125,7 @@ def solid_colour(fill: "_Element") -> str | None:
     """
     plain = fill.find(A + "srgbClr")
     if plain is not None:
-        return plain.get("val")
+        return str(plain.get("val"))
     themed = fill.find(A + "schemeClr")
     if themed is None or len(themed):
         return None

@@ -40,7 +40,7 @@ class MarkdownParser:
         """Return the source below the front matter, its blocks and its images' references.
 
         What a reader does not see (comments, hidden HTML, struck text, titles of links, texts in
-        place of images) is blanks in the text.
+        place of images) is not in the text.
 
         Raises:
             ParseFailure: `unknown_encoding`, `empty_file`.

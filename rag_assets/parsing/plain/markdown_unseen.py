@@ -36,8 +36,8 @@ _PARAGRAPH_END = re.compile(r"\n[ \t]*\n|\Z")
 def leave_unseen(source: str) -> tuple[str, Unseen]:
     """Return a Markdown text without what a reader does not see, and what that was.
 
-    Comments, hidden and struck text become blanks, each place as it was; tags of raised and lowered
-    text go, so that `10<sup>5</sup>` is `10^5`. What code shows stays.
+    Comments, hidden and struck text go but for line ends; tags of raised and lowered text go as
+    well, so that `10<sup>5</sup>` is `10^5`. What code shows stays.
     """
     unseen = Unseen()
     if "<" not in source and "~~" not in source:
@@ -110,9 +110,9 @@ class _Text:
         return not any(self.taken[start:end])
 
     def hide(self, kind: Kind, start: int, end: int, shown: str) -> None:
-        """Put blanks in place of a piece."""
+        """Leave out a piece but for its line ends."""
         self.unseen.add(kind, _TAG.sub(" ", shown))
-        self.edits.append((start, end, re.sub(r"[^\n]", " ", self.source[start:end])))
+        self.edits.append((start, end, "\n" * self.source.count("\n", start, end)))
         self.taken[start:end] = b"\1" * (end - start)
 
     def read_tags(self) -> None:
@@ -149,10 +149,16 @@ class _Text:
 
     def written(self) -> str:
         """Return the text with its pieces replaced."""
-        parts, reached = [], 0
+        parts: list[str] = []
+        reached, begins_line = 0, True
         for start, end, text in sorted(self.edits):
-            parts += (self.source[reached:start], text)
+            between = self.source[reached:start]
+            begins_line = between.endswith("\n") or (begins_line and not between)
+            parts += (between, text)
             reached = max(reached, end)
+            # Blanks that now begin a line would make code of it.
+            while begins_line and not text and self.source.startswith(" ", reached):
+                reached += 1
         text = "".join(parts) + self.source[reached:]
         if LEVEL not in text:
             return text

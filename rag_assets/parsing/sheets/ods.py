@@ -141,7 +141,7 @@ class _SheetRows:
     def __iter__(self) -> Iterator[Row]:
         for event in self.events:
             kind, text, row = event
-            if kind in {"sheet", "hidden sheet"}:
+            if kind == "sheet" or kind == "hidden sheet":  # noqa: PLR1714 - mypy narrows this one
                 self.following = event
                 return
             if kind == "row":
