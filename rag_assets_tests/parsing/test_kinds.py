@@ -118,7 +118,7 @@ def test_mail_is_read_with_subject_and_body() -> None:
             "Gewichte für alle",
             (
                 "From: Anna Berg <a@example.org>\nTo: b@example.org\n"
-                "Date: Mon, 5 Jan 2026 10:00:00 +0000"
+                "Date: Mon, 05 Jan 2026 10:00:00 +0000"
             ),
             "The weight was 251\xa0g.\n",
         ]
