@@ -15,6 +15,7 @@ from rag_assets.model import (
 from rag_assets.parsing.contract import ParseHints, Parser
 from rag_assets.parsing.controls import without_controls
 from rag_assets.parsing.no_document import check_is_document
+from rag_assets.parsing.plain.kinds import TEXT_ADVICE
 from rag_assets.parsing.plain.markdown_syntax import plain_title
 from rag_assets.parsing.registry import parser_for, types_by_extension
 from rag_assets.parsing.sections import make_sections
@@ -59,7 +60,8 @@ def media_type_of(data: bytes, hints: ParseHints) -> str:
     """
     media_type = sniff_media_type(data, hints.extension)
     extension = bare_extension(hints.extension)
-    if media_type.startswith("text/") or media_type == BINARY_MEDIA_TYPE:
+    is_open = media_type in TEXT_ADVICE or media_type == BINARY_MEDIA_TYPE
+    if is_open or media_type.startswith("text/"):
         media_type = types_by_extension().get(extension, media_type)
     if extension == "pdf" and media_type in _NO_PDF and data.strip() and not _is_prose(data):
         raise ParseFailure(

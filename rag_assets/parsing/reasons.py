@@ -9,7 +9,7 @@ PARSE_REASONS: Mapping[str, str] = MappingProxyType(
         "changed_while_reading": "The file was saved during the build; build again.",
         "damaged_file": "Open the file in its own program, save it anew and replace it.",
         "empty_file": "The file holds no text; remove it or fill it.",
-        "error_page": "Fetch the document again; a web site gave a page of its own in its place.",
+        "error_page": "Download the document itself, signed in if needed, and replace the file.",
         "hostile_file": "Find out where the file comes from; save it anew with its own program.",
         "memory_limit": "Raise parse.megabytes_of_memory, or split the document; then --retry.",
         "missing_extra": "Install the package that the message names; then --retry.",

@@ -12,6 +12,7 @@ from pathlib import Path
 from rag_assets.model import ConfigurationError, ParseFailure
 from rag_assets.parsing.contract import Parser
 from rag_assets.parsing.office.sniffing import DOC_TYPE, PPT_TYPE
+from rag_assets.parsing.plain.kinds import TEXT_ADVICE
 
 ENTRY_POINT_GROUP = "rag_assets.parsers"
 
@@ -168,7 +169,7 @@ def parser_for(media_type: str, pdf_parser: str = "pymupdf") -> Parser:
             return PDF_PROVIDERS[pdf_parser]
     parsers = all_parsers()
     if media_type not in parsers:
-        mend = _MENDS.get(media_type, "Convert the file")
+        mend = _MENDS.get(media_type) or TEXT_ADVICE.get(media_type, "Convert the file")
         raise ParseFailure(
             "unsupported_format",
             # Without a list of what can be: another parser must not change this file's report.
@@ -263,7 +264,9 @@ def _built_in() -> dict[str, Parser]:
     from rag_assets.parsing.office.pptx import PptxParser
     from rag_assets.parsing.office.protected import ProtectedOfficeParser
     from rag_assets.parsing.pdf.parser import PdfParser
+    from rag_assets.parsing.plain.mail import MailParser
     from rag_assets.parsing.plain.markdown import MarkdownParser
+    from rag_assets.parsing.plain.notebook import NotebookParser
     from rag_assets.parsing.plain.plaintext import TextParser
     from rag_assets.parsing.sheets.csv_rows import CsvParser
     from rag_assets.parsing.sheets.legacy import LegacySheetParser
@@ -273,7 +276,7 @@ def _built_in() -> dict[str, Parser]:
     office: tuple[Parser, ...] = (DocxParser(), PptxParser(), XlsxParser(), LegacySheetParser())
     parsers: tuple[Parser, ...] = (
         PdfParser(), MarkdownParser(), HtmlParser(), TextParser(), CsvParser(), OdsParser(),
-        *office, ProtectedOfficeParser(office),
+        NotebookParser(), MailParser(), *office, ProtectedOfficeParser(office),
     )  # fmt: skip
     return {media_type: parser for parser in parsers for media_type in parser.media_types}
 

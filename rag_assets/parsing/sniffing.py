@@ -1,9 +1,10 @@
 """Which format a file is: its bytes decide, its name only between text formats."""
 
 from rag_assets.model import ParseFailure
-from rag_assets.parsing.html.sniffing import HTML_EXTENSIONS, is_html
+from rag_assets.parsing.html.sniffing import HTML_EXTENSIONS, is_html, is_whole_page
 from rag_assets.parsing.office.sniffing import OLE_TYPE, ole_office_type, zip_office_type
 from rag_assets.parsing.plain.encoding_evidence import wide_encoding_of, without_padding
+from rag_assets.parsing.plain.kinds import TEXT_KIND_EXTENSIONS, text_kind
 from rag_assets.parsing.sheets.csv_dialect import looks_like_table
 
 BINARY_MEDIA_TYPE = "application/octet-stream"
@@ -85,8 +86,8 @@ _TEXT_TYPES = {
     "csv": "text/csv",
     "tsv": "text/csv",
 }
-# Names that ask for the source as it stands, HTML or not.
-_PLAIN_EXTENSIONS = frozenset({"txt", "text", "rst", "tex", "log"})
+# Names of text without marks of its own.
+_PLAIN_EXTENSIONS = frozenset({"txt", "text", "rst", "log"})
 TEXT_EXTENSIONS = frozenset({*_TEXT_TYPES, *_PLAIN_EXTENSIONS, *HTML_EXTENSIONS})
 # Names of formats that are never text: on a text file they are wrong, and the reader is told.
 _BINARY_EXTENSIONS = frozenset(
@@ -107,14 +108,14 @@ def text_class(extension: str) -> str:
     """Return the part of the extension that may change a parse.
 
     That is `md`, `csv`, `tsv`, `txt`, `html`, the extension of a binary format (on a text file it
-    is wrong, which the parse says), or "".
+    is wrong, which the parse says) or of text that is no document, or "".
     """
     bare = bare_extension(extension)
     if bare in _PLAIN_EXTENSIONS:
         return "txt"
     if bare in HTML_EXTENSIONS:
         return "html"
-    named = bare in _TEXT_TYPES or bare in _BINARY_EXTENSIONS
+    named = bare in _TEXT_TYPES or bare in _BINARY_EXTENSIONS or bare in TEXT_KIND_EXTENSIONS
     return {"markdown": "md"}.get(bare, bare if named else "")
 
 
@@ -134,8 +135,8 @@ def foreign_name_warning(extension: str, data: bytes) -> tuple[str, ...]:
         return (promise,)
     if bare in _PLAIN_EXTENSIONS and is_html(data, is_named_html=False):
         page = (
-            f"The file is named .{bare} but holds an HTML page; its source was read as plain "
-            "text: rename it to .html to have its main content."
+            f"The file is named .{bare} but holds an HTML page and was read as one: rename it to "
+            ".html."
         )
         return (page,)
     return ()
@@ -165,13 +166,19 @@ def sniff_media_type(data: bytes, extension: str) -> str:
     bare = bare_extension(extension)
     if bare == "pdf" and any(mark in data for mark in _PDF_MARKS):
         return PDF_TYPE  # its head is lost; MuPDF looks for the rest
-    binary = _binary_type(data)
-    if binary is not None:
-        return binary
+    return _binary_type(data) or _text_type(data, bare)
+
+
+def _text_type(data: bytes, bare: str) -> str:
+    is_page = is_html(data, is_named_html=bare in HTML_EXTENSIONS)
+    # A page under the name of Markdown is one where it says so: Markdown may begin with tags.
+    if is_page and (bare not in _TEXT_TYPES or is_whole_page(data)):
+        return "text/html"
+    kind = text_kind(data, bare)
+    if kind is not None:
+        return kind
     if bare in _TEXT_TYPES or bare in _PLAIN_EXTENSIONS:
         return _TEXT_TYPES.get(bare, "text/plain")
-    if is_html(data, is_named_html=bare in HTML_EXTENSIONS):
-        return "text/html"
     return "text/csv" if looks_like_table(data) else "text/plain"
 
 

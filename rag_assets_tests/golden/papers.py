@@ -1,9 +1,11 @@
 """The sample papers, set in every layout and format that there is a setter for."""
 
 import html
+import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from email.message import EmailMessage
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
@@ -189,9 +191,34 @@ def _as_ods(table: Sequence[Sequence[str]]) -> bytes:
     return make_ods(f'<table:table table:name="Means">{rows}</table:table>')
 
 
+def _as_notebook(paper: Paper) -> bytes:
+    cells: list[dict[str, object]] = [
+        {"cell_type": "markdown", "source": part}
+        for part in _as_markdown(paper).decode().strip().split("\n\n")
+    ]
+    output = {"output_type": "stream", "text": ["251\n"]}
+    cells.append({"cell_type": "code", "source": "print(251)", "outputs": [output]})
+    return json.dumps({"cells": cells, "nbformat": 4}).encode()
+
+
+def _as_mail(paper: Paper) -> bytes:
+    message = EmailMessage()
+    message["Subject"], message["From"] = paper.front["title"], "author@example.org"
+    message.set_content(_as_text(paper).decode())
+    return message.as_bytes()
+
+
+def _as_archive(paper: Paper) -> bytes:
+    message = EmailMessage()
+    message["From"], message["Subject"] = "<Saved by Blink>", paper.front["title"]
+    message.set_content(_as_html(paper).decode(), subtype="html")
+    message.add_related(b"x", "image", "png")
+    return message.as_bytes().replace(message.get_boundary().encode(), b"----MultipartBoundary")
+
+
 _OF_PAPERS: dict[str, Callable[[Paper], bytes]] = {
     "one-column.pdf": _one_column, "txt": _as_text, "md": _as_markdown, "html": _as_html,
-    "docx": _as_docx, "pptx": _as_pptx,
+    "docx": _as_docx, "pptx": _as_pptx, "ipynb": _as_notebook, "eml": _as_mail, "mht": _as_archive,
 }  # fmt: skip
 _OF_TABLES: dict[str, Callable[[list[list[str]]], bytes]] = {
     "xlsx": lambda table: make_xlsx({"Means": sheet_xml(table)}),

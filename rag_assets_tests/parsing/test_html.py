@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from rag_assets.model import ParsedDocument, ParseFailure
 from rag_assets.parsing import ParseHints, parse_document, sniff_media_type
 from rag_assets.parsing.html.dom import parse_page, visible_pieces
+from rag_assets.parsing.html.visible import leave_unseen
 from rag_assets_tests.parsing.conftest import make_settings
 from rag_assets_tests.parsing.test_any_bytes import assert_keeps_the_contract, parse_or_known_reason
 from rag_assets_tests.parsing.test_real_papers import DATA
@@ -126,6 +127,7 @@ def test_an_image_cuts_no_sentence() -> None:
 def test_what_is_hidden_is_not_read() -> None:
     body = '<p style="display: none">secret one</p><div hidden>secret two</div><script>x</script>'
     page = parse_page(f"<html><body>{body}<p>seen</p></body></html>")
+    leave_unseen(page)
     assert [piece.text for piece in visible_pieces(page)] == ["seen"]
 
 
@@ -246,10 +248,11 @@ def test_a_page_that_a_script_fills_is_empty() -> None:
         (b"<p>one", ".html", "text/html"),
         (b"no tags here", ".html", "text/plain"),
         (b"<?xml version='1.0'?><!DOCTYPE html><html>", ".xhtml", "text/html"),
-        (b"<?xml version='1.0'?><rss><title>a</title></rss>", ".xml", "text/plain"),
+        (b"<?xml version='1.0'?><rss><title>a</title></rss>", ".xml", "application/xml"),
         (b"<!DOCTYPE book><book><p>a</p><p>b</p><p>c</p></book>", "", "text/plain"),
-        (b"<html><p>x</p>", ".txt", "text/plain"),
-        (b"<html><p>x</p>", ".md", "text/markdown"),
+        (b"<html><p>x</p>", ".txt", "text/html"),
+        (b"<html><p>x</p>", ".md", "text/html"),
+        (b"<p>x</p><p>y</p><p>z</p>", ".md", "text/markdown"),
         (b"1\n00:00:01,000 --> 00:00:02,000\n<i>Hello</i>\n", ".srt", "text/plain"),
         (b"List<String> a; // code", "", "text/plain"),
     ],
@@ -265,9 +268,9 @@ def test_a_text_with_a_foreign_name_is_read_and_said(extension: str) -> None:
     assert f"is named {extension} but holds text" in document.warnings[0]
 
 
-def test_a_page_named_txt_is_text_and_said() -> None:
+def test_a_page_named_txt_is_read_as_a_page_and_said() -> None:
     document = parse("<html><body><p>x</p></body></html>", ".txt")
-    assert document.text == "<html><body><p>x</p></body></html>"
+    assert document.text == "x"
     assert "rename it to .html" in document.warnings[0]
 
 

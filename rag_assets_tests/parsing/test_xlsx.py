@@ -57,12 +57,24 @@ def test_sheets_stand_in_order_under_their_names() -> None:
     assert document.metadata["sheets"] == "Zwei; Empty; 一"
 
 
-def test_hidden_sheets_are_kept_and_said() -> None:
-    filled = sheet_xml([["secret"]])
-    data = make_xlsx({"A": filled, "B": filled}, states={"B": "veryHidden"})
-    document = parse(data)
-    assert document.text.count("secret") == 2
-    assert "(B)" in document.warnings[0]
+def test_groups_of_years_and_units_are_names_of_columns() -> None:
+    merged = '<mergeCells><mergeCell ref="B1:C1"/><mergeCell ref="A1:A2"/></mergeCells>'
+    rows = [
+        ["House", "Red", None, "Blue", None], [None, 2001, 2002, 2001, 2002],
+        ["East", 251, 263, 198, 201], ["West", 252, None, 197, 203],
+    ]  # fmt: skip
+    assert read(*rows, tail=merged) == [
+        "House: East; Red / 2001: 251; Red / 2002: 263; Blue / 2001: 198; Blue / 2002: 201",
+        "House: West; Red / 2001: 252; Blue / 2001: 197; Blue / 2002: 203",
+    ]
+    units = read(["Sample", "Mass", "Heat"], [None, "mg", "(°C)"], ["s1", 5, 21.4], ["s2", 6, 22])
+    assert units == [
+        "Sample: s1; Mass (mg): 5; Heat (°C): 21.4", "Sample: s2; Mass (mg): 6; Heat (°C): 22",
+    ]  # fmt: skip
+    assert read(["Sample", "Mass"], [None, "mg"], ["s1", 5]) == ["Sample: s1; Mass (mg): 5"]
+    # A first row of data is no row of units.
+    data = read(["Name", "Mass", "Heat"], ["a", "low", None], ["b", 5, 6], ["c", 6, 7])
+    assert data[0] == "Name: a; Mass: low"
 
 
 def test_values_are_shown_as_the_sheet_shows_them() -> None:
@@ -349,9 +361,8 @@ def test_an_opendocument_sheet_is_read_as_it_is_shown() -> None:
     document = parse_document(make_ods(body, styles=styles), ParseHints(".ods"), make_settings())
     assert cuts(document) == [
         ("heading", "Eins"), ("row", "name: a b; when: 2024-03-01"), ("note", "A2: look"),
-        ("heading", "Zwei"), ("paragraph", "25 %"),
     ]  # fmt: skip
-    assert "(Zwei)" in document.warnings[0]
+    assert "1 hidden (“sheet Zwei: 25 %”)" in document.warnings[0]
 
 
 def test_repeated_cells_of_an_opendocument_bomb_are_hostile() -> None:

@@ -7,6 +7,7 @@ from typing import Any  # Any: elements of lxml
 
 from rag_assets.model import BlockKind, ParseFailure
 from rag_assets.parsing.html.tables import is_data_table, render_table
+from rag_assets.parsing.raised import settle_raised
 
 # HTML standard §15.3: elements that are blocks of their own where a browser has no other style.
 _BLOCKS = frozenset(
@@ -29,10 +30,7 @@ _LISTS = frozenset({"ul", "ol", "menu", "dir"})
 _FURNITURE = frozenset({"nav", "footer", "aside"})
 _FURNITURE_ROLES = frozenset({"navigation", "contentinfo", "complementary", "banner", "search"})
 _NOTE_NAMES = frozenset({"doc-footnote", "doc-endnote", "doc-endnotes", "footnote", "footnotes"})
-_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-_BLANKS = re.compile(r"[ \t\n\r\f\u200b\ufeff]+")
-# MediaWiki wraps the source of every formula so.
-_DISPLAY_STYLE = re.compile(r"^\{\\(?:display|text)style\s+(.*?)\s*\}$", re.DOTALL)
+_BLANKS = re.compile(r"[ \t\n\r\f]+")
 # A text that is one formula: an equation of its own, whatever element it stands in.
 _EQUATION = re.compile(r"\$([^$]+)\$\s*([.,;:]?)")
 _HEADING = re.compile(r"h([1-6])")
@@ -148,7 +146,7 @@ def visible_pieces(tree: Any) -> list[Piece]:
     for event, element in events:
         tag = element.tag if isinstance(element.tag, str) else ""
         if event == "start":
-            if _is_unseen(element, tag):
+            if not tag or tag in _UNSEEN:
                 events.skip_subtree()
             elif _take_whole(walk, element, tag):
                 events.skip_subtree()
@@ -161,25 +159,11 @@ def visible_pieces(tree: Any) -> list[Piece]:
     return walk.pieces
 
 
-def _is_unseen(element: Any, tag: str) -> bool:
-    if tag in _UNSEEN or not tag:
-        return True
-    attributes = element.attrib
-    if not attributes:
-        return False
-    hidden = (
-        "hidden" in attributes
-        or attributes.get("aria-hidden") == "true"
-        or _HIDDEN_STYLE.search(attributes.get("style", "")) is not None
-    )
-    # Pages hide a formula's source behind its picture: the source is what can be read.
-    return hidden and not (len(element) == 1 and element[0].tag == "math")
-
-
 def _take_whole(walk: _Walk, element: Any, tag: str) -> bool:
     """Take an element that is one piece by itself; return False for all others."""
     if tag == "pre":
-        return _append_whole(walk, "code", element.text_content().strip("\n").rstrip())
+        code = settle_raised(element.text_content())
+        return _append_whole(walk, "code", code.strip("\n").rstrip())
     if tag == "table" and is_data_table(element):
         _flush(walk)
         caption = element.find("caption")
@@ -188,10 +172,9 @@ def _take_whole(walk: _Walk, element: Any, tag: str) -> bool:
         linked = sum(len(link.text_content()) for link in element.iter("a"))
         return _append_whole(walk, "table", render_table(element), linked)
     if tag == "math":
-        source = _formula_of(element)
         if element.get("display") == "block":
-            return _append_whole(walk, "formula", source)
-        walk.texts.append(f"${source}$" if source else "")
+            return _append_whole(walk, "formula", _fold(element.text_content()))
+        walk.texts.append(element.text_content())
         return True
     if tag == "img":
         _take_image(walk, element)
@@ -220,13 +203,6 @@ def _append_whole(walk: _Walk, kind: BlockKind, text: str, linked: int = 0) -> b
             Piece(kind, text, linked=linked, is_furniture=furniture, path=_path(walk))
         )
     return True
-
-
-def _formula_of(element: Any) -> str:
-    for note in element.iter("annotation"):
-        if "tex" in (note.get("encoding") or ""):
-            return _DISPLAY_STYLE.sub(r"\1", _fold(note.text_content()))
-    return _fold(element.text_content())
 
 
 def _enter(walk: _Walk, element: Any, tag: str) -> None:
@@ -328,7 +304,7 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 
 def _fold(text: str) -> str:
-    return _BLANKS.sub(" ", text.replace(_LINE_BREAK, " ")).strip()
+    return settle_raised(_BLANKS.sub(" ", text.replace(_LINE_BREAK, " ")).strip())
 
 
 def _innermost(walk: _Walk) -> _Open:

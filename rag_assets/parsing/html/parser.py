@@ -13,13 +13,15 @@ from rag_assets.parsing.html.dom import (
     visible_pieces,
 )
 from rag_assets.parsing.html.metadata import PageFacts, read_facts
+from rag_assets.parsing.html.visible import leave_unseen
 from rag_assets.parsing.html.writing import write_pieces
 from rag_assets.parsing.language import guess_language
 from rag_assets.parsing.plain.encodings import decode_text, decoder_version
+from rag_assets.parsing.raised import apart
 from rag_assets.parsing.sniffing import foreign_name_warning
 from rag_assets.settings import ParseSettings
 
-PARSER_VERSION = "1"
+PARSER_VERSION = "2"
 
 _TOO_DEEP = (
     "The page's elements are nested too deep to be read as a tree: its text was kept whole, "
@@ -46,12 +48,16 @@ class HtmlParser:
         Raises:
             ParseFailure: `unknown_encoding`, `empty_file`, `damaged_file`.
         """
+        import lxml.html
+
         page, encoding, warnings = decode_text(data)
         tree = parse_page(page)
         if tree is None:
             content, is_article = unstructured_pieces(page), False
             warnings = (*warnings, _TOO_DEEP)
         else:
+            warnings = (*warnings, *leave_unseen(tree).warnings())
+            page = apart(lxml.html.tostring(tree, encoding="unicode"))
             content, is_article = choose_content(page, visible_pieces(tree), depth_of(tree))
         text, blocks, attachments = write_pieces(content)
         if not text:

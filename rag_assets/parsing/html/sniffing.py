@@ -45,6 +45,13 @@ def is_html(data: bytes, *, is_named_html: bool) -> bool:
     return len(_CLOSING.findall(head)) >= _MIN_CLOSING_TAGS
 
 
+def is_whole_page(data: bytes) -> bool:
+    """Tell whether a text begins as a whole HTML page does."""
+    head = _decode_head(data)
+    start = _PREFIX.match(head)
+    return _PAGE.match(head, start.end() if start else 0) is not None
+
+
 def _decode_head(data: bytes) -> str:
     """Return the first characters; tags are ASCII in every encoding but UTF-16 and UTF-32."""
     trimmed, _ = without_padding(data)

@@ -3,6 +3,8 @@
 import re
 from typing import Any
 
+from rag_assets.parsing.raised import settle_raised
+
 _LAYOUT_CONTENT = ("table", "h1", "h2", "h3", "h4", "h5", "h6", "form", "article", "nav")
 # A cell of data holds a value or a sentence or two; a column of a layout holds the page.
 _MAX_CELL_CHARACTERS = 1500
@@ -93,4 +95,5 @@ def _text_of(cell: Any) -> str:
             pieces.append(element.text or "")
         if element is not cell:
             pieces.append(element.tail or "")
-    return _BLANKS.sub(" ", "".join(pieces)).strip().replace("|", r"\|")
+    text = settle_raised(_BLANKS.sub(" ", "".join(pieces)).strip())
+    return text.replace("|", r"\|")

@@ -25,12 +25,13 @@ from rag_assets.parsing.office.package import OfficePackage
 from rag_assets.parsing.office.properties import read_properties
 from rag_assets.parsing.office.reading import read_office_file
 from rag_assets.parsing.office.sniffing import DOCX_TYPE
+from rag_assets.parsing.unseen import Unseen
 from rag_assets.settings import ParseSettings
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-PARSER_VERSION = "2"
+PARSER_VERSION = "3"
 
 _USUAL_PART = "word/document.xml"
 # Pieces in which a title is looked for: a title page.
@@ -208,7 +209,9 @@ def _heads_and_feet(reading: Reading, part: str) -> tuple[str, ...]:
     lines: dict[str, None] = {}
     for kind in ("header", "footer"):
         for name in reading.package.related(part, kind):
-            reader = StoryReader(replace(reading, warnings=[], authors=[], abstract=[]), name)
+            reader = StoryReader(
+                replace(reading, warnings=[], authors=[], abstract=[], unseen=Unseen()), name
+            )
             for piece in reader.read(reading.package.tree(name)):
                 text = " ".join(piece.text.split())
                 if any(character.isalpha() for character in text):
@@ -224,6 +227,7 @@ def _warnings(reading: Reading, part: str, pieces: Sequence[Piece]) -> tuple[str
             "document in Word and save it anew."
         )
     objects = sum(len(reading.package.related(part, kind)) for kind in ("oleObject", "package"))
+    warnings += reading.unseen.warnings()
     if objects:
         warnings.append(
             f"{objects} embedded files were not read: save them beside the document where they "

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rag_assets.model import BlockKind
 from rag_assets.parsing.cleaning import ends_sentence
 from rag_assets.parsing.office.docx_inline import InlineReader, Notes
+from rag_assets.parsing.office.docx_looks import is_paragraph_off_page
 from rag_assets.parsing.office.docx_numbering import Mark, Numbering
 from rag_assets.parsing.office.docx_styles import ParagraphStyle, Role, Styles
 from rag_assets.parsing.office.docx_tables import TableCell, TableRow, read_rows
@@ -16,6 +17,7 @@ from rag_assets.parsing.office.drawing import MC, Drawings
 from rag_assets.parsing.office.flow import Piece, markdown_table
 from rag_assets.parsing.office.math import MATH_TAGS
 from rag_assets.parsing.office.package import OfficePackage
+from rag_assets.parsing.unseen import Unseen
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -68,6 +70,7 @@ class Reading:
     authors: list[str] = field(default_factory=list)
     abstract: list[Piece] = field(default_factory=list)
     embedded: int = 0
+    unseen: Unseen = field(default_factory=Unseen)
 
 
 class StoryReader:
@@ -130,12 +133,22 @@ class StoryReader:
     def _paragraph(
         self, content: "Sequence[_Element]", properties: "_Element | None" = None
     ) -> list[Piece]:
-        inline = InlineReader(self._drawings, self._reading.notes, self._fields)
+        style_id = value_of(properties, "pStyle")
+        inline = InlineReader(
+            self._drawings,
+            self._reading.notes,
+            self._reading.styles,
+            self._reading.unseen,
+            style_id,
+            self._fields,
+        )
         for element in content:
             # A paragraph is read by its children; text without a paragraph is itself content.
             inline.read(element if element.tag == W + "p" else (element,))
         text = inline.end()
-        style_id = value_of(properties, "pStyle")
+        if is_paragraph_off_page(properties):
+            self._reading.unseen.add("place", text)
+            text = ""
         style = self._reading.styles.style_of(style_id)
         floats = self._floats(inline.floats)
         floats += [Piece("note", "", note=key) for key in self._reading.notes.take_waiting()]

@@ -4,13 +4,17 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from rag_assets.parsing.office.docx_xml import W, is_on, number_of, value_of
+from rag_assets.parsing.office.docx_looks import is_box_unseen, look_of_run
+from rag_assets.parsing.office.docx_styles import Styles
+from rag_assets.parsing.office.docx_xml import W, is_on, number_of
 from rag_assets.parsing.office.drawing import DGM, MC, A, C, Drawings
 from rag_assets.parsing.office.flow import Piece, clean_inline
 from rag_assets.parsing.office.math import MATH_TAGS, linear_math
 from rag_assets.parsing.office.numbers import format_number
 from rag_assets.parsing.office.package import relationship_id
 from rag_assets.parsing.office.symbols import is_symbol_font, symbol_text
+from rag_assets.parsing.raised import LEVEL, settle_raised
+from rag_assets.parsing.unseen import Kind, Unseen
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -26,7 +30,7 @@ _NOTE_TAGS = {
 _UNSEEN = frozenset(
     W + name
     for name in (
-        "del", "moveFrom", "delText", "instrText", "delInstrText", "pPr", "rPr", "sdtPr",
+        "moveFrom", "delText", "instrText", "delInstrText", "pPr", "rPr", "sdtPr",
         "sdtEndPr", "rt", "rubyPr", "footnoteRef", "endnoteRef", "annotationRef", "tblPr",
         "txbxContent",
     )
@@ -34,7 +38,6 @@ _UNSEEN = frozenset(
 _FIXED = {
     W + "tab": " ", W + "ptab": " ", W + "br": "\n", W + "cr": "\n", W + "noBreakHyphen": "-",
 }  # fmt: skip
-_SIGNED_DIGITS = frozenset("0123456789+-−")
 
 
 @dataclass(slots=True)
@@ -75,11 +78,22 @@ class InlineReader:
     Args:
         drawings: of the part that the paragraph is in.
         notes: of the document.
+        styles: of the document.
+        unseen: what was left out of the document so far.
+        style_id: of the paragraph.
         fields: states of the fields that are open, `code` or `result`, outermost first; lives as
             long as its story.
     """
 
-    def __init__(self, drawings: Drawings, notes: Notes, fields: list[str]) -> None:
+    def __init__(
+        self,
+        drawings: Drawings,
+        notes: Notes,
+        styles: Styles,
+        unseen: Unseen,
+        style_id: str | None,
+        fields: list[str],
+    ) -> None:
         self.floats: list[Piece | _Element] = []
         self.formulas: list[str] = []
         # Characters by (bold, size in half points), None where the paragraph's style decides.
@@ -87,10 +101,14 @@ class InlineReader:
         self._drawings = drawings
         self._notes = notes
         self._fields = fields
+        self._styles = styles
+        self._unseen = unseen
+        self._style_id = style_id
         self._text: list[str] = []
+        self._lost: list[tuple[Kind, str]] = []
         self._name = ""
         self._font: str | None = None
-        self._is_hidden = False
+        self._hidden: Kind | None = None
         self._handlers: dict[str, Callable[[_Element], None]] = {
             W + "r": self._read_run,
             W + "t": self._read_text,
@@ -114,7 +132,12 @@ class InlineReader:
         for child in content:
             tag = child.tag
             if tag == W + "txbxContent":
-                self.floats.append(child)
+                if is_box_unseen(child):
+                    self._unseen.add("place", "".join(t.text or "" for t in child.iter(W + "t")))
+                else:
+                    self.floats.append(child)
+            elif tag == W + "del":
+                self._lose("struck", "".join(t.text or "" for t in child.iter(W + "delText")))
             elif tag in _UNSEEN:
                 continue
             elif tag in MATH_TAGS:
@@ -133,30 +156,43 @@ class InlineReader:
         """
         while self._fields and self._fields[-1] == "code":
             self._fields.pop()
-        return clean_inline("".join(self._text))
+        self._tell_lost()
+        return clean_inline(settle_raised("".join(self._text)))
 
     def _add(self, text: str) -> None:
-        if not self._is_hidden and "code" not in self._fields:
+        if "code" in self._fields:
+            return
+        if self._hidden is not None:
+            self._lose(self._hidden, text)
+        else:
+            if text.strip():
+                self._tell_lost()
             self._text.append(text)
+
+    def _lose(self, kind: Kind, text: str) -> None:
+        if self._lost and self._lost[-1][0] != kind:
+            self._tell_lost()
+        self._lost.append((kind, text))
+
+    def _tell_lost(self) -> None:
+        """Count what was lost since the last text that is seen: programs cut a text into runs."""
+        if self._lost:
+            self._unseen.add(self._lost[0][0], "".join(text for _, text in self._lost))
+            self._lost.clear()
 
     def _read_run(self, run: "_Element") -> None:
         properties = run.find(W + "rPr")
         fonts = None if properties is None else properties.find(W + "rFonts")
         self._font = None if fonts is None else fonts.get(W + "ascii")
-        self._is_hidden = is_on(properties, "vanish")
+        look = look_of_run(run, properties, self._style_id, self._styles)
+        self._hidden = look.unseen
         before = len(self._text)
         self.read(run)
-        self._is_hidden = False
-        raised = "".join(self._text[before:])
-        self._weigh(raised, properties)
-        # 10⁵ must not become 105.
-        if (
-            value_of(properties, "vertAlign") == "superscript"
-            and raised
-            and _SIGNED_DIGITS.issuperset(raised)
-            and "".join(self._text[max(0, before - 1) : before])[-1:].isdecimal()
-        ):
-            self._text.insert(before, "^")
+        self._hidden = None
+        self._weigh("".join(self._text[before:]), properties)
+        if look.mark and len(self._text) > before:
+            self._text.insert(before, look.mark)
+            self._text.append(LEVEL)
 
     def _weigh(self, text: str, properties: "_Element | None") -> None:
         """Count a run's characters by how they are set."""
@@ -230,7 +266,7 @@ class InlineReader:
     def _read_picture(self, element: "_Element") -> None:
         relationship = relationship_id(element, "embed") or relationship_id(element)
         piece = self._drawings.picture(relationship or relationship_id(element, "link"), self._name)
-        if piece is not None and not self._is_hidden:
+        if piece is not None and self._hidden is None:
             self.floats.append(piece)
 
     def _read_word_art(self, element: "_Element") -> None:

@@ -62,7 +62,7 @@ class ParagraphStyle:
 
 
 class Styles:
-    """The paragraph styles of a document.
+    """The styles of a document's paragraphs and runs.
 
     Args:
         root: of the styles part, None where the package has none.
@@ -73,12 +73,16 @@ class Styles:
         self._known: dict[str | None, ParagraphStyle] = {}
         self._default: str | None = None
         self._size = number_of(root, "docDefaults/rPrDefault/rPr/sz") or _USUAL_SIZE
+        path = f"{W}docDefaults/{W}rPrDefault/{W}rPr"
+        self._run_defaults = [] if root is None else root.findall(path)
+        self._run_properties: dict[tuple[str | None, str | None], list[_Element]] = {}
         for element in () if root is None else root.findall(W + "style"):
-            if element.get(W + "type", "paragraph") != "paragraph":
+            kind = element.get(W + "type", "paragraph")
+            if kind not in {"paragraph", "character"}:
                 continue
             style_id = element.get(W + "styleId", "")
             self._elements[style_id] = element
-            if element.get(W + "default") in {"1", "true", "on"}:
+            if kind == "paragraph" and element.get(W + "default") in {"1", "true", "on"}:
                 self._default = style_id
 
     def style_of(self, style_id: str | None) -> ParagraphStyle:
@@ -86,6 +90,31 @@ class Styles:
         if style_id not in self._known:
             self._known[style_id] = self._resolve(style_id)
         return self._known[style_id]
+
+    def run_properties(self, style_id: str | None, run_style: str | None) -> "list[_Element]":
+        """Return the properties that the styles give a run, nearest first.
+
+        Args:
+            style_id: of its paragraph, None for the document's default.
+            run_style: its own, None without.
+        """
+        key = style_id, run_style
+        if key not in self._run_properties:
+            chain = self._chain(run_style) + self._chain(style_id or self._default)
+            found = [element.find(W + "rPr") for element in chain]
+            self._run_properties[key] = [
+                *(item for item in found if item is not None),
+                *self._run_defaults,
+            ]
+        return self._run_properties[key]
+
+    def paragraph_shade(self, style_id: str | None) -> str | None:
+        """Return the colour that a paragraph's style puts behind it, None without."""
+        for element in self._chain(style_id or self._default):
+            shade = element.find(f"{W}pPr/{W}shd")
+            if shade is not None and shade.get(W + "fill", "auto") != "auto":
+                return str(shade.get(W + "fill"))
+        return None
 
     def _resolve(self, style_id: str | None) -> ParagraphStyle:
         chain = self._chain(self._default if style_id is None else style_id)

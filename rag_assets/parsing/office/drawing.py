@@ -103,6 +103,37 @@ class Drawings:
             self._warnings.append(sentence)
 
 
+def alpha_of(fill: "_Element", namespace: str) -> float:
+    """Return how opaque a solid fill is, from 0 to 1.
+
+    Args:
+        fill: the element that holds `solidFill`.
+        namespace: of its elements; in Word's own alpha is what shines through.
+    """
+    alpha = next(fill.iter(namespace + "alpha"), None)
+    if alpha is None:
+        return 1.0
+    value = alpha.get("val") or alpha.get(namespace + "val") or ""
+    share = int(value) / 100_000 if value.isdecimal() and len(value) < 8 else 1.0
+    return share if namespace == A else 1.0 - share
+
+
+def solid_colour(fill: "_Element") -> str | None:
+    """Return the colour of `a:solidFill`, None where its theme would have to say it.
+
+    The first ground of a theme is taken for white, and its first text for black, as in nearly all.
+    """
+    plain = fill.find(A + "srgbClr")
+    if plain is not None:
+        return str(plain.get("val"))
+    themed = fill.find(A + "schemeClr")
+    if themed is None or len(themed):
+        return None
+    return {"bg1": "ffffff", "lt1": "ffffff", "tx1": "000000", "dk1": "000000"}.get(
+        themed.get("val", "")
+    )
+
+
 def paragraphs_text(element: "_Element") -> str:
     """Return the text of DrawingML paragraphs below `element`, a line each."""
     return "\n".join(

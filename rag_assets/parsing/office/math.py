@@ -6,6 +6,8 @@ Follows UnicodeMath (Sargent, Unicode Technical Note 28): `(a+b)/2`, `x^2`, `∑
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from rag_assets.parsing.raised import exponent
+
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
@@ -57,7 +59,7 @@ def _property(element: "_Element", properties: str, name: str, missing: str, emp
 
 def _scripts(element: "_Element") -> str:
     below, above = _part(element, "sub"), _part(element, "sup")
-    return (f"_{_operand(below)}" if below else "") + (f"^{_operand(above)}" if above else "")
+    return (f"_{_operand(below)}" if below else "") + (f"^{exponent(above)}" if above else "")
 
 
 def _fraction(element: "_Element") -> str:

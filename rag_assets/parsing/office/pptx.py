@@ -8,16 +8,19 @@ from rag_assets.parsing.contract import ParseHints
 from rag_assets.parsing.language import guess_language
 from rag_assets.parsing.office.flow import Piece, flow_pieces
 from rag_assets.parsing.office.package import OfficePackage, relationship_id
-from rag_assets.parsing.office.pptx_layout import P
+from rag_assets.parsing.office.pptx_layout import EMU_PER_POINT, P
 from rag_assets.parsing.office.pptx_slides import Slide, SlideReader
 from rag_assets.parsing.office.properties import read_properties
 from rag_assets.parsing.office.reading import read_office_file
 from rag_assets.parsing.office.sniffing import PPTX_TYPE
+from rag_assets.parsing.unseen import Unseen
 from rag_assets.settings import ParseSettings
 
-PARSER_VERSION = "2"
+PARSER_VERSION = "3"
 
 _USUAL_PART = "ppt/presentation.xml"
+# Of a side of a slide in EMU.
+_MAX_DIGITS = 10
 
 
 class PptxParser:
@@ -47,7 +50,9 @@ class PptxParser:
 def _read(package: OfficePackage, settings: ParseSettings) -> ParsedDocument:
     warnings: list[str] = []
     parts = _slide_parts(package, settings, warnings)
-    reader = SlideReader(package, _comment_authors(package), warnings)
+    unseen = Unseen()
+    size = _slide_size(package)
+    reader = SlideReader(package, _comment_authors(package), warnings, size, unseen)
     slides = [reader.read(part, number) for number, part in enumerate(parts, 1)]
     removed = _remove_feet(slides, settings.repeated_line_share)
     pieces = [piece for slide in slides for piece in slide.pieces]
@@ -59,7 +64,8 @@ def _read(package: OfficePackage, settings: ParseSettings) -> ParsedDocument:
             "its text.",
         )
     properties = read_properties(package)
-    textless = sum(page.start == page.end for page in flow.pages)
+    hidden = sum(slide.is_hidden for slide in slides)
+    textless = sum(page.start == page.end for page in flow.pages) - hidden
     if all(piece.kind == "figure" for piece in pieces):
         warnings.append(
             "The slides hold pictures only: where they show text, run text recognition (OCR)."
@@ -77,7 +83,7 @@ def _read(package: OfficePackage, settings: ParseSettings) -> ParsedDocument:
         language=guess_language(flow.text),
         metadata=properties.metadata,
         removed_templates=removed,
-        warnings=tuple(warnings),
+        warnings=(*warnings, *unseen.warnings()),
     )
 
 
@@ -110,6 +116,15 @@ def _slide_parts(package: OfficePackage, settings: ParseSettings, warnings: list
             "build again.",
         )
     return parts
+
+
+def _slide_size(package: OfficePackage) -> tuple[float, float] | None:
+    """Return width and height of the slides in points, None where nothing says them."""
+    size = package.tree(package.main_part(_USUAL_PART)).find(P + "sldSz")
+    sides = ("", "") if size is None else (size.get("cx", ""), size.get("cy", ""))
+    if not all(side.isdecimal() and len(side) < _MAX_DIGITS for side in sides):
+        return None
+    return int(sides[0]) / EMU_PER_POINT, int(sides[1]) / EMU_PER_POINT
 
 
 def _comment_authors(package: OfficePackage) -> dict[str, str]:

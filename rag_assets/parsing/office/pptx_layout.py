@@ -5,17 +5,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from rag_assets.model import Box
-from rag_assets.parsing.office.drawing import A
+from rag_assets.parsing.office.drawing import A, solid_colour
 from rag_assets.parsing.office.package import OfficePackage
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
 P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
-_EMU_PER_POINT = 12_700
+EMU_PER_POINT = 12_700
 # Boxes are larger than their text: neighbours that overlap by less stand apart.
 _SLACK_POINTS = 6.0
 _TITLES = frozenset({"title", "ctrTitle"})
+_WHITE = "ffffff"
+_PAINTED = (P + "sp", P + "pic")
+_FILLS = frozenset(
+    A + name for name in ("solidFill", "gradFill", "blipFill", "pattFill", "grpFill")
+)
 _Item = TypeVar("_Item")
 
 
@@ -56,6 +61,35 @@ class Layout:
         self._layers = [package.tree(part) for part in (*layouts[:1], *masters[:1])]
         self._master = package.tree(masters[0]) if masters else None
         self.kind = self._layers[0].get("type", "") if layouts else ""
+        self._slide = package.tree(slide)
+        self._painted: list[tuple[_Element, Box | None]] | None = None
+
+    def ground(self, box: Box | None, shape: "_Element") -> str | None:
+        """Return the colour behind the text of a shape, None where it is not known.
+
+        Args:
+            box: of the shape.
+            shape: on the slide.
+        """
+        if self._painted is None:
+            shapes = (o for layer in (self._slide, *self._layers) for o in layer.iter(*_PAINTED))
+            self._painted = [
+                (other, box_of([other], Frame())) for other in shapes if _paints(other)
+            ]
+        if any(other is not shape and _overlap(box, place) for other, place in self._painted):
+            return None
+        own = shape.find(P + "spPr")
+        if own is not None and own.find(A + "solidFill") is not None:
+            return solid_colour(own.find(A + "solidFill"))
+        if _paints(shape):
+            return None
+        for layer in (self._slide, *self._layers):
+            background = layer.find(f"{P}cSld/{P}bg")
+            if background is not None:
+                fill = background.find(f"{P}bgPr/{A}solidFill")
+                fill = background.find(P + "bgRef") if fill is None else fill
+                return None if fill is None else solid_colour(fill)
+        return _WHITE
 
     def chain(self, shape: "_Element") -> "list[_Element]":
         """Return the shape, then the placeholders that it inherits from, nearest first."""
@@ -86,6 +120,24 @@ class Layout:
         if own is not None:
             name = "titleStyle" if own.kind in _TITLES else "bodyStyle"
         return None if self._master is None else self._master.find(f"{P}txStyles/{P}{name}")
+
+
+def _paints(shape: "_Element") -> bool:
+    """Tell whether a shape covers what is behind it, or may."""
+    if shape.tag == P + "pic":
+        return True
+    own = shape.find(P + "spPr")
+    if own is not None and any(child.tag in _FILLS for child in own):
+        return True
+    themed = shape.find(f"{P}style/{A}fillRef")
+    is_clear = own is not None and own.find(A + "noFill") is not None
+    return not is_clear and themed is not None and themed.get("idx") != "0"
+
+
+def _overlap(box: Box | None, other: Box | None) -> bool:
+    if box is None or other is None:
+        return True
+    return box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
 
 
 def _family(place: Placeholder) -> str:
@@ -120,8 +172,8 @@ def box_of(shapes: "Sequence[_Element]", frame: Frame) -> Box | None:
             left, top = x * frame.scale_x + frame.move_x, y * frame.scale_y + frame.move_y
             right, bottom = left + width * frame.scale_x, top + height * frame.scale_y
             return (
-                left / _EMU_PER_POINT, top / _EMU_PER_POINT,
-                right / _EMU_PER_POINT, bottom / _EMU_PER_POINT,
+                left / EMU_PER_POINT, top / EMU_PER_POINT,
+                right / EMU_PER_POINT, bottom / EMU_PER_POINT,
             )  # fmt: skip
     return None
 

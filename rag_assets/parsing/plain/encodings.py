@@ -18,6 +18,7 @@ from rag_assets.parsing.plain.encoding_evidence import (
     wide_encoding_of,
     without_padding,
 )
+from rag_assets.parsing.unseen import turned_note
 
 DETECTORS = ("charset-normalizer", "chardet", "faust-cchardet")
 
@@ -120,7 +121,7 @@ def decode_text(data: bytes) -> tuple[str, str, tuple[str, ...]]:
         raise ParseFailure(
             "empty_file", "The file holds only white space: remove it or write its text."
         )
-    return text, reading.encoding, (*warnings, *doubts)
+    return text, reading.encoding, (*warnings, *doubts, *turned_note(reading.text))
 
 
 def declared_encoding(data: bytes) -> str | None:

@@ -33,9 +33,6 @@ _LEAVES: dict[str, BlockKind] = {
 _EMPTY_LINE = re.compile(
     r"[\s>]*(?:(?:[-*+]|\d{1,9}[.)])[\s>]*)*|\s{0,3}(?:[-_*][ \t]*){3,}|\s{0,3}\[[^\]^][^\]]*\]:.*"
 )
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-# What a code block or a formula needs: a fence, a tab or four blanks, a mark of TeX, a tag.
-_MAY_BE_CODE = re.compile(r"```|~~~|\t| {4}|\$\$|\\begin|<pre", re.IGNORECASE)
 _PRE = re.compile(r"\s*<pre\b", re.IGNORECASE)
 _HTML_IMAGE = re.compile(r"<img\b[^<>]*?\bsrc\s*=\s*[\"']?([^\"'\s>]+)[^<>]*>", re.IGNORECASE)
 _ALTERNATIVE = re.compile(r"\balt\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
@@ -76,27 +73,6 @@ def cut_blocks(text: str) -> tuple[tuple[Block, ...], tuple[Attachment, ...]]:
     for leaf in _with_left_lines(text, starts, leaves):
         _cut(cutter, leaf)
     return tuple(cutter.blocks), tuple(cutter.attachments)
-
-
-def blank_comments(text: str) -> str:
-    """Return a Markdown text with blanks for its HTML comments, each place as it was.
-
-    A reader does not see them, and between two paragraphs they would stand in the middle of a
-    passage. What code shows as a comment stays.
-    """
-    comments = list(_COMMENT.finditer(text))
-    if not comments:
-        return text
-    # The parser takes half of a file's time: it is asked only where there may be code.
-    blocks = cut_blocks(text)[0] if _MAY_BE_CODE.search(text) else ()
-    code = [(b.start, b.end) for b in blocks if b.kind in {"code", "formula"}]
-    for comment in comments:
-        start, end = comment.span()
-        before = text[text.rfind("\n", 0, start) + 1 : start]
-        is_code = any(a < end and start < b for a, b in code) or before.count("`") % 2
-        if not is_code:
-            text = text[:start] + re.sub(r"[^\n]", " ", comment[0]) + text[end:]
-    return text
 
 
 def _leaves(tokens: "Sequence[Token]") -> Iterator[_Leaf]:

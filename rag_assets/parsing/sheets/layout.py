@@ -16,6 +16,8 @@ _MIN_TYPED_SHARE = 0.8
 _MAX_TYPED_CHARACTERS = 40
 # Longer cells, and whole sentences, are content: names of columns are short.
 _MAX_HEADER_CHARACTERS = 100
+# `mmol/(L·min)`, `% of total`.
+_MAX_UNIT_CHARACTERS = 15
 # Forms (a name and its value a row) are short; longer lists of pairs are tables.
 _MAX_FORM_ROWS = 50
 
@@ -70,6 +72,8 @@ def find_layout(rows: Sequence[Row], inherited: dict[int, str], *, single_column
         repeats = all(inherited.get(column) == text for column, text in body[0])
         return Layout(titles, int(repeats), dict(inherited))
     is_form = _is_form(body)
+    if (not is_form or len(body[1]) == 1) and _is_units_row(body):
+        return Layout(titles, 2, _names_with_units(body[0], body[1]))
     if not is_form and _is_group_row(body):
         return Layout(titles, 2, _group_names(body[0], body[1]))
     if not is_form and _is_header(body[0], body[1:]):
@@ -129,10 +133,12 @@ def _may_name(text: str) -> bool:
     return is_short and kind_of(text) == "text"
 
 
-def _are_year_names(candidate: Row, below: Sequence[Row]) -> bool:
-    """Tell whether years in a row are names: distinct, and no years below them."""
+def _are_year_names(candidate: Row, below: Sequence[Row], *, is_grouped: bool = False) -> bool:
+    """Tell whether years in a row are names: distinct unless groups stand above, and no years below
+    them.
+    """
     years = {column: text for column, text in candidate if _YEAR.fullmatch(text)}
-    if len(years) < 2 or len(set(years.values())) < len(years):
+    if len(years) < 2 or (not is_grouped and len(set(years.values())) < len(years)):
         return False
     values = [text for row in below for column, text in row if column in years]
     return bool(values) and 2 * sum(_YEAR.fullmatch(text) is not None for text in values) < len(
@@ -177,6 +183,32 @@ def _is_form(rows: Sequence[Row]) -> bool:
     )
 
 
+def _is_units_row(rows: Sequence[Row]) -> bool:
+    """Tell whether the second row gives the units of the columns of numbers that the first names.
+
+    It has a short text over columns of numbers or dates and leaves out one at least.
+    """
+    if len(rows) < 3 or len(rows[1]) >= len(rows[0]) or not _is_header(rows[0], rows[2:]):
+        return False
+    kinds = _column_kinds(rows[2:])
+    named = dict(rows[0])
+    return all(
+        column in named
+        and kinds.get(column, "text") != "text"
+        and kind_of(text) == "text"
+        and len(text) <= _MAX_UNIT_CHARACTERS
+        for column, text in rows[1]
+    )
+
+
+def _names_with_units(names: Row, units: Row) -> dict[int, str]:
+    stated = dict(units)
+    return {
+        column: f"{name} ({stated[column].strip('()[]')})" if column in stated else name
+        for column, name in names
+    }
+
+
 def _is_group_row(rows: Sequence[Row]) -> bool:
     """Tell whether the first row names groups of the columns that the second row names."""
     if len(rows) < 3:
@@ -186,7 +218,12 @@ def _is_group_row(rows: Sequence[Row]) -> bool:
         return False
     may_group = all(_may_name(text) or _YEAR.fullmatch(text) for _, text in groups)
     own_votes = _votes(groups, rows[2:])
-    return may_group and own_votes >= 0 and _votes(names, rows[2:]) > 0
+    # Under groups the same years come again: each is told from the others by its group.
+    joined = [(column, f"{name} ") for column, name in _group_names(groups, names).items()]
+    is_named = _votes(names, rows[2:]) > 0 or (
+        _are_year_names(names, rows[2:], is_grouped=True) and _votes(joined, rows[2:]) > 0
+    )
+    return may_group and own_votes >= 0 and is_named
 
 
 def _group_names(groups: Row, names: Row) -> dict[int, str]:

@@ -17,13 +17,14 @@ from rag_assets.parsing.sheets.formats import iso_date, show_duration, show_gene
 from rag_assets.parsing.sheets.layout import Row
 from rag_assets.parsing.sheets.rows import write_tables
 from rag_assets.parsing.sheets.text import TextBuilder
-from rag_assets.parsing.sheets.xlsx import describe_hidden, name_column, no_filled_cell
+from rag_assets.parsing.sheets.xlsx import name_column, no_filled_cell, tell_hidden
+from rag_assets.parsing.unseen import Unseen
 from rag_assets.settings import ParseSettings
 
 if TYPE_CHECKING:
     from python_calamine import CalamineWorkbook
 
-PARSER_VERSION = "1"
+PARSER_VERSION = "2"
 
 # calamine keeps a sheet as a full grid of some 32 bytes a cell and ends the process where memory
 # does not hold it, so a grid that is nearly empty is refused before (an xls holds 17 million).
@@ -59,17 +60,19 @@ class LegacySheetParser:
         if media_type == XLSB_TYPE:
             _check_grids(OfficePackage(data, settings))
         builder = TextBuilder()
-        hidden = []
+        unseen = Unseen()
         try:
             workbook = _open(data, hints.password)
             for sheet in workbook.sheets_metadata:
                 if sheet.typ not in (SheetTypeEnum.WorkSheet, SheetTypeEnum.MacroSheet):
                     continue
+                cells = workbook.get_sheet_by_name(sheet.name)
+                rows = _rows(cells.start, cells.iter_rows())
                 if sheet.visible != SheetVisibleEnum.Visible:
-                    hidden.append(sheet.name)
+                    tell_hidden(sheet.name, rows, unseen)
+                    continue
                 builder.open_sheet(" ".join(sheet.name.split()) or "Sheet")
-                rows = workbook.get_sheet_by_name(sheet.name)
-                write_tables(_rows(rows.start, rows.iter_rows()), builder, name_column)
+                write_tables(rows, builder, name_column)
         except CalamineError as error:
             raise ParseFailure(
                 "damaged_file",
@@ -85,7 +88,7 @@ class LegacySheetParser:
             blocks=builder.blocks,
             language=guess_language(text),
             metadata={"sheets": "; ".join(workbook.sheet_names)},
-            warnings=tuple(describe_hidden(hidden)),
+            warnings=unseen.warnings(),
         )
 
 

@@ -1,7 +1,7 @@
 """OpenDocument spreadsheets (ods): cells as they are shown, read from a stream."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 from xml.parsers.expat import EXPAT_VERSION
@@ -10,22 +10,24 @@ from rag_assets.model import ParsedDocument, ParseFailure
 from rag_assets.parsing.contract import ParseHints
 from rag_assets.parsing.language import guess_language
 from rag_assets.parsing.office.package import OfficePackage
+from rag_assets.parsing.raised import LEVEL, LOWERED, RAISED, settle_raised
 from rag_assets.parsing.sheets.layout import Row
 from rag_assets.parsing.sheets.rows import write_tables
 from rag_assets.parsing.sheets.text import TextBuilder
-from rag_assets.parsing.sheets.xlsx import describe_hidden, name_column, no_filled_cell
+from rag_assets.parsing.sheets.xlsx import name_column, no_filled_cell, tell_hidden
 from rag_assets.parsing.sheets.xml import column_letters, feed_xml
+from rag_assets.parsing.unseen import LEAST_POINTS, Kind, Unseen, are_alike
 from rag_assets.settings import ParseSettings
 
 ODS_TYPE = "application/vnd.oasis.opendocument.spreadsheet"
-PARSER_VERSION = "1"
+PARSER_VERSION = "2"
 
 _CONTENT, _MANIFEST = "content.xml", "META-INF/manifest.xml"
 # Equal neighbours stand once with a count: a few bytes may claim 17 thousand million cells.
 _MAX_REPEATED_CELLS = 5_000_000
 _SPACES = {"s": " ", "tab": " ", "line-break": " "}
 
-Event = tuple[Literal["sheet", "row", "note", "paragraph"], str, Row]
+Event = tuple[Literal["sheet", "hidden sheet", "row", "note", "paragraph"], str, Row]
 
 
 class OdsParser:
@@ -61,13 +63,15 @@ class OdsParser:
         event = next(events, None)
         while event is not None:
             kind, name, _ = event
-            if kind == "sheet":
+            sheet = _SheetRows(events)
+            if kind == "hidden sheet":
+                tell_hidden(name, list(sheet), scan.unseen)
+            else:
                 names.append(name)
                 builder.open_sheet(name)
-            sheet = _SheetRows(events)
-            write_tables(sheet, builder, name_column)
-            for noted, text in sheet.extras:
-                builder.add(noted, text)
+                write_tables(sheet, builder, name_column)
+                for noted, text in sheet.extras:
+                    builder.add(noted, text)
             event = sheet.following
         text = builder.text()
         if not text:
@@ -78,8 +82,52 @@ class OdsParser:
             blocks=builder.blocks,
             language=guess_language(text),
             metadata={"sheets": "; ".join(names)},
-            warnings=tuple(describe_hidden(scan.hidden)),
+            warnings=scan.unseen.warnings(),
         )
+
+
+_HIDDEN = frozenset({"collapse", "filter"})
+_STYLES = frozenset({"style", "table-properties", "text-properties", "table-cell-properties"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What a style says of text: its mark, its colours, why it cannot be seen."""
+
+    mark: str = ""
+    kind: Kind | None = None
+    colour: str | None = None
+    ground: str | None = "ffffff"
+
+    def kind_on(self, ground: str | None) -> Kind | None:
+        if self.kind is None and are_alike(self.colour, ground):
+            return "colour"
+        return self.kind
+
+
+_PLAIN = _Look()
+
+
+def _read_look(look: _Look, own: dict[str, str]) -> _Look:
+    place = own.get("text-position", "").partition("%")[0].split(" ")[0]
+    if place in {"super", "sub"} or place.lstrip("-").isdecimal():
+        is_lowered = place == "sub" or place.startswith("-")
+        look = replace(look, mark="" if place == "0" else LOWERED if is_lowered else RAISED)
+    if "color" in own:
+        look = replace(look, colour=own["color"].lstrip("#"))
+    if "background-color" in own:
+        fill = own["background-color"]
+        look = replace(look, ground=fill.lstrip("#") if fill != "transparent" else "ffffff")
+    lines = {own.get("text-line-through-style", "none"), own.get("text-line-through-type", "none")}
+    if lines != {"none"}:
+        return replace(look, kind="struck")
+    if own.get("display") == "none":
+        return replace(look, kind="hidden")
+    size = own.get("font-size", "")
+    points = size.removesuffix("pt")
+    if points != size and points.replace(".", "", 1).isdecimal() and float(points) < LEAST_POINTS:
+        return replace(look, kind="size")
+    return look
 
 
 @dataclass(slots=True)
@@ -93,7 +141,7 @@ class _SheetRows:
     def __iter__(self) -> Iterator[Row]:
         for event in self.events:
             kind, text, row = event
-            if kind == "sheet":
+            if kind == "sheet" or kind == "hidden sheet":  # noqa: PLR1714 - mypy narrows this one
                 self.following = event
                 return
             if kind == "row":
@@ -104,10 +152,15 @@ class _SheetRows:
 
 @dataclass(slots=True)
 class _Scan:
-    hidden: list[str] = field(default_factory=list)
+    unseen: Unseen = field(default_factory=Unseen)
     _done: list[Event] = field(default_factory=list)
     _hidden_styles: set[str] = field(default_factory=set)
+    _looks: dict[str, _Look] = field(default_factory=dict)
     _style: str = ""
+    _cell_look: _Look = _PLAIN
+    _spans: list[_Look] = field(default_factory=list)
+    _is_row_hidden: bool = False
+    _hidden_columns: list[range] = field(default_factory=list)
     _row: list[tuple[int, str]] = field(default_factory=list)
     _row_number: int = 0
     _row_repeats: int = 1
@@ -128,24 +181,43 @@ class _Scan:
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         own = {key.rpartition(":")[2]: value for key, value in attributes.items()}
-        if name == "style":
-            self._style = own.get("name", "")
-        elif name == "table-properties":
-            if own.get("display") == "false":
-                self._hidden_styles.add(self._style)
+        if name in _STYLES:
+            self._start_style(name, own)
         elif name == "table":
-            self._row_number = 0
+            self._row_number, self._column = 0, 0
+            self._hidden_columns.clear()
             title = " ".join(own.get("name", "").split()) or "Sheet"
-            self._done.append(("sheet", title, []))
-            if own.get("style-name") in self._hidden_styles:
-                self.hidden.append(title)
+            is_hidden = own.get("style-name") in self._hidden_styles
+            self._done.append(("hidden sheet" if is_hidden else "sheet", title, []))
+        elif name == "table-column":
+            count = _count(own.get("number-columns-repeated"))
+            if own.get("visibility") in _HIDDEN:
+                self._hidden_columns.append(range(self._column, self._column + count))
+            self._column += count
         elif name == "table-row":
             self._row, self._column = [], 0
+            self._is_row_hidden = own.get("visibility") in _HIDDEN
             self._row_repeats = _count(own.get("number-rows-repeated"))
         elif name in {"table-cell", "covered-table-cell"}:
             self._repeats = _count(own.get("number-columns-repeated"))
             self._value = own.get("date-value", "").replace("T00:00:00", "").replace("T", " ")
             self._paragraphs, self._note = [], []
+            self._cell_look = self._looks.get(own.get("style-name", ""), _PLAIN)
+        else:
+            self._start_text(name, own)
+
+    def _start_style(self, name: str, own: dict[str, str]) -> None:
+        if name == "style":
+            self._style = own.get("name", "")
+        elif name != "table-properties":
+            self._looks[self._style] = _read_look(self._looks.get(self._style, _PLAIN), own)
+        elif own.get("display") == "false":
+            self._hidden_styles.add(self._style)
+
+    def _start_text(self, name: str, own: dict[str, str]) -> None:
+        if name == "span":
+            self._spans.append(self._looks.get(own.get("style-name", ""), _PLAIN))
+            self._mark(self._spans[-1].mark)
         elif name in {"annotation", "shapes", "frame", "custom-shape"}:
             self._inside.append(name)
         elif name == "p":
@@ -160,27 +232,46 @@ class _Scan:
 
     def _characters(self, text: str) -> None:
         if self._inside and self._inside[-1] == "p":
-            (self._note if self._is_beside() else self._paragraphs)[-1] += text
+            kinds = (look.kind_on(self._cell_look.ground) for look in self._spans)
+            kind = next((kind for kind in kinds if kind is not None), None)
+            if kind is not None:
+                self.unseen.add(kind, text)
+            else:
+                (self._note if self._is_beside() else self._paragraphs)[-1] += text
+
+    def _mark(self, mark: str) -> None:
+        if mark and self._inside and self._inside[-1] == "p":
+            (self._note if self._is_beside() else self._paragraphs)[-1] += mark
 
     def _end(self, name: str) -> None:
         if self._inside and name == self._inside[-1]:
             self._inside.pop()
             if name != "p" and not self._is_beside():
                 self._end_extra(name)
+        elif name == "span" and self._spans:
+            self._mark(LEVEL if self._spans.pop().mark else "")
         elif name in {"table-cell", "covered-table-cell"}:
-            shown = self._value or " ".join(" ".join(self._paragraphs).split())
-            if shown:
+            shown = self._value or " ".join(settle_raised(" ".join(self._paragraphs)).split())
+            kind = self._cell_look.kind_on(self._cell_look.ground)
+            if any(self._column in columns for columns in self._hidden_columns):
+                kind = "hidden"
+            if kind is not None:
+                self.unseen.add(kind, shown)
+            elif shown:
                 self._expand(self._repeats)
                 self._row += [(self._column + step, shown) for step in range(self._repeats)]
             self._column += self._repeats
         elif name == "table-row":
             repeats = self._row_repeats if self._row else 1
+            if self._is_row_hidden:
+                self.unseen.add("hidden", "; ".join(text for _, text in self._row))
+                self._row = []
             self._expand((repeats - 1) * len(self._row))
             self._done += [("row", "", self._row)] * repeats
             self._row_number += self._row_repeats
 
     def _end_extra(self, name: str) -> None:
-        text = " ".join(" ".join(self._note).split())
+        text = " ".join(settle_raised(" ".join(self._note)).split())
         self._note = []
         if text and name == "annotation":
             reference = f"{column_letters(self._column)}{self._row_number + 1}"

@@ -1,7 +1,7 @@
 """Excel workbooks (xlsx, xlsm): sheets in order, every row a line that can stand alone."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import version
 from itertools import chain
@@ -15,8 +15,9 @@ from rag_assets.parsing.office.package import OfficePackage, relationship_id
 from rag_assets.parsing.office.properties import read_properties
 from rag_assets.parsing.office.sniffing import XLSX_TYPE
 from rag_assets.parsing.sheets.extras import ExtrasReader
-from rag_assets.parsing.sheets.formats import NumberFormat, built_in_format, compile_format
+from rag_assets.parsing.sheets.formats import show_general
 from rag_assets.parsing.sheets.layout import Row
+from rag_assets.parsing.sheets.looks import CellStyle, Run, read_styles
 from rag_assets.parsing.sheets.merged import fill_merged, find_merged
 from rag_assets.parsing.sheets.rows import write_tables
 from rag_assets.parsing.sheets.text import TextBuilder
@@ -26,9 +27,10 @@ from rag_assets.parsing.sheets.xml import (
     column_letters,
     read_shared_strings,
 )
+from rag_assets.parsing.unseen import Unseen
 from rag_assets.settings import ParseSettings
 
-PARSER_VERSION = "2"
+PARSER_VERSION = "3"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +75,15 @@ class XlsxParser:
         package = OfficePackage(data, settings)
         workbook = package.main_part("xl/workbook.xml")
         sheets = _list_sheets(package, workbook)
-        reader = CellReader(_read_strings(package, workbook), _read_formats(package, workbook))
+        reader = CellReader(_read_strings(package, workbook), _read_styles(package, workbook))
         builder = TextBuilder()
         extras = ExtrasReader(package, builder)
         for sheet in sheets:
+            if sheet.is_hidden:
+                if sheet.kind != "chartsheet":
+                    rows = reader.rows(package.pieces(sheet.part), sheet.part)
+                    tell_hidden(sheet.name, (row for _, row in rows), reader.unseen)
+                continue
             builder.open_sheet(sheet.name)
             if sheet.kind != "chartsheet":
                 rows = fill_merged(
@@ -89,7 +96,7 @@ class XlsxParser:
         if not text:
             raise no_filled_cell()
         properties = read_properties(package)
-        hidden = [sheet.name for sheet in sheets if sheet.is_hidden]
+        names = [sheet.name for sheet in sheets if not sheet.is_hidden]
         return ParsedDocument(
             text=text,
             media_type=XLSX_TYPE,
@@ -98,9 +105,9 @@ class XlsxParser:
             title=properties.title,
             authors=properties.authors,
             language=guess_language(text),
-            metadata={**properties.metadata, "sheets": "; ".join(sheet.name for sheet in sheets)},
+            metadata={**properties.metadata, "sheets": "; ".join(names)},
             warnings=(
-                *describe_hidden(hidden),
+                *reader.unseen.warnings(),
                 *_uncomputed(reader),
                 *extras.warnings,
                 *workbook_dde_warning(package, workbook),
@@ -118,7 +125,9 @@ def read_workbook(data: bytes, settings: ParseSettings) -> tuple[WorkbookSheet, 
     package = OfficePackage(data, settings)
     workbook = package.main_part("xl/workbook.xml")
     strings = _read_strings(package, workbook)
-    shown, full = CellReader(strings, _read_formats(package, workbook)), CellReader(strings, ())
+    styles = _read_styles(package, workbook)
+    shown = CellReader(strings, styles)
+    full = CellReader(strings, [replace(style, show=show_general) for style in styles])
     found = []
     for sheet in _list_sheets(package, workbook):
         if sheet.kind == "chartsheet" or sheet.is_hidden:
@@ -162,13 +171,11 @@ def no_filled_cell() -> ParseFailure:
     return ParseFailure("empty_file", "No sheet has a filled cell: remove the workbook or fill it.")
 
 
-def describe_hidden(hidden: Sequence[str]) -> list[str]:
-    """Return a warning that names the hidden sheets, none without."""
-    warning = (
-        f"Hidden sheets are searched like the others ({', '.join(hidden)}): delete them from a "
-        "copy of the workbook where that is not wanted."
-    )
-    return [warning] if hidden else []
+def tell_hidden(name: str, rows: Iterable[Row], unseen: Unseen) -> None:
+    """Count a hidden sheet, with its first row as the example, unless it is empty."""
+    first = next((row for row in rows if row), None)
+    if first:
+        unseen.add("hidden", f"sheet {name}: {'; '.join(text for _, text in first)}")
 
 
 def _uncomputed(reader: CellReader) -> list[str]:
@@ -197,31 +204,19 @@ def _list_sheets(package: OfficePackage, workbook: str) -> list[_Sheet]:
     return sheets
 
 
-def _read_strings(package: OfficePackage, workbook: str) -> list[str]:
+def _read_strings(package: OfficePackage, workbook: str) -> list[str | list[Run]]:
     parts = package.related(workbook, "sharedStrings")
     return list(
         chain.from_iterable(read_shared_strings(package.pieces(part), part) for part in parts)
     )
 
 
-def _read_formats(package: OfficePackage, workbook: str) -> list[NumberFormat]:
-    """Return what shows numbers, by the index of the cell's style."""
+def _read_styles(package: OfficePackage, workbook: str) -> list[CellStyle]:
     from_1904 = any(
         properties.get("date1904") in {"1", "true"}
         for properties in package.tree(workbook).iter("{*}workbookPr")
     )
-    formats: list[NumberFormat] = []
+    styles: list[CellStyle] = []
     for part in package.related(workbook, "styles"):
-        root = package.tree(part)
-        codes = {
-            int(element.get("numFmtId", "0")): element.get("formatCode", "General")
-            for element in root.iter("{*}numFmt")
-            if element.get("numFmtId", "0").isdecimal()
-        }
-        for styles in root.iter("{*}cellXfs"):
-            for style in styles:
-                identifier = style.get("numFmtId", "0")
-                number = int(identifier) if identifier.isdecimal() else 0
-                code = codes.get(number) or built_in_format(number)
-                formats.append(compile_format(code, from_1904=from_1904))
-    return formats
+        styles += read_styles(package.tree(part), from_1904=from_1904)
+    return styles

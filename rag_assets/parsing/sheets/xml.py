@@ -8,7 +8,8 @@ from typing import Any
 from xml.parsers import expat
 
 from rag_assets.model import ParseFailure
-from rag_assets.parsing.sheets.formats import NumberFormat, show_general
+from rag_assets.parsing.sheets.looks import CellStyle, RichText, Run, settle_runs
+from rag_assets.parsing.unseen import Unseen
 
 # ISO 29500-1 §22.4.2.4: characters that XML cannot hold stand as _xHHHH_ in strings.
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
@@ -20,20 +21,24 @@ SparseRow = list[tuple[int, str]]
 
 @dataclass(slots=True)
 class CellReader:
-    """What the cells of a workbook refer to, and what could not be read.
+    """What the cells of a workbook refer to, and what could not be read or is not seen.
 
     Args:
-        strings: the shared strings.
-        formats: of numbers, by style.
+        strings: the shared strings, as plain text or runs.
+        styles: of cells.
         uncomputed: formulas without a stored result so far.
+        unseen: what was left out so far.
     """
 
-    strings: Sequence[str]
-    formats: Sequence[NumberFormat]
+    strings: Sequence[str | list[Run]]
+    styles: Sequence[CellStyle]
     uncomputed: int = 0
+    unseen: Unseen = field(default_factory=Unseen)
 
     def rows(self, pieces: Iterable[bytes], part: str) -> Iterator[tuple[int, SparseRow]]:
         """Yield (number from 1, filled cells with white space folded) of each filled row.
+
+        Hidden rows and columns and what a style hides are left out.
 
         Args:
             pieces: the bytes of the part.
@@ -43,34 +48,49 @@ class CellReader:
             ParseFailure: `damaged_file`, `hostile_file`.
         """
         scan = _SheetScan(self)
-        for _ in feed_xml(pieces, part, scan.start, scan.end, scan.text):
+        for _ in feed_xml(pieces, part, scan.start, scan.end, scan.text.add):
             while scan.rows:
                 yield scan.rows.popleft()
         yield from scan.rows
 
-    def show(self, raw: str, kind: str, style: int) -> str:
+    def show(self, runs: list[Run], kind: str, style: CellStyle) -> str:
         """Return what a cell shows.
 
         Args:
-            raw: text of its value.
+            runs: of its value.
             kind: `c/@t`.
-            style: `c/@s`.
+            style: of the cell.
         """
+        raw = "".join(text for run in runs for text in run.text)
         if kind == "s":
             index = int(raw) if raw.strip().isdecimal() else -1
-            return self.strings[index] if 0 <= index < len(self.strings) else ""
+            found = self.strings[index] if 0 <= index < len(self.strings) else ""
+            if isinstance(found, str):
+                return found
+            runs = found
+        if kind in {"s", "inlineStr"}:
+            return unescape(settle_runs(runs, style.ground, self.unseen))
+        if kind == "n":
+            number = _number(raw)
+            return raw if number is None else style.show(number)
         if kind == "b":
             return "TRUE" if raw.strip() in {"1", "true"} else "FALSE"
-        if kind != "n":
-            return raw.replace("T00:00:00", "").replace("T", " ") if kind == "d" else raw
-        try:
-            number = float(raw)
-            is_number = number - number == 0  # neither infinite nor NaN
-        except ValueError:
-            return raw
-        if not is_number:
-            return raw
-        return (self.formats[style] if 0 <= style < len(self.formats) else show_general)(number)
+        if kind == "d":
+            return raw.replace("T00:00:00", "").replace("T", " ")
+        return unescape(raw) if kind == "str" else raw
+
+
+def _number(raw: str) -> float | None:
+    """Return the number that a cell stores, None for text, infinity and NaN."""
+    try:
+        number = float(raw)
+    except ValueError:
+        return None
+    return number if number - number == 0 else None
+
+
+_PLAIN_STYLE = CellStyle()
+_TEXTS = frozenset({"s", "str", "inlineStr"})
 
 
 @dataclass(slots=True)
@@ -81,58 +101,62 @@ class _SheetScan:
     row: int = 0
     column: int = -1
     kind: str = "n"
-    style: int = 0
+    style: CellStyle = _PLAIN_STYLE
     has_formula: bool = False
-    pieces: list[str] = field(default_factory=list)
-    is_reading: bool = False
-    phonetic: int = 0
+    text: RichText = field(default_factory=RichText)
     columns: dict[str, int] = field(default_factory=dict)
+    is_row_hidden: bool = False
+    hidden_columns: list[range] = field(default_factory=list)
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         if name == "c":
             self.column = self._column_of(attributes.get("r"))
             self.kind = attributes.get("t", "n")
-            style = attributes.get("s", "0")
-            self.style = int(style) if style.isdecimal() else 0
+            style, styles = attributes.get("s", "0"), self.reader.styles
+            number = int(style) if style.isdecimal() else 0
+            self.style = styles[number] if number < len(styles) else _PLAIN_STYLE
             self.has_formula = False
-            self.pieces.clear()
-        elif name in {"v", "t"}:
-            self.is_reading = not self.phonetic
+            self.text.clear()
         elif name == "row":
-            number = attributes.get("r", "")
-            self.row = int(number) if number.isdecimal() else self.row + 1
-            self.column = -1
-            self.cells = []
+            number = int(attributes["r"]) if attributes.get("r", "").isdecimal() else self.row + 1
+            self.row, self.column, self.cells = number, -1, []
+            self.is_row_hidden = _is_hidden(attributes, "ht")
+        elif name == "col":
+            first, last = attributes.get("min", ""), attributes.get("max", "")
+            if _is_hidden(attributes, "width") and first.isdecimal() and last.isdecimal():
+                self.hidden_columns.append(range(int(first) - 1, int(last)))
         elif name == "f":
             self.has_formula = True
-        elif name == "rPh":
-            self.phonetic += 1
+        else:
+            self.text.start(name, attributes)
 
     def end(self, name: str) -> None:
         if name == "c":
             self._end_cell()
-        elif name in {"v", "t"}:
-            self.is_reading = False
         elif name == "row":
-            if self.cells:
+            if self.is_row_hidden:
+                self.reader.unseen.add("hidden", "; ".join(shown for _, shown in self.cells))
+            elif self.cells:
                 if any(a[0] >= b[0] for a, b in zip(self.cells, self.cells[1:], strict=False)):
                     self.cells = sorted(dict(self.cells).items())
                 self.rows.append((self.row, self.cells))
-        elif name == "rPh":
-            self.phonetic -= 1
-
-    def text(self, text: str) -> None:
-        if self.is_reading:
-            self.pieces.append(text)
+        else:
+            self.text.end(name)
 
     def _end_cell(self) -> None:
-        if not self.pieces:
+        if not any(run.text for run in self.text.runs):
             self.reader.uncomputed += self.has_formula
             return
-        shown = self.reader.show("".join(self.pieces), self.kind, self.style)
-        if self.kind in {"str", "inlineStr"}:
-            shown = unescape(shown)
-        if shown := " ".join(shown.split()):
+        shown = " ".join(self.reader.show(self.text.runs, self.kind, self.style).split())
+        kind = self.style.unseen
+        is_text = self.kind in _TEXTS
+        if self.style.hides_text if is_text else self.style.hides_numbers:
+            kind = "hidden"
+        if any(self.column in columns for columns in self.hidden_columns):
+            kind = "hidden"
+        if kind is not None:
+            self.reader.unseen.add(kind, shown)
+        elif shown:
             self.cells.append((self.column, shown))
 
     def _column_of(self, reference: str | None) -> int:
@@ -143,6 +167,11 @@ class _SheetScan:
         if column is None:
             column = self.columns[letters] = column_index(letters)
         return column
+
+
+def _is_hidden(attributes: dict[str, str], size: str) -> bool:
+    """Tell whether a row or column is hidden, or of no height or width."""
+    return attributes.get("hidden") in {"1", "true"} or not attributes.get(size, "1").strip("0.")
 
 
 def feed_xml(
@@ -186,33 +215,32 @@ def feed_xml(
     yield
 
 
-def read_shared_strings(pieces: Iterable[bytes], part: str) -> list[str]:
-    """Return the strings that cells refer to by number, white space folded.
+def read_shared_strings(pieces: Iterable[bytes], part: str) -> list[str | list[Run]]:
+    """Return the strings that cells refer to by number: plain ones with white space folded, others
+    as runs.
 
     Raises:
         ParseFailure: as `feed_xml`.
     """
-    strings: list[str] = []
-    current: list[str] = []
-    depth = {"t": 0, "rPh": 0}
+    strings: list[str | list[Run]] = []
+    rich = RichText()
 
-    def start(name: str, _: dict[str, str]) -> None:
-        if name in depth:
-            depth[name] += 1
-        elif name == "si":
-            current.clear()
+    def start(name: str, attributes: dict[str, str]) -> None:
+        if name == "si":
+            rich.clear()
+        else:
+            rich.start(name, attributes)
 
     def end(name: str) -> None:
-        if name in depth:
-            depth[name] -= 1
-        elif name == "si":
-            strings.append(" ".join(unescape("".join(current)).split()))
+        if name != "si":
+            rich.end(name)
+        elif any(run.mark or run.kind or run.colour for run in rich.runs):
+            strings.append(rich.runs)
+        else:
+            text = "".join(text for run in rich.runs for text in run.text)
+            strings.append(" ".join(unescape(text).split()))
 
-    def text(characters: str) -> None:
-        if depth["t"] and not depth["rPh"]:
-            current.append(characters)
-
-    for _ in feed_xml(pieces, part, start, end, text):
+    for _ in feed_xml(pieces, part, start, end, rich.add):
         pass
     return strings
 
