@@ -121,7 +121,8 @@ def lab_compare(run: str, **given: Any) -> None:
             require_feedback(reading, run)
             strategy = _strategy(lab, reading, run, given)
             report = find_report(reading, run)
-        if report is None or strategy != report.strategy:
+        is_asked = given["chosen"] or given["text"] is not None or given["history"] is not None
+        if report is None or is_asked:
             outcome = compare_again(lab, run, strategy, at=now(), by=who(given["by"]))
             report = outcome.report
         if report is None:

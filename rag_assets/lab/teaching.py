@@ -75,9 +75,10 @@ def give_feedback(
         at: now, ISO 8601 with zone; `by` who.
         seen: the version of the feedback that was edited, 0 where there was none; None for the one
             that stands there now.
-        learn: None for the settings' `experience.learn`, but for an imported run: those teach
-            only where a person says so, now or before. False takes back what was learned and
-            learns nothing.
+        learn: None for what was said of this feedback before, else the settings'
+            `experience.learn`, but for an imported run: those teach only where a person says so,
+            now or before. False takes back what was learned and learns nothing, also where the
+            form says nothing new.
 
     Raises:
         UsageError: the run is unknown, or the form cannot be used.
@@ -89,7 +90,13 @@ def give_feedback(
         given = find_feedback(reading, run_id)
         if seen is not None and given is not None:
             reading.require_version("feedback", run_id, "feedback on run", seen)
-        if given is not None and is_unchanged(given, form):
+        has_taught = living_extraction(reading, run_id) is not None
+        # What was said of learning counts as the form does: unticked, what it taught goes.
+        is_refused = given is not None and given.learn is False and not has_taught
+        is_same = is_unchanged(given, form) and (
+            learn is None or (has_taught if learn else is_refused)
+        )
+        if given is not None and is_same:
             report = find_report(reading, run_id)
             if report is not None and report.strategy == strategy:
                 return Outcome(given, report, changed=False)
@@ -98,12 +105,13 @@ def give_feedback(
         entry = Entry(run_id, version + 1, float(form.score), measured, _given_at(given, at))
         comparison = make_comparison(reading, entry, strategy)
         names = _names(reading, entry, comparison)
-        has_taught = living_extraction(reading, run_id) is not None
-    if given is not None and is_unchanged(given, form):
+    if is_same:
         return compare_again(lab, run_id, strategy, at=at, by=by)
     extraction_id = new_id()
     extracted = None
     by_itself = lab.settings.experience.learn and (run.kind != "imported" or has_taught)
+    if learn is None and is_refused:
+        learn = False
     if by_itself if learn is None else learn:
         teaching = _teaching(run, form, measured, comparison, names)
         extracted = _extract(lab, teaching, extraction_id)

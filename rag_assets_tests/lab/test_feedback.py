@@ -17,6 +17,7 @@ from rag_assets.lab import (
     delta_of,
     edit_item,
     edit_log,
+    feedback_page,
     find_feedback,
     find_item,
     find_report,
@@ -179,7 +180,8 @@ def test_an_edited_set_of_products_is_told_by_reports_that_used_the_old_one(
     report = give(lab, "r2", form(lab, 6.0, C2H4=1.0)).report
     give(lab, "r1", form(lab, 5.0, C2H4=1.0, CO=1.0))
     with lab.store.reading() as reading:
-        (told,) = outdated_parts(reading, report)
+        told, of_history = outdated_parts(reading, report)
+    assert "and now there are 0" in of_history
     assert "Run r1 was compared with the products C2H4 (version 1)" in told
 
 
@@ -301,3 +303,42 @@ def test_archived_notes_are_kept_and_logged(lab: Laboratory) -> None:
         assert find_item(reading, note.id).status == "archived"
         assert find_feedback(reading, "r1") is None
         assert find_report(reading, "r1") is None
+
+
+def test_a_report_says_that_the_history_behind_its_mean_has_changed(lab: Laboratory) -> None:
+    give(lab, "r1", form(lab, 5.0))
+    report = give(lab, "r2", form(lab, 6.0)).report
+    with lab.store.reading() as reading:
+        assert outdated_parts(reading, report) == []
+    # A further run of the same kind, which the report does not list.
+    give(lab, "r3", form(lab, 4.0))
+    with lab.store.reading() as reading:
+        (told,) = outdated_parts(reading, report)
+    assert "counts 1 other run, and now there are 2" in told
+    # Made again it is as it should be; without the history nothing of it is outdated.
+    again = compare_again(lab, "r2", Strategy(), at=AT, by="ana").report
+    alone = compare_again(lab, "r3", Strategy(use_method3=False), at=AT, by="ana").report
+    with lab.store.reading() as reading:
+        assert again is not None
+        assert outdated_parts(reading, again) == []
+    give(lab, "r1", form(lab, 9.0))
+    with lab.store.reading() as reading:
+        assert alone is not None
+        assert outdated_parts(reading, alone) == []
+        assert any("history" in each for each in outdated_parts(reading, again))
+
+
+def test_unticked_alone_takes_back_what_was_learned_and_keeps_it_so(lab: Laboratory) -> None:
+    said = form(lab, pros="Copper helped.")
+    give(lab, "r1", said)
+    assert active(lab)
+    outcome = give(lab, "r1", said, learn=False)
+    assert (outcome.changed, active(lab)) == (True, [])
+    assert not give(lab, "r1", said, learn=False).changed
+    assert not feedback_page(lab, "r1").teaches
+    # An edit that says nothing of learning does not undo it.
+    give(lab, "r1", form(lab, pros="Copper helped a lot."))
+    assert active(lab) == []
+    give(lab, "r1", form(lab, pros="Copper helped a lot."), learn=True)
+    assert active(lab) == [("success", "Copper helped a lot.")]
+    assert feedback_page(lab, "r1").teaches
