@@ -11,7 +11,7 @@ from rag_assets.llm import Usage
 
 _STRICT = ConfigDict(extra="forbid")
 
-TurnError = Literal["failed", "tokens", "seconds"]
+TurnError = Literal["failed", "tokens", "seconds", "canceled"]
 EndedBy = Literal["finish", "steps", "calls", "repairs", "failed", "tokens", "seconds"]
 
 

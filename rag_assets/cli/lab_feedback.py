@@ -282,6 +282,8 @@ def _print_outcome(lab: "Laboratory", outcome: "Outcome", *, as_json: bool) -> N
                     item = find_item(reading, one.item_id)
                     said = item.title or item.content
                     click.echo(f"  {one.change} mem:{one.item_id}  {item.kind}: {said}")
+        for said in outcome.refused:
+            click.echo(f"refused: {said}")
 
 
 def _report_lines(lab: "Laboratory", reading: "Reading", report: "Report") -> Iterator[str]:

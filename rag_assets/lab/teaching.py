@@ -46,6 +46,7 @@ class Outcome:
         report: None where the feedback was deleted.
         taken_back: what the learning before had changed and was voided.
         learned: what was added, updated or archived now; None where nothing was to be learned.
+        refused: lessons of the model that say other numbers than the feedback has, with the reason.
     """
 
     feedback: Feedback
@@ -53,6 +54,7 @@ class Outcome:
     changed: bool
     taken_back: tuple[Delta, ...] = ()
     learned: tuple[Delta, ...] | None = None
+    refused: tuple[str, ...] = ()
 
 
 def give_feedback(
@@ -127,8 +129,7 @@ def give_feedback(
     feedback, report, old = teach(
         lab.store, lab.nearness, run_id, extraction_id, extracted, at=at, by=by, beside=write
     )
-    learned = extraction_id if extracted is not None else None
-    return _outcome(lab, feedback, report, old, learned)
+    return _outcome(lab, feedback, report, old, extraction_id, extracted)
 
 
 def withdraw_feedback(
@@ -148,7 +149,7 @@ def withdraw_feedback(
     feedback, old = teach(
         lab.store, lab.nearness, run_id, new_id(), None, at=at, by=by, beside=write
     )
-    return _outcome(lab, feedback, None, old, None)
+    return _outcome(lab, feedback, None, old)
 
 
 def learn_again(
@@ -183,7 +184,7 @@ def learn_again(
     old = teach(
         lab.store, lab.nearness, run_id, extraction_id, extracted, at=at, by=by, beside=write
     )
-    return _outcome(lab, given, report, old, extraction_id)
+    return _outcome(lab, given, report, old, extraction_id, extracted)
 
 
 def compare_again(
@@ -280,9 +281,13 @@ def _names(reading: Reading, entry: Entry, comparison: Comparison) -> dict[str, 
 
 
 def _outcome(
-    lab: Laboratory, feedback: Feedback, report: Report | None, old: str | None, new: str | None
-) -> Outcome:
+    lab: Laboratory, feedback: Feedback, report: Report | None, old: str | None, new: str = "",
+    extracted: Extracted | None = None,
+) -> Outcome:  # fmt: skip
     with lab.store.reading() as reading:
         taken = tuple(delta_of(reading, old)) if old is not None else ()
-        learned = tuple(delta_of(reading, new)) if new is not None else None
-    return Outcome(feedback, report, True, taken, learned)
+        if extracted is None:
+            return Outcome(feedback, report, True, taken)
+        learned = tuple(delta_of(reading, new))
+    refused = tuple(extracted.record.get("refused", ()))
+    return Outcome(feedback, report, True, taken, learned, refused)

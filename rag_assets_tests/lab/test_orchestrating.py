@@ -170,7 +170,7 @@ def test_canonical_citations_of_what_was_shown_are_taken() -> None:
         (plan(), "ends by the action finish"),
         (propose("C1", small_molecule_modifier={"name": "benzenesulfonic acid"}), "–COOH"),
         (propose("C1", small_molecule_modifier={"name": "imidazole"}), "Give its SMILES"),
-        (propose("C1", M1="S"), "S is no metal"),
+        (propose("C1", M1="S"), "is no metal of the periodic table"),
         (propose("C1", linker="BDC"), "linker"),
         (finish("R1"), "never proposed"),
         (finish(), "exactly 1 recipe"),

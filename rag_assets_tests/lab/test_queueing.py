@@ -132,7 +132,7 @@ def test_a_request_becomes_runs_of_the_same_input_and_each_gives_its_recipes(
 ) -> None:
     queued = ask(lab, n=3, recipes_per_run=1)
     assert [run.id.rpartition("-")[2] for run in queued] == ["r1", "r2", "r3"]
-    assert all(run.state == "queued" and run.kind == "rules" for run in queued)
+    assert all(run.state == "queued" and run.kind == "collect" for run in queued)
     ended = do(lab)
     assert [run.state for run in ended] == ["done"] * 3
     assert len({run.recipes for run in ended}) == 1
@@ -444,11 +444,11 @@ def test_a_run_is_shown_as_an_experimenter_reads_it(
     assert "No ground was given for it. *(default, not cited)*" in page
     assert "raw/kb_principles/coupling.md" in page
     assert "> TiO2 doped with copper and molybdenum coupled CO" in page
-    (rules,) = ask(lab, policy="rules")
+    (rules,) = ask(lab, policy="collect")
     do(lab)
     collected = state_of(lab, rules.id)
     shown = render_run(collected, read_trace(trace_file(lab.workspace, collected)))
-    assert "Collected by rules, without a language model" in shown
+    assert "Collected without a language model" in shown
 
 
 NO_LAB = """

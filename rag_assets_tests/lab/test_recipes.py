@@ -10,11 +10,11 @@ from rag_assets.lab.recipes import (
     carboxyl,
     check_recipe,
     chemistry,
+    disagreement,
     find_carboxyl,
     has_rdkit,
     show_rules,
 )
-from rag_assets.lab.recipes.carboxyl import disagreement
 from rag_assets.lab.recipes.structure import holds_carboxyl, read_smiles
 from rag_assets.model import UsageError
 from rag_assets.settings import RecipeRule

@@ -241,6 +241,11 @@ class Reader:
             said, cited = self.aliases.take(ground.statement, ground.citations)
             changes = {"statement": said, "citations": list(cited)}
             grounds.append(ProposedGround.model_validate({**ground.model_dump(), **changes}))
+        if all(ground.basis == "default" for ground in grounds):
+            raise UsageError(
+                "grounds: a recipe has one ground at least: what a source says (evidence or "
+                "experience, with citations), or reasoning that is called so."
+            )
         modifier = arguments["small_molecule_modifier"].model_dump()
         recipe = ProposedRecipe.model_validate(
             {**arguments, "small_molecule_modifier": modifier, "grounds": grounds}

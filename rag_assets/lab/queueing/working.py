@@ -1,16 +1,17 @@
 """One process works on the queue: claims a run, makes its recipes, freezes its trace."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from io import TextIOWrapper
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rag_assets.agents.trace import Limits
-from rag_assets.answering import open_answer_scorer
+from rag_assets.answering import answer_scorer
+from rag_assets.judging import open_verifying_model
 from rag_assets.lab.opening import Laboratory
 from rag_assets.lab.orchestrating import (
     ROLES,
-    RULES_NAME,
+    COLLECT_NAME,
     LabWorld,
     LiveLab,
     RecipeJob,
@@ -19,6 +20,7 @@ from rag_assets.lab.orchestrating import (
     TraceWriter,
     collect_recipes,
     prompt_hashes,
+    room_of,
     run_recipes,
 )
 from rag_assets.lab.queueing.looking import LabLibrary
@@ -34,10 +36,20 @@ from rag_assets.lab.queueing.queue import claim_next, fail_the_dead, is_at_work
 from rag_assets.lab.queueing.requests import RecipeRequest
 from rag_assets.lab.recipes import has_rdkit
 from rag_assets.lab.store import PROGRAM, Run, read_run, record_run
-from rag_assets.llm import Budget, ChatModel, Recorder, RecordingModel, open_chat_model
+from rag_assets.llm import (
+    Budget,
+    ChatModel,
+    Recorder,
+    RecordingModel,
+    open_chat_model,
+    with_local_reader,
+)
 from rag_assets.model import LockedError, RagError, hide_credentials
 from rag_assets.retrieval import Asked
 from rag_assets.storage import hold_lock
+
+if TYPE_CHECKING:
+    from rag_assets.judging import Scorer
 
 # A second worker finds the lock taken at once; a little patience for one that is just ending.
 _WAIT_SECONDS = 2.0
@@ -131,17 +143,20 @@ def _prepare(
     is_model = request.policy == "model"
     models = _models(lab, run) if is_model else {}
     settings = library.settings.recipes
-    described = {role: {**model.describe(), "name": model.name} for role, model in models.items()}
+    described = {
+        role: {**model.describe(), "name": model.name, **room_of(role, lab.workspace.settings.llm)}
+        for role, model in models.items()
+    }
     job = RecipeJob(
         run_id=run.id, text=request.text, wanted=request.recipes_per_run,
-        policy="model" if is_model else "rules", rules=tuple(settings.rules), depth=settings.depth,
+        policy="model" if is_model else "collect", rules=tuple(settings.rules), depth=settings.depth,
         limits=Limits(settings.steps, settings.calls, settings.repairs, settings.tokens,
                       settings.seconds),
         shown=settings.shown, models=described, temperature=request.temperature,
         prompts=prompt_hashes() if is_model else {},
         snapshot={
             "request": dict(run.request),
-            "decided_by": {r: str(m["name"]) for r, m in described.items()} or RULES_NAME,
+            "decided_by": {r: str(m["name"]) for r, m in described.items()} or COLLECT_NAME,
             "settings": library.settings.model_dump(mode="json"),
             "settings_version": library.settings_version,
             "publications": library.describe(),
@@ -177,8 +192,24 @@ def _world(
 
     beat()
     budget = Budget(job.limits.tokens, job.limits.seconds, clock=clock)
-    weigh = ScorerWeigh(lambda: open_answer_scorer(lab.workspace))
+    weigh = ScorerWeigh(lambda: _open_reader(lab, {model.name for model in models.values()}))
     return LiveLab(library.tools, models, budget, weigh, is_canceled, beat)
+
+
+def _open_reader(lab: Laboratory, writers: Collection[str]) -> "Scorer":
+    """Return what reads grounds: never a model that wrote them.
+
+    Where the settings name no other one, the reader of this machine reads, else facts alone.
+    """
+    workspace = lab.workspace
+    settings, chat = workspace.settings, open_verifying_model(workspace)
+    if chat is not None and chat.name in writers:
+        unnamed = settings.llm.model_copy(update={"kind": "none", "roles": {}})
+        chat = open_chat_model(workspace, with_local_reader(unnamed), remember=True)
+        if chat is None or chat.name in writers:
+            facts = settings.verify.model_copy(update={"scorer": "facts"})
+            settings, chat = settings.model_copy(update={"verify": facts}), None
+    return answer_scorer(settings, chat)
 
 
 def _traced(lab: Laboratory, run: Run, job: RecipeJob, world: LabWorld) -> RunOutcome:

@@ -9,11 +9,13 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.json_schema import SkipJsonSchema
 
 from rag_assets.lab.experience.words import lab_words
 from rag_assets.lab.recipes.carboxyl import Carboxyl, disagreement
 from rag_assets.lab.recipes.chemistry import chemistry
 from rag_assets.lab.store import Ground, Modifier, Recipe
+from rag_assets.lab.store.runs import Bearing
 from rag_assets.model import UsageError, shown_value
 from rag_assets.settings import RecipeRule
 
@@ -53,6 +55,8 @@ class ProposedGround(BaseModel):
     basis: Literal["evidence", "experience", "reasoning", "default"]
     field: Literal["M1", "M2", "atomic_ratio", "small_molecule_modifier"] | None = None
     citations: list[str] = []
+    # Of what rules collect; a model does not say it.
+    bearing: SkipJsonSchema[Bearing | None] = None
 
 
 class ProposedRecipe(BaseModel):
@@ -191,7 +195,7 @@ def _grounds(proposed: Sequence[ProposedGround]) -> list[Ground]:
         found.append(
             Ground(
                 statement=each.statement, basis=each.basis, field=each.field,
-                citations=tuple(dict.fromkeys(each.citations)),
+                citations=tuple(dict.fromkeys(each.citations)), bearing=each.bearing,
             )
         )  # fmt: skip
     told = {each.field for each in found}
