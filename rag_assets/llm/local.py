@@ -134,8 +134,8 @@ class LocalModel:
     def _failed(self, said: str) -> LanguageModelError:
         return LanguageModelError(
             f"{self._kept.name}: llama.cpp did not answer ({said[:_SHOWN_CHARACTERS]}). A prompt "
-            f"may have {self._settings.context_tokens or CONTEXT_TOKENS} tokens ('llm.context_tokens'); `rag models "
-            f"test {self._kept.name}` tries the model."
+            f"may have {self._settings.context_tokens or CONTEXT_TOKENS} tokens "
+            f"('llm.context_tokens'); `rag models test {self._kept.name}` tries the model."
         )
 
 

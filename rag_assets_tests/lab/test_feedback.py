@@ -28,6 +28,8 @@ from rag_assets.lab import (
     outdated_parts,
     withdraw_feedback,
 )
+from rag_assets.lab.experience import extract_lessons
+from rag_assets.lab.experience.measured import unmeasured
 from rag_assets.model import ChangedMeanwhileError, LanguageModelError, UsageError
 from rag_assets_tests.lab.laboratories import (
     AT,
@@ -279,6 +281,44 @@ def test_a_model_is_asked_for_success_and_for_failure_apart(asked: Laboratory) -
         assert extraction.record["asked"]["measured"][0]["fraction"] == 0.75
         assert set(extraction.record["prompts"]) == {"success", "failure"}
         assert len(delta_of(reading, extraction.id)) == len(outcome.learned) == 2
+
+
+def test_a_lesson_says_what_was_measured_or_is_refused(
+    asked: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = [
+        "Cu–Mo gave 84 % C2H4.", "CH4 was 75 %.", "C2H4 reached 3, which is 75 %, and CO 25 %.",
+        "4-aminobenzoic acid kept it for 4 h.", "It lived for 40 h.", "乙烯选择性为 84%。",
+    ]  # fmt: skip
+    lessons = [{"role": "global", "title": "t", "description": "", "content": one} for one in said]
+    script = {"answers": [{"when": "", "data": {"lessons": lessons}}]}
+    path = asked.workspace.root / "answers.yaml"
+    path.write_text(yaml.safe_dump(script, allow_unicode=True), encoding="utf-8")
+    monkeypatch.setattr(
+        "rag_assets.lab.teaching.extract_lessons",
+        lambda teaching, extraction_id, model, _: extract_lessons(
+            teaching, extraction_id, model, 10
+        ),
+    )
+    outcome = give(asked, "r1", form(asked, C2H4=3.0, CO=1.0, pros="It held for 4 h."))
+    assert {content for _, content in active(asked)} == {said[2], said[3]}
+    assert [one.split("says ")[1].split(",")[0] for one in outcome.refused] == [
+        "84 %", "75 %", "40 h", "84%",
+    ]  # fmt: skip
+    with asked.store.reading() as reading:
+        (extraction,) = list_extractions(reading, "r1")
+    assert extraction.record["refused"] == list(outcome.refused)
+
+
+def test_a_swapped_fraction_is_no_measurement() -> None:
+    measured = [{"product": "C2H4", "value": 1.2, "fraction": 0.1},
+                {"product": "CO", "value": 10.8, "fraction": 0.9}]  # fmt: skip
+    others = {"mean": {"products": [{"product": "C2H4", "value": 2.0, "fraction": 0.33}]}}
+    assert unmeasured("C2H4 was 90 % and CO 10 %.", measured, "", others) == "90 %"
+    assert unmeasured("C2H4 was 10 % and CO 90 %.", measured, "", others) == ""
+    # What others gave is no measurement of this one, and may be named as theirs.
+    assert unmeasured("C2H4 was 33 %.", measured, "", others) == "33 %"
+    assert unmeasured("C2H4 was 10 %, below the mean of 33 %.", measured, "", others) == ""
 
 
 def test_a_model_that_fails_leaves_everything_as_it_was(asked: Laboratory) -> None:

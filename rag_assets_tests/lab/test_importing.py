@@ -156,9 +156,9 @@ def test_columns_are_what_a_person_says(lab: Laboratory, tmp_path: Path) -> None
 def test_rows_that_the_fixed_structure_cannot_hold_are_refused(
     lab: Laboratory, tmp_path: Path, catalyst: str, modifier: str, linker: str, why: str
 ) -> None:
+    metals = ["Cu", "Mo", "1:1"] if "sample" in catalyst else ["", "", ""]
     rows = [["catalyst", "modifier", "MOF", "M1", "M2", "ratio", "score"],
-            [catalyst, modifier, linker, *(["Cu", "Mo", "1:1"] if "sample" in catalyst else [""] * 3),
-             ""]]  # fmt: skip
+            [catalyst, modifier, linker, *metals, ""]]  # fmt: skip
     found = understand(lab, workbook(tmp_path / "x.xlsx", rows))
     assert len(found.experiments) == (not why)
     assert why in "".join(one.why for one in found.refused)

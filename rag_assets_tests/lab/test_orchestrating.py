@@ -172,6 +172,13 @@ def test_canonical_citations_of_what_was_shown_are_taken() -> None:
         (propose("C1", small_molecule_modifier={"name": "imidazole"}), "Give its SMILES"),
         (propose("C1", M1="S"), "is no metal of the periodic table"),
         (propose("C1", linker="BDC"), "linker"),
+        (propose(), "one ground at least"),
+        (propose(grounds=[{"statement": "So it is.", "basis": "default"}]), "one ground at least"),
+        (propose("C1", M2="Unobtainium"), "no metal of the periodic table"),
+        (
+            propose("C1", small_molecule_modifier={"name": "glycine", "smiles": "OC(=O)c1ccccc1"}),
+            "another molecule than glycine",
+        ),
         (finish("R1"), "never proposed"),
         (finish(), "exactly 1 recipe"),
         (finish("R1", "R2"), "exactly 1 recipe"),

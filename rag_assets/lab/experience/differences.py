@@ -28,6 +28,8 @@ _TOKEN = re.compile(rf"{HAN.pattern}|(?:(?!{HAN.pattern})[^\W_])+(?:'t)?")
 _MOSTLY_EQUAL = 0.6
 # So many words more on one side may be a verb with its object: “… broke through the limits of …”.
 _TURNING_WORDS = 2
+# What the reaction may give.
+PRODUCTS = frozenset({"C2H4", "CH4", "CO", "C2H6", "CH3OH", "C2H5OH", "HCOOH", "H2"})
 # Meanings of words by which two statements on the same may say opposites.
 _TURNING = frozenset({"up", "down", "not"})
 

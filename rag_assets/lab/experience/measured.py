@@ -10,7 +10,7 @@ from typing import Any
 
 from rag_assets.chunking import split_sentences
 from rag_assets.judging import read_quantities
-from rag_assets.lab.experience.differences import named_substances, without_formulas
+from rag_assets.lab.experience.differences import PRODUCTS, named_substances, without_formulas
 
 # Within a sentence each of these parts says of its own product what was measured.
 _PARTS = re.compile(r"[,;，；、](?!\d)|\b(?:and|but|while|whereas|versus|vs)\b|[和而但与]")
@@ -68,13 +68,15 @@ def _numbers(text: str) -> list[tuple[str, float, bool]]:
 
 
 def _named(text: str, products: Sequence[str]) -> frozenset[str]:
+    """Return the products that a text names, those too of which nothing was measured."""
     substances, lower = named_substances(text), text.casefold()
-    return frozenset(
+    measured = {
         product
         for product in products
         if named_substances(product) & substances
         or re.search(rf"(?<!\w){re.escape(product.casefold())}(?!\w)", lower)
-    )
+    }
+    return frozenset(measured | (substances & PRODUCTS))
 
 
 def _facts(value: Any, product: str = "") -> Iterator[str]:

@@ -239,20 +239,13 @@ def _recipe(state: RunState, found: _Found, one: _Combination) -> Recipe:
         citation for citation, named in found.named.items()
         if {first, second} <= set(named.metals) and modifier in named.modifiers
     ]  # fmt: skip
+    said = f"Not found together in one source: {first}, {second}, {modifier}."
     if together:
-        grounds += [
-            {
-                "field": None,
-                "basis": "evidence" if each.startswith("kb:") else "experience",
-                "citations": [each],
-                "bearing": "names",
-                "statement": "All three parts are named there; whether of one catalyst, nobody read.",
-            }
-            for each in together[:_MOST_SENTENCES]
-        ]
-    else:
-        said = f"Not found together in one source: {first}, {second}, {modifier}."
-        grounds.append({"field": None, "basis": "default", "statement": said})
+        said = "All three parts are named there; whether of one catalyst, nobody read."
+    grounds.append({
+        "field": None, "basis": _basis(together) if together else "default", "statement": said,
+        "citations": together[:_MOST_SENTENCES],
+    })  # fmt: skip
     proposed = ProposedRecipe.model_validate(
         {
             "M1": first, "M2": second, "atomic_ratio": ratio, "grounds": grounds,
@@ -281,11 +274,14 @@ def _grounds(
         counts[bearing] = counts.get(bearing, 0) + 1
         if counts[bearing] <= _MOST_SENTENCES:
             cited = holding[sentence]
-            is_read = any(each.startswith("kb:") for each in cited)
             yield {
-                "field": named, "basis": "evidence" if is_read else "experience",
+                "field": named, "basis": _basis(cited),
                 "statement": _quote(sentence), "citations": cited, "bearing": bearing,
             }  # fmt: skip
+
+
+def _basis(citations: Sequence[str]) -> str:
+    return "evidence" if any(one.startswith("kb:") for one in citations) else "experience"
 
 
 def _quote(said: str) -> str:

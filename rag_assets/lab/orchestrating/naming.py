@@ -99,10 +99,10 @@ def name_parts(text: str, *, everything: bool = False) -> Named:
         modifiers += molecules
         named += molecules
         following = text[slice(*spans[number])] if number < len(spans) else ""
-        if not sentence.startswith("#") and _GOES_ON.match(following.lstrip()):
-            end = spans[number][1]
+        goes_on = not sentence.startswith("#") and _GOES_ON.match(following.lstrip())
+        told = text[start : spans[number][1] if goes_on else end]
         for one in dict.fromkeys(named):
-            sentences[one] = (*sentences.get(one, ()), " ".join(text[start:end].split()))
+            sentences[one] = (*sentences.get(one, ()), " ".join(told.split()))
     return Named(tuple(dict.fromkeys(metals)), tuple(dict.fromkeys(modifiers)), ratios, sentences)
 
 

@@ -65,7 +65,7 @@ class _Room:
 # dropped, and they before the note.
 _ROOMS = (
     _Room(1500, 99, 800, 999, 12), _Room(700, 99, 800, 999, 12), _Room(350, 99, 800, 999, 8),
-    _Room(350, 1, 400, 12, 6), _Room(180, 1, 200, 6, 4), _Room(90, 1, 120, 3, 2),
+    _Room(180, 99, 400, 12, 6), _Room(180, 1, 200, 6, 4), _Room(90, 1, 120, 3, 2),
 )  # fmt: skip
 
 
@@ -116,7 +116,7 @@ def prompt_hashes() -> dict[str, str]:
 
 
 def room_of(role: Role, llm: LlmSettings) -> dict[str, int]:
-    """Return the tokens that a prompt and an answer of a role may have, where its model has a bound.
+    """Return the tokens of a prompt and of an answer of a role, where its model has a bound.
 
     Raises:
         ConfigurationError: not even what every prompt of the role begins with has room.

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rag_assets.judging import check_facts, read_quantities
-from rag_assets.lab.experience.differences import contradict, named_substances
+from rag_assets.lab.experience.differences import PRODUCTS, contradict, named_substances
 from rag_assets.lab.orchestrating.modifying import modifiers_in
 from rag_assets.lab.orchestrating.naming import name_parts
 from rag_assets.lab.orchestrating.sources import Source
@@ -181,13 +181,10 @@ def _substances(text: str) -> set[str]:
     found = {
         one.removeprefix("molecule:")
         for one in named_substances(text)
-        if one in known.metals - known.host or one.startswith("molecule:") or one in _PRODUCTS
+        if one in known.metals - known.host or one.startswith("molecule:") or one in PRODUCTS
     }
     # What a modifier is called in full, "glycine" of 甘氨酸 and of itself.
     return {known.same.get(one, one) for one in (*found, *modifiers_in(text, everything=True))}
-
-
-_PRODUCTS = frozenset({"C2H4", "CH4", "CO", "C2H6", "CH3OH", "C2H5OH", "H2"})
 
 
 def _names(text: str, part: str) -> bool:

@@ -64,7 +64,7 @@ def parse_request(values: dict[str, Any], where: str = "the request") -> RecipeR
 
 
 def choose_policy(lab: Laboratory, asked: str | None) -> Literal["model", "collect"]:
-    """Return who makes the recipes: the models of the settings, or nobody: then candidates are collected.
+    """Return who makes the recipes: models of the settings, or nobody (candidates are collected).
 
     Raises:
         ConfigurationError: models are wanted and a role has none.

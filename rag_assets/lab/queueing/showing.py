@@ -51,15 +51,7 @@ def _lines(
         yield ""
         for recipe in run.recipes:
             yield from render_recipe(recipe, quotes, is_own_words=run.is_ranked_by_model)
-        dropped = [one for recipe in run.recipes for one in recipe.dropped]
-        if dropped:
-            said = f" ({OWN_WORDS})" if run.is_ranked_by_model else ""
-            yield f"## Considered and left out{said}"
-            yield ""
-            for one in dropped:
-                cited = _cited(one.citations, quotes)
-                yield f"- {escape_inline(one.what)}: {escape_inline(one.why)}{cited}"
-            yield ""
+        yield from _left_out(run, quotes)
     else:
         yield from _proposed(events)
     told = {ground.statement for recipe in run.recipes for ground in recipe.grounds}
@@ -81,6 +73,18 @@ def _lines(
         for citation, quote in quotes.items():
             yield f"{quote.number}. {escape_inline(quote.where)} `{citation}`"
             yield f"   > {escape_inline(quote.beginning)}"
+
+
+def _left_out(run: Run, quotes: Mapping[str, Quoted]) -> Iterator[str]:
+    dropped = [one for recipe in run.recipes for one in recipe.dropped]
+    if dropped:
+        said = f" ({OWN_WORDS})" if run.is_ranked_by_model else ""
+        yield f"## Considered and left out{said}"
+        yield ""
+        for one in dropped:
+            cited = _cited(one.citations, quotes)
+            yield f"- {escape_inline(one.what)}: {escape_inline(one.why)}{cited}"
+        yield ""
 
 
 def _made_by(run: Run, events: Sequence[Mapping[str, Any]]) -> str:

@@ -10,8 +10,8 @@ from rag_assets.answering import answer_scorer
 from rag_assets.judging import open_verifying_model
 from rag_assets.lab.opening import Laboratory
 from rag_assets.lab.orchestrating import (
-    ROLES,
     COLLECT_NAME,
+    ROLES,
     LabWorld,
     LiveLab,
     RecipeJob,
@@ -149,7 +149,8 @@ def _prepare(
     }
     job = RecipeJob(
         run_id=run.id, text=request.text, wanted=request.recipes_per_run,
-        policy="model" if is_model else "collect", rules=tuple(settings.rules), depth=settings.depth,
+        policy="model" if is_model else "collect", rules=tuple(settings.rules),
+        depth=settings.depth,
         limits=Limits(settings.steps, settings.calls, settings.repairs, settings.tokens,
                       settings.seconds),
         shown=settings.shown, models=described, temperature=request.temperature,

@@ -37,46 +37,66 @@ def read_smiles(smiles: str) -> list[Atom]:
     Raises:
         ValueError: it is no SMILES.
     """
-    atoms: list[Atom] = []
-    rings: dict[str, tuple[int, int]] = {}
-    branches: list[int | None] = []
-    last: int | None = None
-    order, at = 1, 0
-    while at < len(smiles):
-        token = _TOKEN.match(smiles, at)
-        if token is None:
-            raise ValueError(f"'{smiles[at]}' at place {at + 1} is nothing that a SMILES may have")
-        at = token.end()
-        if token["bond"]:
-            order = _ORDERS.get(token["bond"], 1)
-            continue
-        if name := token["element"] or token["organic"]:
-            atoms.append(_atom(token, name))
-            if last is not None:
-                _bind(atoms, last, len(atoms) - 1, order)
-            last = len(atoms) - 1
-        elif token["ring"] and last is not None:
-            other, before = rings.pop(token["ring"], (-1, 1))
-            if other < 0:
-                rings[token["ring"]] = (last, order)
-            else:
-                _bind(atoms, other, last, max(order, before))
-        elif token["mark"] == "(":
-            branches.append(last)
-        elif token["mark"] == ")" and branches:
-            last = branches.pop()
-        elif token["mark"] == ".":
-            last = None
-        else:
-            raise ValueError(f"'{token[0]}' at place {at} belongs to nothing")
-        order = 1
-    if rings or branches or not atoms:
-        raise ValueError("a ring or a branch is not closed" if atoms else "it names no atom")
+    atoms = _Reading(smiles).atoms
     for one in atoms:
         if one.hydrogens is None:
             used = sum(one.bonds.values()) + one.is_aromatic
             one.hydrogens = max(0, _VALENCES[one.element] - used)
     return atoms
+
+
+class _Reading:
+    """Reads a SMILES token by token."""
+
+    def __init__(self, smiles: str) -> None:
+        self.atoms: list[Atom] = []
+        self._rings: dict[str, tuple[int, int]] = {}
+        self._branches: list[int | None] = []
+        self._last: int | None = None
+        self._order = 1
+        at = 0
+        while at < len(smiles):
+            token = _TOKEN.match(smiles, at)
+            if token is None or not self._take(token):
+                raise ValueError(f"'{smiles[at]}' at place {at + 1} cannot stand there")
+            at = token.end()
+        if self._rings or self._branches or not self.atoms:
+            is_open = bool(self.atoms)
+            raise ValueError("a ring or branch is not closed" if is_open else "it names no atom")
+
+    def _take(self, token: re.Match[str]) -> bool:
+        """Take a token; return whether it may stand where it does."""
+        if token["bond"]:
+            self._order = _ORDERS.get(token["bond"], 1)
+            return True
+        may_stand = True
+        if name := token["element"] or token["organic"]:
+            self.atoms.append(_atom(token, name))
+            if self._last is not None:
+                self._bind(self._last, len(self.atoms) - 1, self._order)
+            self._last = len(self.atoms) - 1
+        elif token["ring"]:
+            may_stand = self._last is not None and self._close(token["ring"], self._last)
+        elif token["mark"] == "(":
+            self._branches.append(self._last)
+        elif token["mark"] == ")":
+            may_stand = bool(self._branches)
+            self._last = self._branches.pop() if may_stand else None
+        else:
+            self._last = None
+        self._order = 1
+        return may_stand
+
+    def _close(self, ring: str, last: int) -> bool:
+        if ring not in self._rings:
+            self._rings[ring] = (last, self._order)
+            return True
+        other, before = self._rings.pop(ring)
+        self._bind(other, last, max(self._order, before))
+        return other != last
+
+    def _bind(self, one: int, other: int, order: int) -> None:
+        self.atoms[one].bonds[other] = self.atoms[other].bonds[one] = order
 
 
 def _atom(token: re.Match[str], name: str) -> Atom:
@@ -88,10 +108,6 @@ def _atom(token: re.Match[str], name: str) -> Atom:
         hydrogens = 0 if said is None else int(said or 1)
     charge = -count if sign.startswith("-") else count
     return Atom(name.capitalize(), name.islower(), hydrogens, charge)
-
-
-def _bind(atoms: list[Atom], one: int, other: int, order: int) -> None:
-    atoms[one].bonds[other] = atoms[other].bonds[one] = order
 
 
 def holds_carboxyl(atoms: list[Atom]) -> bool:
