@@ -11,7 +11,7 @@ from rag_assets.llm import Usage
 
 _STRICT = ConfigDict(extra="forbid")
 
-TurnError = Literal["failed", "tokens", "seconds", "canceled"]
+TurnError = Literal["failed", "tokens", "seconds"]
 EndedBy = Literal["finish", "steps", "calls", "repairs", "failed", "tokens", "seconds"]
 
 
@@ -52,7 +52,7 @@ class ModelTurn:
     usage: Usage = field(default_factory=lambda: Usage(0, 0))
     fault: str | None = None
     error: str | None = None
-    error_kind: TurnError | None = None
+    error_kind: TurnError | Literal["canceled"] | None = None
 
     __pydantic_config__ = _STRICT
 

@@ -28,6 +28,8 @@ _TOKEN = re.compile(rf"{HAN.pattern}|(?:(?!{HAN.pattern})[^\W_])+(?:'t)?")
 _MOSTLY_EQUAL = 0.6
 # So many words more on one side may be a verb with its object: “… broke through the limits of …”.
 _TURNING_WORDS = 2
+# "It gave hydrogen instead."
+_INSTEAD = re.compile(r"\binstead\b|而不是|而非", re.IGNORECASE)
 # What the reaction may give.
 PRODUCTS = frozenset({"C2H4", "CH4", "CO", "C2H6", "CH3OH", "C2H5OH", "HCOOH", "H2"})
 # Meanings of words by which two statements on the same may say opposites.
@@ -77,7 +79,7 @@ def contradict(one: str, other: str) -> bool:
 def bearing_of(sentence: str) -> Literal["for", "against", "names"]:
     """Return whether a sentence has words of less or of denial, of more alone, or neither."""
     found = _turning(sentence)
-    if is_negated(sentence) or found & {"down", "not"}:
+    if is_negated(sentence) or found & {"down", "not"} or _INSTEAD.search(sentence):
         return "against"
     return "for" if found else "names"
 

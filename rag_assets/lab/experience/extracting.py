@@ -96,7 +96,7 @@ def extract_lessons(
         return Extracted(tuple(lessons), {"model": None, "prompts": {}})
     asked = _describe(teaching)
     # Grounds and the request are no measurements.
-    feedback = [teaching.score, _made(teaching), teaching.as_made, teaching.pros, teaching.cons,
+    feedback: list[Any] = [teaching.score, _made(teaching), teaching.as_made, teaching.pros, teaching.cons,
                 teaching.other]  # fmt: skip
     lessons = []
     prompts = {}

@@ -104,13 +104,13 @@ def outdated_parts(reading: Reading, report: Report) -> list[str]:
             said.append(f"The feedback on run {entry.run_id} has other values since.")
     if report.strategy.use_method3:
         # Mean, maximum and best are over entries that are not listed one by one.
-        now = make_comparison(reading, comparison.current, Strategy())
+        today = make_comparison(reading, comparison.current, Strategy())
         of_history = ("history", "mean", "maximum", "best")
-        if any(getattr(now, key) != getattr(comparison, key) for key in of_history):
+        if any(getattr(today, key) != getattr(comparison, key) for key in of_history):
             said.append(
                 "The history of this set of products has changed since: the report counts "
                 f"{count_of(comparison.history, 'other run')}, and now there "
-                f"{'is' if now.history == 1 else 'are'} {now.history}, some of them perhaps with "
+                f"{'is' if today.history == 1 else 'are'} {today.history}, some of them perhaps with "
                 f"other values. `rag lab compare {report.run_id} --history` compares again."
             )
     return said

@@ -3,7 +3,7 @@
 from rag_assets.lab.orchestrating.collecting import COLLECT_NAME, WHAT_IT_IS, collect_recipes
 from rag_assets.lab.orchestrating.engine import run_recipes
 from rag_assets.lab.orchestrating.job import RecipeJob, RunOutcome, job_from_json
-from rag_assets.lab.orchestrating.note import SECTIONS, RunNote, fold_note
+from rag_assets.lab.orchestrating.note import SECTIONS, Role, RunNote, fold_note
 from rag_assets.lab.orchestrating.prompting import ROLES, prompt_hashes, room_of
 from rag_assets.lab.orchestrating.sources import Observed, Source, TurnAliases, sources_of
 from rag_assets.lab.orchestrating.tools import LabTools
@@ -23,6 +23,7 @@ __all__ = [
     "Observed",
     "RecipeJob",
     "RecordedLab",
+    "Role",
     "RunNote",
     "RunOutcome",
     "ScorerWeigh",

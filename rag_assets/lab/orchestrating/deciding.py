@@ -9,9 +9,9 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from rag_assets.agents import Toolset
-from rag_assets.lab.orchestrating.note import Revision, RunNote
+from rag_assets.lab.orchestrating.note import Revision, Role, RunNote
 from rag_assets.lab.orchestrating.sources import TurnAliases
-from rag_assets.lab.orchestrating.tools import LOOKING, Chosen, LeftOut, Role
+from rag_assets.lab.orchestrating.tools import LOOKING, Chosen, LeftOut
 from rag_assets.lab.recipes import Carboxyl, ProposedGround, ProposedRecipe, check_recipe
 from rag_assets.lab.store import Dropped, Recipe
 from rag_assets.model import UsageError

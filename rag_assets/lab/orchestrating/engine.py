@@ -33,7 +33,7 @@ from rag_assets.lab.orchestrating.job import (
     RecipeJob,
     RunOutcome,
 )
-from rag_assets.lab.orchestrating.note import Revision, RunNote
+from rag_assets.lab.orchestrating.note import Revision, Role, RunNote
 from rag_assets.lab.orchestrating.prompting import (
     AGAIN,
     FORM,
@@ -45,7 +45,7 @@ from rag_assets.lab.orchestrating.prompting import (
     system_message,
 )
 from rag_assets.lab.orchestrating.sources import Observed, Source, TurnAliases
-from rag_assets.lab.orchestrating.tools import Role, tools_of
+from rag_assets.lab.orchestrating.tools import tools_of
 from rag_assets.lab.orchestrating.tracing import SCHEMA, TraceWriter
 from rag_assets.lab.orchestrating.weighing import weigh_grounds
 from rag_assets.lab.orchestrating.worlds import LabWorld, carboxyl_to_json

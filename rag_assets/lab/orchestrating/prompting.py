@@ -8,9 +8,9 @@ from typing import Any
 from rag_assets.agents import Toolset
 from rag_assets.lab.orchestrating.deciding import PlannedAction, PlannedTask
 from rag_assets.lab.orchestrating.job import ANSWER_TOKENS, PROMPT_TOKENS, RecipeJob
-from rag_assets.lab.orchestrating.note import SECTIONS, RunNote
+from rag_assets.lab.orchestrating.note import SECTIONS, Role, RunNote
 from rag_assets.lab.orchestrating.sources import Observed, Source, TurnAliases
-from rag_assets.lab.orchestrating.tools import Role, tools_of
+from rag_assets.lab.orchestrating.tools import tools_of
 from rag_assets.lab.recipes import formula
 from rag_assets.lab.store import Recipe
 from rag_assets.llm import Message, Prompt, context_tokens, estimate_tokens, load_prompt

@@ -72,16 +72,17 @@ def weigh_grounds(
         if ground.citations
     ]  # fmt: skip
     claims = [claim for _, _, claim in cited]
-    found: list[Support] | None = []
+    found: list[Support] = []
     if state.job.policy == "collect":
         found = [_weigh_quote(claim) for claim in claims]
     elif is_over:
         found = [_unread("the run had no time left.") for _ in claims]
     elif claims:
-        found = state.world.weigh(state.trace.next_seq, claims)
-        if found is None:
+        read = state.world.weigh(state.trace.next_seq, claims)
+        if read is None:
             state.require_going()
-            raise AssertionError("nothing is left unread but by who cancels")
+            raise AssertionError("only a run that is canceled leaves its grounds unread")
+        found = read
     by_place = {
         (rank, place): support
         for (rank, place, _), support in zip(cited, found, strict=True)

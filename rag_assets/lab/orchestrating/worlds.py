@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from rag_assets.agents import LiveWorld
 from rag_assets.agents.trace import ModelTurn
+from rag_assets.lab.orchestrating.note import Role
 from rag_assets.lab.orchestrating.sources import Observed
 from rag_assets.lab.orchestrating.tools import LabTools, tools_of
 from rag_assets.lab.orchestrating.weighing import CitedStatement, Weigh
@@ -65,11 +66,11 @@ class LiveLab:
     """
 
     def __init__(
-        self, context: LabTools, models: Mapping[str, ChatModel], budget: Budget, weigh: Weigh,
+        self, context: LabTools, models: Mapping[Role, ChatModel], budget: Budget, weigh: Weigh,
         is_canceled: Callable[[], bool], beat: Callable[[], None] = lambda: None,
     ) -> None:  # fmt: skip
         tools = tools_of("orchestrator", is_root=True)
-        self._worlds = {
+        self._worlds: dict[str, LiveWorld[LabTools]] = {
             role: LiveWorld(tools, context, model, budget) for role, model in models.items()
         }
         self._tools = tools

@@ -1,7 +1,7 @@
 """One process works on the queue: claims a run, makes its recipes, freezes its trace."""
 
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from rag_assets.lab.orchestrating import (
     LabWorld,
     LiveLab,
     RecipeJob,
+    Role,
     RunOutcome,
     ScorerWeigh,
     TraceWriter,
@@ -137,7 +138,7 @@ def make_run(
 
 def _prepare(
     lab: Laboratory, run: Run, library: LabLibrary
-) -> tuple[RecipeJob, dict[str, ChatModel]]:
+) -> tuple[RecipeJob, dict[Role, ChatModel]]:
     keys = RecipeRequest.model_fields.keys()
     request = RecipeRequest.model_validate({k: v for k, v in run.request.items() if k in keys})
     is_model = request.policy == "model"
@@ -167,10 +168,10 @@ def _prepare(
     return job, models
 
 
-def _models(lab: Laboratory, run: Run) -> dict[str, ChatModel]:
+def _models(lab: Laboratory, run: Run) -> dict[Role, ChatModel]:
     """Return the model of each role; every call is kept beside the run's trace."""
     recorder = Recorder(run_folder(lab.workspace, run) / "calls")
-    models: dict[str, ChatModel] = {}
+    models: dict[Role, ChatModel] = {}
     for role in ROLES:
         llm = lab.workspace.settings.llm.for_role(role)
         unkept = llm.model_copy(update={"record": False})
@@ -181,7 +182,7 @@ def _models(lab: Laboratory, run: Run) -> dict[str, ChatModel]:
 
 
 def _world(
-    lab: Laboratory, job: RecipeJob, models: dict[str, ChatModel], library: LabLibrary, now: Now,
+    lab: Laboratory, job: RecipeJob, models: Mapping[Role, ChatModel], library: LabLibrary, now: Now,
     clock: Callable[[], float],
 ) -> LabWorld:  # fmt: skip
     def is_canceled() -> bool:
