@@ -96,8 +96,10 @@ def extract_lessons(
         return Extracted(tuple(lessons), {"model": None, "prompts": {}})
     asked = _describe(teaching)
     # Grounds and the request are no measurements.
-    feedback: list[Any] = [teaching.score, _made(teaching), teaching.as_made, teaching.pros, teaching.cons,
-                teaching.other]  # fmt: skip
+    feedback: list[Any] = [
+        teaching.score, _made(teaching), teaching.as_made, teaching.pros, teaching.cons,
+        teaching.other,
+    ]  # fmt: skip
     lessons = []
     prompts = {}
     refused: list[str] = []
@@ -115,8 +117,8 @@ def extract_lessons(
         )
         answer = complete_as(model, request, Answered)
         for each in answer.lessons[:limit]:
-            said = " ".join((each.title, each.description, each.content))
-            if wrong := unmeasured(said, teaching.measured, feedback, teaching.comparison):
+            written = " ".join((each.title, each.description, each.content))
+            if wrong := unmeasured(written, teaching.measured, feedback, teaching.comparison):
                 refused.append(
                     f"{each.title.strip()}: it says {wrong}, which is nothing that the feedback "
                     f"measured or says: “{each.content.strip()}”"

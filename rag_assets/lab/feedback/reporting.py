@@ -110,8 +110,8 @@ def outdated_parts(reading: Reading, report: Report) -> list[str]:
             said.append(
                 "The history of this set of products has changed since: the report counts "
                 f"{count_of(comparison.history, 'other run')}, and now there "
-                f"{'is' if today.history == 1 else 'are'} {today.history}, some of them perhaps with "
-                f"other values. `rag lab compare {report.run_id} --history` compares again."
+                f"{'is' if today.history == 1 else 'are'} {today.history}, some of them perhaps "
+                f"with other values. `rag lab compare {report.run_id} --history` compares again."
             )
     return said
 

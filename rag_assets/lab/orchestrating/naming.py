@@ -1,4 +1,4 @@
-"""Which dopants, ratios and modifiers a text names: what the rules of `policy: rules` read.
+"""Which dopants, ratios and modifiers a text names: what `policy: collect` reads.
 
 Heuristics; what each decides and misses stands in docs/laboratory.md.
 """

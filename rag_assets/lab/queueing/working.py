@@ -182,8 +182,8 @@ def _models(lab: Laboratory, run: Run) -> dict[Role, ChatModel]:
 
 
 def _world(
-    lab: Laboratory, job: RecipeJob, models: Mapping[Role, ChatModel], library: LabLibrary, now: Now,
-    clock: Callable[[], float],
+    lab: Laboratory, job: RecipeJob, models: Mapping[Role, ChatModel], library: LabLibrary,
+    now: Now, clock: Callable[[], float],
 ) -> LabWorld:  # fmt: skip
     def is_canceled() -> bool:
         with lab.store.reading() as reading:
