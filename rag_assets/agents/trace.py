@@ -52,7 +52,7 @@ class ModelTurn:
     usage: Usage = field(default_factory=lambda: Usage(0, 0))
     fault: str | None = None
     error: str | None = None
-    error_kind: TurnError | Literal["canceled"] | None = None
+    error_kind: TurnError | None = None
 
     __pydantic_config__ = _STRICT
 

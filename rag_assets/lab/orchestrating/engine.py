@@ -344,6 +344,9 @@ class _Engine:
                 aliases=aliases.mapping, judged=judged, **({"cut": cut} if cut else {}),
             )  # fmt: skip
             if answered.error is not None:
+                if answered.error_kind is None:
+                    # Nobody waited for the answer: the run is over.
+                    self._state.require_going()
                 raise _Ended(answered.error_kind or "failed", hide_credentials(answered.error))
             if isinstance(found, Turn):
                 return found

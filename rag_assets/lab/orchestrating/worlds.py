@@ -88,7 +88,7 @@ class LiveLab:
         self._beat()
         if turn is None:
             key = request_key(world.model_name, request)
-            return ModelTurn(key, error="it was canceled", error_kind="canceled")
+            return ModelTurn(key, error="the run was canceled while it was asked")
         return turn
 
     def call(self, seq: int, name: str, arguments: Mapping[str, Any]) -> Observed:  # noqa: ARG002

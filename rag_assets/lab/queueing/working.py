@@ -144,7 +144,7 @@ def _prepare(
     is_model = request.policy == "model"
     models = _models(lab, run) if is_model else {}
     settings = library.settings.recipes
-    described = {
+    described: dict[str, dict[str, str | int | float]] = {
         role: {**model.describe(), "name": model.name, **room_of(role, lab.workspace.settings.llm)}
         for role, model in models.items()
     }
