@@ -41,6 +41,11 @@ class LiveWorld(Generic[_Context]):
         self._model = model
         self._budget = budget
 
+    @property
+    def model_name(self) -> str:
+        """The model's name, empty without one."""
+        return self._model.name if self._model is not None else ""
+
     def ask(self, request: ChatRequest) -> ModelTurn:
         """Return what the model answers, or why it does not."""
         if self._model is None:

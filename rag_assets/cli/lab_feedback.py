@@ -121,7 +121,8 @@ def lab_compare(run: str, **given: Any) -> None:
             require_feedback(reading, run)
             strategy = _strategy(lab, reading, run, given)
             report = find_report(reading, run)
-        if report is None or strategy != report.strategy:
+        is_asked = given["chosen"] or given["text"] is not None or given["history"] is not None
+        if report is None or is_asked:
             outcome = compare_again(lab, run, strategy, at=now(), by=who(given["by"]))
             report = outcome.report
         if report is None:
@@ -276,6 +277,8 @@ def _print_outcome(lab: "Laboratory", outcome: "Outcome", *, as_json: bool) -> N
                     item = find_item(reading, one.item_id)
                     said = item.title or item.content
                     click.echo(f"  {one.change} mem:{one.item_id}  {item.kind}: {said}")
+        for said in outcome.refused:
+            click.echo(f"refused: {said}")
 
 
 def _report_lines(lab: "Laboratory", reading: "Reading", report: "Report") -> Iterator[str]:

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
               help="How many runs.")  # fmt: skip
 @click.option("--recipes", "recipes_per_run", type=click.IntRange(1, 3), default=1,
               show_default=True, help="How many recipes each run returns.")  # fmt: skip
-@click.option("--policy", type=click.Choice(["model", "rules"]),
-              help="Who makes them; without it lab.recipes.policy.")  # fmt: skip
+@click.option("--policy", type=click.Choice(["model", "collect"]),
+              help="model: the models of `llm` propose and rank; collect: candidates and the "
+              "sentences for and against them, as found. Else lab.recipes.policy.")  # fmt: skip
 @click.option("--temperature", type=click.FloatRange(0, 2),
               help="Of the models; without it that of `llm`.")  # fmt: skip
 @click.option("--run", "is_run_now", is_flag=True, help="Work on the queue at once.")

@@ -22,6 +22,7 @@ from rag_assets.settings import ScorerName
 
 if TYPE_CHECKING:
     from rag_assets.judging.contract import MeasurableScorer
+    from rag_assets.judging.facts import check_facts
     from rag_assets.judging.negation import is_negated
     from rag_assets.judging.numerals import read_numerals
     from rag_assets.judging.quantities import read_quantities
@@ -45,6 +46,7 @@ __all__ = [
     "Status",
     "TextEncoder",
     "Thresholds",
+    "check_facts",
     "cosines",
     "is_negated",
     "keep_fit",
@@ -63,6 +65,7 @@ __getattr__ = lazy_names(
     {
         "MeasurableScorer": "contract",
         "ReaderFit": "reader_fit",
+        "check_facts": "facts",
         "is_negated": "negation",
         "keep_fit": "reader_fit",
         "read_numerals": "numerals",

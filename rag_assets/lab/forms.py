@@ -107,7 +107,12 @@ def feedback_page(lab: Laboratory, run_id: str) -> FeedbackPage:
             else Strategy(use_method3=settings.comparison.method3),
             report=report,
             outdated=tuple(outdated_parts(reading, report)) if report is not None else (),
-            teaches=settings.experience.learn and (run.kind != "imported" or has_taught),
+            teaches=has_taught
+            or (
+                settings.experience.learn
+                and run.kind != "imported"
+                and (given is None or given.learn is not False)
+            ),
         )
 
 

@@ -46,6 +46,7 @@ class Outcome:
         report: None where the feedback was deleted.
         taken_back: what the learning before had changed and was voided.
         learned: what was added, updated or archived now; None where nothing was to be learned.
+        refused: lessons of the model that say other numbers than the feedback has, with the reason.
     """
 
     feedback: Feedback
@@ -53,6 +54,7 @@ class Outcome:
     changed: bool
     taken_back: tuple[Delta, ...] = ()
     learned: tuple[Delta, ...] | None = None
+    refused: tuple[str, ...] = ()
 
 
 def give_feedback(
@@ -75,9 +77,10 @@ def give_feedback(
         at: now, ISO 8601 with zone; `by` who.
         seen: the version of the feedback that was edited, 0 where there was none; None for the one
             that stands there now.
-        learn: None for the settings' `experience.learn`, but for an imported run: those teach
-            only where a person says so, now or before. False takes back what was learned and
-            learns nothing.
+        learn: None for what was said of this feedback before, else the settings'
+            `experience.learn`, but for an imported run: those teach only where a person says so,
+            now or before. False takes back what was learned and learns nothing, also where the
+            form says nothing new.
 
     Raises:
         UsageError: the run is unknown, or the form cannot be used.
@@ -89,7 +92,13 @@ def give_feedback(
         given = find_feedback(reading, run_id)
         if seen is not None and given is not None:
             reading.require_version("feedback", run_id, "feedback on run", seen)
-        if given is not None and is_unchanged(given, form):
+        has_taught = living_extraction(reading, run_id) is not None
+        # What was said of learning counts as the form does: unticked, what it taught goes.
+        is_refused = given is not None and given.learn is False and not has_taught
+        is_same = is_unchanged(given, form) and (
+            learn is None or (has_taught if learn else is_refused)
+        )
+        if given is not None and is_same:
             report = find_report(reading, run_id)
             if report is not None and report.strategy == strategy:
                 return Outcome(given, report, changed=False)
@@ -98,12 +107,13 @@ def give_feedback(
         entry = Entry(run_id, version + 1, float(form.score), measured, _given_at(given, at))
         comparison = make_comparison(reading, entry, strategy)
         names = _names(reading, entry, comparison)
-        has_taught = living_extraction(reading, run_id) is not None
-    if given is not None and is_unchanged(given, form):
+    if is_same:
         return compare_again(lab, run_id, strategy, at=at, by=by)
     extraction_id = new_id()
     extracted = None
     by_itself = lab.settings.experience.learn and (run.kind != "imported" or has_taught)
+    if learn is None and is_refused:
+        learn = False
     if by_itself if learn is None else learn:
         teaching = _teaching(run, form, measured, comparison, names)
         extracted = _extract(lab, teaching, extraction_id)
@@ -119,8 +129,7 @@ def give_feedback(
     feedback, report, old = teach(
         lab.store, lab.nearness, run_id, extraction_id, extracted, at=at, by=by, beside=write
     )
-    learned = extraction_id if extracted is not None else None
-    return _outcome(lab, feedback, report, old, learned)
+    return _outcome(lab, feedback, report, old, extraction_id, extracted)
 
 
 def withdraw_feedback(
@@ -140,7 +149,7 @@ def withdraw_feedback(
     feedback, old = teach(
         lab.store, lab.nearness, run_id, new_id(), None, at=at, by=by, beside=write
     )
-    return _outcome(lab, feedback, None, old, None)
+    return _outcome(lab, feedback, None, old)
 
 
 def learn_again(
@@ -175,7 +184,7 @@ def learn_again(
     old = teach(
         lab.store, lab.nearness, run_id, extraction_id, extracted, at=at, by=by, beside=write
     )
-    return _outcome(lab, given, report, old, extraction_id)
+    return _outcome(lab, given, report, old, extraction_id, extracted)
 
 
 def compare_again(
@@ -272,9 +281,13 @@ def _names(reading: Reading, entry: Entry, comparison: Comparison) -> dict[str, 
 
 
 def _outcome(
-    lab: Laboratory, feedback: Feedback, report: Report | None, old: str | None, new: str | None
-) -> Outcome:
+    lab: Laboratory, feedback: Feedback, report: Report | None, old: str | None, new: str = "",
+    extracted: Extracted | None = None,
+) -> Outcome:  # fmt: skip
     with lab.store.reading() as reading:
         taken = tuple(delta_of(reading, old)) if old is not None else ()
-        learned = tuple(delta_of(reading, new)) if new is not None else None
-    return Outcome(feedback, report, True, taken, learned)
+        if extracted is None:
+            return Outcome(feedback, report, True, taken)
+        learned = tuple(delta_of(reading, new))
+    refused = tuple(extracted.record.get("refused", ()))
+    return Outcome(feedback, report, True, taken, learned, refused)

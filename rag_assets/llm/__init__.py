@@ -15,6 +15,7 @@ from rag_assets.llm.contract import (
     request_key,
 )
 from rag_assets.llm.loading import (
+    context_tokens,
     load_chat_model,
     open_chat_model,
     open_local_model,
@@ -49,6 +50,7 @@ __all__ = [
     "ToolCall",
     "Usage",
     "complete_as",
+    "context_tokens",
     "estimate_tokens",
     "load_chat_model",
     "load_prompt",

@@ -37,12 +37,17 @@ class Budget:
         self._clock = clock
         self._started = clock()
         self._used = 0
+        self._is_stopped = False
         self._lock = threading.Lock()
 
     @property
     def used_tokens(self) -> int:
         """Tokens spent so far."""
         return self._used
+
+    def stop(self) -> None:
+        """Let no further call of the task begin; one that runs is left alone."""
+        self._is_stopped = True
 
     def limit_call(self, prompt_tokens: int, max_tokens: int, seconds: float) -> tuple[int, float]:
         """Return (tokens of the answer, seconds) that one call may take of what is left.
@@ -68,8 +73,10 @@ class Budget:
         """Return the seconds that are left, infinite without a limit.
 
         Raises:
-            BudgetError: none are.
+            BudgetError: none are, or the task was stopped.
         """
+        if self._is_stopped:
+            raise BudgetError("the task was stopped.")
         if self._seconds is None:
             return float("inf")
         left = self._seconds - (self._clock() - self._started)

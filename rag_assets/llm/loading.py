@@ -77,6 +77,15 @@ def with_local_reader(settings: LlmSettings) -> LlmSettings:
     return settings.model_copy(update={"kind": "local", "model": ""})
 
 
+def context_tokens(settings: LlmSettings) -> int | None:
+    """Return how many tokens a prompt and its answer may have together; None for no bound."""
+    if settings.context_tokens is None and settings.kind == "local":
+        from rag_assets.llm.local import CONTEXT_TOKENS
+
+        return CONTEXT_TOKENS
+    return settings.context_tokens
+
+
 def open_local_model(name: str) -> ChatModel:
     """Return a model of `rag models list` with the shipped settings; nothing is recorded.
 

@@ -25,6 +25,8 @@ _FINISHES: Mapping[str, FinishReason] = {
     "stop": "stop", "length": "length", "tool_calls": "tool_calls",
 }  # fmt: skip
 _SHOWN_CHARACTERS = 200
+# Of one prompt with its answer; more takes more memory.
+CONTEXT_TOKENS = 4096
 
 
 class LocalModel:
@@ -69,7 +71,9 @@ class LocalModel:
             asked = estimate_tokens(*(message.content for message in request.messages))
             limit, _ = budget.limit_call(asked, limit, settings.timeout_seconds)
         server = find_server(
-            self._kept, settings.context_tokens, settings.threads or usable_processors()
+            self._kept,
+            settings.context_tokens or CONTEXT_TOKENS,
+            settings.threads or usable_processors(),
         )
         body = self._body(request, limit)
         completion = self._read(self._ask(server, body, request.shared_messages))
@@ -130,8 +134,8 @@ class LocalModel:
     def _failed(self, said: str) -> LanguageModelError:
         return LanguageModelError(
             f"{self._kept.name}: llama.cpp did not answer ({said[:_SHOWN_CHARACTERS]}). A prompt "
-            f"may have {self._settings.context_tokens} tokens ('llm.context_tokens'); `rag models "
-            f"test {self._kept.name}` tries the model."
+            f"may have {self._settings.context_tokens or CONTEXT_TOKENS} tokens "
+            f"('llm.context_tokens'); `rag models test {self._kept.name}` tries the model."
         )
 
 

@@ -298,7 +298,7 @@ class LlmSettings(Section):
     script: str
     temperature: float = Field(ge=0, le=2)
     max_tokens: Count
-    context_tokens: Annotated[int, Field(ge=512)]
+    context_tokens: Annotated[int, Field(ge=512)] | None
     threads: Count | None
     timeout_seconds: float = Field(gt=0)
     attempts: Count

@@ -3,7 +3,7 @@
 import re
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from rag_assets.settings.section import Count, Section, Share
 
@@ -82,11 +82,15 @@ class RecipeRule(Section):
         return self
 
 
+# What was called `rules` in files and stored requests is `collect`: it is no rule what to make.
+CALLED_RULES = BeforeValidator(lambda value: "collect" if value == "rules" else value)
+
+
 class RecipeSettings(Section):
     """How recipes are made (spec 004).
 
     Args:
-        policy: `auto` asks the language model of `llm`, and collects by rules where there is none.
+        policy: `auto` asks the language model of `llm`, and collects where there is none.
         passages: of one search; `shown` how many of the last results a prompt holds.
         depth: of tasks within tasks; `steps` actions and tasks in all; `calls` of the model;
             `repairs` of one answer that cannot be used.
@@ -94,7 +98,7 @@ class RecipeSettings(Section):
         rules: further ones.
     """
 
-    policy: Literal["auto", "rules", "model"] = "auto"
+    policy: Annotated[Literal["auto", "collect", "model"], CALLED_RULES] = "auto"
     passages: Annotated[int, Field(ge=1, le=20)] = 6
     shown: Count = 3
     depth: Count = 4

@@ -8,7 +8,7 @@ from rag_assets.agents import Limits
 from rag_assets.judging import Scorer
 from rag_assets.judging.unread import FactsScorer
 from rag_assets.lab.orchestrating import (
-    RULES_NAME,
+    COLLECT_NAME,
     LabTools,
     LiveLab,
     Observed,
@@ -178,10 +178,10 @@ def job(
 ) -> RecipeJob:  # fmt: skip
     described = {role: {**one.describe(), "name": one.name} for role, one in models.items()}
     values: dict[str, Any] = {
-        "run_id": "r9", "text": text, "wanted": wanted, "policy": "model" if models else "rules",
+        "run_id": "r9", "text": text, "wanted": wanted, "policy": "model" if models else "collect",
         "rules": (), "depth": depth, "limits": limits, "shown": 3, "models": described,
         "temperature": None, "prompts": prompt_hashes() if models else {},
-        "snapshot": {"decided_by": RULES_NAME},
+        "snapshot": {"decided_by": COLLECT_NAME},
     }  # fmt: skip
     return RecipeJob(**{**values, **more})
 

@@ -1,8 +1,9 @@
-"""`policy: rules`: what stands in the sources is put together, and nothing is concluded."""
+"""`policy: collect`: candidates and sentences for and against, as found; nothing is concluded."""
 
 import json
 import os
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,12 @@ import pytest
 from rag_assets.lab.orchestrating import Observed, RunNote, Source, modifying
 from rag_assets.lab.orchestrating.modifying import MODIFYING, OTHERWISE, Cue, modifiers_in
 from rag_assets.lab.orchestrating.naming import name_parts
-from rag_assets.lab.queueing import replay_trace
+from rag_assets.lab.queueing import render_run, replay_trace
+from rag_assets.lab.store import Recipe, Run
 from rag_assets.model import hash_text
 from rag_assets.settings import RecipeRule
+from rag_assets.settings.laboratory import RecipeSettings
+from rag_assets_tests.lab.laboratories import run_of
 from rag_assets_tests.lab.scripted_runs import LESSON, Made, Shelf, kb, lesson, run
 
 
@@ -132,8 +136,27 @@ def test_metals_of_papers_on_solar_fuels_are_those_of_catalysts() -> None:
 
 def test_a_sentence_is_shown_before_a_heading_that_names_the_same() -> None:
     text = "# Molybdenum on TiO2\n\nIt was tried. Doping with Mo helped.\n"
-    assert name_parts(text).sentences["Mo"] == "Doping with Mo helped."
-    assert name_parts("# Molybdenum on TiO2\n\nIt was tried.").sentences["Mo"].startswith("#")
+    (recipe,) = run(shelf=Fixed(f"{text} Cu-TiO2. Modified by glycine.")).outcome.recipes
+    assert said_of(recipe, "M1") == ['"Doping with Mo helped."']
+
+
+class Fixed(Shelf):
+    """Holds these passages, found in this order, and nothing else."""
+
+    def __init__(self, *texts: str, lessons: Sequence[Source] = ()) -> None:
+        super().__init__(lessons)
+        self._texts = texts
+
+    def search(self, base: str, query: str) -> Observed:
+        return Observed(
+            tuple(
+                Source(kb(text), text, hash_text(text), "t", "", "kb_shelf") for text in self._texts
+            )
+        )
+
+
+def said_of(recipe: Recipe, field: str) -> list[str]:
+    return [ground.statement for ground in recipe.grounds if ground.field == field]
 
 
 def replayed(made: Made) -> Made:
@@ -151,13 +174,89 @@ def test_parts_that_stand_together_come_first_each_with_its_words() -> None:
     by_field = {ground.field: ground for ground in first.grounds}
     assert by_field["atomic_ratio"].citations == (kb("coupling"),)
     assert by_field["small_molecule_modifier"].citations == (kb("acids"),)
+    assert (first.why_ranked, by_field["M1"].bearing) == ("", "for")
     assert by_field[None].citations == (kb("acids"),)
     assert "Zr nodes were modified with 4-aminobenzoic acid" in (
         by_field["small_molecule_modifier"].statement
     )
     assert all(ground.citations for ground in first.grounds)
-    assert first.dropped
     assert made.kinds("asked") == []
+
+
+def test_sentences_against_a_modifier_are_collected_with_those_for_it() -> None:
+    texts = (
+        "CuMo-TiO2 was modified with glycine.",
+        "Glycine suppressed ethylene over CuMo-TiO2.",
+        "Modification with glycine was tried. It poisoned the sites.",
+        "CuMo-TiO2 modified with benzoic acid gave more ethylene.",
+    )
+    made = replayed(run(shelf=Fixed(*texts), wanted=2))
+    first, second = made.outcome.recipes
+    # As found: not the one of which more good is said.
+    assert first.small_molecule_modifier.name == "glycine"
+    bearings = {
+        ground.statement: ground.bearing
+        for ground in first.grounds
+        if ground.field == "small_molecule_modifier"
+    }
+    assert bearings == {
+        f'"{texts[0]}"': "names", f'"{texts[1]}"': "against", f'"{texts[2]}"': "against",
+    }  # fmt: skip
+    assert said_of(second, "small_molecule_modifier") == [f'"{texts[3]}"']
+    collected = run_of("r9").model_copy(update={"kind": "collect", "recipes": made.outcome.recipes})
+    page = render_run(collected, made.events)
+    assert "## 2 candidates, as found: not ranked" in page
+    assert "against, by its words" in page
+    for word in ("recommend", "best first", "Why here", "supported"):
+        assert word not in page.lower()
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("A recipe without copper for ethylene.", ("Mo", "W", "glycine")),
+        ("Ethylene, no glycine please", ("Cu", "Mo", "benzoic acid")),
+        ("With tungsten, for ethylene", ("Cu", "W", "glycine")),
+        ("Zn and Mo for ethylene", None),
+        ("不用甘氨酸，提高乙烯", ("Cu", "Mo", "benzoic acid")),
+        ("A recipe modified with benzoic acid", ("Cu", "Mo", "benzoic acid")),
+        # What is to be made is no modifier.
+        ("A recipe for formic acid from CO2", ("Cu", "Mo", "glycine")),
+    ],
+)
+def test_what_was_asked_for_is_heeded(text: str, found: tuple[str, str, str] | None) -> None:
+    shelf = Fixed(
+        "CuMo-TiO2 was modified with glycine.", "CuW-TiO2 was modified with benzoic acid.",
+        "MoW-TiO2 was known.",
+    )  # fmt: skip
+    made = replayed(run(shelf=shelf, text=text))
+    if found is None:
+        assert made.outcome.state == "failed"
+        assert "the request names Mo, Zn" in made.outcome.reason
+        return
+    (one,) = made.outcome.recipes
+    assert (one.M1, one.M2, one.small_molecule_modifier.name) == found
+
+
+def test_what_feedback_rejected_is_left_out_with_its_words() -> None:
+    failed = lesson(kind="failure", content="L-histidine leached at once.", well_scored=False)
+    made = replayed(run(shelf=Shelf([failed]), text="With L-histidine.", wanted=1))
+    (one,) = made.outcome.recipes
+    assert (one.M1, one.M2, one.small_molecule_modifier.name) == ("Cu", "W", "L-histidine")
+    (left_out,) = (each for each in one.dropped if each.citations)
+    assert left_out.what == "Cu, Mo, L-histidine"
+    assert "feedback speaks against it: L-histidine leached at once." in left_out.why
+    assert left_out.citations == (LESSON,)
+
+
+def test_a_range_is_no_ratio() -> None:
+    assert name_parts("Doped TiO2. Cu:Mo ratios of 1:2-5 were tried.").ratios == {}
+    assert name_parts("Doped TiO2. Cu:Mo = 1:1–3:1.").ratios == {}
+
+
+def test_a_run_that_was_called_one_of_rules_is_read_as_collected() -> None:
+    assert Run.model_validate({**run_of("r1").model_dump(), "kind": "rules"}).kind == "collect"
+    assert RecipeSettings(policy="rules").policy == "collect"  # type: ignore[arg-type]
 
 
 def test_what_was_not_found_together_and_what_is_assumed_is_said() -> None:
@@ -216,7 +315,7 @@ def test_configured_rules_are_held_by_rules_too() -> None:
 def test_the_same_sources_give_the_same_run() -> None:
     one, other = run(wanted=3), run(wanted=3)
     assert one.text == other.text
-    assert json.loads(one.text.splitlines()[0])["job"]["policy"] == "rules"
+    assert json.loads(one.text.splitlines()[0])["job"]["policy"] == "collect"
     assert isinstance(one.outcome.note, RunNote)
 
 

@@ -17,6 +17,7 @@ from rag_assets.lab import (
     delta_of,
     edit_item,
     edit_log,
+    feedback_page,
     find_feedback,
     find_item,
     find_report,
@@ -27,6 +28,8 @@ from rag_assets.lab import (
     outdated_parts,
     withdraw_feedback,
 )
+from rag_assets.lab.experience import extract_lessons
+from rag_assets.lab.experience.measured import unmeasured
 from rag_assets.model import ChangedMeanwhileError, LanguageModelError, UsageError
 from rag_assets_tests.lab.laboratories import (
     AT,
@@ -179,7 +182,8 @@ def test_an_edited_set_of_products_is_told_by_reports_that_used_the_old_one(
     report = give(lab, "r2", form(lab, 6.0, C2H4=1.0)).report
     give(lab, "r1", form(lab, 5.0, C2H4=1.0, CO=1.0))
     with lab.store.reading() as reading:
-        (told,) = outdated_parts(reading, report)
+        told, of_history = outdated_parts(reading, report)
+    assert "and now there are 0" in of_history
     assert "Run r1 was compared with the products C2H4 (version 1)" in told
 
 
@@ -279,6 +283,44 @@ def test_a_model_is_asked_for_success_and_for_failure_apart(asked: Laboratory) -
         assert len(delta_of(reading, extraction.id)) == len(outcome.learned) == 2
 
 
+def test_a_lesson_says_what_was_measured_or_is_refused(
+    asked: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = [
+        "Cu–Mo gave 84 % C2H4.", "CH4 was 75 %.", "C2H4 reached 3, which is 75 %, and CO 25 %.",
+        "4-aminobenzoic acid kept it for 4 h.", "It lived for 40 h.", "乙烯选择性为 84%。",
+    ]  # fmt: skip
+    lessons = [{"role": "global", "title": "t", "description": "", "content": one} for one in said]
+    script = {"answers": [{"when": "", "data": {"lessons": lessons}}]}
+    path = asked.workspace.root / "answers.yaml"
+    path.write_text(yaml.safe_dump(script, allow_unicode=True), encoding="utf-8")
+    monkeypatch.setattr(
+        "rag_assets.lab.teaching.extract_lessons",
+        lambda teaching, extraction_id, model, _: extract_lessons(
+            teaching, extraction_id, model, 10
+        ),
+    )
+    outcome = give(asked, "r1", form(asked, C2H4=3.0, CO=1.0, pros="It held for 4 h."))
+    assert {content for _, content in active(asked)} == {said[2], said[3]}
+    assert [one.split("says ")[1].split(",")[0] for one in outcome.refused] == [
+        "84 %", "75 %", "40 h", "84%",
+    ]  # fmt: skip
+    with asked.store.reading() as reading:
+        (extraction,) = list_extractions(reading, "r1")
+    assert extraction.record["refused"] == list(outcome.refused)
+
+
+def test_a_swapped_fraction_is_no_measurement() -> None:
+    measured = [{"product": "C2H4", "value": 1.2, "fraction": 0.1},
+                {"product": "CO", "value": 10.8, "fraction": 0.9}]  # fmt: skip
+    others = {"mean": {"products": [{"product": "C2H4", "value": 2.0, "fraction": 0.33}]}}
+    assert unmeasured("C2H4 was 90 % and CO 10 %.", measured, "", others) == "90 %"
+    assert unmeasured("C2H4 was 10 % and CO 90 %.", measured, "", others) == ""
+    # What others gave is no measurement of this one, and may be named as theirs.
+    assert unmeasured("C2H4 was 33 %.", measured, "", others) == "33 %"
+    assert unmeasured("C2H4 was 10 %, below the mean of 33 %.", measured, "", others) == ""
+
+
 def test_a_model_that_fails_leaves_everything_as_it_was(asked: Laboratory) -> None:
     give(asked, "r1", form(asked, pros="Ethylene rose."))
     before = projections(asked)
@@ -301,3 +343,42 @@ def test_archived_notes_are_kept_and_logged(lab: Laboratory) -> None:
         assert find_item(reading, note.id).status == "archived"
         assert find_feedback(reading, "r1") is None
         assert find_report(reading, "r1") is None
+
+
+def test_a_report_says_that_the_history_behind_its_mean_has_changed(lab: Laboratory) -> None:
+    give(lab, "r1", form(lab, 5.0))
+    report = give(lab, "r2", form(lab, 6.0)).report
+    with lab.store.reading() as reading:
+        assert outdated_parts(reading, report) == []
+    # A further run of the same kind, which the report does not list.
+    give(lab, "r3", form(lab, 4.0))
+    with lab.store.reading() as reading:
+        (told,) = outdated_parts(reading, report)
+    assert "counts 1 other run, and now there are 2" in told
+    # Made again it is as it should be; without the history nothing of it is outdated.
+    again = compare_again(lab, "r2", Strategy(), at=AT, by="ana").report
+    alone = compare_again(lab, "r3", Strategy(use_method3=False), at=AT, by="ana").report
+    with lab.store.reading() as reading:
+        assert again is not None
+        assert outdated_parts(reading, again) == []
+    give(lab, "r1", form(lab, 9.0))
+    with lab.store.reading() as reading:
+        assert alone is not None
+        assert outdated_parts(reading, alone) == []
+        assert any("history" in each for each in outdated_parts(reading, again))
+
+
+def test_unticked_alone_takes_back_what_was_learned_and_keeps_it_so(lab: Laboratory) -> None:
+    said = form(lab, pros="Copper helped.")
+    give(lab, "r1", said)
+    assert active(lab)
+    outcome = give(lab, "r1", said, learn=False)
+    assert (outcome.changed, active(lab)) == (True, [])
+    assert not give(lab, "r1", said, learn=False).changed
+    assert not feedback_page(lab, "r1").teaches
+    # An edit that says nothing of learning does not undo it.
+    give(lab, "r1", form(lab, pros="Copper helped a lot."))
+    assert active(lab) == []
+    give(lab, "r1", form(lab, pros="Copper helped a lot."), learn=True)
+    assert active(lab) == [("success", "Copper helped a lot.")]
+    assert feedback_page(lab, "r1").teaches

@@ -126,7 +126,7 @@ def test_columns_are_what_a_person_says(lab: Laboratory, tmp_path: Path) -> None
     said = {"M1": "a", "M2": "b", "ratio": "c", "modifier": "acid", "score": "grade"}
     found = understand(lab, path, columns=said, new_products=["H2 (ppm)"])
     assert [one.row for one in found.experiments] == [2]
-    assert found.refused[0].why == "'one' is no atomic ratio such as 1:2"
+    assert found.refused[0].why.startswith("atomic_ratio: write it as M1:M2")
     import_experiments(lab, found, at=AT, by="ana", learn=False)
     with lab.store.reading() as reading:
         assert "H2" in {product.name for product in list_products(reading)}
@@ -135,6 +135,35 @@ def test_columns_are_what_a_person_says(lab: Laboratory, tmp_path: Path) -> None
     twice = workbook(tmp_path / "t.xlsx", [["M1", "m1", "M2"], ["Cu", "Cu", "Mo"]])
     with pytest.raises(UsageError, match="two columns are taken for M1"):
         understand(lab, twice)
+
+
+@pytest.mark.parametrize(
+    ("catalyst", "modifier", "linker", "why"),
+    [
+        ("Cu2Mo2-TiO2/UiO-66", "glycine", "", "its host is 'UiO-66'"),
+        ("Cu2Mo2-TiO2 on MIL-125(Ti)", "glycine", "", "its host is 'MIL-125(Ti)'"),
+        ("UiO-66@sample 7", "glycine", "", "its host is 'UiO-66'"),
+        ("Cu2Mo2-TiO2", "glycine", "H2BDC", "its host is 'H2BDC'"),
+        ("Cu2Mo2-TiO2/Hf-BTB", "glycine", "", "its host is 'Hf-BTB'"),
+        ("Cu2Mo2-TiO2/Zr-BTB", "hexane", "", "whether it holds –COOH cannot be told"),
+        ("Cu2Mo2-TiO2/Zr-BTB", "taurine sulfonic acid", "", "must hold a carboxyl group"),
+        ("Cu2Xx2-TiO2/Zr-BTB", "glycine", "", "M2: 'Xx' is no metal"),
+        ("Cu2Ti2-TiO2/Zr-BTB", "glycine", "", "Ti is a metal of the host"),
+        ("Cu0.5In0.5-TiO2/Zr6-BTB", "glycine", "Zr-BTB nanosheets", ""),
+        ("CuMo-TiO2 (batch 3)", "glycine", "BTB", ""),
+    ],
+)
+def test_rows_that_the_fixed_structure_cannot_hold_are_refused(
+    lab: Laboratory, tmp_path: Path, catalyst: str, modifier: str, linker: str, why: str
+) -> None:
+    metals = ["Cu", "Mo", "1:1"] if "sample" in catalyst else ["", "", ""]
+    rows = [["catalyst", "modifier", "MOF", "M1", "M2", "ratio", "score"],
+            [catalyst, modifier, linker, *metals, ""]]  # fmt: skip
+    found = understand(lab, workbook(tmp_path / "x.xlsx", rows))
+    assert len(found.experiments) == (not why)
+    assert why in "".join(one.why for one in found.refused)
+    if "0.5" in catalyst:
+        assert found.experiments[0].recipe.atomic_ratio == "0.5:0.5"
 
 
 def test_which_sheet_and_which_file_is_asked_for(lab: Laboratory, tmp_path: Path) -> None:

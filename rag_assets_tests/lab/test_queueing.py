@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from rag_assets.lab import (
     open_laboratory,
     read_run,
 )
-from rag_assets.lab.orchestrating import read_trace
+from rag_assets.lab.orchestrating import Observed, Source, read_trace
 from rag_assets.lab.queueing import (
     cancel_run,
     is_worked_on,
@@ -36,7 +37,9 @@ from rag_assets.lab.queueing import (
 )
 from rag_assets.lab.queueing.looking import LabLibrary
 from rag_assets.lab.queueing.queue import claim_next
+from rag_assets.llm import Budget, ChatRequest, Completion, estimate_tokens, open_chat_model
 from rag_assets.model import (
+    BudgetError,
     ConfigurationError,
     DamagedFileError,
     LockedError,
@@ -51,7 +54,9 @@ from rag_assets_tests.lab.scripted_runs import (
     MODULATION,
     SEARCH,
     ListModel,
+    act,
     finish,
+    plan,
     propose,
 )
 from rag_assets_tests.libraries import make_workspace
@@ -114,14 +119,20 @@ def patch_models(monkeypatch: pytest.MonkeyPatch, *answers: Any) -> ListModel:
 def by_model(lab: Laboratory, monkeypatch: pytest.MonkeyPatch, *answers: Any, **more: Any) -> Run:
     """Queue and make one run of a list of answers; return it."""
     patch_models(monkeypatch, *answers)
+    run = ask_model(lab, **more)
+    do(lab)
+    return state_of(lab, run.id)
+
+
+def ask_model(lab: Laboratory, **more: Any) -> Run:
+    """Queue a run of models that a test puts in their place."""
     (run,) = ask(lab, **more)
     with lab.store.writing(AT, "test") as writing:
         from rag_assets.lab import record_run
 
         request = {**run.request, "policy": "model"}
         record_run(writing, run.model_copy(update={"kind": "model", "request": request}))
-    (ended,) = do(lab)
-    return ended
+    return run
 
 
 GOOD = (SEARCH, propose("C1"), finish("R1"))
@@ -132,7 +143,7 @@ def test_a_request_becomes_runs_of_the_same_input_and_each_gives_its_recipes(
 ) -> None:
     queued = ask(lab, n=3, recipes_per_run=1)
     assert [run.id.rpartition("-")[2] for run in queued] == ["r1", "r2", "r3"]
-    assert all(run.state == "queued" and run.kind == "rules" for run in queued)
+    assert all(run.state == "queued" and run.kind == "collect" for run in queued)
     ended = do(lab)
     assert [run.state for run in ended] == ["done"] * 3
     assert len({run.recipes for run in ended}) == 1
@@ -243,6 +254,115 @@ def test_a_run_that_is_canceled_while_it_finishes_stays_canceled(
     assert (ended.state, ended.recipes) == ("canceled", ())
     assert ended.trace is not None
     assert replay_run(lab, ended.id).is_same
+
+
+def test_a_hung_call_holds_nothing_once_its_run_is_canceled(
+    lab: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    let_go = threading.Event()
+    tried: list[Budget] = []
+
+    class Hanging(ListModel):
+        def complete(self, request: ChatRequest, budget: Budget | None = None) -> Completion:
+            assert budget is not None
+            if self.requests:
+                (running,) = [run for run, _ in _runs(lab) if run.state == "running"]
+                cancel_run(lab, running.id, at=AT, by="ana")
+                tried.append(budget)
+                let_go.wait()
+            return super().complete(request, budget)
+
+    model = Hanging(*GOOD)
+    roles = ("orchestrator", "mof_expert", "tio2_expert")
+    monkeypatch.setattr(working, "_models", lambda lab, run: dict.fromkeys(roles, model))
+    first, second = ask_model(lab), ask(lab, text="Another one.")[0]
+    try:
+        ended = do(lab)
+    finally:
+        let_go.set()
+    # The one behind it in the queue is made though the call never came back.
+    assert [(run.id, run.state) for run in ended] == [(first.id, "canceled"), (second.id, "done")]
+    assert replay_run(lab, first.id).is_same
+    # It is not tried again.
+    with pytest.raises(BudgetError, match="stopped"):
+        tried[0].limit_call(1, 1, 1.0)
+
+
+def test_a_reader_that_hangs_holds_nothing_either(
+    lab: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    let_go = threading.Event()
+
+    def hangs(*_: object) -> Any:
+        (running,) = [run for run, _ in _runs(lab) if run.state == "running"]
+        cancel_run(lab, running.id, at=AT, by="ana")
+        let_go.wait()
+
+    monkeypatch.setattr(working, "_open_reader", hangs)
+    try:
+        ended = by_model(lab, monkeypatch, *GOOD)
+    finally:
+        let_go.set()
+    assert (ended.state, ended.recipes) == ("canceled", ())
+    assert replay_run(lab, ended.id).is_same
+
+
+def test_a_model_does_not_judge_what_it_wrote(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The scripted model says yes to everything, and nobody asks it."""
+    lab = with_model(root, [{"when": "", "answer": "yes"}])
+    writer = open_chat_model(lab.workspace)
+    assert writer is not None
+    assert working._open_reader(lab, {writer.name}).name == "facts"
+    assert working._open_reader(lab, {"another"}).name == "llm"
+    ended = by_model(lab, monkeypatch, *GOOD)
+    (support,) = [g.support for g in ended.recipes[0].grounds if g.support]
+    assert support.verdict == "not_judged"
+
+
+LONG = "Copper and molybdenum on TiO2 couple CO. " * 60
+
+
+@pytest.mark.parametrize("context", [None, 4096])
+def test_prompts_are_cut_to_the_models_context(
+    root: Path, monkeypatch: pytest.MonkeyPatch, context: int | None
+) -> None:
+    path = root / "config.yaml"
+    llm = {"llm": {"context_tokens": context}}
+    path.write_text(path.read_text("utf-8") + yaml.safe_dump(llm), encoding="utf-8")
+    lab = open_laboratory(Workspace.open(root))
+    looked = Observed(tuple(Source(f"kb:b__chunk-{n}", LONG, "h", "t", "", "b") for n in range(6)))
+    monkeypatch.setattr(LabLibrary, "search", lambda *_: looked)
+    notes = [plan(act("note", section="risks", text="It may be so. " * 50)) for _ in range(8)]
+    answers = [SEARCH, "no JSON " * 200, *notes, propose("C1"), finish("R1")]
+    model = ListModel(*answers)
+    roles = ("orchestrator", "mof_expert", "tio2_expert")
+    monkeypatch.setattr(working, "_models", lambda lab, run: dict.fromkeys(roles, model))
+    run = ask_model(lab)
+    do(lab)
+    assert state_of(lab, run.id).state == "done"
+    sizes = [estimate_tokens(*(m.content for m in one.messages)) for one in model.requests]
+    asked = [e for e in read_trace(trace_file(lab.workspace, state_of(lab, run.id)))
+             if e["kind"] == "asked"]  # fmt: skip
+    cuts = [event["cut"] for event in asked if "cut" in event]
+    if context is None:
+        assert max(sizes) > 4096
+        assert cuts == []
+    else:
+        answer = model.requests[0].max_tokens
+        assert answer is not None
+        assert max(sizes) + answer <= context
+        # Shortened before they are dropped, and the trace says what was.
+        assert "cut to the model's context: 180 characters a passage" in cuts[0]
+        assert all("[C1] t: " in one.messages[1].content for one in model.requests[1:])
+    assert replay_run(lab, run.id).is_same
+
+
+def test_a_context_that_holds_no_prompt_is_told_beforehand(root: Path) -> None:
+    lab = with_model(root, [{"when": "", "answer": "yes"}], context_tokens=1024)
+    (run,) = ask(lab)
+    (ended,) = do(lab)
+    assert (ended.id, ended.state) == (run.id, "failed")
+    assert "llm.context_tokens leaves 820 tokens for a prompt of orchestrator" in ended.reason
 
 
 def test_a_failed_run_fails_alone_and_is_begun_again(
@@ -444,11 +564,11 @@ def test_a_run_is_shown_as_an_experimenter_reads_it(
     assert "No ground was given for it. *(default, not cited)*" in page
     assert "raw/kb_principles/coupling.md" in page
     assert "> TiO2 doped with copper and molybdenum coupled CO" in page
-    (rules,) = ask(lab, policy="rules")
+    (rules,) = ask(lab, policy="collect")
     do(lab)
     collected = state_of(lab, rules.id)
     shown = render_run(collected, read_trace(trace_file(lab.workspace, collected)))
-    assert "Collected by rules, without a language model" in shown
+    assert "Collected without a language model" in shown
 
 
 NO_LAB = """

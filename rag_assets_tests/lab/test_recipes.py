@@ -9,10 +9,13 @@ from rag_assets.lab.recipes import (
     ProposedRecipe,
     carboxyl,
     check_recipe,
+    chemistry,
+    disagreement,
     find_carboxyl,
     has_rdkit,
     show_rules,
 )
+from rag_assets.lab.recipes.structure import holds_carboxyl, read_smiles
 from rag_assets.model import UsageError
 from rag_assets.settings import RecipeRule
 
@@ -34,6 +37,9 @@ def check(*rules: RecipeRule, **changes: Any) -> Any:
         ("4-aminobenzoic acid", True), ("acetic acid", True), ("citric acid monohydrate", True),
         ("amino acid", True), ("4-carboxyphenylboronic acid", True), ("甘氨酸", True),
         ("对氨基苯甲酸", True), ("2-aminoethanesulfonic acid", False), ("phosphoric acid", False),
+        ("sulfanilic acid", False), ("taurocholic acid", False), ("picric acid", False),
+        ("thioacetic acid", False), ("thiosalicylic acid", True), ("hexanoic acid", True),
+        ("usnic acid", None), ("unobtainic acid", None), ("氯酸", False), ("没听过酸", None),
         ("ascorbic acid", False), ("苯磺酸", False), ("硫酸", False), ("tannic acid", False),
         ("trifluoromethanesulfonic acid", False), ("boronic acid", False),
         ("acetic acid ethyl ester", None), ("乙酸乙酯", None), ("imidazole", None),
@@ -47,28 +53,53 @@ def test_a_name_tells_or_says_that_it_does_not(name: str, holds: bool | None) ->
     assert found.by == (None if holds is None else "name")
 
 
+@pytest.mark.parametrize("is_installed", [False, True])
 @pytest.mark.parametrize(
     ("smiles", "holds"),
     [
         ("NCC(=O)O", True), ("[NH3+]CC(=O)[O-]", True), ("OC=O", True), ("CC(=O)OC", False),
         ("NC(=O)O", False), ("OC(=O)O", False), ("OS(=O)(=O)c1ccccc1", False),
-        ("CC(=O)OO", False), ("not a molecule", None),
+        ("CC(=O)OO", False), ("C1=CC=C(C=C1)C(O)=O", True), ("O=C1CCCO1", False),
+        ("[O-]C(=O)C%10CC%10.[Na+]", True), ("not a molecule", None), ("C1CC(", None),
     ],
 )  # fmt: skip
-def test_a_structure_decides_alone(smiles: str, holds: bool | None) -> None:
-    if not has_rdkit():
-        pytest.skip(f"structures are read by RDKit: {carboxyl.INSTALL}")
+def test_a_structure_decides_alone(
+    smiles: str, holds: bool | None, is_installed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if is_installed and not has_rdkit():
+        pytest.skip("RDKit is not installed")
+    monkeypatch.setattr(carboxyl, "has_rdkit", lambda: is_installed)
     found = find_carboxyl("benzoic acid", smiles)
     assert (found.holds, found.by) == (holds, "structure")
+    if holds is not None and not is_installed:
+        assert "valences were not checked, which takes RDKit" in found.why
 
 
-def test_without_rdkit_the_name_decides_and_the_extra_is_named(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(carboxyl, "has_rdkit", lambda: False)
-    assert find_carboxyl("glycine", "NCC(=O)O").by == "name"
-    with pytest.raises(UsageError, match=r"pip install 'rag-assets\[chem\]'"):
-        check(small_molecule_modifier={"name": "compound 7", "smiles": "NCC(=O)O"})
+@pytest.mark.parametrize(
+    ("name", "smiles", "said"),
+    [
+        ("glycine", "[NH3+]CC(=O)[O-]", ""), ("L-alanine", "C[C@H](N)C(=O)O", ""),
+        ("alanine", "CC(N)C(=O)O", ""), ("D-alanine", "C[C@@H](N)C(=O)O", ""),
+        ("苯甲酸", "C1=CC=C(C=C1)C(O)=O", ""), ("Glycine (Gly)", "NCC(O)=O", ""),
+        ("glycine", "OC(=O)c1ccccc1", "another molecule than glycine, which is NCC"),
+        ("4-aminobenzoic acid", "Nc1ccccc1C(=O)O", "another molecule"),
+        ("succinic acid", "OC(=O)C=CC(=O)O", "another molecule"),
+        ("sulfanilic acid", "NCC(=O)O", "holds no –COOH, and NCC"),
+        ("compound 7", "NCC(=O)O", None),
+    ],
+)  # fmt: skip
+def test_name_and_structure_agree(name: str, smiles: str, said: str | None) -> None:
+    found = disagreement(name, smiles)
+    assert said in found if said and found else found == said
+    if said:
+        with pytest.raises(UsageError, match="Give the SMILES of what is meant"):
+            check(small_molecule_modifier={"name": name, "smiles": smiles})
+
+
+def test_structures_of_the_list_hold_what_their_names_say() -> None:
+    for name, smiles in chemistry().structures.items():
+        assert holds_carboxyl(read_smiles(smiles)), name
+        assert find_carboxyl(name, None).holds, name
 
 
 def test_a_modifier_without_a_carboxyl_group_is_refused() -> None:
@@ -104,7 +135,11 @@ def test_other_ratios_are_refused(given: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"M1": "S"}, "M1: S is no metal"),
+        ({"M1": "S"}, "M1: 'S' is no metal of the periodic table"),
+        ({"M1": "Unobtainium"}, "'Unobtainium' is no metal of the periodic table"),
+        ({"M1": "nothing"}, "no metal"),
+        ({"M2": "ethanol"}, "no metal"),
+        ({"M2": "Xx"}, "no metal"),
         ({"M2": "titanium"}, "M2: Ti is a metal of the host"),
         ({"M2": "copper"}, "both are Cu"),
         ({"linker": "BDC"}, "linker: it is fixed to BTB"),
@@ -117,7 +152,10 @@ def test_what_the_system_fixes_is_no_matter_of_taste(changes: dict[str, Any], sa
 
 def test_a_kind_of_metal_may_stand_for_an_element() -> None:
     assert check(M2="rare-earth metal").M2 == "rare-earth metal"
+    assert check(M2="lanthanides").M2 == "lanthanides"
+    assert check(M2="稀土金属").M2 == "稀土金属"
     assert check(M1="copper").M1 == "Cu"
+    assert check(M1="yttrium").M1 == "Y"
     assert check(M1="铜").M1 == "Cu"
 
 

@@ -152,7 +152,8 @@ def test_the_steps_of_a_task_stand_below_it() -> None:
     assert child.title == "task 1.1 for mof_expert: Which acid?"
     assert {step.kind for step in child.children} >= {"asked", "planned", "called"}
     assert [step.kind for step in root.children if step.kind == "task_ended"] == ["task_ended"]
-    assert [step.kind for step in tree[-2:]] == ["weighed", "ended"]
+    # What is registered of the result is noted with the citations that hold it.
+    assert [step.kind for step in tree[-3:]] == ["weighed", "noted", "ended"]
     # A trace that breaks off within a task is one, too.
     assert sum(1 for _ in flat(trace_tree(traced.events[:12]))) == 12
 

@@ -7,6 +7,7 @@ import pytest
 from rag_assets.judging import Judgement, PassageText, Scorer, Thresholds
 from rag_assets.lab.orchestrating import collecting
 from rag_assets.lab.orchestrating.naming import Named
+from rag_assets.lab.orchestrating.weighing import PROGRAM_CHECK
 from rag_assets.lab.queueing import render_run, replay_trace
 from rag_assets.lab.store import Ground
 from rag_assets.llm import ChatRequest
@@ -14,14 +15,17 @@ from rag_assets.model import ConfigurationError
 from rag_assets.settings import ScorerName
 from rag_assets_tests.lab.laboratories import run_of
 from rag_assets_tests.lab.scripted_runs import (
+    LESSON,
     MODULATION,
     SEARCH,
     SHELF,
     Made,
     Shelf,
+    act,
     finish,
     kb,
     lesson,
+    plan,
     propose,
     run,
 )
@@ -73,19 +77,22 @@ def cited(made: Made) -> list[Ground]:
     return [g for recipe in made.outcome.recipes for g in recipe.grounds if g.citations]
 
 
-def test_quotes_of_the_rules_are_supported_where_they_stand_in_their_source() -> None:
+def test_collected_quotes_stand_in_their_source_and_nobody_judged_them() -> None:
     made = run(wanted=1)
     grounds = cited(made)
     quoted = [ground for ground in grounds if ground.statement.startswith('"')]
-    assert len(quoted) == 4
+    assert len(quoted) >= 4
     for ground in quoted:
         assert ground.support is not None
-        assert ground.support.verdict == "supported"
+        assert (ground.support.verdict, ground.support.by) == ("not_judged", "word for word")
         assert ground.support.quote in "\n".join(SHELF.values())
-        assert ground.support.citation in ground.citations
+        # One that holds it, not one that merely names the part.
+        for citation in ground.citations:
+            (name,) = (each for each in SHELF if kb(each) == citation)
+            assert ground.support.quote in SHELF[name]
     (counted,) = (ground for ground in grounds if ground not in quoted)
     assert counted.support is not None
-    assert counted.support.verdict == "not_judged"
+    assert (counted.support.verdict, counted.support.by) == ("not_judged", "")
 
 
 def test_a_quote_that_does_not_stand_there_is_not_supported(
@@ -95,7 +102,10 @@ def test_a_quote_that_does_not_stand_there_is_not_supported(
 
     def misquoting(text: str, *, everything: bool = False) -> Named:
         named = real(text, everything=everything)
-        told = {key: f"{sentence} Certainly." for key, sentence in named.sentences.items()}
+        told = {
+            part: tuple(f"{each} Certainly." for each in sentences)
+            for part, sentences in named.sentences.items()
+        }
         return Named(named.metals, named.modifiers, named.ratios, told)
 
     monkeypatch.setattr(collecting, "name_parts", misquoting)
@@ -105,9 +115,104 @@ def test_a_quote_that_does_not_stand_there_is_not_supported(
 
 def test_what_experience_says_is_quoted_too() -> None:
     made = run(shelf=Shelf([lesson()]))
-    assert {g.support.verdict for g in cited(made) if g.support and '"' in g.statement} == {
-        "supported"
-    }
+    quotes = [g for g in cited(made) if '"' in g.statement]
+    assert LESSON in {citation for ground in quotes for citation in ground.citations}
+    assert {g.support.by for g in quotes if g.support} == {"word for word"}
+
+
+@pytest.mark.parametrize(
+    ("statement", "field", "why"),
+    [
+        # The passage: TiO2 doped with copper and molybdenum coupled CO to ethylene, 2:1.
+        ("They gave 84 % ethylene.", "M1", "No source cited has 84 %"),
+        ("They gave 12 μmol g−1 h−1 of ethylene.", "M1", "No source cited has 12"),
+        ("A Cu:Mo ratio of 3:1 was the most selective.", "atomic_ratio", "3"),
+        ("Palladium beside copper coupled CO.", "M1", "names Pd"),
+        ("They coupled CO with methanol.", "M1", "names CH3OH"),
+        ("They coupled CO over L-histidine.", "M1", "names L-histidine"),
+        ("甘氨酸使 CO 偶联。", "M1", "names glycine"),
+        ("They coupled CO.", "small_molecule_modifier", "names 4-aminobenzoic acid"),
+        ("It says “copper is far better than gold here”.", "M1", "names Au"),
+        ("It says “this is the best of all catalysts”.", "M1", "has the words"),
+    ],
+)
+def test_a_lie_that_the_reader_believes_is_not_supported(
+    statement: str, field: str, why: str
+) -> None:
+    ground = {"statement": statement, "basis": "evidence", "field": field, "citations": ["C1"]}
+    made = run(SEARCH, propose(grounds=[ground]), finish("R1"), scorer=lambda: FixedScorer("OK"))
+    (found,) = (one for one in cited(made) if one.statement == statement)
+    assert found.support is not None
+    assert (found.support.verdict, found.support.by) == ("not_supported", PROGRAM_CHECK)
+    assert why in found.support.reason
+
+
+@pytest.mark.parametrize(
+    ("statement", "field"),
+    [
+        ("Copper and molybdenum couple CO to C2H4.", "M2"),
+        ("Cu2Mo1-TiO2, a ratio of 2:1, was the most selective.", "atomic_ratio"),
+        ("铜和钼掺杂的 TiO2 使 CO 偶联成乙烯。", "M1"),
+    ],
+)
+def test_what_the_source_says_in_other_words_is_left_to_the_reader(
+    statement: str, field: str
+) -> None:
+    ground = {"statement": statement, "basis": "evidence", "field": field, "citations": ["C1"]}
+    made = run(SEARCH, propose(grounds=[ground]), finish("R1"), scorer=lambda: FixedScorer("OK"))
+    (found,) = (one for one in cited(made) if one.statement == statement)
+    assert found.support is not None
+    assert found.support.verdict == "supported"
+
+
+def test_a_ground_keeps_only_the_citations_that_hold_it() -> None:
+    everything = ["C1", "C2", "C3", "C4"]
+    ground = {"statement": "CuW-TiO2 had many oxygen vacancies.", "basis": "evidence",
+              "field": "M1", "citations": everything}  # fmt: skip
+    made = run(SEARCH, MODULATION, propose(grounds=[ground]), finish("R1"))
+    (found,) = cited(made)
+    assert found.citations == (kb("tungsten"),)
+    # Unread it keeps those in which all that it names is found.
+    ground["statement"] = "Tungsten beside copper makes vacancies."
+    made = run(SEARCH, MODULATION, propose(grounds=[ground]), finish("R1"))
+    (found,) = cited(made)
+    assert found.citations == (kb("tungsten"),)
+    entry = made.outcome.note.entries("evidence")[-1]
+    assert entry.citations == (kb("tungsten"),)
+    again, outcome = replay_trace(made.text, "trace")
+    assert (again, outcome) == (made.text, made.outcome)
+
+
+def test_grounds_of_one_recipe_that_say_opposites_are_shown_so() -> None:
+    one, other = "Glycine raised ethylene selectivity.", "Glycine lowered ethylene selectivity."
+    grounds = [
+        {"statement": each, "basis": "evidence", "field": "small_molecule_modifier",
+         "citations": ["C1"]}
+        for each in (one, other)
+    ]  # fmt: skip
+    made = run(MODULATION, propose(grounds=grounds), finish("R1"), scorer=lambda: FixedScorer("OK"))
+    first, second = cited(made)
+    assert (first.contradicted_by, second.contradicted_by) == ((other,), (one,))
+    assert f"**contradicted by “{other}”**" in shown(made)
+
+
+def test_what_a_model_writes_beside_the_grounds_is_called_its_own_words() -> None:
+    note = plan(
+        act("note", section="evidence", text="Gold gave 99 % ethylene.", citations=["C1"]),
+    )
+    risk = plan(act("note", section="risks", text="Light may bleach it."))
+    made = run(SEARCH, note, risk, said(COUPLING), propose("C1", M2="W"), finish("R1", R2="No."))
+    run_made = run_of("r9").model_copy(
+        update={"recipes": made.outcome.recipes, "snapshot": {"ended_by": "finish"}}
+    )
+    page = render_run(run_made, made.events)
+    assert "Gold gave 99 % ethylene. [1] *(the model's own words, not checked)*" in page
+    assert "Light may bleach it. *(the model's own words, not checked)*" in page
+    assert "Why here (the model's own words, not checked): Reason of R1." in page
+    assert "## Considered and left out (the model's own words, not checked)" in page
+    # What the program registered itself is not.
+    (by_program,) = (e for e in made.outcome.note.entries("evidence") if e.text == COUPLING)
+    assert not by_program.is_own_words
 
 
 def test_without_a_reader_words_that_stand_there_count_and_others_are_not_judged() -> None:

@@ -167,4 +167,4 @@ def test_page_of_an_error_is_no_document(page: str) -> None:
 
 def test_page_that_writes_of_an_error_is_read() -> None:
     text = "The captcha was solved by four of ten readers, and access was denied to the others. "
-    assert "captcha" in parse(f"<html><body><p>{text * 12}</p></body></html>", ".html").text
+    assert "captcha" in parse(f"<html><body><p>{text * 20}</p></body></html>", ".html").text

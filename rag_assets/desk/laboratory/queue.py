@@ -66,7 +66,7 @@ def list_all(request: Request, open_lab: LabOf, state: str = "", kind: str = "")
     return page(
         request, "lab/runs.html", runs=shown, count=len(runs), state=state, kind=kind,
         states=("queued", "running", "done", "failed", "canceled"),
-        kinds=("model", "rules", "imported"), formula=formula,
+        kinds=("model", "collect", "imported"), formula=formula,
     )  # fmt: skip
 
 
@@ -130,7 +130,7 @@ def _form(
     try:
         policy = choose_policy(lab, None)
     except ConfigurationError as error:
-        policy, trouble = "rules", trouble or str(error)
+        policy, trouble = "collect", trouble or str(error)
     return page(
         request,
         "lab/request.html",

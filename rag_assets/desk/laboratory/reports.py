@@ -53,6 +53,7 @@ class Learned:
     made_at: str
     is_living: bool
     changes: tuple[tuple[Delta, Item], ...]
+    refused: tuple[str, ...]
 
 
 @router.get("")
@@ -72,6 +73,7 @@ def show(request: Request, open_lab: LabOf, run_id: str) -> Response:
                 one.status == "made",
                 tuple((delta, find_item(reading, delta.item_id))
                       for delta in delta_of(reading, one.id)),
+                tuple(one.record.get("refused", ())),
             )
             for one in reversed(list_extractions(reading, run_id))
         ]  # fmt: skip

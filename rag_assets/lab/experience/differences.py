@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
+from typing import Literal
 
 from rag_assets.judging import is_negated, read_quantities
 from rag_assets.lab.experience.words import SYMBOLS, WORDS_TOO, lab_words
@@ -27,6 +28,12 @@ _TOKEN = re.compile(rf"{HAN.pattern}|(?:(?!{HAN.pattern})[^\W_])+(?:'t)?")
 _MOSTLY_EQUAL = 0.6
 # So many words more on one side may be a verb with its object: “… broke through the limits of …”.
 _TURNING_WORDS = 2
+# "It gave hydrogen instead."
+_INSTEAD = re.compile(r"\binstead\b|而不是|而非", re.IGNORECASE)
+# What the reaction may give.
+PRODUCTS = frozenset({"C2H4", "CH4", "CO", "C2H6", "CH3OH", "C2H5OH", "HCOOH", "H2"})
+# Meanings of words by which two statements on the same may say opposites.
+_TURNING = frozenset({"up", "down", "not"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +61,43 @@ def find_differences(one: str, other: str) -> tuple[str, ...]:
     return tuple(rule.id for rule in RULES if rule.differs(one, other))
 
 
+def contradict(one: str, other: str) -> bool:
+    """Say whether two statements on the same substances say opposites of the same."""
+    shared = _content(one) & _content(other)
+    of_less = min(len(_content(one)), len(_content(other)))
+    if not named_substances(one) & named_substances(other) or len(shared) < _MOSTLY_EQUAL * of_less:
+        return False
+    first, second = _turning(one), _turning(other)
+    numbers = [{unit: value for value, unit in _numbers(text) if unit} for text in (one, other)]
+    return (
+        (bool(first) and bool(second) and not first & second)
+        or is_negated(one) != is_negated(other)
+        or any(numbers[1].get(unit, value) != value for unit, value in numbers[0].items())
+    )
+
+
+def bearing_of(sentence: str) -> Literal["for", "against", "names"]:
+    """Return whether a sentence has words of less or of denial, of more alone, or neither."""
+    found = _turning(sentence)
+    if is_negated(sentence) or found & {"down", "not"} or _INSTEAD.search(sentence):
+        return "against"
+    return "for" if found else "names"
+
+
+def _turning(text: str) -> set[str]:
+    return {part for meaning in _marks(text) for part in meaning.split(",")} & _TURNING
+
+
 @lru_cache(maxsize=_KEPT_TEXTS)
 def _numbers(text: str) -> Counter[tuple[float, str]]:
     """Return the quantities, those inside formulas left out: they are of the substance."""
     return Counter(
-        (round(one.value, 9), one.unit.kind) for one in read_quantities(_without_formulas(text))
+        (round(one.value, 9), one.unit.kind) for one in read_quantities(without_formulas(text))
     )
 
 
 @lru_cache(maxsize=_KEPT_TEXTS)
-def _chemistry(text: str) -> frozenset[str]:
+def named_substances(text: str) -> frozenset[str]:
     """Return the elements, formulas and molecules that a text names, each by one name."""
     words = lab_words()
     known = set(words.substances.values())
@@ -119,7 +153,8 @@ def _named(name: str) -> str:
     return re.escape(name) if HAN.search(name) else rf"\b{re.escape(name)}\b"
 
 
-def _without_formulas(text: str) -> str:
+def without_formulas(text: str) -> str:
+    """Return a text with blanks in place of its formulas: their numbers are none of its own."""
     folded = unicodedata.normalize("NFKC", text)
 
     def blank(match: re.Match[str]) -> str:
@@ -187,7 +222,7 @@ def _other_numbers(one: str, other: str) -> bool:
 
 
 def _other_substances(one: str, other: str) -> bool:
-    return _chemistry(one) != _chemistry(other)
+    return named_substances(one) != named_substances(other)
 
 
 def _other_directions(one: str, other: str) -> bool:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from rag_assets.chunking import split_sentences
 from rag_assets.lab.experience.items import Kind, Lesson, Role
+from rag_assets.lab.experience.measured import unmeasured
 from rag_assets.lab.store import Run, new_id
 from rag_assets.llm import ChatModel, ChatRequest, Message, complete_as, load_prompt
 
@@ -43,7 +44,8 @@ class Extracted:
     """The lessons of one extraction, and what they came from.
 
     Args:
-        record: model, prompts and what was asked, for the store.
+        record: model, prompts, what was asked, and lessons that were refused with the reason, for
+            the store.
     """
 
     lessons: tuple[Lesson, ...]
@@ -72,7 +74,7 @@ class Answered(_Answer):
 def extract_lessons(
     teaching: Teaching, extraction_id: str, model: ChatModel | None, limit: int
 ) -> Extracted:
-    """Return what a feedback teaches.
+    """Return what a feedback teaches; a lesson with other numbers than it has is refused.
 
     Args:
         extraction_id: names the lessons' origin.
@@ -93,8 +95,14 @@ def extract_lessons(
         ]
         return Extracted(tuple(lessons), {"model": None, "prompts": {}})
     asked = _describe(teaching)
+    # Grounds and the request are no measurements.
+    feedback: list[Any] = [
+        teaching.score, _made(teaching), teaching.as_made, teaching.pros, teaching.cons,
+        teaching.other,
+    ]  # fmt: skip
     lessons = []
     prompts = {}
+    refused: list[str] = []
     for kind in given:
         prompt = load_prompt(_PROMPTS[kind])
         prompts[kind] = prompt.hash
@@ -108,14 +116,20 @@ def extract_lessons(
             prompt_hash=prompt.hash,
         )
         answer = complete_as(model, request, Answered)
-        lessons += [
-            _lesson(teaching, extraction_id, kind, each.role, each.title, each.description,
-                    each.content)
-            for each in answer.lessons[:limit]
-        ]  # fmt: skip
-    return Extracted(
-        tuple(lessons), {"model": model.describe(), "prompts": prompts, "asked": asked}
-    )
+        for each in answer.lessons[:limit]:
+            written = " ".join((each.title, each.description, each.content))
+            if wrong := unmeasured(written, teaching.measured, feedback, teaching.comparison):
+                refused.append(
+                    f"{each.title.strip()}: it says {wrong}, which is nothing that the feedback "
+                    f"measured or says: “{each.content.strip()}”"
+                )
+                continue
+            lessons.append(
+                _lesson(teaching, extraction_id, kind, each.role, each.title, each.description,
+                        each.content)
+            )  # fmt: skip
+    record = {"model": model.describe(), "prompts": prompts, "asked": asked}
+    return Extracted(tuple(lessons), {**record, **({"refused": refused} if refused else {})})
 
 
 # Success is not asked for in what went wrong, nor the other way round; `other` adds to both.
@@ -145,11 +159,7 @@ def _lesson(
     content: str,
 ) -> Lesson:
     extra = {
-        "recipe": teaching.run.recipes[teaching.recipe_index - 1].model_dump(
-            mode="json",
-            include={"M1", "M2", "atomic_ratio", "small_molecule_modifier"},
-            exclude_none=True,
-        ),
+        "recipe": _made(teaching),
         "as_made": teaching.as_made,
         "score": teaching.score,
         "other": teaching.other.strip(),
@@ -158,6 +168,13 @@ def _lesson(
         id=new_id(), extraction_id=extraction_id, run_id=teaching.run.id, role=role, kind=kind,
         title=title.strip(), description=description.strip(), content=content.strip(),
         extra={key: value for key, value in extra.items() if value != ""},
+    )  # fmt: skip
+
+
+def _made(teaching: Teaching) -> dict[str, Any]:
+    return teaching.run.recipes[teaching.recipe_index - 1].model_dump(
+        mode="json", include={"M1", "M2", "atomic_ratio", "small_molecule_modifier"},
+        exclude_none=True,
     )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from rag_assets.lab.feedback.measuring import Measured
 from rag_assets.lab.products import product_names
 from rag_assets.lab.store import Draft, EntityKind, Event, Reading, Rows, Writing
 from rag_assets.lab.store.tables import reports
+from rag_assets.model import count_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,17 @@ def outdated_parts(reading: Reading, report: Report) -> list[str]:
             )
         elif now.entry.products != entry.products or now.score != entry.score:
             said.append(f"The feedback on run {entry.run_id} has other values since.")
+    if report.strategy.use_method3:
+        # Mean, maximum and best are over entries that are not listed one by one.
+        today = make_comparison(reading, comparison.current, Strategy())
+        of_history = ("history", "mean", "maximum", "best")
+        if any(getattr(today, key) != getattr(comparison, key) for key in of_history):
+            said.append(
+                "The history of this set of products has changed since: the report counts "
+                f"{count_of(comparison.history, 'other run')}, and now there "
+                f"{'is' if today.history == 1 else 'are'} {today.history}, some of them perhaps "
+                f"with other values. `rag lab compare {report.run_id} --history` compares again."
+            )
     return said
 
 

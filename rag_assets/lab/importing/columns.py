@@ -16,6 +16,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "modifier": ("modifier", "small molecule", "small molecule modifier", "修饰剂", "小分子",
                  "修饰小分子"),
     "smiles": ("smiles",),
+    "linker": ("linker", "mof", "host", "support", "配体", "连接体", "载体"),
     "score": ("score", "评分", "得分"),
     "pros": ("pros", "advantages", "优点"),
     "cons": ("cons", "disadvantages", "缺点"),

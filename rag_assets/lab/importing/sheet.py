@@ -8,17 +8,24 @@ from datetime import date
 from pathlib import Path
 
 from rag_assets.lab.importing.columns import Cells, Column, find_columns
-from rag_assets.lab.store import Modifier, Recipe
+from rag_assets.lab.recipes import ProposedModifier, ProposedRecipe, check_recipe, find_carboxyl
+from rag_assets.lab.store import Recipe
 from rag_assets.model import ParseFailure, UsageError, count_of, hash_fields
 from rag_assets.parsing import decode_text, read_csv_table, read_workbook
 from rag_assets.settings import ParseSettings
 
 # `Cu2Mo2–TiO2/Zr-BTB`: two symbols with their counts before the oxide.
 _CATALYST = re.compile(
-    r"^\s*(?P<M1>[A-Z][a-z]?)(?P<n1>\d*)(?P<M2>[A-Z][a-z]?)(?P<n2>\d*)\s*[-–—/@]\s*TiO2", re.ASCII
+    r"\s*(?P<M1>[A-Z][a-z]?)(?P<n1>\d*\.?\d*)(?P<M2>[A-Z][a-z]?)(?P<n2>\d*\.?\d*)\s*[-–—/@]\s*TiO2"
+    r"(?:[\s/@+&·-]|[–—⊂]|\b(?:on|in|with)\b)*(?P<host>[^\s(].*)?",
+    re.ASCII,
+)
+_HOST = re.compile(r"(?:Zr\d*[\W_]?)?BTB\b", re.IGNORECASE)
+# Frameworks are called by the letters of their makers and a number; linkers by three of their own.
+_OTHER_HOST = re.compile(
+    r"\b(?:UiO|MIL|ZIF|NU|PCN|DUT|MOF|IRMOF|HKUST|CAU)[-‑–]?\d+|\b(?:BDC|BTC|BPDC|TPDC|TCPP)\b"
 )
 _SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
-_RATIO = re.compile(r"^\d+(?:\.\d+)?\s*[:：/]\s*\d+(?:\.\d+)?$")
 # Each cell becomes several objects: a line of 256 MB took 19.7 GB.
 _MOST_BYTES, _LONGEST_LINE = 20_000_000, 100_000
 _TEXTS = ("pros", "cons", "other", "as_made")
@@ -196,9 +203,7 @@ def _experiment(
     key = hash_fields(sorted(cells.items()))[:12]
     seen[key] += 1
     again = f"-{seen[key]}" if seen[key] > 1 else ""
-    recipe = Recipe(
-        **metals, rank=1, small_molecule_modifier=Modifier(name=modifier, smiles=said.get("smiles"))
-    )
+    recipe = _recipe(metals, modifier, said)
     texts = {name: said.get(name, "") for name in _TEXTS}
     day = _day(said.get("date"))
     return Experiment(
@@ -209,12 +214,18 @@ def _experiment(
 
 def _metals(said: Mapping[str, str]) -> dict[str, str]:
     """Return both metals and their ratio, from columns of their own or from the formula."""
-    found = _CATALYST.match(said.get("catalyst", "").translate(_SUBSCRIPTS))
+    catalyst = said.get("catalyst", "").translate(_SUBSCRIPTS)
+    found = _CATALYST.match(catalyst)
     first, second = said.get("M1"), said.get("M2")
-    ratio = said.get("ratio")
+    ratio = said.get("ratio", "").replace("/", ":")
+    other = _OTHER_HOST.search(catalyst)
+    hosts = [said.get("linker", ""), (found and found["host"]) or "", other[0] if other else ""]
     if found is not None:
         first, second = first or found["M1"], second or found["M2"]
         ratio = ratio or f"{found['n1'] or 1}:{found['n2'] or 1}"
+    for host in map(str.strip, hosts):
+        if host and not _HOST.match(host):
+            raise ValueError(f"its host is '{host}', and the host of every recipe here is Zr-BTB")
     if not first or not second:
         raise ValueError(
             "two metals cannot be told"
@@ -222,9 +233,20 @@ def _metals(said: Mapping[str, str]) -> dict[str, str]:
         )
     if not ratio:
         raise ValueError("no atomic ratio is given")
-    if not _RATIO.match(ratio.strip()):
-        raise ValueError(f"'{ratio}' is no atomic ratio such as 1:2")
     return {"M1": first.strip(), "M2": second.strip(), "atomic_ratio": ratio.strip()}
+
+
+def _recipe(metals: Mapping[str, str], modifier: str, said: Mapping[str, str]) -> Recipe:
+    """Return a row's recipe, held against the rules of the system as any other is."""
+    proposed = ProposedRecipe(
+        **metals, small_molecule_modifier=ProposedModifier(name=modifier, smiles=said.get("smiles"))
+    )
+    try:
+        found = check_recipe(proposed, (), find_carboxyl)
+    except UsageError as error:
+        raise ValueError(str(error)) from None
+    # Nobody proposed it, so that nobody owes grounds.
+    return found.model_copy(update={"grounds": ()})
 
 
 def _number(column: Column, text: str) -> float:

@@ -1,13 +1,16 @@
-"""`policy: rules`: combinations whose parts stand in the sources. It collects and does not reason.
+"""`policy: collect`: candidates and the sentences for and against them, as they were found.
 
-A metal, a modifier, a ratio is taken where a passage or a lesson of success names it; nothing is
-concluded. What no source says is marked as default, and that parts were not named together too.
+Without a language model nobody concludes anything: metals, a modifier and a ratio that passages or
+lessons of success name are put beside each other, in the order in which they were found, with the
+sentences that name them, word for word. What was asked for and what feedback rejected is heeded.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
+from rag_assets.lab.experience.differences import bearing_of
 from rag_assets.lab.orchestrating.engine import RunState
 from rag_assets.lab.orchestrating.naming import Named, name_parts
 from rag_assets.lab.orchestrating.note import Revision
@@ -16,10 +19,11 @@ from rag_assets.lab.recipes import ProposedRecipe, check_recipe, find_carboxyl
 from rag_assets.lab.store import Dropped, Recipe
 from rag_assets.model import UsageError
 
-RULES_NAME = "rules:collect/2"
+COLLECT_NAME = "collect/3"
 WHAT_IT_IS = (
-    "Collected by rules, without a language model: parts that stand in passages or in lessons of "
-    "success were put together. Nothing was concluded, and nobody judged whether they fit."
+    "Collected without a language model: candidates whose parts passages or lessons of success "
+    "name, in the order in which they were found, with sentences for and against. Nothing was "
+    "ranked or concluded, and nobody judged whether the parts fit."
 )
 _DEFAULT_RATIO = "1:1"
 # What is searched beside the request; both bases are asked each of them.
@@ -27,33 +31,53 @@ _QUERIES = (
     "TiO2 doped with two metals for photocatalytic CO2 reduction",
     "carboxylic acid modifier in a MOF for CO2 reduction",
 )
-# Combinations that are looked at: the metals and modifiers with most sources.
-_MOST_METALS = 12
-_MOST_MODIFIERS = 8
-_MOST_CITED = 4
+# Sentences of each bearing that a field shows, and candidates left out that are listed.
+_MOST_SENTENCES = 3
 _TOLD_DROPPED = 5
 # Characters of a sentence that a ground repeats; a statement has 600 at most.
 _MOST_QUOTED = 560
+# What a request does not want, up to where it goes on.
+_UNWANTED = re.compile(
+    r"\b(?:without|no|not|avoid(?:ing)?|except|excluding|other than|free of)\b"
+    r"(?:(?!\b(?:with|but|using|for|to|that|which)\b)[^.;:。；：])*"
+    r"|(?:不含|不用|不要|避免|无|除)[^,.;:，。；：但]*",
+    re.IGNORECASE,
+)
+# An acid that is to be made is no modifier.
+_TARGET = re.compile(
+    r"\b(?:for|to|into|towards?|of|make|produce)\s+(?:\w+\s+)?[\w-]+ic acid\b"
+    r"|\b[\w-]+ic acid(?=\s+(?:from|production|formation|selectiv|yield))",
+    re.IGNORECASE,
+)
+_Combination = tuple[str, str, str]
 
 
 @dataclass(slots=True)
 class _Found:
-    """Sources by what they name, and what each of them names."""
+    """Sources in the order of finding, what each names, and where a part was found first."""
 
     sources: dict[str, Source] = field(default_factory=dict)
     named: dict[str, Named] = field(default_factory=dict)
-    metals: dict[str, list[str]] = field(default_factory=dict)
-    modifiers: dict[str, list[str]] = field(default_factory=dict)
+    metals: dict[str, int] = field(default_factory=dict)
+    modifiers: dict[str, int] = field(default_factory=dict)
+    rejected: dict[frozenset[str], Source] = field(default_factory=dict)
+    praised: set[frozenset[str]] = field(default_factory=set)
 
-    def add(self, source: Source, named: Named) -> None:
-        if source.citation in self.named:
+    def add(self, source: Source, text: str, *, is_lesson: bool = False) -> None:
+        if source.citation in self.sources:
             return
+        place = len(self.sources)
         self.sources[source.citation] = source
-        self.named[source.citation] = named
+        named = name_parts(text, everything=is_lesson)
+        # A sentence against a modifier need not tell of modifying.
+        everything = named if is_lesson else name_parts(text, everything=True)
+        self.named[source.citation] = Named(
+            named.metals, named.modifiers, named.ratios, everything.sentences
+        )
         for metal in named.metals:
-            self.metals.setdefault(metal, []).append(source.citation)
+            self.metals.setdefault(metal, place)
         for modifier in named.modifiers:
-            self.modifiers.setdefault(modifier, []).append(source.citation)
+            self.modifiers.setdefault(modifier, place)
 
     def describe(self) -> str:
         """Say what was named, where it counts."""
@@ -66,56 +90,74 @@ class _Found:
 
 
 @dataclass(frozen=True, slots=True)
-class _Combination:
-    metals: tuple[str, str]
-    modifier: str
-    together: tuple[str, ...]
-    pair: tuple[str, ...]
-    count: int
+class _Asked:
+    """Parts that a request names, and those that it does not want."""
 
-    @property
-    def key(self) -> tuple[int, int, int, tuple[str, str], str]:
-        return (-len(self.together), -len(self.pair), -self.count, self.metals, self.modifier)
+    metals: frozenset[str]
+    modifiers: frozenset[str]
+    unwanted: frozenset[str]
 
-    def describe(self) -> str:
-        """Say by what it was ranked."""
-        return (
-            f"sources that name all three parts: {len(self.together)}; both metals: "
-            f"{len(self.pair)}; its parts are named {self.count} times in all."
-        )
+    @classmethod
+    def of(cls, text: str) -> "_Asked":
+        unwanted = name_parts(" ; ".join(m[0] for m in _UNWANTED.finditer(text)), everything=True)
+        wanted = name_parts(_TARGET.sub(" ", _UNWANTED.sub(" ", text)), everything=True)
+        return cls(
+            frozenset(wanted.metals), frozenset(wanted.modifiers),
+            frozenset((*unwanted.metals, *unwanted.modifiers)),
+        )  # fmt: skip
+
+    def refusal(self, one: _Combination) -> str:
+        """Return why a combination is not what was asked for; empty where it may be."""
+        unwanted = sorted(self.unwanted & set(one))
+        if unwanted:
+            return f"the request does not want {', '.join(unwanted)}"
+        metals = set(one[:2])
+        # Of one metal that is named the other is free; of several both are among them.
+        is_of_them = metals <= self.metals if len(self.metals) > 1 else self.metals <= metals
+        if self.metals and not is_of_them:
+            return f"the request names {', '.join(sorted(self.metals))}"
+        if self.modifiers and one[2] not in self.modifiers:
+            return f"the request names {', '.join(sorted(self.modifiers))}"
+        return ""
 
 
 def collect_recipes(state: RunState) -> tuple[list[Recipe], str]:
-    """Look into both bases and the experience, and propose what stands there.
+    """Look into both bases and the experience, and put up what stands there.
 
     Returns:
-        As many recipes as are wanted, by the number of sources; none where the sources do not
+        As many candidates as are wanted, in the order of finding; none where the sources do not
         name enough. And what they were found to name.
     """
     found = _gather(state)
-    ranked = _rank(found)
+    asked = _Asked.of(state.job.text)
     recipes: list[Recipe] = []
     dropped: list[Dropped] = []
-    for combination in ranked:
-        try:
-            made = _recipe(state, found, combination)
-        except UsageError as error:
-            dropped.append(_dropped(combination, str(error)))
-            continue
-        if len(recipes) < state.job.wanted:
-            state.propose(made, RULES_NAME)
-            changes = {"rank": len(recipes) + 1, "why_ranked": combination.describe()}
-            recipes.append(made.model_copy(update=changes))
-        elif len(dropped) < _TOLD_DROPPED:
-            dropped.append(_dropped(combination, f"fewer sources: {combination.describe()}"))
-        else:
+    for one in _combinations(found):
+        if len(recipes) == state.job.wanted:
             break
-    if len(recipes) < state.job.wanted:
-        return [], found.describe()
-    told = dropped[:_TOLD_DROPPED]
+        why, citations = asked.refusal(one), tuple[str, ...]()
+        rejecting = found.rejected.get(frozenset(one))
+        if not why and rejecting is not None and frozenset(one) not in found.praised:
+            why = f"feedback speaks against it: {_content(rejecting)}"
+            citations = (rejecting.citation,)
+        try:
+            made = _recipe(state, found, one) if not why else None
+        except UsageError as error:
+            made, why = None, str(error)
+        if made is None:
+            dropped.append(Dropped(what=", ".join(one), why=why, citations=citations))
+            continue
+        state.propose(made, COLLECT_NAME)
+        recipes.append(made.model_copy(update={"rank": len(recipes) + 1}))
+    # What sources and feedback say counts before what was merely not asked for.
+    dropped.sort(key=lambda each: (not each.citations, each.why.startswith("the request")))
+    told = tuple(dropped[:_TOLD_DROPPED])
     for each in told:
-        state.leave_out(each, None, RULES_NAME)
-    recipes[0] = recipes[0].model_copy(update={"dropped": tuple(told)})
+        state.leave_out(each, None, COLLECT_NAME)
+    if len(recipes) < state.job.wanted:
+        left_out = "; ".join(f"{each.what}: {each.why}" for each in told)
+        return [], found.describe() + (f"; left out: {left_out}" if left_out else "")
+    recipes[0] = recipes[0].model_copy(update={"dropped": told})
     return recipes, found.describe()
 
 
@@ -125,29 +167,32 @@ def _gather(state: RunState) -> _Found:
         for query in (state.job.text, *_QUERIES):
             seen = state.look(tool, {"query": query}, "1")
             if isinstance(seen, str):
-                key = state.note.next_key("risks")
-                said = f"{tool} could not be asked: {seen}"
-                state.revise(Revision("append", "risks", key, said, (), RULES_NAME))
+                _risk(state, f"{tool} could not be asked: {seen}")
                 continue
             for source in seen.sources:
-                found.add(source, name_parts(source.text))
+                found.add(source, source.text)
     arguments = {"question": state.job.text, "role": "orchestrator"}
     recalled = state.look("recall_experience", arguments, "1")
     if isinstance(recalled, str):
-        said = f"experience could not be asked: {recalled}"
-        key = state.note.next_key("risks")
-        state.revise(Revision("append", "risks", key, said, (), RULES_NAME))
+        _risk(state, f"experience could not be asked: {recalled}")
         return found
     for source in recalled.sources:
-        if source.found_by.get("kind") == "success" and source.found_by.get("well_scored"):
+        kind = source.found_by.get("kind")
+        made = name_parts(source.where, everything=True)
+        parts = frozenset((*made.metals, *made.modifiers))
+        if kind == "success" and source.found_by.get("well_scored"):
+            found.praised.add(parts)
             # The recipe that was made stands in `where`: a lesson need not say it again.
-            found.add(source, name_parts(f"{_content(source)}\n\n{source.where}", everything=True))
-        elif source.found_by.get("kind") == "failure":
-            key = state.note.next_key("risks")
-            said = f"Lesson of failure: {_content(source)}"
-            cited = (source.citation,)
-            state.revise(Revision("append", "risks", key, said, cited, RULES_NAME))
+            found.add(source, f"{_content(source)}\n\n{source.where}", is_lesson=True)
+        elif kind == "failure":
+            found.rejected.setdefault(parts, source)
+            _risk(state, f"Lesson of failure: {_content(source)}", source.citation)
     return found
+
+
+def _risk(state: RunState, said: str, *citations: str) -> None:
+    key = state.note.next_key("risks")
+    state.revise(Revision("append", "risks", key, said, citations, COLLECT_NAME))
 
 
 def _content(source: Source) -> str:
@@ -155,87 +200,88 @@ def _content(source: Source) -> str:
     return " ".join(str(source.found_by.get("content", source.text)).split())[:600]
 
 
-def _rank(found: _Found) -> list[_Combination]:
-    metals = sorted(found.metals, key=lambda one: (-len(found.metals[one]), one))[:_MOST_METALS]
-    modifiers = sorted(found.modifiers, key=lambda one: (-len(found.modifiers[one]), one))
-    made = []
-    for first, second in combinations(metals, 2):
-        pair = tuple(c for c in found.metals[first] if c in found.metals[second])
-        ordered = _ordered(found, pair, (first, second))
-        for modifier in modifiers[:_MOST_MODIFIERS]:
-            together = tuple(c for c in pair if c in found.modifiers[modifier])
-            count = sum(
-                map(len, (found.metals[first], found.metals[second], found.modifiers[modifier]))
-            )
-            made.append(_Combination(ordered, modifier, together, pair, count))
-    return sorted(made, key=lambda one: one.key)
+def _combinations(found: _Found) -> list[_Combination]:
+    """Return all of two metals and a modifier, each where its last part was found."""
+    made: list[tuple[tuple[int, int, int], _Combination]] = []
+    for first, second in combinations(found.metals, 2):
+        pair = max(found.metals[first], found.metals[second])
+        for modifier, place in found.modifiers.items():
+            one = (*_ordered(found, (first, second)), modifier)
+            made.append(((max(pair, place), pair, place), one))
+    return [one for _, one in sorted(made, key=lambda each: each[0])]
 
 
-def _ordered(found: _Found, pair: Sequence[str], metals: tuple[str, str]) -> tuple[str, str]:
+def _ordered(found: _Found, metals: tuple[str, str]) -> tuple[str, str]:
     """Return two metals as the first source that names both writes them."""
-    for citation in pair:
-        named = [metal for metal in found.named[citation].metals if metal in metals]
-        return named[0], named[1]
+    for named in found.named.values():
+        own = [metal for metal in named.metals if metal in metals]
+        if len(own) == len(metals):
+            return own[0], own[1]
     return metals
 
 
 def _recipe(state: RunState, found: _Found, one: _Combination) -> Recipe:
-    first, second = one.metals
-    ratio, cited = _ratio(found, one)
+    first, second, modifier = one
+    ratio, cited = _ratio(found, (first, second))
     grounds = [
-        _ground(found, "M1", first, _best(found.metals[first], one)),
-        _ground(found, "M2", second, _best(found.metals[second], one)),
-        _ground(found, "atomic_ratio", one.metals, cited)
-        if cited
-        else {
+        *_grounds(found, "M1", first),
+        *_grounds(found, "M2", second),
+        *_grounds(found, "atomic_ratio", (first, second), cited),
+        *_grounds(found, "small_molecule_modifier", modifier),
+    ]
+    if not cited:
+        grounds.append({
             "field": "atomic_ratio", "basis": "default",
             "statement": f"No ratio of the two was recognised in what was found; {ratio} is "
             "assumed.",
-        },
-        _ground(
-            found, "small_molecule_modifier", one.modifier,
-            _best(found.modifiers[one.modifier], one),
-        ),
-        {"field": None, "basis": "default", "statement": _together(one)}
-        if not one.together
-        else {
-            "field": None, "basis": _basis(one.together), "citations": one.together[:_MOST_CITED],
-            "statement": "All three parts are named there; whether of one catalyst, nobody read.",
-        },
+        })  # fmt: skip
+    together = [
+        citation for citation, named in found.named.items()
+        if {first, second} <= set(named.metals) and modifier in named.modifiers
     ]  # fmt: skip
+    said = f"Not found together in one source: {first}, {second}, {modifier}."
+    if together:
+        said = "All three parts are named there; whether of one catalyst, nobody read."
+    grounds.append({
+        "field": None, "basis": _basis(together) if together else "default", "statement": said,
+        "citations": together[:_MOST_SENTENCES],
+    })  # fmt: skip
     proposed = ProposedRecipe.model_validate(
         {
             "M1": first, "M2": second, "atomic_ratio": ratio, "grounds": grounds,
-            "small_molecule_modifier": {"name": one.modifier},
+            "small_molecule_modifier": {"name": modifier},
         }
     )  # fmt: skip
-    # By its name alone: a trace of rules must be made again anywhere.
+    # By its name alone: a trace must be made again anywhere.
     return check_recipe(proposed, state.job.rules, lambda name, _: find_carboxyl(name, None))
 
 
-def _best(citations: Sequence[str], one: _Combination) -> list[str]:
-    """Return the sources to cite: those that name more of the combination first."""
-    order = {citation: place for place, citation in enumerate((*one.together, *one.pair))}
-    return sorted(dict.fromkeys(citations), key=lambda c: order.get(c, len(order)))[:_MOST_CITED]
+def _grounds(
+    found: _Found, named: str, part: str | tuple[str, str], among: Sequence[str] | None = None
+) -> Iterator[dict[str, object]]:
+    """Yield the sentences that name a part, a few of each bearing, each with what holds it."""
+    holding: dict[str, list[str]] = {}
+    for citation in found.sources if among is None else among:
+        sentences = found.named[citation].sentences
+        own = sentences.get(part) or (sentences.get(part[::-1]) if isinstance(part, tuple) else ())
+        for sentence in own or ():
+            holding.setdefault(sentence, []).append(citation)
+    # A heading states nothing where a sentence does.
+    stating = [each for each in holding if not each.startswith("#")] or list(holding)
+    counts: dict[str, int] = {}
+    for sentence in stating:
+        bearing = bearing_of(sentence)
+        counts[bearing] = counts.get(bearing, 0) + 1
+        if counts[bearing] <= _MOST_SENTENCES:
+            cited = holding[sentence]
+            yield {
+                "field": named, "basis": _basis(cited),
+                "statement": _quote(sentence), "citations": cited, "bearing": bearing,
+            }  # fmt: skip
 
 
-def _ground(
-    found: _Found, named: str, part: str | tuple[str, str], citations: Sequence[str]
-) -> dict[str, object]:
-    """Return a ground that says word for word what one of its sources says of a part."""
-    cited = list(citations)[:_MOST_CITED]
-    told = [_told(found, citation, part) for citation in cited]
-    # A sentence before a heading, which states nothing.
-    said = next((each for each in told if not each.startswith("#")), told[0])
-    return {
-        "field": named, "basis": _basis(cited), "statement": _quote(said), "citations": cited,
-    }  # fmt: skip
-
-
-def _told(found: _Found, citation: str, part: str | tuple[str, str]) -> str:
-    sentences = found.named[citation].sentences
-    said = sentences.get(part) or sentences.get(_reversed(part))
-    return said or found.sources[citation].where
+def _basis(citations: Sequence[str]) -> str:
+    return "evidence" if any(one.startswith("kb:") for one in citations) else "experience"
 
 
 def _quote(said: str) -> str:
@@ -245,34 +291,11 @@ def _quote(said: str) -> str:
     return f'"{said[:_MOST_QUOTED].rsplit(" ", 1)[0]}" …'
 
 
-def _reversed(part: str | tuple[str, str]) -> str | tuple[str, str]:
-    return part if isinstance(part, str) else (part[1], part[0])
-
-
-def _basis(citations: Sequence[str]) -> str:
-    return "evidence" if any(one.startswith("kb:") for one in citations) else "experience"
-
-
-def _together(one: _Combination) -> str:
-    first, second = one.metals
-    if one.pair:
-        return (
-            f"Not found together in one source: {first} and {second} are named together, "
-            f"{one.modifier} elsewhere."
-        )
-    return f"Not found together in one source: {first}, {second}, {one.modifier}."
-
-
-def _ratio(found: _Found, one: _Combination) -> tuple[str, list[str]]:
-    first, second = one.metals
-    for citation in (*one.together, *one.pair):
-        ratios = found.named[citation].ratios
-        if (first, second) in ratios:
-            return ratios[first, second], [citation]
-        if (second, first) in ratios:
-            return ":".join(reversed(ratios[second, first].split(":"))), [citation]
+def _ratio(found: _Found, metals: tuple[str, str]) -> tuple[str, list[str]]:
+    """Return the ratio that was found first, with the source."""
+    for citation, named in found.named.items():
+        if metals in named.ratios:
+            return named.ratios[metals], [citation]
+        if metals[::-1] in named.ratios:
+            return ":".join(reversed(named.ratios[metals[::-1]].split(":"))), [citation]
     return _DEFAULT_RATIO, []
-
-
-def _dropped(one: _Combination, why: str) -> Dropped:
-    return Dropped(what=f"{one.metals[0]}, {one.metals[1]}, {one.modifier}", why=why)

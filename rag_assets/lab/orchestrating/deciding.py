@@ -9,9 +9,9 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from rag_assets.agents import Toolset
-from rag_assets.lab.orchestrating.note import Revision, RunNote
+from rag_assets.lab.orchestrating.note import Revision, Role, RunNote
 from rag_assets.lab.orchestrating.sources import TurnAliases
-from rag_assets.lab.orchestrating.tools import LOOKING, Chosen, LeftOut, Role
+from rag_assets.lab.orchestrating.tools import LOOKING, Chosen, LeftOut
 from rag_assets.lab.recipes import Carboxyl, ProposedGround, ProposedRecipe, check_recipe
 from rag_assets.lab.store import Dropped, Recipe
 from rag_assets.model import UsageError
@@ -241,6 +241,11 @@ class Reader:
             said, cited = self.aliases.take(ground.statement, ground.citations)
             changes = {"statement": said, "citations": list(cited)}
             grounds.append(ProposedGround.model_validate({**ground.model_dump(), **changes}))
+        if all(ground.basis == "default" for ground in grounds):
+            raise UsageError(
+                "grounds: a recipe has one ground at least: what a source says (evidence or "
+                "experience, with citations), or reasoning that is called so."
+            )
         modifier = arguments["small_molecule_modifier"].model_dump()
         recipe = ProposedRecipe.model_validate(
             {**arguments, "small_molecule_modifier": modifier, "grounds": grounds}

@@ -25,8 +25,15 @@ from rag_assets.lab.orchestrating.deciding import (
     Turn,
     plan_schema,
 )
-from rag_assets.lab.orchestrating.job import LIMITS, EndedBy, RecipeJob, RunOutcome
-from rag_assets.lab.orchestrating.note import Revision, RunNote
+from rag_assets.lab.orchestrating.job import (
+    ANSWER_TOKENS,
+    LIMITS,
+    PROMPT_TOKENS,
+    EndedBy,
+    RecipeJob,
+    RunOutcome,
+)
+from rag_assets.lab.orchestrating.note import Revision, Role, RunNote
 from rag_assets.lab.orchestrating.prompting import (
     AGAIN,
     FORM,
@@ -38,16 +45,17 @@ from rag_assets.lab.orchestrating.prompting import (
     system_message,
 )
 from rag_assets.lab.orchestrating.sources import Observed, Source, TurnAliases
-from rag_assets.lab.orchestrating.tools import Role, tools_of
+from rag_assets.lab.orchestrating.tools import tools_of
 from rag_assets.lab.orchestrating.tracing import SCHEMA, TraceWriter
 from rag_assets.lab.orchestrating.weighing import weigh_grounds
 from rag_assets.lab.orchestrating.worlds import LabWorld, carboxyl_to_json
-from rag_assets.lab.recipes import Carboxyl, formula, show_rules
+from rag_assets.lab.recipes import Carboxyl, disagreement, formula, show_rules
 from rag_assets.lab.store import PROGRAM, Dropped, Recipe
-from rag_assets.llm import ChatRequest, Message
-from rag_assets.model import RagError, RecordingError, count_of, hide_credentials
+from rag_assets.llm import ChatRequest, Message, estimate_tokens
+from rag_assets.model import BudgetError, RagError, RecordingError, count_of, hide_credentials
 
 TASK = "lab_recipes"
+_REPAIRED_CHARACTERS = 300
 _UNRANKED = "The run ended at its limit of {limit} before the model ranked: order of proposal."
 
 
@@ -141,6 +149,12 @@ class RunState:
         self.trace.add("proposed", key=key, by=by, recipe=plain)
         cited = tuple(dict.fromkeys(c for ground in recipe.grounds for c in ground.citations))
         self.revise(Revision("append", "candidates", key, formula(recipe), cited, PROGRAM))
+        name, smiles = recipe.small_molecule_modifier.name, recipe.small_molecule_modifier.smiles
+        if smiles and disagreement(name, smiles) is None:
+            said = (
+                f"{key}: whether {smiles} is {name} was not checked: that name is not known here."
+            )
+            self.revise(Revision("append", "risks", self.note.next_key("risks"), said, (), PROGRAM))
         return key
 
     def leave_out(self, one: Dropped, key: str | None, by: str) -> None:
@@ -156,15 +170,15 @@ def run_recipes(
     trace: TraceWriter,
     collect: Callable[[RunState], tuple[Sequence[Recipe], str]],
 ) -> RunOutcome:
-    """Make the recipes of a run, by models or by rules.
+    """Make the recipes of a run by models, or collect candidates.
 
     Args:
-        collect: the rules: propose into the state and return the recipes of the result, and what
-            the sources name.
+        collect: proposes into the state and returns the candidates of the result, and what the
+            sources name.
     """
     state = RunState(job, world, trace)
     try:
-        if job.policy == "rules":
+        if job.policy == "collect":
             recipes, named = collect(state)
             ended = _Ended("finish" if recipes else "nothing", "", tuple(recipes))
             if not recipes:
@@ -181,7 +195,6 @@ def run_recipes(
     if not recipes and ended.ended_by in LIMITS and len(state.proposed) >= job.wanted:
         recipes = _unranked(state, ended.ended_by)
     if recipes:
-        _register_evidence(state, recipes)
         try:
             if ended.ended_by != "seconds":
                 state.require_going()
@@ -191,6 +204,7 @@ def run_recipes(
                 recipes, ended = (), way_out
             else:
                 recipes = weigh_grounds(state, recipes, is_over=True)
+        _register_evidence(state, recipes)
     reason = ended.reason
     trace.add(
         "ended", ended_by=ended.ended_by, reason=reason,
@@ -307,18 +321,16 @@ class _Engine:
         """Ask the task's model what is next; an answer that cannot be used is asked for again."""
         is_root = len(self._path) == 1
         tools = tools_of(task.role, is_root=is_root)
-        aliases = TurnAliases(self._state.bound)
-        messages: tuple[Message, ...] = (
-            system_message(task.role, tools, is_root=is_root),
-            self._situation(aliases),
-        )
+        system = system_message(task.role, tools, is_root=is_root)
+        repairs: tuple[Message, ...] = ()
         faults = 0
         while True:
             self._state.require_going()
+            messages, aliases, cut = self._messages(task.role, system, repairs)
             if self._calls >= self._job.limits.calls:
                 raise _Ended("calls", f"its models were asked {self._calls} times")
             seq = self._state.trace.next_seq
-            request = self._request(messages, is_root=is_root)
+            request = self._request(task.role, messages, is_root=is_root)
             answered = self._state.world.ask(seq, task.role, request)
             self._calls += 1
             judged: list[dict[str, Any]] = []
@@ -329,17 +341,20 @@ class _Engine:
                 request={"messages": [asdict(one) for one in messages],
                          "temperature": request.temperature},
                 turn=asdict(replace(answered, fault=fault)),
-                aliases=aliases.mapping, judged=judged,
+                aliases=aliases.mapping, judged=judged, **({"cut": cut} if cut else {}),
             )  # fmt: skip
             if answered.error is not None:
+                if answered.error_kind is None:
+                    # Nobody waited for the answer: the run is over.
+                    self._state.require_going()
                 raise _Ended(answered.error_kind or "failed", hide_credentials(answered.error))
             if isinstance(found, Turn):
                 return found
             faults += 1
             if faults > self._job.limits.repairs:
                 self._give_up(faults, found)
-            messages = (
-                *messages,
+            repairs = (
+                *repairs,
                 Message("assistant", answered.text),
                 Message("user", f"That cannot be used: {found} {FORM}"),
             )
@@ -367,18 +382,37 @@ class _Engine:
             judge,
         ).read(answered.text)  # fmt: skip
 
-    def _situation(self, aliases: TurnAliases) -> Message:
+    def _messages(
+        self, role: Role, system: Message, repairs: tuple[Message, ...]
+    ) -> tuple[tuple[Message, ...], TurnAliases, str]:
+        """Return what is asked now, the names of its sources, and what was cut of it."""
+        tokens = self._job.models[role].get(PROMPT_TOKENS)
+        room = None
+        if tokens is not None:
+            # The last answer's beginning is enough to see what was wrong with it.
+            repairs = tuple(
+                replace(one, content=one.content[:_REPAIRED_CHARACTERS])
+                if one.role == "assistant" else one
+                for one in repairs[-2:]
+            )  # fmt: skip
+            room = int(tokens) - estimate_tokens(*(m.content for m in (system, *repairs)))
         limits = self._job.limits
-        return state_message(
-            self._job, [one.place for one in self._path], self._state.note,
-            self._state.proposed, self._done, self._shown,
-            Left(limits.steps - len(self._done), limits.calls - self._calls), aliases,
-        )  # fmt: skip
+        try:
+            state, aliases, cut = state_message(
+                self._job, [one.place for one in self._path], self._state.note,
+                self._state.proposed, self._done, self._shown,
+                Left(limits.steps - len(self._done), limits.calls - self._calls),
+                self._state.bound, room,
+            )  # fmt: skip
+        except BudgetError as error:
+            raise _Ended("tokens", str(error)) from error
+        return (system, state, *repairs), aliases, cut
 
-    def _request(self, messages: tuple[Message, ...], *, is_root: bool) -> ChatRequest:
+    def _request(self, role: Role, messages: tuple[Message, ...], *, is_root: bool) -> ChatRequest:
+        most = self._job.models[role].get(ANSWER_TOKENS)
         return ChatRequest(
             messages, task=TASK, schema=plan_schema(is_root=is_root),
-            temperature=self._job.temperature,
+            temperature=self._job.temperature, max_tokens=None if most is None else int(most),
         )  # fmt: skip
 
 

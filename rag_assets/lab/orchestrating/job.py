@@ -10,9 +10,12 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from rag_assets.agents.trace import Limits
 from rag_assets.lab.orchestrating.note import RunNote
 from rag_assets.lab.store import Recipe
+from rag_assets.lab.store.runs import Policy
 from rag_assets.model import DamagedFileError
 from rag_assets.settings import RecipeRule
 
+# In what is recorded of a role's model: tokens that a prompt and an answer may have.
+PROMPT_TOKENS, ANSWER_TOKENS = "prompt_tokens", "answer_tokens"
 EndedBy = Literal[
     "finish", "steps", "calls", "tokens", "seconds", "repairs", "failed", "nothing", "canceled"
 ]
@@ -42,7 +45,7 @@ class RecipeJob:
     run_id: str
     text: str
     wanted: int
-    policy: Literal["model", "rules"]
+    policy: Policy
     rules: tuple[RecipeRule, ...]
     depth: int
     limits: Limits

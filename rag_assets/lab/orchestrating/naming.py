@@ -1,4 +1,4 @@
-"""Which dopants, ratios and modifiers a text names: what the rules of `policy: rules` read.
+"""Which dopants, ratios and modifiers a text names: what `policy: collect` reads.
 
 Heuristics; what each decides and misses stands in docs/laboratory.md.
 """
@@ -40,11 +40,17 @@ _SALT = re.compile(
 _COMPOUND = re.compile(r" (?:O|S|N|Cl|F|Br|WO|VO|MoO)\d*(?![A-Za-z])")
 # PDFs set indices apart: "Ga 2 O 3".
 _SPACED = re.compile(r"\b((?:[A-Z][a-z]?\d*)+) (\d{1,2})(?= ?[A-Z(\-/,.;)]| |$)")
-_NUMBERS = re.compile(r"(?<![\d.:])(\d+(?:\.\d+)?)\s*[:∶]\s*(\d+(?:\.\d+)?)(?![\d.:])")
+# Of a range, "1:2–1:5" or "1:2-5", no ratio is meant.
+_NO_RANGE = r"(?![\d.:]|\s?[-–—~至到]\s?\d)"
+_NUMBERS = re.compile(rf"(?<![\d.:–—~-])(\d+(?:\.\d+)?)\s*[:∶]\s*(\d+(?:\.\d+)?){_NO_RANGE}")
 _EQUATION = re.compile(
     r"([A-Z][a-z]?)\s*[:/∶]\s*([A-Z][a-z]?)\s*(?:(?:atomic|molar|mole)?\s*ratios?\s*)?"
     r"(?:=|of|is|was|at|为)?\s*(\d+(?:\.\d+)?)\s*[:∶]\s*"
-    r"(\d+(?:\.\d+)?)(?![\d.:])"
+    rf"(\d+(?:\.\d+)?){_NO_RANGE}"
+)
+# A sentence that begins so says what became of what the one before names.
+_GOES_ON = re.compile(
+    r"(?:It|This|These|They|However|But|Yet|Instead|Unfortunately)\b|[它其这但]|然而|不过"
 )
 _RATIO_WORD = re.compile(r"ratio|atomic|molar|比", re.IGNORECASE)
 
@@ -57,14 +63,14 @@ class Named:
         metals: symbols, in the order of naming.
         modifiers: molecules with –COOH, in lower case, by one name each (`lab_chemistry.yaml`).
         ratios: of two metals, `(first, second)` to `2:1`.
-        sentences: by metal, modifier or pair of metals, the first sentence that names it, as it
-            stands in the text but for white space.
+        sentences: by metal, modifier or pair of metals, the sentences that name it, as they
+            stand in the text but for white space; with the next one where that begins with "It".
     """
 
     metals: tuple[str, ...]
     modifiers: tuple[str, ...]
     ratios: dict[tuple[str, str], str]
-    sentences: dict[str | tuple[str, str], str]
+    sentences: dict[str | tuple[str, str], tuple[str, ...]]
 
 
 def name_parts(text: str, *, everything: bool = False) -> Named:
@@ -77,10 +83,10 @@ def name_parts(text: str, *, everything: bool = False) -> Named:
     metals: list[str] = []
     modifiers: list[str] = []
     ratios: dict[tuple[str, str], str] = {}
-    sentences: dict[str | tuple[str, str], str] = {}
-    headings: dict[str | tuple[str, str], str] = {}
+    sentences: dict[str | tuple[str, str], tuple[str, ...]] = {}
     dopes = everything or _DOPES.search(_folded(text)) is not None
-    for start, end in split_sentences(text, _line_ends(text)):
+    spans = split_sentences(text, _line_ends(text))
+    for number, (start, end) in enumerate(spans, start=1):
         sentence = _folded(text[start:end])
         named: list[str | tuple[str, str]] = []
         if dopes:
@@ -92,14 +98,12 @@ def name_parts(text: str, *, everything: bool = False) -> Named:
         molecules = list(modifiers_in(sentence, everything=everything))
         modifiers += molecules
         named += molecules
-        told = headings if sentence.startswith("#") else sentences
-        for one in named:
-            told.setdefault(one, " ".join(text[start:end].split()))
-    # A heading states nothing: its words are shown where no sentence names the part.
-    return Named(
-        tuple(dict.fromkeys(metals)), tuple(dict.fromkeys(modifiers)), ratios,
-        {**headings, **sentences},
-    )  # fmt: skip
+        following = text[slice(*spans[number])] if number < len(spans) else ""
+        goes_on = not sentence.startswith("#") and _GOES_ON.match(following.lstrip())
+        told = text[start : spans[number][1] if goes_on else end]
+        for one in dict.fromkeys(named):
+            sentences[one] = (*sentences.get(one, ()), " ".join(told.split()))
+    return Named(tuple(dict.fromkeys(metals)), tuple(dict.fromkeys(modifiers)), ratios, sentences)
 
 
 def _folded(text: str) -> str:

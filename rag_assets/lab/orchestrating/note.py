@@ -6,6 +6,7 @@ from typing import Any, Literal, get_args
 
 from rag_assets.model import UsageError
 
+Role = Literal["orchestrator", "mof_expert", "tio2_expert"]
 Section = Literal["constraints", "decisions", "candidates", "evidence", "risks", "questions"]
 SECTIONS: tuple[Section, ...] = get_args(Section)
 Operation = Literal["append", "replace", "upsert"]
@@ -13,11 +14,17 @@ Operation = Literal["append", "replace", "upsert"]
 
 @dataclass(frozen=True, slots=True)
 class NoteEntry:
-    """One line; `key` is unique in its section."""
+    """One line; `key` is unique in its section, `by` as of its revision."""
 
     key: str
     text: str
     citations: tuple[str, ...] = ()
+    by: str = ""
+
+    @property
+    def is_own_words(self) -> bool:
+        """Whether a model wrote it: nobody has held it against what it cites."""
+        return self.by in get_args(Role)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +78,7 @@ class RunNote:
             raise UsageError(
                 f"note: '{change.section}' has a '{change.key}' already; upsert changes it."
             )
-        entry = NoteEntry(change.key, change.text, change.citations)
+        entry = NoteEntry(change.key, change.text, change.citations, change.by)
         if place is None:
             entries.append(entry)
         else:

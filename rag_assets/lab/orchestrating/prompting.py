@@ -7,13 +7,15 @@ from typing import Any
 
 from rag_assets.agents import Toolset
 from rag_assets.lab.orchestrating.deciding import PlannedAction, PlannedTask
-from rag_assets.lab.orchestrating.job import RecipeJob
-from rag_assets.lab.orchestrating.note import SECTIONS, RunNote
-from rag_assets.lab.orchestrating.sources import Observed, TurnAliases
-from rag_assets.lab.orchestrating.tools import Role
+from rag_assets.lab.orchestrating.job import ANSWER_TOKENS, PROMPT_TOKENS, RecipeJob
+from rag_assets.lab.orchestrating.note import SECTIONS, Role, RunNote
+from rag_assets.lab.orchestrating.sources import Observed, Source, TurnAliases
+from rag_assets.lab.orchestrating.tools import tools_of
 from rag_assets.lab.recipes import formula
 from rag_assets.lab.store import Recipe
-from rag_assets.llm import Message, Prompt, load_prompt
+from rag_assets.llm import Message, Prompt, context_tokens, estimate_tokens, load_prompt
+from rag_assets.model import BudgetError, ConfigurationError
+from rag_assets.settings import LlmSettings
 
 ROLES: tuple[Role, ...] = ("orchestrator", "mof_expert", "tio2_expert")
 FORM = (
@@ -27,8 +29,44 @@ FORM = (
 # Small models look the same up again and again.
 AGAIN = ". It was looked up before and is the same: note what it says, propose, or look elsewhere"
 _SHARED = "lab_recipes"
-_DONE_LINES = 12
-_PASSAGE_CHARACTERS = 1500
+# Of a model's context an answer has one part of so many; a plan with a recipe is some 500 tokens.
+_ANSWERS_SHARE = 5
+# Of a prompt beside what every one begins with: request, note, one short passage.
+_LEAST_STATE_TOKENS = 500
+# Of a schema: what is checked all the same, and told where it is broken.
+_UNTOLD = frozenset({"title", "additionalProperties", "minLength", "maxLength"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """How much of each part a prompt holds; what was shown last goes last.
+
+    Args:
+        passage: characters of each passage, `entry` of each line of the note.
+        results: of looks; `entries` of each section of the note; `done` lines.
+    """
+
+    passage: int
+    results: int
+    entry: int
+    entries: int
+    done: int
+
+    def describe(self) -> str:
+        """Say what was cut, for the trace."""
+        return (
+            f"cut to the model's context: {self.passage} characters a passage, the last "
+            f"{self.results} results, {self.entries} lines of each section of the note with "
+            f"{self.entry} characters, {self.done} steps"
+        )
+
+
+# From what a prompt holds to what the least context holds: passages are shortened before they are
+# dropped, and they before the note.
+_ROOMS = (
+    _Room(1500, 99, 800, 999, 12), _Room(700, 99, 800, 999, 12), _Room(350, 99, 800, 999, 8),
+    _Room(180, 99, 400, 12, 6), _Room(180, 1, 200, 6, 4), _Room(90, 1, 120, 3, 2),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +115,29 @@ def prompt_hashes() -> dict[str, str]:
     return {prompt.name: prompt.hash for prompt in sorted(prompts, key=lambda one: one.name)}
 
 
+def room_of(role: Role, llm: LlmSettings) -> dict[str, int]:
+    """Return the tokens of a prompt and of an answer of a role, where its model has a bound.
+
+    Raises:
+        ConfigurationError: not even what every prompt of the role begins with has room.
+    """
+    llm = llm.for_role(role)
+    context = context_tokens(llm)
+    if context is None:
+        return {}
+    answer = min(llm.max_tokens, context // _ANSWERS_SHARE)
+    is_root = role == ROLES[0]
+    begins = system_message(role, tools_of(role, is_root=is_root), is_root=is_root).content
+    least = estimate_tokens(begins) + _LEAST_STATE_TOKENS
+    if context - answer < least:
+        raise ConfigurationError(
+            f"llm.context_tokens leaves {context - answer} tokens for a prompt of {role}, and a "
+            f"run needs {least}: set it to {least + least // (_ANSWERS_SHARE - 1) + 1} at least, "
+            "or take a model of a larger context."
+        )
+    return {PROMPT_TOKENS: context - answer, ANSWER_TOKENS: answer}
+
+
 def system_message(role: Role, tools: Toolset[Any], *, is_root: bool) -> Message:
     """Return what a role is told at the beginning of every conversation."""
     shared, own = prompt_of(role)
@@ -98,28 +159,50 @@ def state_message(
     done: Sequence[str],
     shown: Sequence[Shown],
     left: Left,
-    aliases: TurnAliases,
-) -> Message:
-    """Return where a run stands. Every source gets its name of this prompt.
+    bound: Mapping[str, Source],
+    tokens: int | None = None,
+) -> tuple[Message, TurnAliases, str]:
+    """Return where a run stands, the names of its sources in it, and what was cut of it.
 
     Args:
         path: from the request to the task that is asked.
         done: every step so far, one line each.
         shown: results that are still shown, oldest first.
+        bound: every source that the run was shown.
+        tokens: that it may have; None for no limit.
+
+    Raises:
+        BudgetError: not even what every prompt needs has room.
     """
+    for room in _ROOMS:
+        aliases = TurnAliases(bound)
+        found = _state(job, path, note, proposed, done, shown, left, aliases, room)
+        if tokens is None or estimate_tokens(found.content) <= tokens:
+            return found, aliases, "" if room is _ROOMS[0] else room.describe()
+    raise BudgetError(
+        f"what is known of the run has {estimate_tokens(found.content)} tokens, and the model's "
+        f"context ('llm.context_tokens') leaves {max(tokens or 0, 0)} for it. Give it a larger "
+        "context, or ask with fewer words."
+    )
+
+
+def _state(
+    job: RecipeJob, path: Sequence[Place], note: RunNote, proposed: Mapping[str, Recipe],
+    done: Sequence[str], shown: Sequence[Shown], left: Left, aliases: TurnAliases, room: _Room,
+) -> Message:  # fmt: skip
     parts = [
         f"# Request\n{job.text}\nRecipes wanted: exactly {job.wanted}.",
         "# Where you are\n" + "\n".join(_path(path)),
         # What is shown gets the first names.
-        _shown(shown, aliases),
-        "# RunNote\n" + ("\n".join(_noted(note, aliases)) or "(empty)"),
+        _shown(shown[-room.results :], aliases, room.passage),
+        "# RunNote\n" + ("\n".join(_noted(note, aliases, room)) or "(empty)"),
     ]
     if proposed:
         lines = [f"- {key}: {formula(recipe)}" for key, recipe in proposed.items()]
         parts.append("# Proposed so far\n" + "\n".join(lines))
     if done:
-        cut = ["- …"] if len(done) > _DONE_LINES else []
-        parts.append("# Done so far\n" + "\n".join([*cut, *done[-_DONE_LINES:]]))
+        cut = ["- …"] if len(done) > room.done else []
+        parts.append("# Done so far\n" + "\n".join([*cut, *done[-room.done :]]))
     here = path[-1]
     if here.heard:
         parts.append(f"# What your last step led to\n{here.heard}")
@@ -143,7 +226,7 @@ def show_step(step: PlannedAction | PlannedTask) -> str:
     return step.action
 
 
-def _shown(shown: Sequence[Shown], aliases: TurnAliases) -> str:
+def _shown(shown: Sequence[Shown], aliases: TurnAliases, characters: int) -> str:
     parts = []
     told: set[str] = set()
     for each in shown:
@@ -153,11 +236,10 @@ def _shown(shown: Sequence[Shown], aliases: TurnAliases) -> str:
             text = "(shown above)"
             if source.citation not in told:
                 flat = " ".join(source.text.split())
-                cut = "…" if len(flat) > _PASSAGE_CHARACTERS else ""
-                text = f'"{flat[:_PASSAGE_CHARACTERS]}{cut}"'
+                text = f'"{_cut(flat, characters)}"'
             told.add(source.citation)
             lines.append(f"- {mark} {source.label}: {text}")
-        lines += [f"- {line}" for line in each.observed.lines]
+        lines += [f"- {_cut(line, characters)}" for line in each.observed.lines]
         lines += [f"Note: {one}" for one in each.observed.notes]
         parts.append(f"{each.label}\n" + ("\n".join(lines) or "Nothing was found."))
     return (
@@ -168,13 +250,17 @@ def _shown(shown: Sequence[Shown], aliases: TurnAliases) -> str:
     )
 
 
-def _noted(note: RunNote, aliases: TurnAliases) -> Iterator[str]:
+def _noted(note: RunNote, aliases: TurnAliases, room: _Room) -> Iterator[str]:
     for section in SECTIONS:
         entries = note.entries(section)
         if entries:
             yield f"{section}:"
-            for one in entries:
-                yield f"- ({one.key}) {one.text}{aliases.mark(one.citations)}"
+            for one in entries[-room.entries :]:
+                yield f"- ({one.key}) {_cut(one.text, room.entry)}{aliases.mark(one.citations)}"
+
+
+def _cut(text: str, characters: int) -> str:
+    return text if len(text) <= characters else f"{text[:characters].rstrip()}…"
 
 
 def _listed(tools: Toolset[Any]) -> str:
@@ -187,11 +273,11 @@ def _listed(tools: Toolset[Any]) -> str:
 
 
 def _plain(schema: Any) -> Any:
-    """Return a schema without the titles that pydantic makes of names: they cost tokens."""
+    """Return a schema without what a model does without; it costs tokens."""
     if isinstance(schema, dict):
         return {
             key: _plain(value)
             for key, value in schema.items()
-            if not (key == "title" and isinstance(value, str))
+            if key not in _UNTOLD or isinstance(value, dict)
         }
     return [_plain(one) for one in schema] if isinstance(schema, list) else schema

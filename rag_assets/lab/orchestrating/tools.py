@@ -7,13 +7,12 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from rag_assets.agents import ContextTool, Toolset
-from rag_assets.lab.orchestrating.note import Operation, Section
+from rag_assets.lab.orchestrating.note import Operation, Role, Section
 from rag_assets.lab.orchestrating.sources import Observed
 from rag_assets.lab.recipes import ProposedGround, ProposedModifier
 
 Query = Annotated[str, Field(min_length=1, max_length=400, description="Words or a question.")]
 Cited = Annotated[list[str], Field(description="Marks of what is shown now: C1, C2.")]
-Role = Literal["orchestrator", "mof_expert", "tio2_expert"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,25 @@
 """Whether the words that a recipe's grounds cite say what the grounds say.
 
-Nothing is refused by it: an experimenter is told which grounds are supported, which are not with
-certainty, and which nobody has read.
+A reader that did not write them reads the grounds; whatever it says, a program looks for their
+numbers, metals, molecules and quotations in the sources cited. Nothing is refused by it: an
+experimenter is told which grounds are supported, which are not with certainty, and which nobody
+has read.
 """
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from rag_assets.judging import check_facts, read_quantities
+from rag_assets.lab.experience.differences import PRODUCTS, contradict, named_substances
+from rag_assets.lab.orchestrating.modifying import modifiers_in
+from rag_assets.lab.orchestrating.naming import name_parts
 from rag_assets.lab.orchestrating.sources import Source
-from rag_assets.lab.store import Recipe, Support
+from rag_assets.lab.recipes import chemistry
+from rag_assets.lab.store import Ground, Recipe, Support
+from rag_assets.lab.store.runs import Verdict
 from rag_assets.model import RagError, hide_credentials, is_chinese
 
 if TYPE_CHECKING:
@@ -18,20 +27,26 @@ if TYPE_CHECKING:
     from rag_assets.lab.orchestrating.engine import RunState
 
 WORD_FOR_WORD = "word for word"
-_QUOTED = re.compile(r'"(.+)"( …)?', re.DOTALL)
-_NO_QUOTE = Support(
-    verdict="not_judged",
-    reason="It says what the rules counted; it is no quote, and nobody has read the sources for "
-    "it.",
-)
+PROGRAM_CHECK = "program: numbers, metals, molecules"
+_COLLECTED = re.compile(r'"(.+)"( …)?', re.DOTALL)
+# Three words between quotation marks are a quotation; fewer may be a term.
+_QUOTED = re.compile(r'["“「](\S+(?:\s+\S+){2,}?|[^"”」]{6,})["”」]')
+# A locant and an exponent are no measured numbers: 4-aminobenzoic, h⁻¹.
+_NO_NUMBER = re.compile(r"\d[\d,']*-(?=[A-Za-z])|(?<=[A-Za-z])\s?[-−⁻]\s?\d\b")
 
 
 @dataclass(frozen=True, slots=True)
 class CitedStatement:
-    """A ground's statement with the sources that it cites, one at least."""
+    """A ground's statement with the sources that it cites, one at least.
+
+    Args:
+        part: the recipe's value that it is the ground of; empty for the whole recipe, and where
+            the ground is no more than reasoning.
+    """
 
     text: str
     sources: tuple[Source, ...]
+    part: str = ""
 
 
 Weigh = Callable[[Sequence[CitedStatement]], list[Support]]
@@ -42,72 +57,147 @@ def weigh_grounds(
 ) -> tuple[Recipe, ...]:
     """Return recipes whose cited grounds say whether they are supported; the trace is told.
 
+    A ground keeps the citations that hold it, where any does.
+
     Args:
         is_over: whether the run has no time left: then nobody reads.
     """
     cited = [
-        (recipe.rank, place, CitedStatement(ground.statement, _sources(state, ground.citations)))
+        (recipe.rank, place, CitedStatement(
+            ground.statement, tuple(state.bound[c] for c in ground.citations),
+            _part(recipe, ground),
+        ))
         for recipe in recipes
         for place, ground in enumerate(recipe.grounds)
         if ground.citations
-    ]
+    ]  # fmt: skip
     claims = [claim for _, _, claim in cited]
-    if not claims:
-        return tuple(recipes)
-    if state.job.policy == "rules":
+    found: list[Support] = []
+    if state.job.policy == "collect":
         found = [_weigh_quote(claim) for claim in claims]
     elif is_over:
         found = [_unread("the run had no time left.") for _ in claims]
-    else:
-        found = state.world.weigh(state.trace.next_seq, claims)
+    elif claims:
+        read = state.world.weigh(state.trace.next_seq, claims)
+        if read is None:
+            state.require_going()
+            raise AssertionError("only a run that is canceled leaves its grounds unread")
+        found = read
     by_place = {
         (rank, place): support
         for (rank, place, _), support in zip(cited, found, strict=True)
     }  # fmt: skip
-    state.trace.add(
-        "weighed",
-        verdicts=[
-            {"recipe": rank, "ground": place, **support.model_dump(mode="json")}
-            for (rank, place), support in by_place.items()
-        ],
-    )
-    return tuple(
-        recipe.model_copy(
-            update={
-                "grounds": tuple(
-                    ground.model_copy(update={"support": by_place.get((recipe.rank, place))})
-                    for place, ground in enumerate(recipe.grounds)
-                )
-            }
+    if claims:
+        state.trace.add(
+            "weighed",
+            verdicts=[
+                {"recipe": rank, "ground": place, **support.model_dump(mode="json")}
+                for (rank, place), support in by_place.items()
+            ],
         )
+    return tuple(
+        recipe.model_copy(update={"grounds": tuple(_weighed(recipe, by_place))})
         for recipe in recipes
     )
 
 
-def _sources(state: "RunState", citations: Sequence[str]) -> tuple[Source, ...]:
-    return tuple(state.bound[citation] for citation in citations)
+def _part(recipe: Recipe, ground: Ground) -> str:
+    if ground.basis == "reasoning" or ground.field is None:
+        return ""
+    value = getattr(recipe, ground.field)
+    return str(getattr(value, "name", value))
+
+
+def _weighed(recipe: Recipe, found: Mapping[tuple[int, int], Support]) -> Iterator[Ground]:
+    for place, ground in enumerate(recipe.grounds):
+        support = found.get((recipe.rank, place))
+        others = (one.statement for one in recipe.grounds if one is not ground)
+        yield ground.model_copy(
+            update={
+                "support": support,
+                "citations": support.holding if support and support.holding else ground.citations,
+                "contradicted_by": tuple(
+                    dict.fromkeys(one for one in others if contradict(ground.statement, one))
+                ),
+            }
+        )
 
 
 def _weigh_quote(claim: CitedStatement) -> Support:
-    """Say whether a quote stands in what it cites; white space alone does not count."""
-    quoted = _QUOTED.fullmatch(claim.text)
+    """Say whether a collected quote stands in what it cites; white space alone does not count."""
+    quoted = _COLLECTED.fullmatch(claim.text)
     if quoted is None:
-        return _NO_QUOTE
-    words = re.compile(r"\s+".join(map(re.escape, quoted[1].split())))
-    for source in claim.sources:
-        # Of a lesson the recipe that was made stands beside its text.
-        texts = (source.text, source.where) if source.taught_by else (source.text,)
-        for text in texts:
-            found = words.search(text)
-            if found is not None:
-                return Support(
-                    verdict="supported", reason="It stands there word for word.",
-                    by=WORD_FOR_WORD, score=1.0, citation=source.citation, quote=found[0],
-                )  # fmt: skip
+        return Support(verdict="not_judged", reason="It is counted, and no quotation.")
+    words = quoted[1]
+    holding = _holding_words(claim, words)
     return Support(
-        verdict="not_supported", reason="It does not stand there word for word.",
-        by=WORD_FOR_WORD, score=0.0, citation=claim.sources[0].citation,
+        verdict="not_judged" if holding else "not_supported",
+        reason="It stands there word for word. Whether it speaks for the candidate or against it, "
+        "nobody has read." if holding else "It does not stand there word for word.",
+        by=WORD_FOR_WORD, score=1.0 if holding else 0.0,
+        citation=(holding or [one.citation for one in claim.sources])[0],
+        quote=words if holding else "", holding=tuple(holding),
     )  # fmt: skip
+
+
+def _shown(source: Source) -> str:
+    # Of a lesson the recipe that was made stands beside its text.
+    return f"{source.text}\n{source.where}" if source.taught_by else source.text
+
+
+def _holding_words(claim: CitedStatement, words: str) -> list[str]:
+    pattern = re.compile(r"\s+".join(map(re.escape, words.split())))
+    return [one.citation for one in claim.sources if pattern.search(_shown(one))]
+
+
+def _check(claim: CitedStatement, sources: Sequence[Source]) -> str:
+    """Return what a program finds missing in sources of what a ground says; empty for nothing."""
+    texts = [_shown(source) for source in sources]
+    together = "\n".join(texts)
+    plain = _NO_NUMBER.sub(" ", claim.text)
+    against = check_facts(plain, texts, "against")
+    if against:
+        return against[0].text
+    agreeing = {sign.claim for sign in check_facts(plain, texts, "for")}
+    numbers = [one.text for one in read_quantities(plain) if re.search(r"\d", one.text)]
+    missing = [number for number in numbers if number not in agreeing]
+    if missing:
+        return f"No source cited has {missing[0]}."
+    for number in numbers:
+        plain = plain.replace(number, " ")
+    unnamed = sorted(_substances(plain) - _substances(together))
+    if unnamed:
+        return f"No source cited names {unnamed[0]}."
+    for quoted in _QUOTED.finditer(claim.text):
+        if not _holding_words(replace(claim, sources=tuple(sources)), quoted[1]):
+            return f"No source cited has the words “{quoted[1]}”."
+    if claim.part and not _names(together, claim.part):
+        return f"No source cited names {claim.part}."
+    return ""
+
+
+def _substances(text: str) -> set[str]:
+    """Return the dopants and molecules that a text names, each by one name."""
+    known = chemistry()
+    found = {
+        one.removeprefix("molecule:")
+        for one in named_substances(text)
+        if one in known.metals - known.host or one.startswith("molecule:") or one in PRODUCTS
+    }
+    # What a modifier is called in full, "glycine" of 甘氨酸 and of itself.
+    return {known.same.get(one, one) for one in (*found, *modifiers_in(text, everything=True))}
+
+
+def _names(text: str, part: str) -> bool:
+    """Say whether a text names a value of a recipe: a metal, a modifier, a ratio."""
+    plain = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    if re.fullmatch(r"[\d.]+:[\d.]+", part):
+        written = name_parts(text, everything=True).ratios.values()
+        ways = {part, ":".join(reversed(part.split(":")))}
+        return bool(ways & set(written)) or any(
+            re.search(rf"(?<![\d.]){one.replace(':', ' ?[:∶] ?')}(?![\d.])", plain) for one in ways
+        )
+    return part.casefold() in plain or bool(_substances(part) & _substances(text))
 
 
 class ScorerWeigh:
@@ -137,22 +227,30 @@ class ScorerWeigh:
             # Recipes that were made are not lost because nobody can read their sources.
             return [_unread(hide_credentials(str(error))) for _ in claims]
         by = str(getattr(getattr(scorer, "reader", None), "name", scorer.name))
-        found = []
-        for claim, one in zip(claims, judged, strict=True):
-            read = one.reason_code not in {"unread", "states_nothing"}
-            quote = one.quote.text if one.quote is not None else ""
-            verdict = "supported" if one.is_supported else "not_supported"
-            found.append(
-                Support(
-                    verdict=verdict if read else "not_judged",
-                    reason=" ".join(filter(None, (one.reason, one.note))),
-                    by=by if read else "", score=one.score if read else None,
-                    citation=one.quote.citation_id if one.quote is not None else None,
-                    quote=quote,
-                    other_language=_in_another_language(claim, quote),
-                )
-            )  # fmt: skip
-        return found
+        return [_support(claim, one, by) for claim, one in zip(claims, judged, strict=True)]
+
+
+def _support(claim: CitedStatement, read: "CheckedStatement", by: str) -> Support:
+    """Return what a reader and the program found of a ground; the program has the last word."""
+    is_read = read.reason_code not in {"unread", "states_nothing"}
+    quote = read.quote.text if read.quote is not None else ""
+    citation = read.quote.citation_id if read.quote is not None else None
+    verdict: Verdict = "supported" if read.is_supported else "not_supported"
+    found = Support(
+        verdict=verdict if is_read else "not_judged",
+        reason=" ".join(filter(None, (read.reason, read.note))),
+        by=by if is_read else "", score=read.score if is_read else None,
+        citation=citation, quote=quote, other_language=_in_another_language(claim, quote),
+    )  # fmt: skip
+    missing = _check(claim, claim.sources)
+    if missing:
+        changes = {"verdict": "not_supported", "reason": missing, "by": PROGRAM_CHECK, "score": 0.0}
+        return found.model_copy(update=changes)
+    holding = [one.citation for one in claim.sources if not _check(claim, [one])]
+    if found.verdict == "supported" and citation in holding:
+        # The words that decide stand there; others are kept where they say it in the same words.
+        holding = [one for one in _holding_words(claim, quote) if one in holding] or [citation]
+    return found.model_copy(update={"holding": tuple(holding)})
 
 
 def _in_another_language(claim: CitedStatement, quote: str) -> bool:
@@ -178,3 +276,4 @@ def _unread(why: str) -> Support:
 
 if TYPE_CHECKING:
     from rag_assets.agents import Passage
+    from rag_assets.agents.statements import CheckedStatement

@@ -3,12 +3,15 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
-from typing import Any, Literal, Protocol
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any, Literal, Protocol, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
 from rag_assets.agents import LiveWorld
 from rag_assets.agents.trace import ModelTurn
+from rag_assets.lab.orchestrating.note import Role
 from rag_assets.lab.orchestrating.sources import Observed
 from rag_assets.lab.orchestrating.tools import LabTools, tools_of
 from rag_assets.lab.orchestrating.weighing import CitedStatement, Weigh
@@ -18,6 +21,9 @@ from rag_assets.llm import Budget, ChatModel, ChatRequest, request_key
 from rag_assets.model import DamagedFileError, RecordingError, UsageError
 
 Stop = Literal["canceled", "seconds"]
+_Result = TypeVar("_Result")
+# How soon a canceled run lets go of a call.
+_LOOKS_EVERY_SECONDS = 0.2
 
 
 class LabWorld(Protocol):
@@ -39,8 +45,8 @@ class LabWorld(Protocol):
         """Say whether a molecule holds –COOH."""
         ...
 
-    def weigh(self, seq: int, claims: Sequence[CitedStatement]) -> list[Support]:
-        """Say of each statement whether what it cites supports it."""
+    def weigh(self, seq: int, claims: Sequence[CitedStatement]) -> list[Support] | None:
+        """Say of each statement whether what it cites supports it; None where it was canceled."""
         ...
 
     def stop(self, seq: int) -> Stop | None:
@@ -60,24 +66,29 @@ class LiveLab:
     """
 
     def __init__(
-        self, context: LabTools, models: Mapping[str, ChatModel], budget: Budget, weigh: Weigh,
+        self, context: LabTools, models: Mapping[Role, ChatModel], budget: Budget, weigh: Weigh,
         is_canceled: Callable[[], bool], beat: Callable[[], None] = lambda: None,
     ) -> None:  # fmt: skip
         tools = tools_of("orchestrator", is_root=True)
-        self._worlds = {
+        self._worlds: dict[str, LiveWorld[LabTools]] = {
             role: LiveWorld(tools, context, model, budget) for role, model in models.items()
         }
         self._tools = tools
         self._context = context
         self._clock = LiveWorld(tools, context, None, budget)
+        self._budget = budget
         self._weigh = weigh
         self._is_canceled = is_canceled
         self._beat = beat
 
     def ask(self, seq: int, role: str, request: ChatRequest) -> ModelTurn:  # noqa: ARG002 - of recorded worlds
-        """Return what the model of a role answers."""
-        turn = self._worlds[role].ask(request)
+        """Return what the model of a role answers; a call of a canceled run is left alone."""
+        world = self._worlds[role]
+        turn = self._unless_canceled(lambda: world.ask(request))
         self._beat()
+        if turn is None:
+            key = request_key(world.model_name, request)
+            return ModelTurn(key, error="the run was canceled while it was asked")
         return turn
 
     def call(self, seq: int, name: str, arguments: Mapping[str, Any]) -> Observed:  # noqa: ARG002
@@ -90,11 +101,38 @@ class LiveLab:
         """Say it by structure where RDKit is there, else by name."""
         return find_carboxyl(name, smiles)
 
-    def weigh(self, seq: int, claims: Sequence[CitedStatement]) -> list[Support]:  # noqa: ARG002
+    def weigh(self, seq: int, claims: Sequence[CitedStatement]) -> list[Support] | None:  # noqa: ARG002
         """Let them be read."""
-        found = self._weigh(claims)
+        found = self._unless_canceled(lambda: self._weigh(claims))
         self._beat()
         return found
+
+    def _unless_canceled(self, call: Callable[[], _Result]) -> _Result | None:
+        """Return what a call returns, or None as soon as the run is canceled meanwhile.
+
+        A call over the network cannot be taken back: it goes on in a thread of its own until its
+        time is over, nobody waits for it, and it is not tried again.
+        """
+        came: SimpleQueue[tuple[_Result | None, BaseException | None]] = SimpleQueue()
+
+        def work() -> None:
+            try:
+                came.put((call(), None))
+            except BaseException as error:  # noqa: BLE001 - raised below, in the run's own thread
+                came.put((None, error))
+
+        Thread(target=work, name="call of a recipe run", daemon=True).start()
+        while True:
+            try:
+                result, error = came.get(timeout=_LOOKS_EVERY_SECONDS)
+            except Empty:
+                if self._is_canceled():
+                    self._budget.stop()
+                    return None
+                continue
+            if error is not None:
+                raise error
+            return result
 
     def stop(self, seq: int) -> Stop | None:  # noqa: ARG002
         """Look at the store and the clock."""
@@ -137,8 +175,10 @@ class RecordedLab:
                 return Carboxyl(each["holds"], each["by"], each["why"])
         raise _other_way(seq, f"judges '{name}' otherwise")
 
-    def weigh(self, seq: int, claims: Sequence[CitedStatement]) -> list[Support]:
+    def weigh(self, seq: int, claims: Sequence[CitedStatement]) -> list[Support] | None:
         """Return what was found of each then."""
+        if self.stop(seq) is not None:
+            return None
         verdicts = self._event(seq, "weighed")["verdicts"]
         if len(verdicts) != len(claims):
             raise _other_way(seq, "cites otherwise")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rag_assets.evidence.replaying import Replay, first_difference
 from rag_assets.lab.opening import Laboratory
 from rag_assets.lab.orchestrating import (
-    RULES_NAME,
+    COLLECT_NAME,
     RecordedLab,
     RunOutcome,
     TraceWriter,
@@ -71,10 +71,10 @@ def replay_trace(stored: str, where: str) -> tuple[str, RunOutcome | None]:
             "the version that made it."
         )
     decided = job.snapshot.get("decided_by")
-    if job.policy == "rules" and decided != RULES_NAME:
+    if job.policy == "collect" and decided != COLLECT_NAME:
         raise RecordingError(
             f"{where}: it was collected by {decided}, and this version of rag-assets collects by "
-            f"{RULES_NAME}. Replay it with the version that made it."
+            f"{COLLECT_NAME}. Replay it with the version that made it."
         )
     lines: list[str] = []
     try:

@@ -9,16 +9,16 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from rag_assets.lab.opening import Laboratory
 from rag_assets.lab.orchestrating import ROLES
 from rag_assets.lab.store import Run, Writing, list_runs, record_run
-from rag_assets.lab.store.runs import MOST_RECIPES
+from rag_assets.lab.store.runs import MOST_RECIPES, Policy
 from rag_assets.model import ConfigurationError, UsageError, hash_fields
 from rag_assets.workspace import slug
 
 MOST_RUNS = 5
 _SLUG_CHARACTERS = 40
 _HASH_CHARACTERS = 12
-_RULES = (
-    "No language model: parts that stand in the sources are put together by rules, nothing is "
-    "concluded."
+_COLLECTED = (
+    "No language model: candidates and sentences for and against them are collected from the "
+    "sources as they are found; nothing is ranked or concluded."
 )
 
 
@@ -38,7 +38,7 @@ class RecipeRequest(BaseModel):
     text: Annotated[str, Field(min_length=1, max_length=4000)]
     n: Annotated[int, Field(ge=1, le=MOST_RUNS)] = 1
     recipes_per_run: Annotated[int, Field(ge=1, le=MOST_RECIPES)] = 1
-    policy: Literal["model", "rules"] | None = None
+    policy: Policy | None = None
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
 
     @field_validator("text")
@@ -63,8 +63,8 @@ def parse_request(values: dict[str, Any], where: str = "the request") -> RecipeR
         raise UsageError(f"{where}: '{key}': {first['msg']}.") from error
 
 
-def choose_policy(lab: Laboratory, asked: str | None) -> Literal["model", "rules"]:
-    """Return who makes the recipes: the models of the settings, or rules.
+def choose_policy(lab: Laboratory, asked: str | None) -> Literal["model", "collect"]:
+    """Return who makes the recipes: models of the settings, or nobody (candidates are collected).
 
     Raises:
         ConfigurationError: models are wanted and a role has none.
@@ -72,12 +72,12 @@ def choose_policy(lab: Laboratory, asked: str | None) -> Literal["model", "rules
     wanted = asked or lab.settings.recipes.policy
     llm = lab.workspace.settings.llm
     without = [role for role in ROLES if llm.for_role(role).kind == "none"]
-    if wanted == "rules" or (wanted == "auto" and without):
-        return "rules"
+    if wanted == "collect" or (wanted == "auto" and without):
+        return "collect"
     if without:
         raise ConfigurationError(
             f"recipes by a model were asked for, and 'llm' names none for {', '.join(without)} "
-            "(config.yaml). Set llm.kind and llm.model, or llm.roles, or ask with --policy rules."
+            "(config.yaml). Set llm.kind and llm.model, or llm.roles, or ask with --policy collect."
         )
     return "model"
 
@@ -119,9 +119,9 @@ def notes_before(lab: Laboratory, runs: Sequence[Run], temperature: float | None
         runs: of one request, one at least.
         temperature: of the request; None for the settings'.
     """
-    if runs[0].kind == "rules":
+    if runs[0].kind == "collect":
         same = f" All {len(runs)} runs will give the same." if len(runs) > 1 else ""
-        return [f"{_RULES}{same}"]
+        return [f"{_COLLECTED}{same}"]
     llm = lab.workspace.settings.llm
     sampled = temperature if temperature is not None else llm.for_role("orchestrator").temperature
     if len(runs) > 1 and sampled == 0:
@@ -164,7 +164,7 @@ def require_bases(lab: Laboratory) -> None:
 
 
 def _queue(
-    writing: Writing, run_id: str, request: RecipeRequest, policy: Literal["model", "rules"],
+    writing: Writing, run_id: str, request: RecipeRequest, policy: Literal["model", "collect"],
     at: str, place: int,
 ) -> Run:  # fmt: skip
     asked = {**request.model_dump(mode="json"), "policy": policy, "place": place}

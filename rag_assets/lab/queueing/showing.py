@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rag_assets.lab.orchestrating import WHAT_IT_IS, RunNote, fold_note, sources_of
-from rag_assets.lab.recipes import Quoted, formula, render_recipe
+from rag_assets.lab.recipes import OWN_WORDS, Quoted, formula, render_recipe
 from rag_assets.lab.store import Run
 from rag_assets.model import count_of
 from rag_assets.model.markdown import escape_inline
@@ -43,18 +43,15 @@ def _lines(
         yield f"Its trace cannot be shown: {escape_inline(fault)}"
     if run.recipes:
         yield ""
-        yield f"## {count_of(len(run.recipes), 'recipe')}, best first"
+        if run.kind == "collect":
+            yield f"## {count_of(len(run.recipes), 'candidate')}, as found: not ranked"
+        else:
+            order = ", best first" if run.is_ranked_by_model else ""
+            yield f"## {count_of(len(run.recipes), 'recipe')}{order}"
         yield ""
         for recipe in run.recipes:
-            yield from render_recipe(recipe, quotes)
-        dropped = [one for recipe in run.recipes for one in recipe.dropped]
-        if dropped:
-            yield "## Considered and left out"
-            yield ""
-            for one in dropped:
-                cited = _cited(one.citations, quotes)
-                yield f"- {escape_inline(one.what)}: {escape_inline(one.why)}{cited}"
-            yield ""
+            yield from render_recipe(recipe, quotes, is_own_words=run.is_ranked_by_model)
+        yield from _left_out(run, quotes)
     else:
         yield from _proposed(events)
     told = {ground.statement for recipe in run.recipes for ground in recipe.grounds}
@@ -65,7 +62,8 @@ def _lines(
             yield f"## {section.capitalize()}"
             yield ""
             for entry in entries:
-                yield f"- {escape_inline(entry.text)}{_cited(entry.citations, quotes)}"
+                said = f" *({OWN_WORDS})*" if entry.is_own_words else ""
+                yield f"- {escape_inline(entry.text)}{_cited(entry.citations, quotes)}{said}"
             yield ""
     if quotes:
         yield "## Sources"
@@ -77,6 +75,18 @@ def _lines(
             yield f"   > {escape_inline(quote.beginning)}"
 
 
+def _left_out(run: Run, quotes: Mapping[str, Quoted]) -> Iterator[str]:
+    dropped = [one for recipe in run.recipes for one in recipe.dropped]
+    if dropped:
+        said = f" ({OWN_WORDS})" if run.is_ranked_by_model else ""
+        yield f"## Considered and left out{said}"
+        yield ""
+        for one in dropped:
+            cited = _cited(one.citations, quotes)
+            yield f"- {escape_inline(one.what)}: {escape_inline(one.why)}{cited}"
+        yield ""
+
+
 def _made_by(run: Run, events: Sequence[Mapping[str, Any]]) -> str:
     if run.kind == "imported":
         return "An experiment of before; nobody proposed it."
@@ -84,7 +94,7 @@ def _made_by(run: Run, events: Sequence[Mapping[str, Any]]) -> str:
         return _NOT_ENDED[run.state]
     if not events:
         return "There is no trace of it."
-    if run.kind == "rules":
+    if run.kind == "collect":
         return WHAT_IT_IS
     models = run.snapshot.get("decided_by")
     names = sorted({str(one) for one in models.values()}) if isinstance(models, dict) else []

@@ -43,6 +43,9 @@ def trace_tree(events: Iterable[Mapping[str, Any]]) -> tuple[TraceStep, ...]:
     top: list[TraceStep | _Task] = []
     path: list[_Task] = []
     for event in events:
+        if event["kind"] == "weighed":
+            # What is noted of the result is of no task.
+            path.clear()
         if event["kind"] in {"task_ended", "task_failed"}:
             # A task that failed may have left others open within it.
             while path and path.pop().event["number"] != event["number"]:

@@ -1,24 +1,27 @@
 """One process works on the queue: claims a run, makes its recipes, freezes its trace."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from io import TextIOWrapper
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rag_assets.agents.trace import Limits
-from rag_assets.answering import open_answer_scorer
+from rag_assets.answering import answer_scorer
+from rag_assets.judging import open_verifying_model
 from rag_assets.lab.opening import Laboratory
 from rag_assets.lab.orchestrating import (
+    COLLECT_NAME,
     ROLES,
-    RULES_NAME,
     LabWorld,
     LiveLab,
     RecipeJob,
+    Role,
     RunOutcome,
     ScorerWeigh,
     TraceWriter,
     collect_recipes,
     prompt_hashes,
+    room_of,
     run_recipes,
 )
 from rag_assets.lab.queueing.looking import LabLibrary
@@ -34,10 +37,20 @@ from rag_assets.lab.queueing.queue import claim_next, fail_the_dead, is_at_work
 from rag_assets.lab.queueing.requests import RecipeRequest
 from rag_assets.lab.recipes import has_rdkit
 from rag_assets.lab.store import PROGRAM, Run, read_run, record_run
-from rag_assets.llm import Budget, ChatModel, Recorder, RecordingModel, open_chat_model
+from rag_assets.llm import (
+    Budget,
+    ChatModel,
+    Recorder,
+    RecordingModel,
+    open_chat_model,
+    with_local_reader,
+)
 from rag_assets.model import LockedError, RagError, hide_credentials
 from rag_assets.retrieval import Asked
 from rag_assets.storage import hold_lock
+
+if TYPE_CHECKING:
+    from rag_assets.judging import Scorer
 
 # A second worker finds the lock taken at once; a little patience for one that is just ending.
 _WAIT_SECONDS = 2.0
@@ -125,23 +138,27 @@ def make_run(
 
 def _prepare(
     lab: Laboratory, run: Run, library: LabLibrary
-) -> tuple[RecipeJob, dict[str, ChatModel]]:
+) -> tuple[RecipeJob, dict[Role, ChatModel]]:
     keys = RecipeRequest.model_fields.keys()
     request = RecipeRequest.model_validate({k: v for k, v in run.request.items() if k in keys})
     is_model = request.policy == "model"
     models = _models(lab, run) if is_model else {}
     settings = library.settings.recipes
-    described = {role: {**model.describe(), "name": model.name} for role, model in models.items()}
+    described: dict[str, dict[str, str | int | float]] = {
+        role: {**model.describe(), "name": model.name, **room_of(role, lab.workspace.settings.llm)}
+        for role, model in models.items()
+    }
     job = RecipeJob(
         run_id=run.id, text=request.text, wanted=request.recipes_per_run,
-        policy="model" if is_model else "rules", rules=tuple(settings.rules), depth=settings.depth,
+        policy="model" if is_model else "collect", rules=tuple(settings.rules),
+        depth=settings.depth,
         limits=Limits(settings.steps, settings.calls, settings.repairs, settings.tokens,
                       settings.seconds),
         shown=settings.shown, models=described, temperature=request.temperature,
         prompts=prompt_hashes() if is_model else {},
         snapshot={
             "request": dict(run.request),
-            "decided_by": {r: str(m["name"]) for r, m in described.items()} or RULES_NAME,
+            "decided_by": {r: str(m["name"]) for r, m in described.items()} or COLLECT_NAME,
             "settings": library.settings.model_dump(mode="json"),
             "settings_version": library.settings_version,
             "publications": library.describe(),
@@ -151,10 +168,10 @@ def _prepare(
     return job, models
 
 
-def _models(lab: Laboratory, run: Run) -> dict[str, ChatModel]:
+def _models(lab: Laboratory, run: Run) -> dict[Role, ChatModel]:
     """Return the model of each role; every call is kept beside the run's trace."""
     recorder = Recorder(run_folder(lab.workspace, run) / "calls")
-    models: dict[str, ChatModel] = {}
+    models: dict[Role, ChatModel] = {}
     for role in ROLES:
         llm = lab.workspace.settings.llm.for_role(role)
         unkept = llm.model_copy(update={"record": False})
@@ -165,8 +182,8 @@ def _models(lab: Laboratory, run: Run) -> dict[str, ChatModel]:
 
 
 def _world(
-    lab: Laboratory, job: RecipeJob, models: dict[str, ChatModel], library: LabLibrary, now: Now,
-    clock: Callable[[], float],
+    lab: Laboratory, job: RecipeJob, models: Mapping[Role, ChatModel], library: LabLibrary,
+    now: Now, clock: Callable[[], float],
 ) -> LabWorld:  # fmt: skip
     def is_canceled() -> bool:
         with lab.store.reading() as reading:
@@ -177,8 +194,24 @@ def _world(
 
     beat()
     budget = Budget(job.limits.tokens, job.limits.seconds, clock=clock)
-    weigh = ScorerWeigh(lambda: open_answer_scorer(lab.workspace))
+    weigh = ScorerWeigh(lambda: _open_reader(lab, {model.name for model in models.values()}))
     return LiveLab(library.tools, models, budget, weigh, is_canceled, beat)
+
+
+def _open_reader(lab: Laboratory, writers: Collection[str]) -> "Scorer":
+    """Return what reads grounds: never a model that wrote them.
+
+    Where the settings name no other one, the reader of this machine reads, else facts alone.
+    """
+    workspace = lab.workspace
+    settings, chat = workspace.settings, open_verifying_model(workspace)
+    if chat is not None and chat.name in writers:
+        unnamed = settings.llm.model_copy(update={"kind": "none", "roles": {}})
+        chat = open_chat_model(workspace, with_local_reader(unnamed), remember=True)
+        if chat is None or chat.name in writers:
+            facts = settings.verify.model_copy(update={"scorer": "facts"})
+            settings, chat = settings.model_copy(update={"verify": facts}), None
+    return answer_scorer(settings, chat)
 
 
 def _traced(lab: Laboratory, run: Run, job: RecipeJob, world: LabWorld) -> RunOutcome:

@@ -5,15 +5,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rag_assets.lab.recipes.chemistry import chemistry
+from rag_assets.lab.recipes.structure import holds_carboxyl, read_smiles, skeleton
 
-INSTALL = "pip install 'rag-assets[chem]'"
 # On carbon or hydrogen, so that carbonic and carbamic acids are none; a carboxylate counts, since
 # amino acids are drawn as zwitterions.
 _CARBOXYL = "[$([CX3H1]),$([CX3][#6])](=O)[$([OX2H1]),$([OX1-])]"
 _ACID = re.compile(r"\bacids?\b(?P<after>.*)")
 _WORD = re.compile(r"[^\W\d_]+")
-# Of a structure that nothing here can read.
-_UNREAD = "its SMILES cannot be read by RDKit"
 
 Means = Literal["structure", "name"]
 
@@ -38,19 +36,30 @@ def find_carboxyl(name: str, smiles: str | None) -> Carboxyl:
 
     Args:
         name: as it is called, English or Chinese.
-        smiles: its structure; read where RDKit is installed (extra `chem`).
+        smiles: its structure; read by RDKit where that is installed (extra `chem`), else as far
+            as –COOH needs it.
     """
-    if smiles:
-        found = _by_structure(smiles)
-        if found is not None:
-            return found
-    by_name = _by_name(name)
-    if by_name.holds is None and smiles:
-        return Carboxyl(
-            None, None,
-            f"{by_name.why}, and RDKit is not installed here to read its SMILES: {INSTALL}",
-        )  # fmt: skip
-    return by_name
+    return _by_structure(smiles) if smiles else _by_name(name)
+
+
+def disagreement(name: str, smiles: str) -> str | None:
+    """Return what is wrong with a name beside a structure, "" for nothing; None where the name is
+    not one of those whose structure is known.
+
+    Args:
+        smiles: one that can be read.
+    """
+    known = chemistry()
+    plain = " ".join(name.partition("(")[0].split()).casefold()
+    # An amino acid without a mark is the natural one.
+    own = known.same.get(plain, plain).casefold()
+    wanted = known.structures.get(own) or known.structures.get(f"l-{own.removeprefix('d-')}")
+    if wanted is None:
+        by_name = _by_name(name)
+        return f"{by_name.why}, and {smiles} does" if by_name.holds is False else None
+    if skeleton(read_smiles(smiles)) == skeleton(read_smiles(wanted)):
+        return ""
+    return f"{smiles} is another molecule than {name}, which is {wanted}"
 
 
 def has_rdkit() -> bool:
@@ -60,19 +69,24 @@ def has_rdkit() -> bool:
     return find_spec("rdkit") is not None
 
 
-def _by_structure(smiles: str) -> Carboxyl | None:
-    """Return what the structure says; None without RDKit."""
-    if not has_rdkit():
-        return None
-    from rdkit import Chem, RDLogger
+def _by_structure(smiles: str) -> Carboxyl:
+    """Return what the structure says, read by RDKit where it is installed."""
+    if has_rdkit():
+        from rdkit import Chem, RDLogger
 
-    RDLogger.DisableLog("rdApp.*")
-    molecule = Chem.MolFromSmiles(smiles)
-    if molecule is None:
-        return Carboxyl(None, "structure", f"{_UNREAD} ({smiles!r})")
-    holds = molecule.HasSubstructMatch(Chem.MolFromSmarts(_CARBOXYL))
+        RDLogger.DisableLog("rdApp.*")
+        molecule = Chem.MolFromSmiles(smiles)
+        if molecule is None:
+            return Carboxyl(None, "structure", f"RDKit cannot read its SMILES ({smiles!r})")
+        holds, by = molecule.HasSubstructMatch(Chem.MolFromSmarts(_CARBOXYL)), ""
+    else:
+        try:
+            holds = holds_carboxyl(read_smiles(smiles))
+        except ValueError as error:
+            return Carboxyl(None, "structure", f"its SMILES {smiles!r} cannot be read: {error}")
+        by = "; valences were not checked, which takes RDKit"
     said = "holds" if holds else "holds no"
-    return Carboxyl(holds, "structure", f"its structure {said} –COOH ({smiles})")
+    return Carboxyl(holds, "structure", f"its structure {said} –COOH ({smiles}{by})")
 
 
 def _by_name(name: str) -> Carboxyl:
@@ -103,7 +117,7 @@ def _by_acid(name: str, before: list[str], after: list[str]) -> Carboxyl:
     other = next((one for one in known.not_carboxylic if last.endswith(one)), None)
     if other is not None:
         return Carboxyl(False, "name", f"'{name}' is a {other} acid, which holds no –COOH")
-    if last.endswith("ic") or last == "amino" or last in known.carboxylic:
+    if last.endswith(known.acids) or last == "amino" or last in known.carboxylic:
         return Carboxyl(True, "name", f"'{name}' is called a carboxylic or amino acid")
     return Carboxyl(None, None, f"the name '{name}' does not tell which kind of acid it is")
 
@@ -118,6 +132,6 @@ def _by_chinese_name(name: str, plain: str) -> Carboxyl:
     other = next((one for one in known.not_carboxylic if head.endswith(one)), None)
     if other is not None:
         return Carboxyl(False, "name", f"'{name}' is no carboxylic acid")
-    if head.strip():
+    if any(found.end() == len(head) + 1 for found in known.han_acid.finditer(f"{head}酸")):
         return Carboxyl(True, "name", f"'{name}' is called a carboxylic or amino acid")
     return Carboxyl(None, None, f"the name '{name}' does not tell which acid it is")

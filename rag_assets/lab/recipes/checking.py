@@ -9,11 +9,13 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.json_schema import SkipJsonSchema
 
 from rag_assets.lab.experience.words import lab_words
-from rag_assets.lab.recipes.carboxyl import Carboxyl
+from rag_assets.lab.recipes.carboxyl import Carboxyl, disagreement
 from rag_assets.lab.recipes.chemistry import chemistry
 from rag_assets.lab.store import Ground, Modifier, Recipe
+from rag_assets.lab.store.runs import Bearing
 from rag_assets.model import UsageError, shown_value
 from rag_assets.settings import RecipeRule
 
@@ -28,6 +30,8 @@ _SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 _NUMBER = r"\d+(?:\.\d+)?"
 _RATIO = re.compile(rf"({_NUMBER})\s*[:：∶]\s*({_NUMBER})")
 _FORMULA = re.compile(rf"([A-Z][a-z]?)({_NUMBER})?([A-Z][a-z]?)({_NUMBER})?")
+# "rare-earth metals", 稀土金属.
+_KIND = re.compile(r"[\s-]*(?:metals?|elements?|金属|元素)$")
 _NO_GROUND = "No ground was given for it."
 
 Text = Annotated[str, Field(min_length=1, max_length=600)]
@@ -51,6 +55,8 @@ class ProposedGround(BaseModel):
     basis: Literal["evidence", "experience", "reasoning", "default"]
     field: Literal["M1", "M2", "atomic_ratio", "small_molecule_modifier"] | None = None
     citations: list[str] = []
+    # Of what rules collect; a model does not say it.
+    bearing: SkipJsonSchema[Bearing | None] = None
 
 
 class ProposedRecipe(BaseModel):
@@ -91,6 +97,8 @@ def check_recipe(
     modifier = proposed.small_molecule_modifier
     name, smiles = modifier.name.strip(), (modifier.smiles or "").strip() or None
     _require_carboxyl(smiles, judge(name, smiles))
+    if smiles and (wrong := disagreement(name, smiles)):
+        raise UsageError(f"small_molecule_modifier: {wrong}. Give the SMILES of what is meant.")
     values = {
         "M1": first, "M2": second, "atomic_ratio": ratio, "small_molecule_modifier": name,
     }  # fmt: skip
@@ -110,14 +118,18 @@ def show_rules(rules: Sequence[RecipeRule]) -> tuple[str, ...]:
 
 
 def _metal(field: str, given: str) -> str:
-    """Return an element by its symbol; a kind of metal as it was written."""
+    """Return a metal of the periodic table by its symbol; a kind of metal as it was written."""
     known = chemistry()
     name = given.strip()
     symbol = lab_words().elements.get(name.casefold(), name)
-    if symbol in known.other_elements:
-        raise UsageError(f"{field}: {symbol} is no metal.")
     if symbol in known.host:
         raise UsageError(f"{field}: {symbol} is a metal of the host; a dopant is another one.")
+    kind = _KIND.sub("", name.casefold()).replace(" ", "-").rstrip("s")
+    if symbol not in known.metals and kind not in known.kinds:
+        raise UsageError(
+            f"{field}: {shown_value(symbol)} is no metal of the periodic table. Write its symbol, "
+            "for instance Cu."
+        )
     return symbol
 
 
@@ -183,7 +195,7 @@ def _grounds(proposed: Sequence[ProposedGround]) -> list[Ground]:
         found.append(
             Ground(
                 statement=each.statement, basis=each.basis, field=each.field,
-                citations=tuple(dict.fromkeys(each.citations)),
+                citations=tuple(dict.fromkeys(each.citations)), bearing=each.bearing,
             )
         )  # fmt: skip
     told = {each.field for each in found}

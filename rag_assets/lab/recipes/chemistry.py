@@ -17,23 +17,27 @@ class Chemistry:
 
     Args:
         carboxylic: substances that hold –COOH though they are not called acids, in lower case.
+        acids: endings of the word before "acid" of those that hold it under a name of their own.
+        structures: SMILES by name.
         not_carboxylic: words before "acid" (or a part before 酸) of acids without –COOH.
         derived: words after "acid" that say that its –COOH is gone.
         linkers: words before "acid" of those that MOFs are built from and whose form does not tell.
         han_acid: finds a Chinese name of an acid, with locants before it.
         same: the one name by which a molecule is called, by its others.
-        metals: symbols; `other_elements` those that are no metals.
+        metals: symbols; `kinds` groups of them.
         host: metals of the host itself.
     """
 
     carboxylic: frozenset[str]
+    acids: tuple[str, ...]
+    structures: dict[str, str]
     not_carboxylic: tuple[str, ...]
     derived: tuple[str, ...]
     linkers: frozenset[str]
     han_acid: re.Pattern[str]
     same: dict[str, str]
     metals: frozenset[str]
-    other_elements: frozenset[str]
+    kinds: frozenset[str]
     host: frozenset[str]
 
 
@@ -44,13 +48,15 @@ def chemistry() -> Chemistry:
     acids = values["carboxylic"]
     return Chemistry(
         frozenset(acids["names"].casefold().split()),
+        ("oic", "carboxylic", *acids["acids"].split()),
+        {name.casefold(): smiles for name, smiles in acids["structures"].items()},
         tuple(acids["not"].casefold().split()),
         tuple(acids["derived"].casefold().split()),
         frozenset(acids["linkers"].casefold().split()),
         _han_acid(acids["han"].split(), acids["han_not_before"].split()),
         _same(acids["same"]),
         frozenset(values["metals"].split()),
-        frozenset(values["other_elements"].split()),
+        frozenset(values["kinds"].split()),
         frozenset(values["host"].split()),
     )
 

@@ -7,7 +7,7 @@ from rag_assets.lab.store import Ground, Recipe
 from rag_assets.model.markdown import escape_inline
 
 # Raise it when the same recipes are laid out otherwise.
-LAYOUT_VERSION = 2
+LAYOUT_VERSION = 3
 _NAMES = {"M1": "M1", "M2": "M2", "atomic_ratio": "ratio", "small_molecule_modifier": "modifier"}
 _BASES = {
     "evidence": "literature", "experience": "experience", "reasoning": "reasoning, not cited",
@@ -17,6 +17,10 @@ _VERDICTS: dict[str, str] = {
     "supported": "supported", "not_supported": "**not supported with certainty**",
     "not_judged": "not judged",
 }  # fmt: skip
+_BEARINGS: dict[str, str] = {
+    "for": "for, by its words", "against": "**against, by its words**", "names": "names it",
+}  # fmt: skip
+OWN_WORDS = "the model's own words, not checked"
 _QUOTED_CHARACTERS = 240
 
 
@@ -29,17 +33,21 @@ def formula(recipe: Recipe) -> str:
     )
 
 
-def render_recipe(recipe: Recipe, quotes: Mapping[str, "Quoted"]) -> Iterator[str]:
+def render_recipe(
+    recipe: Recipe, quotes: Mapping[str, "Quoted"], *, is_own_words: bool = False
+) -> Iterator[str]:
     """Yield the lines of a recipe.
 
     Args:
         quotes: by citation, what was read there.
+        is_own_words: whether a model says why it has its place.
     """
     modifier = recipe.small_molecule_modifier
     yield f"### {recipe.rank}. {escape_inline(formula(recipe))}"
     yield ""
     if recipe.why_ranked:
-        yield f"Why here: {escape_inline(recipe.why_ranked)}"
+        said = f" ({OWN_WORDS})" if is_own_words else ""
+        yield f"Why here{said}: {escape_inline(recipe.why_ranked)}"
         yield ""
     values = {
         "M1": recipe.M1, "M2": recipe.M2, "atomic_ratio": recipe.atomic_ratio,
@@ -92,8 +100,16 @@ def _grounds(
     for ground in of_field:
         if not ground.stands_apart:
             said = _BASES[ground.basis]
-            if ground.support is not None:
+            if ground.bearing is not None:
+                said = f"{said}; {_BEARINGS[ground.bearing]}"
+            if ground.support is not None and (
+                ground.bearing is None or ground.support.verdict == "not_supported"
+            ):
                 said = f"{said}; {_VERDICTS[ground.support.verdict]}"
+                if ground.support.verdict == "not_supported":
+                    said = f"{said}: {escape_inline(ground.support.reason)}"
+            for other in ground.contradicted_by:
+                said = f"{said}; **contradicted by “{escape_inline(other)}”**"
             yield f"    - {escape_inline(ground.statement)}{_cited(ground, quotes)} *({said})*"
     if of_field and all(ground.stands_apart for ground in of_field):
         yield "    - what was said of it stands below, with the words of its source"

@@ -9,13 +9,17 @@ from rag_assets.lab.store.events import Draft, EntityKind, Event, Rows
 from rag_assets.lab.store.store import Reading, Writing
 from rag_assets.lab.store.tables import runs
 from rag_assets.model import UsageError
+from rag_assets.settings.laboratory import CALLED_RULES
 
 MOST_RECIPES = 3
 
 Text = Annotated[str, Field(min_length=1)]
 Citation = Annotated[str, Field(pattern=r"^(kb|mem):\S+$")]
 Basis = Literal["evidence", "experience", "reasoning", "default"]
-RunKind = Literal["model", "rules", "imported"]
+Bearing = Literal["for", "against", "names"]
+
+Policy = Annotated[Literal["model", "collect"], CALLED_RULES]
+RunKind = Annotated[Literal["model", "collect", "imported"], CALLED_RULES]
 RunState = Literal["queued", "running", "done", "failed", "canceled"]
 Verdict = Literal["supported", "not_supported", "not_judged"]
 
@@ -42,6 +46,7 @@ class Support(_Part):
         citation: of the source whose words decide, or come nearest; None where nobody looked.
         quote: those words, verbatim.
         other_language: whether the ground is written in another language than those words.
+        holding: the sources cited that hold what the ground says, as far as that was found out.
     """
 
     verdict: Verdict
@@ -51,6 +56,7 @@ class Support(_Part):
     citation: Citation | None = None
     quote: str = ""
     other_language: bool = False
+    holding: tuple[Citation, ...] = ()
 
 
 class Ground(_Part):
@@ -63,6 +69,9 @@ class Ground(_Part):
         citations: canonical: `kb:<namespace>__<chunk>`, `mem:<item>`.
         field: the field of the recipe that it is about; None for the whole.
         support: what was found of its citations; None where it has none, or nobody asked.
+        bearing: of a collected sentence, whether its words speak for the candidate or against it,
+            or merely name a part; nobody has read it.
+        contradicted_by: statements of other grounds of the recipe that say the opposite.
     """
 
     statement: Text
@@ -70,6 +79,8 @@ class Ground(_Part):
     citations: tuple[Citation, ...] = ()
     field: str | None = None
     support: Support | None = None
+    bearing: Bearing | None = None
+    contradicted_by: tuple[Text, ...] = ()
 
     @model_validator(mode="after")
     def _is_cited(self) -> "Ground":
@@ -139,6 +150,11 @@ class Run(_Part):
     snapshot: dict[str, JsonValue] = {}
     trace: str | None = None
     reason: str = ""
+
+    @property
+    def is_ranked_by_model(self) -> bool:
+        """Whether places, and reasons for what was left out, are a model's own words."""
+        return self.kind == "model" and self.snapshot.get("ended_by") == "finish"
 
     @model_validator(mode="after")
     def _is_ranked(self) -> "Run":

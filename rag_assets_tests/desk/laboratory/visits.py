@@ -134,7 +134,7 @@ def visit_laboratory(root: Path) -> Iterator[Visit]:
 
 
 def request_form(**more: str) -> dict[str, str]:
-    form = {"text": ASKED, "n": "1", "recipes_per_run": "1", "policy": "rules", "temperature": ""}
+    form = {"text": ASKED, "n": "1", "recipes_per_run": "1", "policy": "collect", "temperature": ""}
     return {**form, **more}
 
 
