@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.editing import find_document
-from rag_assets.knowledge.adding import Added, add_content
+from rag_assets.knowledge.adding import Added, add_content, sidecar_of
 from rag_assets.knowledge.config import (
     KnowledgeConfig,
     SparseEmbeddingConfig,
@@ -16,7 +16,7 @@ from rag_assets.knowledge.config import (
 )
 from rag_assets.knowledge.fetching import Earlier, is_web_address
 from rag_assets.knowledge.source import KnowledgeSource
-from rag_assets.knowledge.stores import open_namespace, prepare_namespace
+from rag_assets.knowledge.stores import declare_namespace, open_namespace, planned_namespace
 from rag_assets.model import (
     ParseFailure,
     PublicationError,
@@ -117,17 +117,20 @@ def ingest_many_sync(
         ConfigurationError: the namespace is built otherwise than the configuration says.
         PublicationError: the run failed; what was published before is still there.
     """
-    space = prepare_namespace(
-        namespace, with_sparse_embedder(config or KnowledgeConfig(), sparse_embedder)
-    )
+    chosen = with_sparse_embedder(config or KnowledgeConfig(), sparse_embedder)
+    space = planned_namespace(namespace, chosen)
     retired = _retired(space, retire, _RETIRED)
     added: list[tuple[KnowledgeSource, Added]] = []
     failed: list[tuple[KnowledgeSource, RagError]] = []
+    is_declared = False
     for source in sources:
         try:
             fetched = source.fetch(space.settings, _earlier(space, source))
-            uri = hide_credentials(str(source.source_uri))
-            held = add_content(space, fetched.data, fetched.name, uri, source.describe(fetched))
+            uri, metadata = hide_credentials(str(source.source_uri)), source.describe(fetched)
+            sidecar_of(uri, metadata)  # what is wrong with it is said before anything is written
+            if not is_declared:
+                space, is_declared = declare_namespace(space, chosen), True
+            held = add_content(space, fetched.data, fetched.name, uri, metadata)
         except (UsageError, ServiceError) as error:
             failed.append((source, error))
         else:

@@ -1,7 +1,12 @@
 """Run the definitions on the workspace's instance, from a command or from Python."""
 
 from rag_assets.running.examining import Finding, examine
-from rag_assets.running.instance import load_definitions, open_instance, prepare_environment
+from rag_assets.running.instance import (
+    load_definitions,
+    open_instance,
+    own_environment,
+    prepare_environment,
+)
 from rag_assets.running.materialize import (
     STAGES,
     CheckOutcome,
@@ -28,6 +33,7 @@ __all__ = [
     "materialize_partition",
     "materialize_stages",
     "open_instance",
+    "own_environment",
     "prepare_environment",
     "prune_runs",
     "record_audit",

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -180,7 +179,7 @@ def _make_folder(folder: Path) -> None:
 
 def _copy(source: Path, target: Path) -> None:
     with explained_errors(target):
-        shutil.copyfile(source, target)
+        write_text(target, source.read_text(encoding="utf-8"))
 
 
 def _project_json(workspace: Workspace) -> str:
