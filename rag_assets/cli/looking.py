@@ -89,14 +89,15 @@ def parsers(as_json: bool) -> None:
 
 @click.command(
     help="Say what is built, what is stale and what failed, in raw/ and, without --namespace, of "
-    "the audits of drafts/; each with the command that mends it. Exit code 1 when stale."
+    "the audits of drafts/; each with the command that mends it. Exit code 1 when something "
+    "is stale, or a file cannot be searched that nobody has archived."
 )
 @namespace_option
 @json_option
 def status(names: tuple[str, ...], as_json: bool) -> None:
     """Print the state of each namespace, then the drafts whose audits are out of date."""
     from rag_assets.embedding import model_fingerprints
-    from rag_assets.publishing import describe_namespace
+    from rag_assets.publishing import describe_namespace, lacks_documents
 
     described = [
         describe_namespace(namespace, model_fingerprints(namespace.settings.embed))
@@ -116,7 +117,8 @@ def status(names: tuple[str, ...], as_json: bool) -> None:
         if not has_trouble():  # else the settings cannot be compared
             _print_policy()
     is_stale = any(state["stale"] for state in (*described, *drafts))
-    click.get_current_context().exit(FAILED if is_stale else DONE)
+    has_failed = is_stale or any(map(lacks_documents, described))
+    click.get_current_context().exit(FAILED if has_failed else DONE)
 
 
 def _describe_drafts() -> list[dict[str, Any]]:

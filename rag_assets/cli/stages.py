@@ -73,6 +73,7 @@ def run_stages(
     Args:
         leaves: readable folders that the command leaves; others that are there are kept up to date.
     """
+    from rag_assets.publishing import lacks_documents
     from rag_assets.running import materialize_stages
 
     tags = {tag: "true" for tag, given in ((_REHASH_TAG, rehash), (_RETRY_TAG, retry)) if given}
@@ -86,6 +87,8 @@ def run_stages(
             for warning in settled["amiss"]:
                 click.echo(f"warning: {warning}", err=True)
             report[namespace.name] = _nothing_to_do(namespace, settled)
+            if lacks_documents(settled):
+                code = FAILED
             continue
         with shown_progress() as progress:
             outcome = materialize_stages(
@@ -93,7 +96,7 @@ def run_stages(
             )
         summary = _summarise(namespace.name, stages, outcome.metadata)
         folders, problems = (
-            _leave_folders(namespace, stages, leaves) if outcome.is_success else ([], [])
+            _leave_folders(namespace, stages, leaves) if outcome.is_published else ([], [])
         )
         report[namespace.name] = {
             "success": outcome.is_success,
@@ -155,6 +158,8 @@ def _describe_settled(namespace: Namespace) -> dict[str, Any] | None:
 
 def _nothing_to_do(namespace: Namespace, state: dict[str, Any]) -> dict[str, Any]:
     """Return the report of an ingest that found nothing to do: every stage computed nothing."""
+    from rag_assets.publishing import lacks_documents
+
     counts = state["counts"]
     stages: dict[str, dict[str, Any]] = {
         stage: {"documents": counts["documents"], "computed": 0}
@@ -162,7 +167,7 @@ def _nothing_to_do(namespace: Namespace, state: dict[str, Any]) -> dict[str, Any
     }
     stages["search_index"] = {"publication": state["publication"], **counts}
     return {
-        "success": True, "run_id": None, "stages": stages, "errors": [],
+        "success": not lacks_documents(state), "run_id": None, "stages": stages, "errors": [],
         "warnings": list(state["amiss"]), "checks": [],
     }  # fmt: skip
 

@@ -143,6 +143,6 @@ def _build(job: Job, namespace: Namespace) -> str:
             job.tell(f"{what}: {done}/{total}" if total else what)
 
     outcome = ingest_changes(namespace, on_progress=report)
-    if not outcome.is_success:
+    if not outcome.is_published:
         raise PublicationError("; ".join(outcome.errors))
     return f"/library/{namespace.name}"

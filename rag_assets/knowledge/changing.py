@@ -1,8 +1,10 @@
 """Sources that come and go together: any number of them, one run, one publication."""
 
 import asyncio
+import functools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +41,8 @@ from rag_assets.workspace import (
 if TYPE_CHECKING:
     from rag_assets.running import RunOutcome
 
+# Changes that wait for one run; those beyond wait for a thread.
+_changes = ThreadPoolExecutor(max_workers=64, thread_name_prefix="rag-change")
 _RETIRED = "retired from Python"
 _TAKEN_IN = "ingested again from Python"
 
@@ -76,6 +80,21 @@ class LibraryChange:
     retired: tuple[str, ...]
     run: "RunOutcome | None" = field(repr=False)
 
+    def only(self) -> IngestOutcome:
+        """Return the outcome of the one source that was ingested; raise why it failed."""
+        for _, error in self.failed:
+            raise error
+        return self.ingested[0]
+
+
+async def in_thread(change: Callable[..., LibraryChange], *args: Any, **more: Any) -> LibraryChange:
+    """Return what a function makes of a library; other work of the event loop goes on meanwhile.
+
+    Not in a thread of the loop's own: these are few, and a change waits long for its turn.
+    """
+    call = functools.partial(change, *args, **more)
+    return await asyncio.get_running_loop().run_in_executor(_changes, call)
+
 
 async def ingest_many(
     sources: Sequence[KnowledgeSource],
@@ -86,7 +105,7 @@ async def ingest_many(
     retire: Sequence[KnowledgeSource | str | Path] = (),
 ) -> LibraryChange:
     """Do what `ingest_many_sync` does, in a thread."""
-    return await asyncio.to_thread(
+    return await in_thread(
         ingest_many_sync,
         sources,
         namespace=namespace,
@@ -158,9 +177,7 @@ async def retire(
     reason: str = _RETIRED,
 ) -> LibraryChange:
     """Do what `retire_sync` does, in a thread."""
-    return await asyncio.to_thread(
-        retire_sync, *sources, namespace=namespace, config=config, reason=reason
-    )
+    return await in_thread(retire_sync, *sources, namespace=namespace, config=config, reason=reason)
 
 
 def retire_sync(
@@ -256,7 +273,7 @@ def _run(namespace: Namespace, what: str) -> "RunOutcome":
     from rag_assets.running import ingest_changes
 
     run = ingest_changes(namespace)
-    if not run.is_success:
+    if not run.is_published:
         said = list(run.errors) or [
             f"check {check.name}: {check.description}" for check in run.checks if not check.passed
         ]

@@ -1,6 +1,5 @@
 """One source: previewed without a trace, or taken into a namespace (spec 001)."""
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -89,9 +88,12 @@ class KnowledgeSource:
         sparse_embedder: SparseEmbeddingConfig | Mapping[str, Any] | None = None,
     ) -> "IngestOutcome":
         """Do what `ingest_sync` does, in a thread."""
-        return await asyncio.to_thread(
-            self.ingest_sync, namespace=namespace, config=config, sparse_embedder=sparse_embedder
+        from rag_assets.knowledge.changing import ingest_many
+
+        change = await ingest_many(
+            [self], namespace=namespace, config=config, sparse_embedder=sparse_embedder
         )
+        return change.only()
 
     def ingest_sync(
         self,
@@ -121,9 +123,7 @@ class KnowledgeSource:
         change = ingest_many_sync(
             [self], namespace=namespace, config=config, sparse_embedder=sparse_embedder
         )
-        for _, error in change.failed:
-            raise error
-        return change.ingested[0]
+        return change.only()
 
     def fetch(self, settings: Settings, earlier: Earlier | None = None) -> Fetched:
         """Return the bytes with a name for their file.

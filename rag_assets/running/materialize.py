@@ -52,6 +52,8 @@ class RunOutcome:
 
     Args:
         is_success: the run succeeded and no check of severity ERROR failed.
+        is_published: nothing kept what the run made from its place: no step failed, and no check
+            that stops the others.
         errors: sentences of the steps that failed.
         metadata: asset → plain metadata of its last materialization in the run; for a
             partitioned asset partition → metadata.
@@ -62,6 +64,7 @@ class RunOutcome:
     errors: tuple[str, ...]
     checks: tuple[CheckOutcome, ...] = field(repr=False)
     metadata: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
+    is_published: bool = True
 
 
 def materialize_stages(
@@ -234,6 +237,7 @@ def _read_outcome(instance: "dg.DagsterInstance", run: "dg.DagsterRun") -> RunOu
         tuple(dict.fromkeys(errors)),
         tuple(sorted(checks, key=lambda check: (check.asset, check.name))),
         metadata,
+        run.is_success,
     )
 
 

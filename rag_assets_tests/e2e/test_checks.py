@@ -4,6 +4,7 @@ import json
 import shutil
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,16 @@ import time_machine
 from click.testing import Result
 
 from rag_assets.checks.namespace import judge_freshness
-from rag_assets.chunking.rows import chunks_schema
+from rag_assets.chunking import uncovered_parents
+from rag_assets.chunking.rows import chunks_schema, parents_schema
+from rag_assets.embedding import model_fingerprints
 from rag_assets.embedding.words import WordTokenizer
 from rag_assets.evidence import ask, mark_retired
 from rag_assets.evidence.retirement import packs_without_publication
+from rag_assets.publishing import index_differences, uncitable_evidence
 from rag_assets.publishing.catalogue import catalogue_name
 from rag_assets.storage import current_folder, read_entries, read_rows, write_record
-from rag_assets.workspace import Namespace
+from rag_assets.workspace import Namespace, require_inventory, take_inventory
 from rag_assets_tests.e2e.workspaces import (
     NOTES,
     SETTINGS,
@@ -148,6 +152,36 @@ def test_a_publication_that_is_not_what_it_says_fails_the_command(
     assert failed == {check}
     assert words in found[check]["description"]
     assert found[check]["severity"] == "ERROR"
+
+
+def test_what_another_run_has_changed_since_is_no_fault_of_a_publication(
+    namespace: Namespace,
+) -> None:
+    models = model_fingerprints(namespace.settings.embed)
+    # Another run has taken the inventory: a new file, and one that may not be cited any more.
+    write_raw(namespace.workspace, "evidence/ponds.md", "# Ponds\n\nA pond cools the air.\n")
+    write_raw(namespace.workspace, "evidence/roofs.md.meta.yaml", "citable: false\n")
+    take_inventory(namespace, notify=lambda _: None)
+    assert [*index_differences(namespace, models)] == []
+    assert [*uncitable_evidence(namespace)] == []
+    change_catalogue(namespace, "UPDATE documents SET chunks = 99")
+    assert "chunk counts" in " ".join(index_differences(namespace, models))
+
+
+def test_parents_that_another_run_has_made_anew_are_that_runs_to_judge(
+    namespace: Namespace,
+) -> None:
+    change_chunks(namespace, cut_short)
+    inventory = require_inventory(namespace)
+    assert [*uncovered_parents(namespace, inventory)]
+    record = min((namespace.records / "chunks").glob("*.parquet"))
+    path = namespace.record("parents", record.stem)
+    entries = {
+        content: replace(entry, digest="another") for content, entry in read_entries(path).items()
+    }
+    rows = read_rows(path, parents_schema(), list(entries))
+    write_record(path, parents_schema(), entries, [rows])
+    assert [*uncovered_parents(namespace, inventory)] == []
 
 
 def test_trouble_with_single_files_warns_and_publishes_the_rest(
