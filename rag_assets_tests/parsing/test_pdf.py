@@ -192,7 +192,9 @@ def test_blank_pages_are_no_document() -> None:
 
 def test_a_file_that_is_cut_off_before_its_text_is_damaged() -> None:
     # Its pages come first, and then what is on them.
-    whole = make_pdf([[(70, 40, f"Page {number}: green roofs are cooler", 10)] for number in (1, 2)])
+    whole = make_pdf(
+        [[(70, 40, f"Page {number}: green roofs are cooler", 10)] for number in (1, 2)]
+    )
     failure = reason_of(whole[: whole.index(b"stream")])
     assert failure.reason_code == "damaged_file"
     assert "cut off" in failure.message
