@@ -9,7 +9,7 @@ from rag_assets.cli.failing import DONE, FAILED
 from rag_assets.cli.options import (
     json_option,
     namespace_option,
-    open_namespaces,
+    open_with_models,
     open_workspace,
     print_json,
 )
@@ -34,7 +34,6 @@ from rag_assets.model import StorageError, count_of
 @json_option
 def gc(names: tuple[str, ...], days: float, as_json: bool) -> None:
     """Collect garbage in each namespace, then in the run history."""
-    from rag_assets.embedding import model_fingerprints
     from rag_assets.evidence import mark_retired
     from rag_assets.publishing import collect_garbage
     from rag_assets.running import prune_runs
@@ -42,11 +41,11 @@ def gc(names: tuple[str, ...], days: float, as_json: bool) -> None:
     workspace = open_workspace()
     report, runs = {}, 0
     refused: list[str] = []
-    for namespace in open_namespaces(names):
+    for namespace, models in open_with_models(names):
         try:
             found = collect_garbage(
                 namespace,
-                model_fingerprints(namespace.settings.embed),
+                models,
                 lambda s: click.echo(s, err=True),
             )
             mark_retired(workspace, namespace.name, found.publications)

@@ -9,7 +9,7 @@ from rag_assets.cli.failing import DONE, FAILED
 from rag_assets.cli.options import (
     json_option,
     namespace_option,
-    open_namespaces,
+    open_with_models,
     print_json,
     say,
 )
@@ -73,15 +73,15 @@ def run_stages(
     Args:
         leaves: readable folders that the command leaves; others that are there are kept up to date.
     """
-    from rag_assets.publishing import lacks_documents
+    from rag_assets.publishing import describe_settled, lacks_documents
     from rag_assets.running import materialize_stages
 
     tags = {tag: "true" for tag, given in ((_REHASH_TAG, rehash), (_RETRY_TAG, retry)) if given}
     code = DONE
     report: dict[str, Any] = {}
-    for namespace in open_namespaces(names):
+    for namespace, models in open_with_models(names):
         is_asked = stages == _ALL and not tags
-        settled = _describe_settled(namespace) if is_asked else None
+        settled = describe_settled(namespace, models) if is_asked else None
         if settled is not None:
             say(f"{namespace.name}: nothing has changed; nothing to do", quiet=as_json)
             for warning in settled["amiss"]:
@@ -147,13 +147,6 @@ def _leave_folders(
 
     folders, problems = refresh_readable(namespace, made)
     return [str(folder) for folder in folders], problems
-
-
-def _describe_settled(namespace: Namespace) -> dict[str, Any] | None:
-    from rag_assets.embedding import model_fingerprints
-    from rag_assets.publishing import describe_settled
-
-    return describe_settled(namespace, model_fingerprints(namespace.settings.embed))
 
 
 def _nothing_to_do(namespace: Namespace, state: dict[str, Any]) -> dict[str, Any]:

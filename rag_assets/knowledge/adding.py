@@ -65,7 +65,10 @@ def sidecar_of(uri: str, metadata: Mapping[str, Any]) -> str:
     more = {key: value for key, value in metadata.items() if key not in known}
     values = {"source_uri": uri, **fields}
     if more:
-        values["metadata"] = {**more, **fields.get("metadata", {})}
+        own = fields.get("metadata", {})
+        if not isinstance(own, Mapping):
+            raise UsageError(f"metadata: 'metadata': must be a mapping, got {own!r}.")
+        values["metadata"] = {**more, **own}
     plain = {key: list(v) if isinstance(v, tuple) else v for key, v in values.items()}
     # The password of a protected file is needed again, what is secret in an address is not.
     plain |= {key: hide_in(plain[key]) for key in plain.keys() - {"password"}}

@@ -14,6 +14,7 @@ from rag_assets.knowledge.adding import Added, add_content, sidecar_of
 from rag_assets.knowledge.config import (
     KnowledgeConfig,
     SparseEmbeddingConfig,
+    part_of,
     with_sparse_embedder,
 )
 from rag_assets.knowledge.fetching import Earlier, is_web_address
@@ -100,7 +101,7 @@ async def ingest_many(
     sources: Sequence[KnowledgeSource],
     *,
     namespace: str,
-    config: KnowledgeConfig | None = None,
+    config: KnowledgeConfig | Mapping[str, Any] | None = None,
     sparse_embedder: SparseEmbeddingConfig | Mapping[str, Any] | None = None,
     retire: Sequence[KnowledgeSource | str | Path] = (),
 ) -> LibraryChange:
@@ -119,7 +120,7 @@ def ingest_many_sync(
     sources: Sequence[KnowledgeSource],
     *,
     namespace: str,
-    config: KnowledgeConfig | None = None,
+    config: KnowledgeConfig | Mapping[str, Any] | None = None,
     sparse_embedder: SparseEmbeddingConfig | Mapping[str, Any] | None = None,
     retire: Sequence[KnowledgeSource | str | Path] = (),
 ) -> LibraryChange:
@@ -136,7 +137,9 @@ def ingest_many_sync(
         ConfigurationError: the namespace is built otherwise than the configuration says.
         PublicationError: the run failed; what was published before is still there.
     """
-    chosen = with_sparse_embedder(config or KnowledgeConfig(), sparse_embedder)
+    _require_sources(sources, "sources", KnowledgeSource)
+    _require_sources(retire, "retire", KnowledgeSource, str, Path)
+    chosen = with_sparse_embedder(part_of(KnowledgeConfig, config, "config"), sparse_embedder)
     space = planned_namespace(namespace, chosen)
     retired = _retired(space, retire, _RETIRED)
     added: list[tuple[KnowledgeSource, Added]] = []
@@ -173,7 +176,7 @@ def ingest_many_sync(
 async def retire(
     *sources: KnowledgeSource | str | Path,
     namespace: str,
-    config: KnowledgeConfig | None = None,
+    config: KnowledgeConfig | Mapping[str, Any] | None = None,
     reason: str = _RETIRED,
 ) -> LibraryChange:
     """Do what `retire_sync` does, in a thread."""
@@ -183,7 +186,7 @@ async def retire(
 def retire_sync(
     *sources: KnowledgeSource | str | Path,
     namespace: str,
-    config: KnowledgeConfig | None = None,
+    config: KnowledgeConfig | Mapping[str, Any] | None = None,
     reason: str = _RETIRED,
 ) -> LibraryChange:
     """Take documents out of a namespace, with one run: no search finds them from then on.
@@ -200,10 +203,21 @@ def retire_sync(
         UsageError: one is not in the library; nothing was changed.
         PublicationError: the run failed; what was published before is still there.
     """
-    space = open_namespace(namespace, config or KnowledgeConfig())
+    space = open_namespace(namespace, part_of(KnowledgeConfig, config, "config"))
     retired = _retired(space, sources, reason)
     run = _run(space, ", ".join(retired)) if retired else None
     return LibraryChange((), (), retired, run)
+
+
+def _require_sources(given: Sequence[object], name: str, *kinds: type) -> None:
+    """Refuse a single text, which is a sequence of its letters, and what is no source."""
+    wrong = given if isinstance(given, str) else next(
+        (one for one in given if not isinstance(one, kinds)), None
+    )  # fmt: skip
+    if wrong is not None:
+        raise UsageError(
+            f"'{name}' is a list of {' or '.join(kind.__name__ for kind in kinds)}, got {wrong!r}."
+        )
 
 
 def _retired(

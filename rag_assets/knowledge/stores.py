@@ -9,13 +9,15 @@ import yaml
 from rag_assets.embedding import embedding_models
 from rag_assets.knowledge.adding import add_file
 from rag_assets.knowledge.config import BaseConfig, KnowledgeConfig, refuse_other_build
-from rag_assets.model import ConfigurationError, UsageError, WorkspaceError
+from rag_assets.model import ConfigurationError, UsageError, WorkspaceError, require_text
 from rag_assets.workspace import WORKSPACE_MARKER as MARKER
 from rag_assets.workspace import (
     Namespace,
     Workspace,
+    check_namespace_name,
     create_workspace,
     list_templates,
+    make_folder,
     shipped_settings,
 )
 
@@ -28,9 +30,8 @@ def open_namespace(name: str, config: KnowledgeConfig) -> Namespace:
         UsageError: no such namespace.
         ConfigurationError: the configuration would build it otherwise.
     """
-    place = config.place
-    workspace = Workspace.find(place)
-    namespace = workspace.namespace(name)
+    workspace = Workspace.find(config.place)
+    namespace = workspace.namespace(require_text(name, "'namespace'"))
     refuse_other_build(namespace, config)
     return namespace
 
@@ -47,6 +48,7 @@ def planned_namespace(name: str, config: KnowledgeConfig) -> Namespace:
             build an existing namespace otherwise.
         ServiceError: the service of a model does not answer.
     """
+    require_text(name, "'namespace'")
     place = config.place
     if place is not None and not _is_workspace(place):
         workspace = Workspace(place.expanduser().absolute())
@@ -60,18 +62,27 @@ def planned_namespace(name: str, config: KnowledgeConfig) -> Namespace:
             ) from error
         if name in workspace.namespace_names:
             return open_namespace(name, config)
+    check_namespace_name(name, workspace.namespace_file(name))
     written = _declaration(workspace.root, name, config).encode()
-    namespace = workspace.declared_namespace(name, written)
     base = config.base_config
     try:
+        namespace = workspace.declared_namespace(name, written)
         with _own_environment(workspace):
             for model in embedding_models(namespace.settings.embed):
                 if base.sparse_embedding if model.settings.is_sparse else base.embedding:
                     list(model.passage_encoder().encode_passages(["roof"]))
     except ConfigurationError as error:
-        told = str(error).removeprefix("embed.models: ")
-        raise ConfigurationError(f"base_config of namespace '{name}': {told}") from error
+        raise ConfigurationError(
+            f"configuration of namespace '{name}': "
+            f"{_as_given(str(error), workspace.namespace_file(name))}"
+        ) from error
     return namespace
+
+
+def _as_given(told: str, file: Path) -> str:
+    """Return an error on a file that is not written, with the keys of the configuration."""
+    told = told.removeprefix(f"{file}: ").replace("'chunk", "'chunk_config")
+    return told.replace("embed.models", "base_config.embedding")
 
 
 def declare_namespace(planned: Namespace, config: KnowledgeConfig) -> Namespace:
@@ -82,9 +93,9 @@ def declare_namespace(planned: Namespace, config: KnowledgeConfig) -> Namespace:
     """
     root, name = planned.workspace.root, planned.name
     if name not in planned.workspace.namespace_names:
-        planned.roots[0].mkdir(parents=True, exist_ok=True)
         path = planned.workspace.namespace_file(name)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        for folder in (planned.roots[0], path.parent):
+            make_folder(folder)
         with suppress(UsageError):  # another was first: what it wrote is compared below
             add_file(path, _declaration(root, name, config).encode())
         _forget_definitions()

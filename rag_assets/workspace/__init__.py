@@ -16,6 +16,7 @@ from rag_assets.workspace.creating import (
     add_namespace,
     create_workspace,
     list_templates,
+    make_folder,
     overlapping_folders,
     shipped_file,
 )
@@ -133,6 +134,7 @@ __all__ = [
     "list_templates",
     "lock_inventory",
     "look_at_raw",
+    "make_folder",
     "name_changes",
     "newest_expired",
     "overlapping_folders",

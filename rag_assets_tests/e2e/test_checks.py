@@ -184,16 +184,16 @@ def test_parents_that_another_run_has_made_anew_are_that_runs_to_judge(
     assert [*uncovered_parents(namespace, inventory)] == []
 
 
-def test_trouble_with_single_files_warns_and_publishes_the_rest(
+def test_trouble_with_single_files_fails_the_command_and_publishes_the_rest(
     namespace: Namespace, rag: Rag
 ) -> None:
     write_raw(namespace.workspace, "evidence/empty.md", "")
     write_raw(namespace.workspace, "instruction/copy.md", NOTES["evidence/roofs.md"])
     ran = rag("--workspace", namespace.workspace.root, "ingest", "--json")
-    assert ran.exit_code == 0, ran.output
+    assert ran.exit_code == 1, ran.output
     found = checks_of(ran)
     failed = {name: each["severity"] for name, each in found.items() if not each["passed"]}
-    assert failed == {"no_documents_failed": "WARN", "no_citability_conflicts": "WARN"}
+    assert failed == {"no_documents_failed": "ERROR", "no_citability_conflicts": "WARN"}
     assert "empty.md: failed: empty_file" in found["no_documents_failed"]["description"]
     conflict = found["no_citability_conflicts"]["description"]
     assert "raw/evidence/roofs.md" in conflict
@@ -202,6 +202,37 @@ def test_trouble_with_single_files_warns_and_publishes_the_rest(
                 "SELECT citable FROM documents WHERE doc_uid = 'roofs'", "--json")  # fmt: skip
     assert json.loads(shown.stdout) == [{"citable": False}]
     whole_publication(namespace)
+
+
+def test_a_failed_document_fails_status_and_ingest_until_a_person_archives_it(
+    namespace: Namespace, rag: Rag
+) -> None:
+    write_raw(namespace.workspace, "evidence/empty.md", "")
+    build(namespace)
+    at = ("--workspace", namespace.workspace.root)
+    status = rag(*at, "status")
+    assert status.exit_code == 1
+    assert "1 document could not be read" in status.stdout
+    assert "archived=true" in status.stdout
+    # There is nothing to build, and no run.
+    assert rag(*at, "ingest").exit_code == 1
+    assert rag(*at, "meta", "set", "empty", "archived=true", "--reason", "lost").exit_code == 0
+    build(open_namespace(namespace.workspace.root))
+    assert rag(*at, "status").exit_code == 0
+    assert rag(*at, "ingest").exit_code == 0
+
+
+def test_a_file_that_is_a_copy_of_another_now_is_not_missing(
+    namespace: Namespace, rag: Rag
+) -> None:
+    write_raw(namespace.workspace, "evidence/streets.md", NOTES["evidence/roofs.md"])
+    at = ("--workspace", namespace.workspace.root)
+    told = "raw/evidence/streets.md, `streets`, is now a copy of `roofs`"
+    assert told in rag(*at, "status").stdout
+    build(namespace)
+    line = " ".join(rag(*at, "documents", "--status", "removed").stdout.split())
+    assert "has held the same bytes as `roofs` since" in line
+    assert "missing" not in line
 
 
 def test_what_changed_since_the_publication_is_told_with_when_it_was_looked_at(

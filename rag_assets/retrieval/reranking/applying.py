@@ -1,5 +1,6 @@
 """The reranking step of a search."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -42,7 +43,7 @@ def rerank(
     score, `normalize` the mean of its normalised score and the normalised fused score, with
     `params: {weight: …}` as the share of the first (0.5 where it is not said). A question that
     the model cannot read, in none of its wordings, is not reranked, and a passage that it cannot
-    read keeps its place: both are warned of. Mode `weighted`: see `weigh_fields`.
+    read keeps its place or, with `rerank.score_threshold`, is dropped: both are warned of. Mode `weighted`: see `weigh_fields`.
 
     Hits behind the first `top_n` follow in their order, with the last judged score at most. With
     `rerank.score_threshold` hits whose own rerank score is below it are dropped, and so are those
@@ -77,15 +78,21 @@ def rerank(
             return Reranked(kept, (warning,))
         judged, unread = _judge(head, text, reranker, settings)
         if unread:
-            sentence = (
-                f"the reranker {reranker.name} cannot read {unread} of {len(head)} candidates, "
-                "which keep their places"
+            fate = (
+                "keep their places"
+                if chosen.score_threshold is None
+                else "are left out, as rerank.score_threshold says"
             )
-            warnings = (sentence,)
+            sentence = (
+                f"the reranker {reranker.name} cannot read {unread} of {len(head)} candidates"
+            )
+            warnings = (f"{sentence}, which {fate}",)
     if chosen.score_threshold is not None:
         least = chosen.score_threshold
         return Reranked(
-            tuple(hit for hit in judged if hit.explanation["rerank"].get("score", least) >= least),
+            tuple(
+                hit for hit in judged if hit.explanation["rerank"].get("score", -math.inf) >= least
+            ),
             warnings,
         )
     lowest = judged[-1].score
