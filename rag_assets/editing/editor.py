@@ -200,9 +200,8 @@ class DraftEditor:
         parent = self._made.cut.parents[labels.index(parent_label)]
         opening = (parent.first, min(parent.last, parent.first + _OPENING))
         place = self._made.cut.print.place(*opening)
-        return self._do(
-            "reparent", piece, reason, parent=ParentTarget(parent_label, parent.hash, place)
-        )
+        target = ParentTarget(parent_label, parent.hash, place)
+        return self._do("reparent", piece, reason, parent=target)
 
     def enable(self, chunk: int | str, reason: str = "") -> ChunkDraft:
         """Let searches find a chunk again."""
