@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, TypeVar  # Any: values before pydantic checks them
 
 from pydantic import (
@@ -29,6 +30,7 @@ from rag_assets.settings import (
 from rag_assets.workspace import Namespace
 
 _Settings = TypeVar("_Settings", bound=BaseModel)
+_NOTHING_SET: Mapping[str, Any] = MappingProxyType({})
 _PROVIDERS = {"openai": "openai_compatible"}
 
 
@@ -268,6 +270,22 @@ class KnowledgeConfig(Part):
     base_config: BaseConfig = BaseConfig()
     chunk_config: ChunkConfig = ChunkConfig()
     retrieve_config: RetrieveConfig = RetrieveConfig()
+
+    # Written out for type checkers, which would take the parts for objects alone.
+    def __init__(
+        self,
+        *,
+        base_config: BaseConfig | Mapping[str, Any] = _NOTHING_SET,
+        chunk_config: ChunkConfig | Mapping[str, Any] = _NOTHING_SET,
+        retrieve_config: RetrieveConfig | Mapping[str, Any] = _NOTHING_SET,
+        **unknown: Any,
+    ) -> None:
+        super().__init__(
+            base_config=base_config,
+            chunk_config=chunk_config,
+            retrieve_config=retrieve_config,
+            **unknown,
+        )
 
     @property
     def place(self) -> Path | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from rag_assets.knowledge.config import (
     KnowledgeConfig,
@@ -18,7 +18,7 @@ from rag_assets.knowledge.config import (
 )
 from rag_assets.knowledge.passages import KnowledgeChunk, describe_chunk
 from rag_assets.knowledge.stores import open_namespace
-from rag_assets.model import require_text
+from rag_assets.model import UsageError, require_text
 from rag_assets.settings import InjectSettings
 from rag_assets.workspace import Namespace
 
@@ -42,6 +42,12 @@ class KnowledgeScope(Part):
     tags: Sequence[str] | None = None
     years: Annotated[tuple[int | None, int | None] | None, Field(strict=False)] = None
     citable_only: bool = False
+
+    @model_validator(mode="after")
+    def _are_texts(self) -> Self:
+        for text in (*(self.namespaces or ()), *(self.document_ids or ()), *(self.tags or ())):
+            require_text(text, f"{text!a} of the scope")
+        return self
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -153,6 +159,8 @@ class KnowledgeRetriever:
             PublicationError: a namespace has no publication.
         """
         require_text(query, "the question")
+        if as_of is not None and not isinstance(as_of, date):
+            raise UsageError(f"'as_of' must be a date, got {as_of!r}.")
         wanted = part_of(KnowledgeScope, scope, "scope")
         # By the same rules: what narrows it further is a part of a scope.
         also = KnowledgeScope(document_ids=document_ids).document_ids
@@ -235,6 +243,8 @@ class KnowledgeRetriever:
 def _filters(scope: KnowledgeScope, conditions: Sequence[str]) -> "SearchFilters":
     from rag_assets.retrieval import SearchFilters
 
+    if isinstance(conditions, str) or not isinstance(conditions, Sequence):
+        raise UsageError(f"'filters' must be a list such as ['year>=2020'], got {conditions!r}.")
     tags = tuple(scope.tags) if scope.tags is not None else None
     filters = SearchFilters(citable_only=scope.citable_only, tags=tags, years=scope.years)
     for condition in conditions:

@@ -43,7 +43,7 @@ def rerank(
     score, `normalize` the mean of its normalised score and the normalised fused score, with
     `params: {weight: …}` as the share of the first (0.5 where it is not said). A question that
     the model cannot read, in none of its wordings, is not reranked, and a passage that it cannot
-    read keeps its place or, with `rerank.score_threshold`, is dropped: both are warned of. Mode `weighted`: see `weigh_fields`.
+    read keeps its place: both are warned of. Mode `weighted`: see `weigh_fields`.
 
     Hits behind the first `top_n` follow in their order, with the last judged score at most. With
     `rerank.score_threshold` hits whose own rerank score is below it are dropped, and so are those
