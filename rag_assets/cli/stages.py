@@ -10,6 +10,7 @@ from rag_assets.cli.options import (
     json_option,
     namespace_option,
     open_with_models,
+    open_workspace,
     print_json,
     say,
 )
@@ -74,10 +75,10 @@ def run_stages(
         leaves: readable folders that the command leaves; others that are there are kept up to date.
     """
     from rag_assets.publishing import describe_settled, lacks_documents
-    from rag_assets.running import materialize_stages
+    from rag_assets.running import materialize_stages, register_saved_questions
 
     tags = {tag: "true" for tag, given in ((_REHASH_TAG, rehash), (_RETRY_TAG, retry)) if given}
-    code = DONE
+    code, has_run = DONE, False
     report: dict[str, Any] = {}
     for namespace, models in open_with_models(names):
         is_asked = stages == _ALL and not tags
@@ -90,6 +91,7 @@ def run_stages(
             if lacks_documents(settled):
                 code = FAILED
             continue
+        has_run = True
         with shown_progress() as progress:
             outcome = materialize_stages(
                 namespace, stages, tags=tags, on_progress=progress, will_parse=is_asked
@@ -120,6 +122,9 @@ def run_stages(
         _print_amiss(outcome, report[namespace.name]["warnings"])
         if not outcome.is_success:
             code = FAILED
+    workspace = open_workspace()
+    if not has_run and any(workspace.queries.glob("*")):
+        register_saved_questions(workspace)  # as a run does
     if as_json:
         print_json(report)
     click.get_current_context().exit(code)

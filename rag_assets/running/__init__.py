@@ -17,7 +17,7 @@ from rag_assets.running.materialize import (
     materialize_partition,
     materialize_stages,
 )
-from rag_assets.running.recording import prune_runs, record_audit
+from rag_assets.running.recording import prune_runs, record_audit, register_saved_questions
 from rag_assets.running.serving import serve_ui
 
 __all__ = [
@@ -37,5 +37,6 @@ __all__ = [
     "prepare_environment",
     "prune_runs",
     "record_audit",
+    "register_saved_questions",
     "serve_ui",
 ]
