@@ -13,7 +13,7 @@ from rag_assets.cli.options import (
     open_workspace,
     print_json,
 )
-from rag_assets.model import StorageError, count_of
+from rag_assets.model import StorageError, UsageError, count_of
 
 
 @click.command(
@@ -103,20 +103,29 @@ def _print_collected(report: dict[str, dict[str, Any]], runs: int) -> None:
     help="Port on 127.0.0.1.",
 )
 @click.option(
-    "--no-sensors",
+    "--sensors",
     is_flag=True,
-    help="Only the web server: starts in half the time, watches nothing.",
+    help="Watch raw/, queries/ and drafts/, and start a run whenever something changes there.",
 )
-def ui(port: int, no_sensors: bool) -> None:
+@click.option(
+    "--no-sensors",
+    "is_bare",
+    is_flag=True,
+    help="Only the web server, in half the time: it shows what was made, and no run starts.",
+)
+def ui(port: int, sensors: bool, is_bare: bool) -> None:
     """Run the web server, with the daemon unless it is not wanted, until interrupted."""
+    if sensors and is_bare:
+        raise UsageError("--sensors and --no-sensors exclude each other.")
     from rag_assets.running import serve_ui
 
     workspace = open_workspace()
     ended = serve_ui(
         workspace,
         port,
-        with_sensors=not no_sensors,
-        begin=lambda: click.echo(
+        with_daemon=not is_bare,
+        with_sensors=sensors,
+        when_it_answers=lambda: click.echo(
             f"http://127.0.0.1:{port} serves {workspace.root} (Ctrl-C ends it)"
         ),
     )

@@ -22,6 +22,7 @@ from rag_assets.workspace.creating import (
 )
 from rag_assets.workspace.environment_file import (
     ENVIRONMENT_FILE,
+    SENSORS_VARIABLE,
     correct_environment,
     environment_of,
     lend_environment,
@@ -92,6 +93,7 @@ __all__ = [
     "ENVIRONMENT_FILE",
     "LISTS",
     "OVERRIDABLE",
+    "SENSORS_VARIABLE",
     "SIDECAR_SUFFIX",
     "WORKSPACE_MARKER",
     "Binding",
