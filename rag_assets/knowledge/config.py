@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal, TypeVar  # Any: values before pydantic checks them
 
 from pydantic import (
@@ -30,7 +29,6 @@ from rag_assets.settings import (
 from rag_assets.workspace import Namespace
 
 _Settings = TypeVar("_Settings", bound=BaseModel)
-_NOTHING_SET: Mapping[str, Any] = MappingProxyType({})
 _PROVIDERS = {"openai": "openai_compatible"}
 
 
@@ -275,17 +273,18 @@ class KnowledgeConfig(Part):
     def __init__(
         self,
         *,
-        base_config: BaseConfig | Mapping[str, Any] = _NOTHING_SET,
-        chunk_config: ChunkConfig | Mapping[str, Any] = _NOTHING_SET,
-        retrieve_config: RetrieveConfig | Mapping[str, Any] = _NOTHING_SET,
+        base_config: BaseConfig | Mapping[str, Any] | None = None,
+        chunk_config: ChunkConfig | Mapping[str, Any] | None = None,
+        retrieve_config: RetrieveConfig | Mapping[str, Any] | None = None,
         **unknown: Any,
     ) -> None:
-        super().__init__(
-            base_config=base_config,
-            chunk_config=chunk_config,
-            retrieve_config=retrieve_config,
-            **unknown,
-        )
+        parts = {
+            "base_config": base_config,
+            "chunk_config": chunk_config,
+            "retrieve_config": retrieve_config,
+        }
+        given = {name: part for name, part in parts.items() if part is not None}
+        super().__init__(**given, **unknown)
 
     @property
     def place(self) -> Path | None:

@@ -28,7 +28,7 @@ NOTES = {
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory, parse_in_process: None) -> Workspace:
+def library(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     workspace = make_workspace(tmp_path_factory.mktemp("given") / "library", NOTES)
     build(workspace.namespace("thesis"))
     return workspace
@@ -74,12 +74,12 @@ def test_weighted_reranking_without_weights_keeps_the_order(library: Workspace) 
     ("wrong", "said"),
     [
         ({"scope": {"namespace": ["thesis"]}}, "'namespace': unknown key"),
-        ({"scope": {"namespaces": "thesis"}}, "'namespaces': input should be"),
+        ({"scope": {"namespaces": "thesis"}}, "'namespaces': 'str' instances"),
         ({"scope": "thesis"}, "'scope' is str"),
         ({"scope": {"tags": [HALF]}}, "not text in UTF-8"),
         ({"knowledge": {"topk": 1}}, "'topk': unknown key"),
         ({"knowledge": 5}, "'knowledge' is int"),
-        ({"document_ids": "roofs"}, "'document_ids': input should be"),
+        ({"document_ids": "roofs"}, "'document_ids': 'str' instances"),
         ({"top_k": "x"}, "'top_k': input should be a valid integer"),
         ({"top_k": 0}, "'top_k'"),
         ({"filters": "year>=2020"}, "'filters' must be a list"),
