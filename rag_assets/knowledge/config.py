@@ -319,7 +319,9 @@ def search_part(given: object) -> "KnowledgeConfig | RetrieveConfig":
     if isinstance(given, RetrieveConfig):
         return given
     is_part = isinstance(given, Mapping) and not given.keys() & KnowledgeConfig.model_fields.keys()
-    return part_of(RetrieveConfig if is_part else KnowledgeConfig, given, "knowledge")
+    if is_part:
+        return part_of(RetrieveConfig, given, "knowledge")
+    return part_of(KnowledgeConfig, given, "knowledge")
 
 
 def with_sparse_embedder(
