@@ -361,11 +361,13 @@ def laid_over(settings: _Settings, changes: Mapping[str, Any], name: str) -> _Se
 
 
 def retrieve_settings(
-    base: RetrieveSettings, config: KnowledgeConfig | RetrieveConfig
+    base: RetrieveSettings, *configs: KnowledgeConfig | RetrieveConfig
 ) -> RetrieveSettings:
-    """Return search settings with a configuration laid over them."""
-    part = config.retrieve_config if isinstance(config, KnowledgeConfig) else config
-    return laid_over(base, part.changes(), "retrieve_config")
+    """Return search settings with configurations laid over them, the last one winning."""
+    for config in configs:
+        part = config.retrieve_config if isinstance(config, KnowledgeConfig) else config
+        base = laid_over(base, part.changes(), "retrieve_config")
+    return base
 
 
 def chunk_settings(base: ChunkSettings, config: ChunkConfig) -> ChunkSettings:

@@ -166,8 +166,7 @@ class KnowledgeRetriever:
         also = KnowledgeScope(document_ids=document_ids).document_ids
         names = tuple(dict.fromkeys(wanted.namespaces or (self._namespace.name,)))
         changes = RetrieveConfig() if top_k is None else RetrieveConfig(top_k=top_k)
-        settings = retrieve_settings(self._settings, search_part(knowledge))
-        settings = retrieve_settings(settings, changes)
+        settings = retrieve_settings(self._settings, search_part(knowledge), changes)
         from rag_assets.retrieval import Retriever
 
         with Retriever(self._library, names, settings, self._llm) as retriever:
