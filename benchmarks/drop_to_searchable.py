@@ -45,7 +45,7 @@ def main() -> None:
         workspace = _sample_workspace(root)
         environment = {k: v for k, v in os.environ.items() if k != "RAG_WORKSPACE"}
         server = subprocess.Popen(
-            [str(RAG), "--workspace", str(root), "ui", "--port", str(_PORT)],
+            [str(RAG), "--workspace", str(root), "ui", "--sensors", "--port", str(_PORT)],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             env=environment,

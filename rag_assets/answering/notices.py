@@ -13,10 +13,10 @@ Notice = tuple[tuple[str, str], dict[str, object]]
 
 _NO_MODEL = (
     (
-        "No language model was asked. These are sentences of the sources, word for word, and no "
+        "No language model wrote this. These are sentences of the sources, word for word, and no "
         "written answer."
     ),
-    "没有询问语言模型。以下是来源中的原句，逐字引用，并非撰写的回答。",
+    "这不是语言模型撰写的。以下是来源中的原句，逐字引用，并非撰写的回答。",
 )
 _NOT_FOUND = (
     (

@@ -54,8 +54,6 @@ def answer_metadata(workspace: Workspace, outcome: "AnswerOutcome") -> Metadata:
 
 
 def _model(answer: "Answer") -> str:
-    if not answer.trace.calls:
-        return "no model was asked"
     by = "rules, from what the sources say" if answer.is_quoted else answer.trace.answered_by
     return f"{answer.trace.policy['name']}; answered by {by}"
 

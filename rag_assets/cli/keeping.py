@@ -9,11 +9,11 @@ from rag_assets.cli.failing import DONE, FAILED
 from rag_assets.cli.options import (
     json_option,
     namespace_option,
-    open_namespaces,
+    open_with_models,
     open_workspace,
     print_json,
 )
-from rag_assets.model import StorageError, count_of
+from rag_assets.model import StorageError, UsageError, count_of
 
 
 @click.command(
@@ -34,7 +34,6 @@ from rag_assets.model import StorageError, count_of
 @json_option
 def gc(names: tuple[str, ...], days: float, as_json: bool) -> None:
     """Collect garbage in each namespace, then in the run history."""
-    from rag_assets.embedding import model_fingerprints
     from rag_assets.evidence import mark_retired
     from rag_assets.publishing import collect_garbage
     from rag_assets.running import prune_runs
@@ -43,13 +42,13 @@ def gc(names: tuple[str, ...], days: float, as_json: bool) -> None:
     workspace = open_workspace()
     report, runs = {}, 0
     refused: list[str] = []
-    for namespace in open_namespaces(names):
+    for namespace, models in open_with_models(names):
         if not names and read_inventory(namespace) is None:
             continue  # declared and never built: there is nothing of it to remove
         try:
             found = collect_garbage(
                 namespace,
-                model_fingerprints(namespace.settings.embed),
+                models,
                 lambda s: click.echo(s, err=True),
             )
             mark_retired(workspace, namespace.name, found.publications)
@@ -107,20 +106,29 @@ def _print_collected(report: dict[str, dict[str, Any]], runs: int) -> None:
     help="Port on 127.0.0.1.",
 )
 @click.option(
-    "--no-sensors",
+    "--sensors",
     is_flag=True,
-    help="Only the web server: starts in half the time, watches nothing.",
+    help="Watch raw/, queries/ and drafts/, and start a run whenever something changes there.",
 )
-def ui(port: int, no_sensors: bool) -> None:
+@click.option(
+    "--no-sensors",
+    "is_bare",
+    is_flag=True,
+    help="Only the web server, in half the time: it shows what was made, and no run starts.",
+)
+def ui(port: int, sensors: bool, is_bare: bool) -> None:
     """Run the web server, with the daemon unless it is not wanted, until interrupted."""
+    if sensors and is_bare:
+        raise UsageError("--sensors and --no-sensors exclude each other.")
     from rag_assets.running import serve_ui
 
     workspace = open_workspace()
     ended = serve_ui(
         workspace,
         port,
-        with_sensors=not no_sensors,
-        begin=lambda: click.echo(
+        with_daemon=not is_bare,
+        with_sensors=sensors,
+        when_it_answers=lambda: click.echo(
             f"http://127.0.0.1:{port} serves {workspace.root} (Ctrl-C ends it)"
         ),
     )

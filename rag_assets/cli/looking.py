@@ -13,6 +13,7 @@ from rag_assets.cli.options import (
     json_option,
     namespace_option,
     open_namespaces,
+    open_with_models,
     open_workspace,
     print_json,
 )
@@ -32,13 +33,12 @@ from rag_assets.model import UsageError, count_of
 @json_option
 def documents(names: tuple[str, ...], wanted: str | None, as_json: bool) -> None:
     """Print one line a document."""
-    from rag_assets.embedding import model_fingerprints
     from rag_assets.publishing import list_documents
 
     lines = [
         line
-        for namespace in open_namespaces(names)
-        for line in list_documents(namespace, model_fingerprints(namespace.settings.embed))
+        for namespace, models in open_with_models(names)
+        for line in list_documents(namespace, models)
         if wanted in {None, line.status}
     ]
     if as_json:
@@ -89,18 +89,17 @@ def parsers(as_json: bool) -> None:
 
 @click.command(
     help="Say what is built, what is stale and what failed, in raw/ and, without --namespace, of "
-    "the audits of drafts/; each with the command that mends it. Exit code 1 when stale."
+    "the audits of drafts/; each with the command that mends it. Exit code 1 when something "
+    "is stale, or a file cannot be searched that nobody has archived."
 )
 @namespace_option
 @json_option
 def status(names: tuple[str, ...], as_json: bool) -> None:
     """Print the state of each namespace, then the drafts whose audits are out of date."""
-    from rag_assets.embedding import model_fingerprints
-    from rag_assets.publishing import describe_namespace
+    from rag_assets.publishing import describe_namespace, lacks_documents
 
     described = [
-        describe_namespace(namespace, model_fingerprints(namespace.settings.embed))
-        for namespace in open_namespaces(names)
+        describe_namespace(namespace, models) for namespace, models in open_with_models(names)
     ]
     # Drafts may cite every namespace: where one cannot be read they cannot be compared.
     drafts = [] if names or has_trouble() else _describe_drafts()
@@ -116,7 +115,8 @@ def status(names: tuple[str, ...], as_json: bool) -> None:
         if not has_trouble():  # else the settings cannot be compared
             _print_policy()
     is_stale = any(state["stale"] for state in (*described, *drafts))
-    click.get_current_context().exit(FAILED if is_stale else DONE)
+    has_failed = is_stale or any(map(lacks_documents, described))
+    click.get_current_context().exit(FAILED if has_failed else DONE)
 
 
 def _describe_drafts() -> list[dict[str, Any]]:

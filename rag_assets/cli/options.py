@@ -127,6 +127,25 @@ def open_namespaces(names: tuple[str, ...]) -> list[Namespace]:
     return list(sound)
 
 
+def open_with_models(names: tuple[str, ...]) -> "list[tuple[Namespace, tuple[str, ...]]]":
+    """Return namespaces as `open_namespaces`, each with the fingerprints of its models.
+
+    Of all, one whose models cannot be used is told like one whose file cannot be read.
+
+    Raises:
+        ConfigurationError: one that was named, or every one, cannot be used.
+    """
+    from rag_assets.embedding import sound_models
+
+    namespaces = open_namespaces(names)
+    sound, troubles = sound_models(namespaces)
+    if troubles and (names or not sound):
+        raise ConfigurationError(" ".join(troubles))
+    for trouble in troubles:
+        remember_trouble(trouble)
+    return sound
+
+
 def print_json(value: Any) -> None:
     """Print a value as JSON to standard output."""
     click.echo(json.dumps(value, ensure_ascii=False, indent=1, default=str))

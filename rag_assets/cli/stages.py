@@ -9,7 +9,8 @@ from rag_assets.cli.failing import DONE, FAILED
 from rag_assets.cli.options import (
     json_option,
     namespace_option,
-    open_namespaces,
+    open_with_models,
+    open_workspace,
     print_json,
     say,
 )
@@ -73,27 +74,31 @@ def run_stages(
     Args:
         leaves: readable folders that the command leaves; others that are there are kept up to date.
     """
-    from rag_assets.running import materialize_stages
+    from rag_assets.publishing import describe_settled, lacks_documents
+    from rag_assets.running import materialize_stages, register_saved_questions
 
     tags = {tag: "true" for tag, given in ((_REHASH_TAG, rehash), (_RETRY_TAG, retry)) if given}
-    code = DONE
+    code, has_run = DONE, False
     report: dict[str, Any] = {}
-    for namespace in open_namespaces(names):
+    for namespace, models in open_with_models(names):
         is_asked = stages == _ALL and not tags
-        settled = _describe_settled(namespace) if is_asked else None
+        settled = describe_settled(namespace, models) if is_asked else None
         if settled is not None:
             say(f"{namespace.name}: nothing has changed; nothing to do", quiet=as_json)
             for warning in settled["amiss"]:
                 click.echo(f"warning: {warning}", err=True)
             report[namespace.name] = _nothing_to_do(namespace, settled)
+            if lacks_documents(settled):
+                code = FAILED
             continue
+        has_run = True
         with shown_progress() as progress:
             outcome = materialize_stages(
                 namespace, stages, tags=tags, on_progress=progress, will_parse=is_asked
             )
         summary = _summarise(namespace.name, stages, outcome.metadata)
         folders, problems = (
-            _leave_folders(namespace, stages, leaves) if outcome.is_success else ([], [])
+            _leave_folders(namespace, stages, leaves) if outcome.is_published else ([], [])
         )
         report[namespace.name] = {
             "success": outcome.is_success,
@@ -117,6 +122,9 @@ def run_stages(
         _print_amiss(outcome, report[namespace.name]["warnings"])
         if not outcome.is_success:
             code = FAILED
+    workspace = open_workspace()
+    if not has_run and any(workspace.queries.glob("*")):
+        register_saved_questions(workspace)  # as a run does
     if as_json:
         print_json(report)
     click.get_current_context().exit(code)
@@ -146,15 +154,10 @@ def _leave_folders(
     return [str(folder) for folder in folders], problems
 
 
-def _describe_settled(namespace: Namespace) -> dict[str, Any] | None:
-    from rag_assets.embedding import model_fingerprints
-    from rag_assets.publishing import describe_settled
-
-    return describe_settled(namespace, model_fingerprints(namespace.settings.embed))
-
-
 def _nothing_to_do(namespace: Namespace, state: dict[str, Any]) -> dict[str, Any]:
     """Return the report of an ingest that found nothing to do: every stage computed nothing."""
+    from rag_assets.publishing import lacks_documents
+
     counts = state["counts"]
     stages: dict[str, dict[str, Any]] = {
         stage: {"documents": counts["documents"], "computed": 0}
@@ -162,7 +165,7 @@ def _nothing_to_do(namespace: Namespace, state: dict[str, Any]) -> dict[str, Any
     }
     stages["search_index"] = {"publication": state["publication"], **counts}
     return {
-        "success": True, "run_id": None, "stages": stages, "errors": [],
+        "success": not lacks_documents(state), "run_id": None, "stages": stages, "errors": [],
         "warnings": list(state["amiss"]), "checks": [],
     }  # fmt: skip
 

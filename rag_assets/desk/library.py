@@ -21,14 +21,13 @@ _BUILD = "build"
 @router.get("/library")
 def list_namespaces(request: Request, desk: DeskOf) -> Response:
     """Show each namespace: what it holds, what is stale, what is amiss."""
-    from rag_assets.embedding import model_fingerprints
+    from rag_assets.embedding import sound_models
     from rag_assets.publishing import describe_namespace
 
-    sound, troubles = desk.workspace.sound_namespaces()
-    described = [
-        describe_namespace(each, model_fingerprints(each.settings.embed)) for each in sound
-    ]
-    return page(request, "library.html", namespaces=described, troubles=troubles)
+    readable, unread = desk.workspace.sound_namespaces()
+    sound, unusable = sound_models(readable)
+    described = [describe_namespace(each, models) for each, models in sound]
+    return page(request, "library.html", namespaces=described, troubles=[*unread, *unusable])
 
 
 @router.get("/library/{name}")
@@ -143,6 +142,6 @@ def _build(job: Job, namespace: Namespace) -> str:
             job.tell(f"{what}: {done}/{total}" if total else what)
 
     outcome = ingest_changes(namespace, on_progress=report)
-    if not outcome.is_success:
+    if not outcome.is_published:
         raise PublicationError("; ".join(outcome.errors))
     return f"/library/{namespace.name}"

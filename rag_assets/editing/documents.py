@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from rag_assets.model import UsageError
+from rag_assets.model import UsageError, require_text
 from rag_assets.workspace import Namespace, current_identities, read_inventory
 
 
@@ -17,6 +17,7 @@ def find_document(namespaces: Sequence[Namespace], name: str) -> tuple[Namespace
     Raises:
         UsageError: none or several are called so.
     """
+    require_text(name, "the document's name")
     found = {
         (namespace.name, uid): namespace
         for namespace in namespaces

@@ -22,7 +22,7 @@ from rag_assets.editing.journal import (
 )
 from rag_assets.editing.operations import Kind, Numbered, Operation, ParentTarget, Target
 from rag_assets.editing.prints import visible
-from rag_assets.model import DraftMovedError, UsageError, drop_controls
+from rag_assets.model import DraftMovedError, UsageError, drop_controls, require_text
 from rag_assets.workspace import Namespace
 
 # Of an edited chunk; places in it are found by comparing it with the print, which is quadratic.
@@ -34,7 +34,9 @@ _OPENING = 120
 class DraftEditor:
     """Edits the chunks of one document.
 
-    Chunks are named by their key or by their order in `draft()`.
+    Chunks are named by their key or by their order in `draft()`. A key is where its chunk is
+    printed: it stays as long as the chunk is not split or merged. Every operation returns the draft
+    as it is then.
 
     Args:
         namespace: that the document is in.
@@ -60,10 +62,10 @@ class DraftEditor:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         held: HeldDocuments | None = None,
     ) -> None:
-        if not by.strip():
+        if not require_text(by, "the author's name").strip():
             raise UsageError("say who edits: the journal names the author of every operation.")
         self.namespace, self.doc_uid = namespace, doc_uid
-        self._by, self._now = _storable(by.strip(), "the author's name"), now
+        self._by, self._now = by.strip(), now
         self.history: History = read_history(namespace, doc_uid)
         self.held = held.get(namespace, doc_uid) if held else hold_document(namespace, doc_uid)
         self._made = self.held.made
@@ -118,7 +120,7 @@ class DraftEditor:
             self._made.document.attachments,
         )
 
-    def create(self, reason: str = "") -> None:
+    def create(self, reason: str = "") -> ChunkDraft:
         """Begin a draft from what is published.
 
         Raises:
@@ -130,9 +132,9 @@ class DraftEditor:
                 f"'{self.doc_uid}' has a draft already, begun by {begun.by} at {begun.at}. Go on "
                 f"with it, or `rag draft discard {self.doc_uid}`."
             )
-        self._append("create", reason)
+        return self._append("create", reason)
 
-    def edit_text(self, chunk: int | str, text: str, reason: str = "") -> None:
+    def edit_text(self, chunk: int | str, text: str, reason: str = "") -> ChunkDraft:
         """Put another text in the place of a chunk's; what is printed is kept beside it.
 
         Raises:
@@ -140,7 +142,7 @@ class DraftEditor:
             DraftMovedError: somebody else has changed the draft meanwhile; so of all operations.
         """
         piece = self._piece(chunk)
-        given = _storable(drop_controls(text).strip(), "the text")
+        given = drop_controls(require_text(text, "the text")).strip()
         if not visible(given):
             raise UsageError("the text is empty; `disable` takes a chunk out of every search.")
         if len(given) > _LONGEST_TEXT:
@@ -150,9 +152,9 @@ class DraftEditor:
             )
         if given == self._text(piece):
             raise UsageError("the chunk has this text already; nothing was changed.")
-        self._do("edit_text", piece, reason, text=given)
+        return self._do("edit_text", piece, reason, text=given)
 
-    def split_at(self, chunk: int | str, offset: int, reason: str = "") -> None:
+    def split_at(self, chunk: int | str, offset: int, reason: str = "") -> ChunkDraft:
         """Make two chunks of one.
 
         Args:
@@ -163,16 +165,16 @@ class DraftEditor:
         """
         piece = self._piece(chunk)
         text = self._text(piece)
-        if not 0 < offset < len(text):
+        if not isinstance(offset, int) or not 0 < offset < len(text):
             raise UsageError(
-                f"'offset' must be inside the chunk's {len(text)} characters, got {offset}."
+                f"'offset' must be inside the chunk's {len(text)} characters, got {offset!r}."
             )
         shown = len(visible(text[:offset]))
         printed = visible(self._made.cut.print.slice(*piece.span))
         at = shown if piece.edited is None else _printed_place(visible(text), printed, shown)
-        self._do("split_at", piece, reason, shown_at=shown, printed_at=at)
+        return self._do("split_at", piece, reason, shown_at=shown, printed_at=at)
 
-    def merge_with_next(self, chunk: int | str, reason: str = "") -> None:
+    def merge_with_next(self, chunk: int | str, reason: str = "") -> ChunkDraft:
         """Make one chunk of it and the one after it.
 
         Raises:
@@ -182,17 +184,17 @@ class DraftEditor:
         index = self._edited.pieces.index(piece) + 1
         if index == len(self._edited.pieces):
             raise UsageError("it is the last chunk; there is none to merge it with.")
-        self._do("merge_with_next", piece, reason, other=self._edited.pieces[index])
+        return self._do("merge_with_next", piece, reason, other=self._edited.pieces[index])
 
-    def move_before(self, chunk: int | str, other: int | str, reason: str = "") -> None:
+    def move_before(self, chunk: int | str, other: int | str, reason: str = "") -> ChunkDraft:
         """Put a chunk before another one of the document."""
-        self._do("move_before", self._piece(chunk), reason, other=self._piece(other))
+        return self._do("move_before", self._piece(chunk), reason, other=self._piece(other))
 
-    def move_after(self, chunk: int | str, other: int | str, reason: str = "") -> None:
+    def move_after(self, chunk: int | str, other: int | str, reason: str = "") -> ChunkDraft:
         """Put a chunk behind another one of the document."""
-        self._do("move_after", self._piece(chunk), reason, other=self._piece(other))
+        return self._do("move_after", self._piece(chunk), reason, other=self._piece(other))
 
-    def reparent(self, chunk: int | str, parent_label: str, reason: str = "") -> None:
+    def reparent(self, chunk: int | str, parent_label: str, reason: str = "") -> ChunkDraft:
         """Show a chunk in another parent; that parent's text stays what the splitter made.
 
         Raises:
@@ -208,23 +210,24 @@ class DraftEditor:
         parent = self._made.cut.parents[labels.index(parent_label)]
         opening = (parent.first, min(parent.last, parent.first + _OPENING))
         place = self._made.cut.print.place(*opening)
-        self._do("reparent", piece, reason, parent=ParentTarget(parent_label, parent.hash, place))
+        target = ParentTarget(parent_label, parent.hash, place)
+        return self._do("reparent", piece, reason, parent=target)
 
-    def enable(self, chunk: int | str, reason: str = "") -> None:
+    def enable(self, chunk: int | str, reason: str = "") -> ChunkDraft:
         """Let searches find a chunk again."""
-        self._switch("enable", chunk, reason)
+        return self._switch("enable", chunk, reason)
 
-    def disable(self, chunk: int | str, reason: str = "") -> None:
+    def disable(self, chunk: int | str, reason: str = "") -> ChunkDraft:
         """Take a chunk out of every search."""
-        self._switch("disable", chunk, reason)
+        return self._switch("disable", chunk, reason)
 
-    def _switch(self, kind: Kind, chunk: int | str, reason: str) -> None:
+    def _switch(self, kind: Kind, chunk: int | str, reason: str) -> ChunkDraft:
         piece = self._piece(chunk)
         if piece.is_enabled == (kind == "enable"):
             raise UsageError(f"the chunk is {kind}d already; nothing was changed.")
-        self._do(kind, piece, reason)
+        return self._do(kind, piece, reason)
 
-    def undo(self, number: int | None = None, reason: str = "") -> None:
+    def undo(self, number: int | None = None, reason: str = "") -> ChunkDraft:
         """Take an operation back, or an undoing; the last operation where none is named.
 
         Raises:
@@ -247,9 +250,9 @@ class DraftEditor:
             raise UsageError(
                 f"operations {', '.join(broken)} build on operation {number}: undo them first."
             )
-        self._keep(event)
+        return self._keep(event)
 
-    def publish(self, reason: str = "") -> None:
+    def publish(self, reason: str = "") -> ChunkDraft:
         """Enter in the journal that the draft is published; the next build publishes it.
 
         Where it is entered already nothing is: the command that did may have been ended before it
@@ -259,19 +262,20 @@ class DraftEditor:
             UsageError: there is no draft, or nothing in it.
         """
         if self.history.ended_by == "publish":
-            return
+            return self.draft()
         self._require_draft()
         if self.history.drafted == self.history.published:
             raise UsageError(
                 f"the draft of '{self.doc_uid}' changes nothing; `rag draft discard` ends it."
             )
-        self._append("publish", reason)
+        return self._append("publish", reason)
 
-    def discard(self, reason: str = "") -> None:
+    def discard(self, reason: str = "") -> ChunkDraft:
         """End the draft; what is published stays, the history keeps what was drafted."""
-        if self.history.ended_by != "discard":
-            self._require_draft()
-            self._append("discard", reason)
+        if self.history.ended_by == "discard":
+            return self.draft()
+        self._require_draft()
+        return self._append("discard", reason)
 
     def _require_draft(self) -> None:
         if not self.history.is_open:
@@ -290,7 +294,7 @@ class DraftEditor:
         shown_at: int | None = None,
         printed_at: int | None = None,
         parent: ParentTarget | None = None,
-    ) -> None:
+    ) -> ChunkDraft:
         self._require_draft()
         operation = Operation(
             kind,
@@ -307,7 +311,7 @@ class DraftEditor:
         refused = next((c for c in after.conflicts if c.number == event.number), None)
         if refused is not None:
             raise UsageError(f"'{kind}' cannot be done: {refused.reason}. Nothing was changed.")
-        self._keep(event)
+        return self._keep(event)
 
     def _tried(self, operations: Sequence[Numbered]) -> Edited:
         tried = self.held.fold(operations)
@@ -330,8 +334,8 @@ class DraftEditor:
             f"order from 0 to {len(chunks) - 1} (`rag draft show {self.doc_uid}` lists them)."
         )
 
-    def _append(self, kind: EventKind, reason: str) -> None:
-        self._keep(self._event(kind, reason))
+    def _append(self, kind: EventKind, reason: str) -> ChunkDraft:
+        return self._keep(self._event(kind, reason))
 
     def _event(
         self,
@@ -342,20 +346,13 @@ class DraftEditor:
         undoes: int | None = None,
     ) -> Event:
         at = self._now().isoformat(timespec="seconds")
-        said = _storable(reason, "the reason")
+        said = require_text(reason, "the reason")
         return Event(self.history.revision + 1, kind, self._by, at, said, operation, undoes)
 
-    def _keep(self, event: Event) -> None:
+    def _keep(self, event: Event) -> ChunkDraft:
         self.history = append_event(self.namespace, self.history, event)
         self._fold()
-
-
-def _storable(text: str, what: str) -> str:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise UsageError(f"{what} is not text in UTF-8 (character {error.start + 1}).") from error
-    return text
+        return self.draft()
 
 
 def _printed_place(edited: str, printed: str, at: int) -> int:

@@ -3,7 +3,8 @@
 A pure function: the same chunks and the same operations give the same result, whatever happened
 in between. Each operation finds the place that it speaks of in print (`prints.py`), then the chunk
 that stands there, and is applied; or it waits as a conflict that says what the person saw and what
-is there now, and touches nothing.
+is there now, and touches nothing. Only whether a search may find what stands there is decided as
+before: an edit of the source brings no disabled passage back.
 
 Where the text stands unchanged but is cut otherwise, the passage that the person saw is cut out of
 the chunks that nobody has touched: a person's cut outlives a splitter's. So an operation waits for
@@ -16,6 +17,7 @@ together from two pages apart would have no place that could be cited.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -27,6 +29,9 @@ T = TypeVar("T")
 
 # Below it a chunk has nothing in common with what a person saw (rapidfuzz ratio).
 _SIMILAR = 50
+# Above it a chunk is what a person saw with some words changed (rapidfuzz's plain ratio; that of
+# unrelated English sentences is about 50).
+_SAME = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +170,7 @@ class Folder:
         self.pieces: list[Piece] = list(cut.chunks)
 
     def do(self, each: Numbered) -> Conflict | None:
-        """Apply an operation; where it has to wait nothing is changed."""
+        """Apply an operation; where it has to wait nothing is changed, but what it switched."""
         operation, before = each.operation, list(self.pieces)
         try:
             index = self._locate(operation.target)
@@ -175,8 +180,49 @@ class Folder:
             getattr(self, f"_{operation.kind}")(index, operation)
         except _WaitError as wait:
             self.pieces = before
-            return Conflict(each.number, operation.kind, wait.reason, operation.seen, wait.now)
+            reason = wait.reason
+            if operation.kind in {"disable", "enable"}:
+                is_enabled = operation.kind == "enable"
+                for index in self._standing(operation.target.place):
+                    piece = self.pieces[index]
+                    by = (*piece.by, each.number)
+                    self.pieces[index] = replace(piece, is_enabled=is_enabled, by=by)
+                    if not is_enabled:
+                        reason = f"{wait.reason}; what stands there now is disabled meanwhile"
+            return Conflict(each.number, operation.kind, reason, operation.seen, wait.now)
         return None
+
+    def _standing(self, place: Place) -> list[int]:
+        """Return the chunks that hold what is printed where a passage was, or what is like it."""
+        whole = self._print.visible
+        is_bounded = True
+        try:
+            first, last = self._print.find(place)
+        except NotFoundError:
+            begins = whole.find(place.before) + len(place.before)
+            ends = whole.find(place.after) if place.after else len(whole)
+            has_begin = not place.before or whole.count(place.before) == 1
+            has_end = not place.after or whole.count(place.after) == 1
+            if not has_begin and not has_end:
+                return self._alike(place.printed)
+            first = begins if has_begin else ends - 1
+            last = ends if has_end else begins + 1
+            is_bounded = has_begin and has_end
+        touching = [i for i, p in enumerate(self.pieces) if p.first < last and first < p.last]
+        holding_more = [
+            i for i in touching if self.pieces[i].first < first or last < self.pieces[i].last
+        ]
+        if is_bounded and holding_more:
+            with suppress(_WaitError):  # else those that hold it, and more, are taken
+                return [self._cut_out((first, last), Target(place))]
+        return touching
+
+    def _alike(self, printed: str) -> list[int]:
+        from rapidfuzz import fuzz, process
+
+        texts = [self._print.slice(*piece.span) for piece in self.pieces]
+        found = process.extractOne(printed, texts, scorer=fuzz.ratio, score_cutoff=_SAME)
+        return [found[2]] if found else []
 
     def _edit_text(self, index: int, operation: Operation) -> None:
         piece = self.pieces[index]

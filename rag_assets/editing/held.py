@@ -155,9 +155,8 @@ class HeldDocument:
 
     def _name(self, piece: Piece) -> tuple[str, str, int, int, int | None]:
         printed = self.cut.print.slice(*piece.span)
-        text = printed if piece.edited is None else piece.edited
         place = self.cut.print.place(*piece.span)
-        key = hash_fields(place.before, printed, place.after, place.nth, text)[:_KEY]
+        key = hash_fields(place.before, printed, place.after, place.nth)[:_KEY]
         start, end = self.cut.print.offsets(*piece.span)
         return key, printed, start, end, locate_pages(self._pages, start, end)[0]
 

@@ -30,7 +30,7 @@ from rag_assets.storage import Computed, Entry, Notify, read_entries, read_rows
 from rag_assets.workspace import Inventory, Namespace
 
 # Counts as code: raise it when the same operations and chunks give other rows.
-EDITING_VERSION = 1
+EDITING_VERSION = 2
 
 
 def refresh_chunk_edits(

@@ -25,6 +25,7 @@ from rag_assets.embedding.models import (
     EmbeddingModel,
     embedding_models,
     model_fingerprints,
+    sound_models,
 )
 from rag_assets.embedding.readable import UNREADABLE_SHARE, can_read
 from rag_assets.embedding.word_pieces import WordPieces, load_word_pieces
@@ -86,6 +87,7 @@ __all__ = [
     "prune_vectors",
     "read_ahead",
     "refresh_embeddings",
+    "sound_models",
     "token_weights",
 ]
 

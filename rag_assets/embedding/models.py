@@ -1,6 +1,8 @@
 """The models of a namespace, as the stages and the publication need them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rag_assets.embedding.embedder import Embedder, EmbeddingTokenizer, PassageEncoder
 from rag_assets.embedding.loading import (
@@ -11,6 +13,9 @@ from rag_assets.embedding.loading import (
 )
 from rag_assets.model import ConfigurationError
 from rag_assets.settings import EmbedSettings, ModelSettings
+
+if TYPE_CHECKING:
+    from rag_assets.workspace import Namespace
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,22 @@ def embedding_models(embed: EmbedSettings) -> tuple[EmbeddingModel, ...]:
                 "and prompts are equal. Remove one of them."
             )
     return models
+
+
+def sound_models(
+    namespaces: "Iterable[Namespace]",
+) -> "tuple[list[tuple[Namespace, tuple[str, ...]]], list[str]]":
+    """Return namespaces with the fingerprints of their models, and a sentence for each other one:
+    its models cannot be used.
+    """
+    sound: list[tuple[Namespace, tuple[str, ...]]] = []
+    troubles: list[str] = []
+    for namespace in namespaces:
+        try:
+            sound.append((namespace, model_fingerprints(namespace.settings.embed)))
+        except ConfigurationError as error:
+            troubles.append(f"namespace '{namespace.name}': {error}")
+    return sound, troubles
 
 
 def model_fingerprints(embed: EmbedSettings) -> tuple[str, ...]:

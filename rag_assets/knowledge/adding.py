@@ -43,7 +43,7 @@ def add_content(
         UsageError: a field has a value that its rule refuses.
         StorageError: the disk is full or refuses the write.
     """
-    sidecar = _sidecar_of(uri, metadata)
+    sidecar = sidecar_of(uri, metadata)
     folder = namespace.roots[0] / INGESTED
     content_hash = hash_bytes(data)
     lock = namespace.workspace.locks / f"{namespace.name}.ingested.lock"
@@ -53,18 +53,22 @@ def add_content(
             return Added(found, content_hash, is_new=False)
         path = _free_path(folder, name, content_hash)
         # The sidecar first: a look at raw/ between the two must not see a file without it.
-        _add(path.with_name(path.name + SUFFIX), sidecar.encode())
-        _add(path, data)
+        add_file(path.with_name(path.name + SUFFIX), sidecar.encode())
+        add_file(path, data)
     return Added(path, content_hash, is_new=True)
 
 
-def _sidecar_of(uri: str, metadata: Mapping[str, Any]) -> str:
+def sidecar_of(uri: str, metadata: Mapping[str, Any]) -> str:
+    """Return the text of the sidecar of what is added; UsageError as in `add_content`."""
     known = Sidecar.model_fields
     fields = {key: value for key, value in metadata.items() if key in known}
     more = {key: value for key, value in metadata.items() if key not in known}
     values = {"source_uri": uri, **fields}
     if more:
-        values["metadata"] = {**more, **fields.get("metadata", {})}
+        own = fields.get("metadata", {})
+        if not isinstance(own, Mapping):
+            raise UsageError(f"metadata: 'metadata': must be a mapping, got {own!r}.")
+        values["metadata"] = {**more, **own}
     plain = {key: list(v) if isinstance(v, tuple) else v for key, v in values.items()}
     # The password of a protected file is needed again, what is secret in an address is not.
     plain |= {key: hide_in(plain[key]) for key in plain.keys() - {"password"}}
@@ -107,8 +111,12 @@ def _free_path(folder: Path, name: str, content_hash: str) -> Path:
     return folder / f"{stem}-{content_hash[:_HASH_CHARACTERS]}{suffix}"
 
 
-def _add(path: Path, data: bytes) -> None:
-    """Write a new file whole, and never over another."""
+def add_file(path: Path, data: bytes) -> None:
+    """Write a new file whole, and never over another.
+
+    Raises:
+        UsageError: there is one.
+    """
     temporary = path.with_name(temporary_name())
     try:
         with temporary.open("xb") as handle:

@@ -1,22 +1,25 @@
 """Sources that come and go together: any number of them, one run, one publication."""
 
 import asyncio
+import functools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.editing import find_document
-from rag_assets.knowledge.adding import Added, add_content
+from rag_assets.knowledge.adding import Added, add_content, sidecar_of
 from rag_assets.knowledge.config import (
     KnowledgeConfig,
     SparseEmbeddingConfig,
+    part_of,
     with_sparse_embedder,
 )
 from rag_assets.knowledge.fetching import Earlier, is_web_address
 from rag_assets.knowledge.source import KnowledgeSource
-from rag_assets.knowledge.stores import open_namespace, prepare_namespace
+from rag_assets.knowledge.stores import declare_namespace, open_namespace, planned_namespace
 from rag_assets.model import (
     ParseFailure,
     PublicationError,
@@ -39,6 +42,8 @@ from rag_assets.workspace import (
 if TYPE_CHECKING:
     from rag_assets.running import RunOutcome
 
+# Changes that wait for one run; those beyond wait for a thread.
+_changes = ThreadPoolExecutor(max_workers=64, thread_name_prefix="rag-change")
 _RETIRED = "retired from Python"
 _TAKEN_IN = "ingested again from Python"
 
@@ -76,17 +81,32 @@ class LibraryChange:
     retired: tuple[str, ...]
     run: "RunOutcome | None" = field(repr=False)
 
+    def only(self) -> IngestOutcome:
+        """Return the outcome of the one source that was ingested; raise why it failed."""
+        for _, error in self.failed:
+            raise error
+        return self.ingested[0]
+
+
+async def in_thread(change: Callable[..., LibraryChange], *args: Any, **more: Any) -> LibraryChange:
+    """Return what a function makes of a library; other work of the event loop goes on meanwhile.
+
+    Not in a thread of the loop's own: these are few, and a change waits long for its turn.
+    """
+    call = functools.partial(change, *args, **more)
+    return await asyncio.get_running_loop().run_in_executor(_changes, call)
+
 
 async def ingest_many(
     sources: Sequence[KnowledgeSource],
     *,
     namespace: str,
-    config: KnowledgeConfig | None = None,
+    config: KnowledgeConfig | Mapping[str, Any] | None = None,
     sparse_embedder: SparseEmbeddingConfig | Mapping[str, Any] | None = None,
     retire: Sequence[KnowledgeSource | str | Path] = (),
 ) -> LibraryChange:
     """Do what `ingest_many_sync` does, in a thread."""
-    return await asyncio.to_thread(
+    return await in_thread(
         ingest_many_sync,
         sources,
         namespace=namespace,
@@ -100,7 +120,7 @@ def ingest_many_sync(
     sources: Sequence[KnowledgeSource],
     *,
     namespace: str,
-    config: KnowledgeConfig | None = None,
+    config: KnowledgeConfig | Mapping[str, Any] | None = None,
     sparse_embedder: SparseEmbeddingConfig | Mapping[str, Any] | None = None,
     retire: Sequence[KnowledgeSource | str | Path] = (),
 ) -> LibraryChange:
@@ -117,17 +137,22 @@ def ingest_many_sync(
         ConfigurationError: the namespace is built otherwise than the configuration says.
         PublicationError: the run failed; what was published before is still there.
     """
-    space = prepare_namespace(
-        namespace, with_sparse_embedder(config or KnowledgeConfig(), sparse_embedder)
-    )
+    _require_sources(sources, "sources", KnowledgeSource)
+    _require_sources(retire, "retire", KnowledgeSource, str, Path)
+    chosen = with_sparse_embedder(part_of(KnowledgeConfig, config, "config"), sparse_embedder)
+    space = planned_namespace(namespace, chosen)
     retired = _retired(space, retire, _RETIRED)
     added: list[tuple[KnowledgeSource, Added]] = []
     failed: list[tuple[KnowledgeSource, RagError]] = []
+    is_declared = False
     for source in sources:
         try:
             fetched = source.fetch(space.settings, _earlier(space, source))
-            uri = hide_credentials(str(source.source_uri))
-            held = add_content(space, fetched.data, fetched.name, uri, source.describe(fetched))
+            uri, metadata = hide_credentials(str(source.source_uri)), source.describe(fetched)
+            sidecar_of(uri, metadata)  # what is wrong with it is said before anything is written
+            if not is_declared:
+                space, is_declared = declare_namespace(space, chosen), True
+            held = add_content(space, fetched.data, fetched.name, uri, metadata)
         except (UsageError, ServiceError) as error:
             failed.append((source, error))
         else:
@@ -151,19 +176,17 @@ def ingest_many_sync(
 async def retire(
     *sources: KnowledgeSource | str | Path,
     namespace: str,
-    config: KnowledgeConfig | None = None,
+    config: KnowledgeConfig | Mapping[str, Any] | None = None,
     reason: str = _RETIRED,
 ) -> LibraryChange:
     """Do what `retire_sync` does, in a thread."""
-    return await asyncio.to_thread(
-        retire_sync, *sources, namespace=namespace, config=config, reason=reason
-    )
+    return await in_thread(retire_sync, *sources, namespace=namespace, config=config, reason=reason)
 
 
 def retire_sync(
     *sources: KnowledgeSource | str | Path,
     namespace: str,
-    config: KnowledgeConfig | None = None,
+    config: KnowledgeConfig | Mapping[str, Any] | None = None,
     reason: str = _RETIRED,
 ) -> LibraryChange:
     """Take documents out of a namespace, with one run: no search finds them from then on.
@@ -180,10 +203,21 @@ def retire_sync(
         UsageError: one is not in the library; nothing was changed.
         PublicationError: the run failed; what was published before is still there.
     """
-    space = open_namespace(namespace, config or KnowledgeConfig())
+    space = open_namespace(namespace, part_of(KnowledgeConfig, config, "config"))
     retired = _retired(space, sources, reason)
     run = _run(space, ", ".join(retired)) if retired else None
     return LibraryChange((), (), retired, run)
+
+
+def _require_sources(given: Sequence[object], name: str, *kinds: type) -> None:
+    """Refuse a single text, which is a sequence of its letters, and what is no source."""
+    wrong = given if isinstance(given, str) else next(
+        (one for one in given if not isinstance(one, kinds)), None
+    )  # fmt: skip
+    if wrong is not None:
+        raise UsageError(
+            f"'{name}' is a list of {' or '.join(kind.__name__ for kind in kinds)}, got {wrong!r}."
+        )
 
 
 def _retired(
@@ -253,7 +287,7 @@ def _run(namespace: Namespace, what: str) -> "RunOutcome":
     from rag_assets.running import ingest_changes
 
     run = ingest_changes(namespace)
-    if not run.is_success:
+    if not run.is_published:
         said = list(run.errors) or [
             f"check {check.name}: {check.description}" for check in run.checks if not check.passed
         ]

@@ -4,9 +4,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeVar  # Any: values before pydantic checks them
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
-from rag_assets.model import ConfigurationError
+from rag_assets.model import ConfigurationError, require_text
 from rag_assets.settings import (
     ChunkMode,
     ChunkSettings,
@@ -25,7 +32,9 @@ _Settings = TypeVar("_Settings", bound=BaseModel)
 _PROVIDERS = {"openai": "openai_compatible"}
 
 
-class _Part(BaseModel):
+class Part(BaseModel):
+    """A part of a configuration: what is set, checked; an unknown key is a ConfigurationError."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     def __init__(self, **values: Any) -> None:
@@ -39,7 +48,7 @@ class _Part(BaseModel):
         return self.model_dump(exclude_unset=True)
 
 
-class EmbeddingConfig(_Part):
+class EmbeddingConfig(Part):
     """The model that turns text into vectors. A key is named by its variable, never given here."""
 
     provider: Literal[
@@ -67,7 +76,7 @@ class EmbeddingConfig(_Part):
         return {"kind": _PROVIDERS.get(provider, provider), **values}
 
 
-class SparseEmbeddingConfig(_Part):
+class SparseEmbeddingConfig(Part):
     """The sparse encoder that stands beside BM25 (`sparse_embedder`).
 
     Args:
@@ -86,14 +95,21 @@ class SparseEmbeddingConfig(_Part):
         return {"kind": self.provider, **values}
 
 
-class VectorStoreConfig(_Part):
+class VectorStoreConfig(Part):
     """Where everything is kept: a workspace folder, made by the first `ingest`."""
 
     type: Literal["lance"] = "lance"
     path: str | Path
 
+    @field_validator("path")
+    @classmethod
+    def _is_a_path(cls, path: str | Path) -> str | Path:
+        if "\0" in require_text(str(path), "it"):
+            raise ValueError("it holds U+0000, which no path does")
+        return path
 
-class BaseConfig(_Part):
+
+class BaseConfig(Part):
     """What a namespace stands on."""
 
     embedding: EmbeddingConfig | None = None
@@ -101,7 +117,7 @@ class BaseConfig(_Part):
     vector_store: VectorStoreConfig | None = None
 
 
-class GeneralConfig(_Part):
+class GeneralConfig(Part):
     """Mode `general`. An overlap below 1 is a share, from 1 tokens."""
 
     delimiter: str = "\n\n"
@@ -109,14 +125,14 @@ class GeneralConfig(_Part):
     overlap: float | int = 0.0
 
 
-class ParentConfig(_Part):
+class ParentConfig(Part):
     """What is shown around a chunk."""
 
     mode: Literal["page", "section", "document"] = "page"
     max_tokens: int = 1000
 
 
-class ChildConfig(_Part):
+class ChildConfig(Part):
     """What is searched; sizes in tokens. Where one is set, those that must be smaller follow it."""
 
     target_tokens: int = 200
@@ -133,14 +149,14 @@ class ChildConfig(_Part):
         return values
 
 
-class ParentChildConfig(_Part):
+class ParentChildConfig(Part):
     """Mode `parent_child`."""
 
     parent: ParentConfig | None = None
     child: ChildConfig | None = None
 
 
-class ChunkConfig(_Part):
+class ChunkConfig(Part):
     """How documents are cut. What is not set the namespace's `chunk:` decides."""
 
     mode: ChunkMode = "parent_child"
@@ -167,7 +183,7 @@ class ChunkConfig(_Part):
         return values
 
 
-class TuningConfig(_Part):
+class TuningConfig(Part):
     """Sizes of the pools."""
 
     pool_k: Count = 50
@@ -175,7 +191,7 @@ class TuningConfig(_Part):
     rrf_k: Count = 60
 
 
-class QualityConfig(_Part):
+class QualityConfig(Part):
     """Which of the ranked hits are kept."""
 
     dedupe: bool = True
@@ -183,7 +199,7 @@ class QualityConfig(_Part):
     max_per_document: Count | None = None
 
 
-class InjectConfig(_Part):
+class InjectConfig(Part):
     """How hits become the context of a language model."""
 
     mode: Literal["parent", "chunk", "window"] = "parent"
@@ -192,7 +208,7 @@ class InjectConfig(_Part):
     format: Literal["markdown", "xml", "json"] = "markdown"
 
 
-class RerankConfig(_Part):
+class RerankConfig(Part):
     """How the fused candidates are judged once more."""
 
     mode: Literal["off", "model", "weighted"] = "off"
@@ -205,7 +221,7 @@ class RerankConfig(_Part):
     params: dict[str, Any] = {}
 
 
-class RetrieveConfig(_Part):
+class RetrieveConfig(Part):
     """How a question is searched. What is not set the namespace's `retrieve:` decides."""
 
     method: Literal["semantic", "lexical", "hybrid"] = "hybrid"
@@ -238,7 +254,7 @@ class RetrieveConfig(_Part):
 RetrievalConfig = RetrieveConfig
 
 
-class KnowledgeConfig(_Part):
+class KnowledgeConfig(Part):
     """What the library is told, with the names of spec 001.
 
     Only what is set here changes something; the rest comes from the namespace's own settings.
@@ -253,11 +269,59 @@ class KnowledgeConfig(_Part):
     chunk_config: ChunkConfig = ChunkConfig()
     retrieve_config: RetrieveConfig = RetrieveConfig()
 
+    # Written out for type checkers, which would take the parts for objects alone.
+    def __init__(
+        self,
+        *,
+        base_config: BaseConfig | Mapping[str, Any] | None = None,
+        chunk_config: ChunkConfig | Mapping[str, Any] | None = None,
+        retrieve_config: RetrieveConfig | Mapping[str, Any] | None = None,
+        **unknown: Any,
+    ) -> None:
+        parts = {
+            "base_config": base_config,
+            "chunk_config": chunk_config,
+            "retrieve_config": retrieve_config,
+        }
+        given = {name: part for name, part in parts.items() if part is not None}
+        super().__init__(**given, **unknown)
+
     @property
     def place(self) -> Path | None:
         """The workspace folder that is named, None where it is to be found."""
         store = self.base_config.vector_store
         return Path(store.path) if store is not None else None
+
+
+_PartOf = TypeVar("_PartOf", bound=Part)
+
+
+def part_of(kind: type[_PartOf], given: object, name: str) -> _PartOf:
+    """Return a part that is given as such or as a mapping; without any, one that sets nothing.
+
+    Args:
+        name: of the argument, for the error.
+
+    Raises:
+        ConfigurationError: it is something else, names an unknown key, or a value is refused.
+    """
+    if isinstance(given, kind):
+        return given
+    if given is not None and not isinstance(given, Mapping):
+        raise ConfigurationError(
+            f"'{name}' is {type(given).__name__}: give {kind.__name__}(…) or a mapping."
+        )
+    return kind(**{str(key): value for key, value in (given or {}).items()})
+
+
+def search_part(given: object) -> "KnowledgeConfig | RetrieveConfig":
+    """Return `knowledge`: a whole configuration or the part of it that searches, or a mapping."""
+    if isinstance(given, RetrieveConfig):
+        return given
+    is_part = isinstance(given, Mapping) and not given.keys() & KnowledgeConfig.model_fields.keys()
+    if is_part:
+        return part_of(RetrieveConfig, given, "knowledge")
+    return part_of(KnowledgeConfig, given, "knowledge")
 
 
 def with_sparse_embedder(
@@ -270,12 +334,7 @@ def with_sparse_embedder(
     """
     if sparse is None:
         return config
-    if not isinstance(sparse, (SparseEmbeddingConfig, Mapping)):
-        raise ConfigurationError(
-            f"'sparse_embedder' is {type(sparse).__name__}: it is named, so that the library can "
-            "be built again, as SparseEmbeddingConfig(model=…) or a mapping."
-        )
-    part = sparse if isinstance(sparse, SparseEmbeddingConfig) else SparseEmbeddingConfig(**sparse)
+    part = part_of(SparseEmbeddingConfig, sparse, "sparse_embedder")
     named = config.base_config.sparse_embedding
     if named not in {None, part}:
         raise ConfigurationError(
@@ -302,13 +361,12 @@ def laid_over(settings: _Settings, changes: Mapping[str, Any], name: str) -> _Se
 
 
 def retrieve_settings(
-    base: RetrieveSettings, *configs: KnowledgeConfig | RetrieveConfig | None
+    base: RetrieveSettings, *configs: KnowledgeConfig | RetrieveConfig
 ) -> RetrieveSettings:
     """Return search settings with configurations laid over them, the last one winning."""
     for config in configs:
-        if config is not None:
-            part = config.retrieve_config if isinstance(config, KnowledgeConfig) else config
-            base = laid_over(base, part.changes(), "retrieve_config")
+        part = config.retrieve_config if isinstance(config, KnowledgeConfig) else config
+        base = laid_over(base, part.changes(), "retrieve_config")
     return base
 
 

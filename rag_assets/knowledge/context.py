@@ -8,7 +8,7 @@ from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from rag_assets.evidence.locating import locate
-from rag_assets.knowledge.config import InjectConfig, inject_settings
+from rag_assets.knowledge.config import InjectConfig, inject_settings, part_of
 from rag_assets.knowledge.passages import KnowledgeChunk
 from rag_assets.model import UsageError
 from rag_assets.settings import InjectSettings
@@ -82,7 +82,7 @@ class ContextBuilder:
     def build_knowledge_context(
         *,
         chunks: Sequence[KnowledgeChunk],
-        inject: InjectSettings | InjectConfig | None = None,
+        inject: InjectSettings | InjectConfig | Mapping[str, Any] | None = None,
     ) -> KnowledgeContext:
         """Return the passages in document order, as many of the best as there is room for.
 
@@ -96,6 +96,7 @@ class ContextBuilder:
                 without it the shipped settings.
 
         Raises:
+            ConfigurationError: `inject` names what is not allowed.
             UsageError: mode `window` of chunks that were retrieved without windows, or what is
                 given are no chunks: hits are pairs of a chunk and its score.
         """
@@ -105,11 +106,11 @@ class ContextBuilder:
                 f"'chunks' holds {type(wrong).__name__}, not chunks: pass "
                 "[chunk for chunk, _ in result.hits]."
             )
-        settings = shipped_settings().retrieve.inject
-        if isinstance(inject, InjectConfig):
-            settings = inject_settings(settings, inject)
-        elif inject is not None:
+        if isinstance(inject, InjectSettings):
             settings = inject
+        else:
+            shipped = shipped_settings().retrieve.inject
+            settings = inject_settings(shipped, part_of(InjectConfig, inject, "inject"))
         extracts = _extracts(chunks, settings.mode)
         kept: list[tuple[_Extract, ContextPassage]] = []
         left_out: list[str] = []

@@ -47,7 +47,7 @@ class DraftEditor(editing.DraftEditor):
             PublicationError: the run failed; the next run builds it.
         """
         run = materialize_stages(self.namespace, way_from("chunk_edits"), on_progress=on_progress)
-        if not run.is_success:
+        if not run.is_published:
             raise PublicationError(
                 f"the draft of '{self.doc_uid}' is published, but the run failed: "
                 f"{' '.join(run.errors) or 'a check did not pass'} Run `rag ingest --namespace "

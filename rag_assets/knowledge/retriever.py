@@ -4,15 +4,21 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
+
+from pydantic import Field, model_validator
 
 from rag_assets.knowledge.config import (
     KnowledgeConfig,
+    Part,
     RetrieveConfig,
+    part_of,
     retrieve_settings,
+    search_part,
 )
 from rag_assets.knowledge.passages import KnowledgeChunk, describe_chunk
 from rag_assets.knowledge.stores import open_namespace
+from rag_assets.model import UsageError, require_text
 from rag_assets.settings import InjectSettings
 from rag_assets.workspace import Namespace
 
@@ -20,8 +26,7 @@ if TYPE_CHECKING:
     from rag_assets.retrieval import Retrieved, SearchFilters
 
 
-@dataclass(frozen=True, slots=True)
-class KnowledgeScope:
+class KnowledgeScope(Part):
     """What is searched. None of a part does not limit it.
 
     Args:
@@ -35,8 +40,14 @@ class KnowledgeScope:
     namespaces: Sequence[str] | None = None
     document_ids: Sequence[str] | None = None
     tags: Sequence[str] | None = None
-    years: tuple[int | None, int | None] | None = None
+    years: Annotated[tuple[int | None, int | None] | None, Field(strict=False)] = None
     citable_only: bool = False
+
+    @model_validator(mode="after")
+    def _are_texts(self) -> Self:
+        for text in (*(self.namespaces or ()), *(self.document_ids or ()), *(self.tags or ())):
+            require_text(text, f"{text!a} of the scope")
+        return self
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -79,7 +90,7 @@ class KnowledgeRetriever:
 
     @classmethod
     def from_config(
-        cls, *, namespace: str, config: KnowledgeConfig | None = None
+        cls, *, namespace: str, config: KnowledgeConfig | Mapping[str, Any] | None = None
     ) -> "KnowledgeRetriever":
         """Return a retriever of a namespace; nothing is opened before the first question.
 
@@ -88,16 +99,16 @@ class KnowledgeRetriever:
             UsageError: no such namespace.
             ConfigurationError: the namespace is built otherwise than the configuration says.
         """
-        chosen = config or KnowledgeConfig()
+        chosen = part_of(KnowledgeConfig, config, "config")
         return cls(open_namespace(namespace, chosen), chosen)
 
     async def retrieve(
         self,
         query: str,
         *,
-        scope: KnowledgeScope | None = None,
+        scope: KnowledgeScope | Mapping[str, Any] | None = None,
         document_ids: Sequence[str] | None = None,
-        knowledge: KnowledgeConfig | RetrieveConfig | None = None,
+        knowledge: KnowledgeConfig | RetrieveConfig | Mapping[str, Any] | None = None,
         top_k: int | None = None,
         filters: Sequence[str] = (),
         as_of: date | None = None,
@@ -120,9 +131,9 @@ class KnowledgeRetriever:
         self,
         query: str,
         *,
-        scope: KnowledgeScope | None = None,
+        scope: KnowledgeScope | Mapping[str, Any] | None = None,
         document_ids: Sequence[str] | None = None,
-        knowledge: KnowledgeConfig | RetrieveConfig | None = None,
+        knowledge: KnowledgeConfig | RetrieveConfig | Mapping[str, Any] | None = None,
         top_k: int | None = None,
         filters: Sequence[str] = (),
         as_of: date | None = None,
@@ -144,19 +155,25 @@ class KnowledgeRetriever:
 
         Raises:
             UsageError: no text in the query, an unknown namespace or document.
+            ConfigurationError: `scope`, `knowledge` or `top_k` names what is not allowed.
             PublicationError: a namespace has no publication.
         """
-        wanted = scope or KnowledgeScope()
+        require_text(query, "the question")
+        if as_of is not None and not isinstance(as_of, date):
+            raise UsageError(f"'as_of' must be a date, got {as_of!r}.")
+        wanted = part_of(KnowledgeScope, scope, "scope")
+        # By the same rules: what narrows it further is a part of a scope.
+        also = KnowledgeScope(document_ids=document_ids).document_ids
         names = tuple(dict.fromkeys(wanted.namespaces or (self._namespace.name,)))
-        settings = retrieve_settings(self._settings, knowledge)
+        changes = RetrieveConfig() if top_k is None else RetrieveConfig(top_k=top_k)
+        settings = retrieve_settings(self._settings, search_part(knowledge), changes)
         from rag_assets.retrieval import Retriever
 
         with Retriever(self._library, names, settings, self._llm) as retriever:
             found = retriever.retrieve(
                 query,
-                top_k=top_k,
                 filters=_filters(wanted, filters),
-                document_ids=_narrowed(wanted.document_ids, document_ids),
+                document_ids=_narrowed(wanted.document_ids, also),
                 as_of=as_of,
                 all_versions=all_versions,
             )
@@ -169,12 +186,12 @@ class KnowledgeRetriever:
         return KnowledgeResult(self._described(found, documents), found, found.warnings)
 
     def resolve_inject_config(
-        self, knowledge: KnowledgeConfig | RetrieveConfig | None = None
+        self, knowledge: KnowledgeConfig | RetrieveConfig | Mapping[str, Any] | None = None
     ) -> InjectSettings:
         """Return how contexts are built: the namespace's settings, the retriever's configuration
         over them, `knowledge` over both.
         """
-        return retrieve_settings(self._settings, knowledge).inject
+        return retrieve_settings(self._settings, search_part(knowledge)).inject
 
     async def close(self) -> None:
         """Let go of the publications."""
@@ -225,6 +242,8 @@ class KnowledgeRetriever:
 def _filters(scope: KnowledgeScope, conditions: Sequence[str]) -> "SearchFilters":
     from rag_assets.retrieval import SearchFilters
 
+    if isinstance(conditions, str) or not isinstance(conditions, Sequence):
+        raise UsageError(f"'filters' must be a list such as ['year>=2020'], got {conditions!r}.")
     tags = tuple(scope.tags) if scope.tags is not None else None
     filters = SearchFilters(citable_only=scope.citable_only, tags=tags, years=scope.years)
     for condition in conditions:

@@ -1,6 +1,5 @@
 """One source: previewed without a trace, or taken into a namespace (spec 001)."""
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +12,7 @@ from rag_assets.knowledge.config import (
     SparseEmbeddingConfig,
     chunk_settings,
     laid_over,
+    part_of,
 )
 from rag_assets.knowledge.fetching import (
     Earlier,
@@ -22,7 +22,7 @@ from rag_assets.knowledge.fetching import (
     read_uri,
 )
 from rag_assets.knowledge.passages import ChunkPreview, describe_preview
-from rag_assets.model import ParsedDocument, hide_credentials
+from rag_assets.model import ParsedDocument, UsageError, hide_credentials, require_text
 from rag_assets.previewing import PreviewSource
 from rag_assets.settings import ChunkSettings
 from rag_assets.workspace import Settings, shipped_settings
@@ -48,6 +48,22 @@ class KnowledgeSource:
     content: str | bytes | None = None
     password: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse what can be no source.
+
+        Raises:
+            UsageError: says which part.
+        """
+        uri = self.source_uri
+        if "\0" in require_text(str(uri) if isinstance(uri, Path) else uri, "'source_uri'"):
+            raise UsageError("'source_uri' holds U+0000, which no file's name does.")
+        if not isinstance(self.content, bytes | None):
+            require_text(self.content, "'content'")
+        if self.password is not None:
+            require_text(self.password, "'password'")
+        if not isinstance(self.metadata, Mapping):
+            raise UsageError(f"'metadata' must be a mapping, got {type(self.metadata).__name__}.")
 
     def chunk(
         self,
@@ -85,19 +101,22 @@ class KnowledgeSource:
         self,
         *,
         namespace: str,
-        config: KnowledgeConfig | None = None,
+        config: KnowledgeConfig | Mapping[str, Any] | None = None,
         sparse_embedder: SparseEmbeddingConfig | Mapping[str, Any] | None = None,
     ) -> "IngestOutcome":
         """Do what `ingest_sync` does, in a thread."""
-        return await asyncio.to_thread(
-            self.ingest_sync, namespace=namespace, config=config, sparse_embedder=sparse_embedder
+        from rag_assets.knowledge.changing import ingest_many
+
+        change = await ingest_many(
+            [self], namespace=namespace, config=config, sparse_embedder=sparse_embedder
         )
+        return change.only()
 
     def ingest_sync(
         self,
         *,
         namespace: str,
-        config: KnowledgeConfig | None = None,
+        config: KnowledgeConfig | Mapping[str, Any] | None = None,
         sparse_embedder: SparseEmbeddingConfig | Mapping[str, Any] | None = None,
     ) -> "IngestOutcome":
         """Add the source to a namespace's raw/ and run its assets, up to a publication.
@@ -121,9 +140,7 @@ class KnowledgeSource:
         change = ingest_many_sync(
             [self], namespace=namespace, config=config, sparse_embedder=sparse_embedder
         )
-        for _, error in change.failed:
-            raise error
-        return change.ingested[0]
+        return change.only()
 
     def fetch(self, settings: Settings, earlier: Earlier | None = None) -> Fetched:
         """Return the bytes with a name for their file.
@@ -171,9 +188,6 @@ def _cutting(
 ) -> ChunkSettings:
     if isinstance(changes, ChunkSettings):
         return changes
-    if isinstance(changes, ChunkConfig):
-        return chunk_settings(base, changes)
-    named = set(changes or ())
-    if changes and named & {"general", "parent_child"} and named <= ChunkConfig.model_fields.keys():
-        return chunk_settings(base, ChunkConfig(**changes))
-    return laid_over(base, changes or {}, "chunk_config")
+    if isinstance(changes, Mapping) and not changes.keys() & {"general", "parent_child"}:
+        return laid_over(base, changes, "chunk_config")
+    return chunk_settings(base, part_of(ChunkConfig, changes, "chunk_config"))

@@ -1,13 +1,15 @@
 """From a namespace's name and a configuration to the namespace in its workspace."""
 
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from rag_assets.embedding import embedding_models
+from rag_assets.knowledge.adding import add_file
 from rag_assets.knowledge.config import BaseConfig, KnowledgeConfig, refuse_other_build
-from rag_assets.model import WorkspaceError
-from rag_assets.storage import write_text
+from rag_assets.model import ConfigurationError, UsageError, WorkspaceError, require_text
 from rag_assets.workspace import WORKSPACE_MARKER as MARKER
 from rag_assets.workspace import (
     Namespace,
@@ -15,6 +17,7 @@ from rag_assets.workspace import (
     check_namespace_name,
     create_workspace,
     list_templates,
+    make_folder,
     shipped_settings,
 )
 
@@ -27,28 +30,28 @@ def open_namespace(name: str, config: KnowledgeConfig) -> Namespace:
         UsageError: no such namespace.
         ConfigurationError: the configuration would build it otherwise.
     """
-    place = config.place
-    workspace = Workspace.find(place)
-    namespace = workspace.namespace(name)
+    workspace = Workspace.find(config.place)
+    namespace = workspace.namespace(require_text(name, "'namespace'"))
     refuse_other_build(namespace, config)
     return namespace
 
 
-def prepare_namespace(name: str, config: KnowledgeConfig) -> Namespace:
-    """Return a namespace; what is missing of it is made.
+def planned_namespace(name: str, config: KnowledgeConfig) -> Namespace:
+    """Return a namespace as it is or would be; nothing is written.
 
-    A folder that `vector_store.path` names becomes a workspace; a namespace that is not declared
-    gets a file that says what the configuration says, and raw/<name> as its folder.
+    One that is not declared has the settings that its file will have, and each model that the
+    configuration names has encoded a word.
 
     Raises:
         WorkspaceError: no place is given and there is no workspace around.
-        ConfigurationError: the name cannot be used, or the configuration would build an existing
-            namespace otherwise.
+        ConfigurationError: the name, a value or a model cannot be used, or the configuration would
+            build an existing namespace otherwise.
+        ServiceError: the service of a model does not answer.
     """
+    require_text(name, "'namespace'")
     place = config.place
     if place is not None and not _is_workspace(place):
-        _declare(Path(place).expanduser().absolute(), name, config)
-        workspace, _ = create_workspace(place, list_templates()[0])
+        workspace = Workspace(place.expanduser().absolute())
     else:
         try:
             workspace = Workspace.find(place)
@@ -57,10 +60,55 @@ def prepare_namespace(name: str, config: KnowledgeConfig) -> Namespace:
                 f"{error} From Python, `base_config={{'vector_store': {{'path': DIR}}}}` names "
                 "one, and makes it."
             ) from error
-        if name not in workspace.namespace_names:
-            _declare(workspace.root, name, config)
-            _forget_definitions()
+        if name in workspace.namespace_names:
+            return open_namespace(name, config)
+    check_namespace_name(name, workspace.namespace_file(name))
+    written = _declaration(workspace.root, name, config).encode()
+    base = config.base_config
+    try:
+        namespace = workspace.declared_namespace(name, written)
+        with _own_environment(workspace):
+            for model in embedding_models(namespace.settings.embed):
+                if base.sparse_embedding if model.settings.is_sparse else base.embedding:
+                    list(model.passage_encoder().encode_passages(["roof"]))
+    except ConfigurationError as error:
+        raise ConfigurationError(
+            f"configuration of namespace '{name}': "
+            f"{_as_given(str(error), workspace.namespace_file(name))}"
+        ) from error
+    return namespace
+
+
+def _as_given(told: str, file: Path) -> str:
+    """Return an error on a file that is not written, with the keys of the configuration."""
+    told = told.removeprefix(f"{file}: ").replace("'chunk", "'chunk_config")
+    return told.replace("embed.models", "base_config.embedding")
+
+
+def declare_namespace(planned: Namespace, config: KnowledgeConfig) -> Namespace:
+    """Make what is missing of a planned namespace: its file and folder, and the workspace.
+
+    Raises:
+        ConfigurationError: somebody has declared it otherwise meanwhile.
+    """
+    root, name = planned.workspace.root, planned.name
+    if name not in planned.workspace.namespace_names:
+        path = planned.workspace.namespace_file(name)
+        for folder in (planned.roots[0], path.parent):
+            make_folder(folder)
+        with suppress(UsageError):  # another was first: what it wrote is compared below
+            add_file(path, _declaration(root, name, config).encode())
+        _forget_definitions()
+    if not _is_workspace(root):
+        create_workspace(root, list_templates()[0])
     return open_namespace(name, config)
+
+
+def _own_environment(workspace: Workspace) -> AbstractContextManager[None]:
+    """Let keys be found in the `.env` of a workspace that is there."""
+    from rag_assets.running import own_environment
+
+    return own_environment(workspace) if _is_workspace(workspace.root) else nullcontext()
 
 
 def _is_workspace(place: Path) -> bool:
@@ -68,9 +116,7 @@ def _is_workspace(place: Path) -> bool:
     return (folder / MARKER).is_file() and (folder / "namespaces").is_dir()
 
 
-def _declare(root: Path, name: str, config: KnowledgeConfig) -> None:
-    path = root / "namespaces" / f"{name}.yaml"
-    check_namespace_name(name, path)
+def _declaration(root: Path, name: str, config: KnowledgeConfig) -> str:
     values: dict[str, Any] = {"raw": [f"raw/{name}"]}
     if chunk := config.chunk_config.changes():
         values["chunk"] = chunk
@@ -78,8 +124,7 @@ def _declare(root: Path, name: str, config: KnowledgeConfig) -> None:
     if base.embedding is not None or base.sparse_embedding is not None:
         values["embed"] = {"models": _declared_models(root, base)}
     written = yaml.safe_dump(values, allow_unicode=True, sort_keys=False)
-    (root / values["raw"][0]).mkdir(parents=True, exist_ok=True)
-    write_text(path, f"# Declared from Python by KnowledgeSource.ingest.\n{written}")
+    return f"# Declared from Python by KnowledgeSource.ingest.\n{written}"
 
 
 def _declared_models(root: Path, base: BaseConfig) -> list[dict[str, Any]]:

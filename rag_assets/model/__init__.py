@@ -2,7 +2,12 @@
 
 from rag_assets.model.addresses import hide_credentials, hide_in
 from rag_assets.model.columns import Columns, spans
-from rag_assets.model.control_characters import drop_controls, find_controls, has_controls
+from rag_assets.model.control_characters import (
+    drop_controls,
+    find_controls,
+    has_controls,
+    require_text,
+)
 from rag_assets.model.documents import (
     Article,
     Attachment,
@@ -162,6 +167,7 @@ __all__ = [
     "is_chinese",
     "normalise_text",
     "require_question",
+    "require_text",
     "show_figures",
     "shown_value",
     "size_problem",

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator
 
+from rag_assets.model.errors import UsageError
+
 # C0 but tab and line feed, DEL, C1. Then what turns the direction of all that follows it
 # (U+202A-202E, U+2066-2069): a text must not read otherwise than its characters stand, and one
 # that is not closed turns the words of whoever quotes it. The marks U+200E, U+200F and U+061C,
@@ -47,3 +49,22 @@ def find_controls(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield (start, end, what stands there instead) of all that `drop_controls` takes out."""
     for match in _ACTING.finditer(text):
         yield match.start(), match.end(), _STAND_IN[match.lastgroup]
+
+
+def require_text(value: object, what: str) -> str:
+    """Return a text that a person gave; UsageError where it is none, or no file can hold it.
+
+    Args:
+        what: is given, as the error names it.
+    """
+    if not isinstance(value, str):
+        raise UsageError(f"{what} must be text, got {type(value).__name__}.")
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise UsageError(
+            f"{what} is not text in UTF-8: character {error.start + 1} is half of one "
+            f"(U+{ord(value[error.start]):04X}). Leave it out, or read it again from where it is "
+            "from, as UTF-8."
+        ) from error
+    return value

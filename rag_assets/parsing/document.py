@@ -123,13 +123,19 @@ def finish_document(document: ParsedDocument, parser: Parser) -> ParsedDocument:
     its attachments, and in its title whether it was retracted or corrected.
 
     Raises:
-        ParseFailure: `error_page`, `unreadable_text`.
+        ParseFailure: `empty_file`: it has no text; `error_page`, `unreadable_text`.
         ValueError: page spans do not partition the text, a block or line lies outside it, blocks
             overlap, or the text holds a NUL or a lone surrogate.
     """
     _check_document(document, parser)
     check_is_document(document)
     document = without_controls(document)
+    if not document.text.strip():
+        raise ParseFailure(
+            "empty_file",
+            f"The parser {parser.name} found no text in it: look whether it is the right file, and "
+            "remove it or write its text.",
+        )
     attachments = tuple(
         item
         if item.content is None

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         DocumentLine,
         describe_namespace,
         describe_settled,
+        lacks_documents,
         list_documents,
         partitions_to_build,
     )
@@ -76,6 +77,7 @@ __all__ = [
     "export_chunks",
     "export_parsed",
     "index_differences",
+    "lacks_documents",
     "late_rows",
     "list_documents",
     "look_since_publication",
@@ -129,6 +131,7 @@ __getattr__ = lazy_names(
         "export_chunks": "exporting",
         "export_parsed": "exporting",
         "index_differences": "verifying",
+        "lacks_documents": "overview",
         "LateTable": "late_tables",
         "late_rows": "late_tables",
         "list_documents": "overview",

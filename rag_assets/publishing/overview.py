@@ -36,6 +36,8 @@ _UNUSED = {
 }
 
 
+# A document that nobody can read has a uid all the same.
+_ACCEPTED = {"failed": "; `rag meta set UID archived=true --reason …` leaves one out for good"}
 # Files still being written that are named.
 _NAMED = 3
 
@@ -305,10 +307,16 @@ def _stale(
     return stale
 
 
+def lacks_documents(state: Mapping[str, Any]) -> bool:
+    """Say whether a described namespace has files that nobody finds, and no person accepts."""
+    return any(state["documents"].get(status) for status in _UNUSED)
+
+
 def _amiss(namespace: Namespace, statuses: Mapping[str, int]) -> list[str]:
     return [
         f"{count_of(statuses[status], 'file' if status == 'refused' else 'document')} {what}: "
         f"`rag documents --namespace {namespace.name} --status {status}` says which and why"
+        + _ACCEPTED.get(status, "")
         for status, what in _UNUSED.items()
         if statuses[status]
     ]

@@ -12,6 +12,7 @@ class RemovedDocument:
 
     Args:
         path: where its file stood last.
+        copy_of: uid of the document whose bytes that file holds now.
         title: that its last parse found; None where that is no longer kept.
         missed_since: when it was first missed.
     """
@@ -21,10 +22,18 @@ class RemovedDocument:
     path: str
     title: str | None
     missed_since: datetime
+    copy_of: str | None = None
 
     def __str__(self) -> str:
         """Return what became of it and what to do."""
         title = f" (“{self.title}”)" if self.title else ""
+        if self.copy_of:
+            return (
+                f"`{self.doc_uid}`{title} is no document any more: {self.path} has held the same "
+                f"bytes as `{self.copy_of}` since {self.missed_since:%Y-%m-%d}. Use "
+                f"`{self.copy_of}`, or put its own text back and run `rag ingest --namespace "
+                f"{self.namespace}`."
+            )
         return (
             f"`{self.doc_uid}` was removed: {self.path}{title} has been missing since "
             f"{self.missed_since:%Y-%m-%d}. Put the file back and run `rag ingest --namespace "
@@ -41,7 +50,9 @@ def removed_documents(namespace: Namespace) -> dict[str, RemovedDocument]:
     if inventory is None:
         return {}
     bindings = read_journal(namespace.journal).bindings
-    living = set(reconcile(bindings, inventory.claims).uids.values())
+    uids = reconcile(bindings, inventory.claims).uids
+    living = set(uids.values())
+    holders = {each.source_uri: uids.get(each.content_hash) for each in inventory.sources}
     last = {binding.doc_uid: binding for binding in bindings if binding.doc_uid not in living}
     titles: dict[str, str | None] = {}
     contents = {binding.content_hash for binding in last.values()}
@@ -58,6 +69,7 @@ def removed_documents(namespace: Namespace) -> dict[str, RemovedDocument]:
             datetime.fromtimestamp(
                 inventory.missed_since.get(binding.content_hash, inventory.scanned_at), UTC
             ),
+            holders.get(binding.path),
         )
         for uid, binding in sorted(last.items())
     }

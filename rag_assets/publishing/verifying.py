@@ -5,12 +5,13 @@ from collections.abc import Iterator, Sequence
 from rag_assets.editing import count_passages
 from rag_assets.publishing.facts import is_citable
 from rag_assets.publishing.record_state import collect
-from rag_assets.storage import current_folder, read_manifest
+from rag_assets.storage import current_folder, read_manifest, read_pointer
 from rag_assets.workspace import (
     Inventory,
     Namespace,
     current_identities,
     current_overrides,
+    overrides_digest,
     require_inventory,
 )
 
@@ -45,6 +46,9 @@ def citability_conflicts(inventory: Inventory) -> Iterator[str]:
 def index_differences(namespace: Namespace, models: Sequence[str]) -> Iterator[str]:
     """Yield a sentence for every way in which the publication differs from the records.
 
+    Where another run, or a person, has changed these since it was made, it is compared with itself:
+    the next publication is that run's to judge, and `describe_namespace` says that one is due.
+
     Args:
         models: fingerprints of the configured models, in their order.
     """
@@ -55,18 +59,27 @@ def index_differences(namespace: Namespace, models: Sequence[str]) -> Iterator[s
     folder = current_folder(namespace.publications, namespace.name)
     manifest = read_manifest(folder)
     records = collect(namespace, inventory, models)
-    if manifest["inventory_digest"] != inventory.digest or manifest["stages"] != records.digests:
-        yield f"{folder.name} was made from another state; run `rag index`"
-        return
-    expected = {}
-    for fact in records.facts:
-        if fact.status == "published":
-            expected[fact.doc_uid] = count_passages(records.made[fact.content_hash])
+    is_of_now = (
+        manifest["inventory_digest"] == inventory.digest and manifest["stages"] == records.digests
+    )
     with open_catalogue(folder / catalogue_name(folder.name)) as connection:
         rows = connection.execute("SELECT doc_uid, chunks FROM documents").fetchall()
         held = connection.execute(
             "SELECT count(*), count(DISTINCT chunk_id) FROM chunks"
         ).fetchone()
+        if is_of_now:
+            expected = {
+                fact.doc_uid: count_passages(records.made[fact.content_hash])
+                for fact in records.facts
+                if fact.status == "published"
+            }
+        else:
+            expected = dict(
+                connection.execute(
+                    "SELECT doc_uid, count(chunk_id) FROM documents LEFT JOIN chunks "
+                    "USING (doc_uid) GROUP BY doc_uid"
+                ).fetchall()
+            )
     if dict(rows) != expected:
         yield f"{folder.name}: the catalogue lists other documents or chunk counts than the records"
     searchable = SearchTable(folder).rows
@@ -78,12 +91,21 @@ def index_differences(namespace: Namespace, models: Sequence[str]) -> Iterator[s
 
 
 def uncitable_evidence(namespace: Namespace) -> Iterator[str]:
-    """Yield a sentence for every document that is published as citable and must not be."""
+    """Yield a sentence for every document that is published as citable and must not be.
+
+    Nothing where raw/ or the overrides have changed since it was published: that is no fault of the
+    publication, and the next one goes by them.
+    """
     from rag_assets.publishing.catalogue import catalogue_name, open_catalogue
 
     inventory = require_inventory(namespace)
     identities = current_identities(namespace, inventory)
     overrides = current_overrides(namespace)
+    made_of = {"inventory": inventory.digest, "overrides": overrides_digest(namespace)}
+    folder = current_folder(namespace.publications, namespace.name)
+    pointer = read_pointer(namespace.publications)
+    if pointer is None or not made_of.items() <= pointer.built_from.items():
+        return
     allowed = {
         uid
         for content, uid in identities.uids.items()
@@ -92,7 +114,6 @@ def uncitable_evidence(namespace: Namespace) -> Iterator[str]:
             {**inventory.contents[content].sidecar, **overrides.get(uid, {})},
         )
     }
-    folder = current_folder(namespace.publications, namespace.name)
     with open_catalogue(folder / catalogue_name(folder.name)) as connection:
         rows = connection.execute(
             "SELECT DISTINCT doc_uid FROM chunks WHERE citable ORDER BY doc_uid"

@@ -1,7 +1,12 @@
 """Run the definitions on the workspace's instance, from a command or from Python."""
 
 from rag_assets.running.examining import Finding, examine
-from rag_assets.running.instance import load_definitions, open_instance, prepare_environment
+from rag_assets.running.instance import (
+    load_definitions,
+    open_instance,
+    own_environment,
+    prepare_environment,
+)
 from rag_assets.running.materialize import (
     STAGES,
     CheckOutcome,
@@ -12,7 +17,7 @@ from rag_assets.running.materialize import (
     materialize_partition,
     materialize_stages,
 )
-from rag_assets.running.recording import prune_runs, record_audit
+from rag_assets.running.recording import prune_runs, record_audit, register_saved_questions
 from rag_assets.running.serving import serve_ui
 
 __all__ = [
@@ -28,8 +33,10 @@ __all__ = [
     "materialize_partition",
     "materialize_stages",
     "open_instance",
+    "own_environment",
     "prepare_environment",
     "prune_runs",
     "record_audit",
+    "register_saved_questions",
     "serve_ui",
 ]

@@ -3,6 +3,7 @@
 import logging
 import os
 import sqlite3
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cache
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+# An open instance is the whole process's: it is found by the environment, a run sets up Python's
+# logging, and SQLAlchemy is told how to connect. Two threads at once would block each other.
+_ONE_AT_A_TIME = threading.RLock()
 # In Dagster's home, by its storages' own names.
 _WRITTEN_BY_RUNS = ("event_log.db", "history/runs.db")
 # Pages of 4,096 bytes; SQLite's own 1,000 are 4 MB for each database.
@@ -46,8 +50,16 @@ def prepare_environment(workspace: Workspace) -> None:
 
 
 @contextmanager
+def own_environment(workspace: Workspace) -> Iterator[None]:
+    """Let the environment be this workspace's, and no other thread's work need another."""
+    with _ONE_AT_A_TIME:
+        prepare_environment(workspace)
+        yield
+
+
+@contextmanager
 def open_instance(workspace: Workspace) -> "Iterator[dg.DagsterInstance]":
-    """Yield the workspace's Dagster instance.
+    """Yield the workspace's Dagster instance; other threads of this process wait for their turn.
 
     Raises:
         StorageError: its SQLite files cannot be read or written, for instance on a full disk; or
@@ -57,10 +69,9 @@ def open_instance(workspace: Workspace) -> "Iterator[dg.DagsterInstance]":
     import dagster as dg
     from sqlalchemy.exc import OperationalError
 
-    prepare_environment(workspace)
     home = workspace.dagster_home
     try:
-        with explained_errors(home), reachable_database(workspace):
+        with own_environment(workspace), explained_errors(home), reachable_database(workspace):
             # Two processes that meet an empty history would both write its first version.
             with hold_lock(workspace.locks / "dagster.lock", "Dagster's run history", _log.info):
                 opened = dg.DagsterInstance.get()

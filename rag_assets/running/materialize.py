@@ -1,7 +1,10 @@
 """Materialize assets the way every command does: same definitions, same instance, one run."""
 
 import errno
+import logging
+import threading
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +16,7 @@ from rag_assets.publishing import partitions_to_build
 from rag_assets.running.address_space import require_address_space
 from rag_assets.running.instance import load_definitions, open_instance
 from rag_assets.stages import PARSE_SUMMARIES, PARSES, partitioned, stage_names, switched_on
-from rag_assets.storage import describe_trouble, number_in
+from rag_assets.storage import describe_trouble, hold_lock, number_in
 from rag_assets.workspace import Namespace, Workspace
 
 if TYPE_CHECKING:
@@ -26,6 +29,10 @@ _OF_MEMORY = frozenset({"MemoryError", "ArrowMemoryError", "_ArrayMemoryError"})
 STAGES = stage_names()
 # After a run of the library, how long a worker waits for the next.
 _KEEP_SECONDS = 60.0
+_log = logging.getLogger(__name__)
+# The runs of `ingest_changes` that have not begun, by workspace and namespace.
+_next_runs: dict[tuple[Path, str], "Future[RunOutcome]"] = {}
+_queue = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +52,8 @@ class RunOutcome:
 
     Args:
         is_success: the run succeeded and no check of severity ERROR failed.
+        is_published: nothing kept what the run made from its place: no step failed, and no check
+            that stops the others.
         errors: sentences of the steps that failed.
         metadata: asset → plain metadata of its last materialization in the run; for a
             partitioned asset partition → metadata.
@@ -55,6 +64,7 @@ class RunOutcome:
     errors: tuple[str, ...]
     checks: tuple[CheckOutcome, ...] = field(repr=False)
     metadata: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
+    is_published: bool = True
 
 
 def materialize_stages(
@@ -107,15 +117,39 @@ def ingest_changes(namespace: Namespace, *, on_progress: Progress | None = None)
     For who adds a file and wants it found at once, and then another. Where a build with other
     settings or code is due, it is a run over all partitions, as `ingest`. The worker that parses is
     kept for a minute, in case there is more.
+
+    Runs of a namespace go one after the other, in this process and in others. All threads that come
+    while one is going share the next, and its outcome.
     """
-    return materialize_stages(
-        namespace,
-        STAGES,
-        will_parse=True,
-        on_progress=on_progress,
-        partitions=partitions_to_build(namespace),
-        keep_seconds=_KEEP_SECONDS,
-    )
+    key = (namespace.workspace.root, namespace.name)
+    with _queue:
+        is_first = key not in _next_runs
+        shared = _next_runs.setdefault(key, Future())
+
+    def leave_queue() -> None:
+        with _queue:
+            if _next_runs.get(key) is shared:
+                del _next_runs[key]
+
+    if is_first:
+        lock = namespace.workspace.locks / f"{namespace.name}.ingest.lock"
+        try:
+            with hold_lock(lock, f"what is ingested into {namespace.name}", _log.info):
+                leave_queue()  # what is added from here on may come too late for this run
+                outcome = materialize_stages(
+                    namespace,
+                    STAGES,
+                    will_parse=True,
+                    on_progress=on_progress,
+                    partitions=partitions_to_build(namespace),
+                    keep_seconds=_KEEP_SECONDS,
+                )
+        except BaseException as error:
+            leave_queue()
+            shared.set_exception(error)
+            raise
+        shared.set_result(outcome)
+    return shared.result()
 
 
 def materialize_partition(
@@ -161,8 +195,8 @@ def _run(
         from rag_assets.checks import check_currency
         from rag_assets.running.origins import execute_assets
 
-        definitions = load_definitions(workspace)
         instance = stack.enter_context(open_instance(workspace))
+        definitions = load_definitions(workspace)
         record_noted(workspace, instance)
         register_questions(workspace, instance)
         token = progress_reporter.set(on_progress)
@@ -203,6 +237,7 @@ def _read_outcome(instance: "dg.DagsterInstance", run: "dg.DagsterRun") -> RunOu
         tuple(dict.fromkeys(errors)),
         tuple(sorted(checks, key=lambda check: (check.asset, check.name))),
         metadata,
+        run.is_success,
     )
 
 

@@ -29,6 +29,14 @@ def record_audit(workspace: Workspace, outcome: "AuditOutcome[Any]") -> None:
         )
 
 
+def register_saved_questions(workspace: Workspace) -> None:
+    """Make each question of queries/ a partition where there is no run to do it."""
+    from rag_assets.assets import register_questions
+
+    with open_instance(workspace) as instance:
+        register_questions(workspace, instance)
+
+
 def prune_runs(workspace: Workspace, days: float) -> int:
     """Remove finished runs that ended more than `days` ago. Returns how many went.
 

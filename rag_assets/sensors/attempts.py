@@ -1,9 +1,12 @@
 """How often a state has been tried: a run key is spent for ever, even by a failed run."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import dagster as dg
+
+from rag_assets.workspace import SENSORS_VARIABLE
 
 MOST_ATTEMPTS = 3
 
@@ -65,3 +68,9 @@ def is_busy(
     ]
     wanted = dg.RunsFilter(job_name=job_name, tags=tags or {}, statuses=unfinished)
     return bool(instance.get_runs(wanted, limit=1))
+
+
+def default_status() -> dg.DefaultSensorStatus:
+    """Return the status of a sensor that nobody has switched on or off in the UI."""
+    is_off = os.environ.get(SENSORS_VARIABLE) == "off"
+    return dg.DefaultSensorStatus.STOPPED if is_off else dg.DefaultSensorStatus.RUNNING

@@ -22,7 +22,7 @@ from rag_assets.assets import (
     record_feedback,
 )
 from rag_assets.model import RagError, count_of
-from rag_assets.sensors.attempts import attempts_of, is_busy
+from rag_assets.sensors.attempts import attempts_of, default_status, is_busy
 from rag_assets.workspace import Workspace
 
 _Answer = dg.SensorResult | dg.SkipReason
@@ -60,7 +60,7 @@ def _build(
         name=name,
         job_name=job_name,
         minimum_interval_seconds=workspace.settings.sensors.interval_seconds,
-        default_status=dg.DefaultSensorStatus.RUNNING,
+        default_status=default_status(),
         description=description,
     )
     def watch(context: dg.SensorEvaluationContext) -> _Answer:

@@ -8,7 +8,7 @@ from rag_assets.assets import REASON_TAG, STATE_TAG
 from rag_assets.checks import record_stale
 from rag_assets.editing import Passages, edits_digest
 from rag_assets.model import RagError, count_of, hash_fields
-from rag_assets.sensors.attempts import attempts_of, is_busy
+from rag_assets.sensors.attempts import attempts_of, default_status, is_busy
 from rag_assets.storage import read_pointer
 from rag_assets.workspace import (
     Namespace,
@@ -39,7 +39,7 @@ def build_namespace_sensors(declared: Namespace, job_name: str) -> Sequence[dg.S
         name=f"{declared.name}_raw_files",
         job_name=job_name,
         minimum_interval_seconds=interval,
-        default_status=dg.DefaultSensorStatus.RUNNING,
+        default_status=default_status(),
         description="Builds what changed in raw/: new, edited, removed and moved files, edited "
         "sidecars. A file that is still being written is left alone until it rests.",
     )
@@ -53,7 +53,7 @@ def build_namespace_sensors(declared: Namespace, job_name: str) -> Sequence[dg.S
         name=f"{declared.name}_configuration",
         job_name=job_name,
         minimum_interval_seconds=interval,
-        default_status=dg.DefaultSensorStatus.RUNNING,
+        default_status=default_status(),
         description="Builds everything that a changed setting or an override (`rag meta set`) "
         "concerns; documents whose fingerprint stays the same cost nothing.",
     )
@@ -67,7 +67,7 @@ def build_namespace_sensors(declared: Namespace, job_name: str) -> Sequence[dg.S
         name=f"{declared.name}_chunk_edits",
         job_name=job_name,
         minimum_interval_seconds=interval,
-        default_status=dg.DefaultSensorStatus.RUNNING,
+        default_status=default_status(),
         description="Builds the documents whose edited chunks were published (`rag draft publish`) "
         "by a process that did not build them itself.",
     )

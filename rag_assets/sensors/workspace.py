@@ -16,7 +16,7 @@ from rag_assets.assets import REASON_TAG, assets_of_question, record_noted
 from rag_assets.checks import check_currency
 from rag_assets.evidence import check_question, list_questions, read_question
 from rag_assets.model import RagError, hash_fields
-from rag_assets.sensors.attempts import attempts_of, is_busy
+from rag_assets.sensors.attempts import attempts_of, default_status, is_busy
 from rag_assets.storage import read_pointer
 from rag_assets.workspace import Workspace
 
@@ -94,7 +94,7 @@ def build_workspace_sensors(
             name=name,
             job_name=watched.job_name,
             minimum_interval_seconds=interval,
-            default_status=dg.DefaultSensorStatus.RUNNING,
+            default_status=default_status(),
             description=description,
         )
         def watch(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:

@@ -25,16 +25,20 @@ class Change:
     Args:
         path: where it stands now; of one that was removed, where it stood.
         before: where one that was renamed stood; empty for others.
+        copy_of: uid of the document whose bytes the file of a removed one holds now.
     """
 
     kind: ChangeKind
     doc_uid: str | None
     path: str
     before: str = ""
+    copy_of: str | None = None
 
     def __str__(self) -> str:
         """Return how a sentence names it."""
         place = f"{self.before} is now {self.path}" if self.before else self.path
+        if self.copy_of:
+            return f"{place}, `{self.doc_uid}`, is now a copy of `{self.copy_of}`"
         return f"{place}, `{self.doc_uid}`" if self.doc_uid and self.kind != "added" else place
 
 
@@ -60,7 +64,11 @@ def compare_contents(before: Mapping[str, Held], now: Mapping[str, Held]) -> tup
         else:
             changes.append(Change("added", held.doc_uid, held.paths[0]))
     nameless = [held for key, held in before.items() if key not in now and not held.doc_uid]
-    changes += [Change("removed", one.doc_uid, one.paths[0]) for one in [*lost.values(), *nameless]]
+    holders = {path: held.doc_uid for held in now.values() for path in held.paths}
+    changes += [
+        Change("removed", one.doc_uid, one.paths[0], copy_of=holders.get(one.paths[0]))
+        for one in [*lost.values(), *nameless]
+    ]
     return tuple(sorted(changes, key=lambda change: (change.path, change.kind)))
 
 

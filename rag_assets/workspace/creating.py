@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -98,7 +97,7 @@ def create_workspace(
     made = []
     for name in FOLDERS:
         if not (root / name).is_dir():
-            _make_folder(root / name)
+            make_folder(root / name)
             made.append(f"{name}/")
     contents = {
         "AGENT.md": _AGENT,
@@ -162,7 +161,7 @@ def _require_place(root: Path) -> None:
             raise UsageError(f"{folder} is a file{beside}; name a folder.")
 
 
-def _make_folder(folder: Path) -> None:
+def make_folder(folder: Path) -> None:
     """Make a folder of the workspace, with those around it.
 
     Raises:
@@ -180,7 +179,7 @@ def _make_folder(folder: Path) -> None:
 
 def _copy(source: Path, target: Path) -> None:
     with explained_errors(target):
-        shutil.copyfile(source, target)
+        write_text(target, source.read_text(encoding="utf-8"))
 
 
 def _project_json(workspace: Workspace) -> str:
@@ -234,7 +233,7 @@ def add_namespace(workspace: Workspace, name: str, raw: tuple[str, ...], templat
     workspace.declared_namespace(name, text.encode("utf-8"))  # what is written must be readable
     # The file last: a crash between the two must not leave a namespace without its folders.
     for folder in folders:
-        _make_folder(workspace.root / folder)
+        make_folder(workspace.root / folder)
     write_text(path, text)
     return path
 

@@ -13,6 +13,8 @@ from rag_assets.workspace.bounded_yaml import read_bounded
 from rag_assets.workspace.layout import MARKER, Workspace
 
 ENVIRONMENT_FILE = ".env"
+# Set to `off` for the processes of a `rag ui` that was not asked for sensors.
+SENSORS_VARIABLE = "RAG_SENSORS"
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 

@@ -355,7 +355,10 @@ class Workspace:
                 f"{path}: 'store' holds for the whole workspace. Write it into "
                 f"{self.root / MARKER}."
             )
-        return [default_layer(), read_layer(self.root / MARKER), own]
+        shared = self.root / MARKER
+        # The workspace of a namespace that is to be declared may be to come, too.
+        is_to_come = data is not None and not shared.is_file()
+        return [default_layer(), *([] if is_to_come else [read_layer(shared)]), own]
 
     def settings_of(self, name: str) -> list[SettingLine]:
         """Return the settings of a namespace, each with the file that decides it.

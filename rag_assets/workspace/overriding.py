@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from typing import Any
 
-from rag_assets.model import UsageError, drop_controls, hide_credentials
+from rag_assets.model import UsageError, drop_controls, hide_credentials, require_text
 from rag_assets.storage import (
     append_log,
     explained_errors,
@@ -75,7 +75,7 @@ def override_metadata(
     reason = hide_credentials(reason)
     for field, value in values.items():
         _check(field, value)
-    _require_text("reason", reason)
+    require_text(reason, "'reason'")
     with hold_lock(lock_inventory(namespace), f"the journal of {namespace.name}", lambda _: None):
         mend_journal(namespace.journal)
         journal = read_journal(namespace.journal)
@@ -115,7 +115,7 @@ def _check(field: str, value: str | None) -> None:
         raise UsageError(f"'{field}' cannot be set (known: {', '.join(OVERRIDABLE)}).")
     if value is None:
         return
-    _require_text(field, value)
+    require_text(value, f"'{field}'")
     if field == "citable" and value != "false":
         raise UsageError("'citable' can only be set to false: where a file lies decides the rest.")
     if field == ARCHIVED and value != "true":
@@ -138,17 +138,6 @@ def _check(field: str, value: str | None) -> None:
             f"'{field}' must be a day, month or year such as 2026-03-01, 2026-03 or 2026, "
             f"got {value!r}."
         )
-
-
-def _require_text(name: str, value: str) -> None:
-    """Refuse what no file in UTF-8 can hold: bytes of a command line in another encoding."""
-    try:
-        value.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise UsageError(
-            f"'{name}' is not text in UTF-8 (character {error.start + 1}). Type it again in a "
-            "terminal whose locale is UTF-8."
-        ) from error
 
 
 def _is_date(value: str) -> bool:

@@ -62,7 +62,7 @@ def test_the_answer_is_quotes_with_their_places_and_no_model_is_asked(retriever:
         assert one.quote.check == "printed"
     page = render_answer(answer)
     assert page.startswith("# Quotes: ")
-    assert "No language model was asked." in page.splitlines()[2]
+    assert "No language model wrote this." in page.splitlines()[2]
     assert "Model calls: 0" in page
 
 
@@ -108,7 +108,7 @@ def test_a_short_document_of_that_name_does_not_hide_the_others(tmp_path: Path) 
 
 def test_a_chinese_question_is_told_so_in_chinese(retriever: Retriever) -> None:
     answer = ask(retriever, PaperQuestion("行道树能降低多少气温？", Route("TOPIC_SURVEY")))
-    assert answer.notices[0].startswith("没有询问语言模型")
+    assert answer.notices[0].startswith("这不是语言模型撰写的")
 
 
 def test_after_three_searches_of_passages_it_says_that_nothing_was_found(

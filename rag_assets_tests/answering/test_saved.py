@@ -109,7 +109,7 @@ def test_rules_make_an_answer_that_passes_its_checks_and_nothing_the_second_time
     assert first["language model"] == "no model was asked"
     assert first["policy"].startswith("rules:")
     assert first["kept statements"] > 0
-    assert "No language model was asked" in first["answer"]
+    assert "No language model wrote this" in first["answer"]
     assert "green-roofs-2024" in first["lineage"]
     assert (first["is new"], again["is new"]) == (True, False)
     assert again["file"] == first["file"] == str(own.outputs / "answer_v001.md")

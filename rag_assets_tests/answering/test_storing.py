@@ -195,7 +195,7 @@ def test_the_command_prints_quotes_and_replays_them(own: Workspace) -> None:
     at = ("--workspace", own.root)
     ran = run_rag(*at, "ask", TEXT)
     assert ran.exit_code == 0, ran.output
-    assert "No language model was asked" in ran.stdout
+    assert "No language model wrote this" in ran.stdout
     assert "cite as {#green-roofs-2024}" in ran.stdout
     again = run_rag(*at, "replay", own.outputs / "answer_v001.md")
     assert (again.exit_code, "the same, byte for byte" in again.stdout) == (0, True)

@@ -100,13 +100,23 @@ def free_port() -> int:
 
 
 @contextmanager
-def serve(root: Path, log: Path) -> Iterator[Server]:
+def serve(root: Path, log: Path, *more: str) -> Iterator[Server]:
     """Run `rag ui` on a workspace, from a shell's background as it were; stop it at the end."""
     port, mark = free_port(), uuid.uuid4().hex
     command = "from rag_assets.cli import main; main()"
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, "-c", command, "--workspace", str(root), "ui", "--port", str(port)],
+            [
+                sys.executable,
+                "-c",
+                command,
+                "--workspace",
+                str(root),
+                "ui",
+                "--port",
+                str(port),
+                *more,
+            ],
             env=outside_environment(**{MARK: mark}),
             stdin=subprocess.DEVNULL,
             stdout=output,

@@ -111,7 +111,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     with open(os.fsencode(evidence) + b"/caf\xe9.md", "wb") as handle:  # noqa: PTH123 - bytes
         handle.write(b"# Cafe\n")
     ran = run_rag("--workspace", root, "ingest", "--json")
-    assert ran.returncode == 0, ran.stderr
+    assert ran.returncode == 1, ran.stderr
     (root / "ingest.json").write_text(ran.stdout, encoding="utf-8")
     return Workspace.open(root)
 
@@ -164,11 +164,11 @@ def test_a_sidecar_cannot_make_a_rubric_citable(lines: dict[str, dict[str, Any]]
     assert lines["raw/evidence/roofs.md"]["citable"]
 
 
-def test_every_trouble_is_counted_by_a_check_that_warns(world: Workspace) -> None:
+def test_every_trouble_is_counted_by_a_check_that_fails(world: Workspace) -> None:
     report = json.loads((world.root / "ingest.json").read_text("utf-8"))["thesis"]
-    assert report["success"]
+    assert not report["success"]
     (check,) = [c for c in report["checks"] if c["check"] == "no_documents_failed"]
-    assert (check["passed"], check["severity"]) == (False, "WARN")
+    assert (check["passed"], check["severity"]) == (False, "ERROR")
     assert "refused: symlink_outside" in check["description"] or "more" in check["description"]
 
 

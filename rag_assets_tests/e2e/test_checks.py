@@ -4,6 +4,7 @@ import json
 import shutil
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,16 @@ import time_machine
 from click.testing import Result
 
 from rag_assets.checks.namespace import judge_freshness
-from rag_assets.chunking.rows import chunks_schema
+from rag_assets.chunking import uncovered_parents
+from rag_assets.chunking.rows import chunks_schema, parents_schema
+from rag_assets.embedding import model_fingerprints
 from rag_assets.embedding.words import WordTokenizer
 from rag_assets.evidence import ask, mark_retired
 from rag_assets.evidence.retirement import packs_without_publication
+from rag_assets.publishing import index_differences, uncitable_evidence
 from rag_assets.publishing.catalogue import catalogue_name
 from rag_assets.storage import current_folder, read_entries, read_rows, write_record
-from rag_assets.workspace import Namespace
+from rag_assets.workspace import Namespace, require_inventory, take_inventory
 from rag_assets_tests.e2e.workspaces import (
     NOTES,
     SETTINGS,
@@ -150,16 +154,46 @@ def test_a_publication_that_is_not_what_it_says_fails_the_command(
     assert found[check]["severity"] == "ERROR"
 
 
-def test_trouble_with_single_files_warns_and_publishes_the_rest(
+def test_what_another_run_has_changed_since_is_no_fault_of_a_publication(
+    namespace: Namespace,
+) -> None:
+    models = model_fingerprints(namespace.settings.embed)
+    # Another run has taken the inventory: a new file, and one that may not be cited any more.
+    write_raw(namespace.workspace, "evidence/ponds.md", "# Ponds\n\nA pond cools the air.\n")
+    write_raw(namespace.workspace, "evidence/roofs.md.meta.yaml", "citable: false\n")
+    take_inventory(namespace, notify=lambda _: None)
+    assert [*index_differences(namespace, models)] == []
+    assert [*uncitable_evidence(namespace)] == []
+    change_catalogue(namespace, "UPDATE documents SET chunks = 99")
+    assert "chunk counts" in " ".join(index_differences(namespace, models))
+
+
+def test_parents_that_another_run_has_made_anew_are_that_runs_to_judge(
+    namespace: Namespace,
+) -> None:
+    change_chunks(namespace, cut_short)
+    inventory = require_inventory(namespace)
+    assert [*uncovered_parents(namespace, inventory)]
+    record = min((namespace.records / "chunks").glob("*.parquet"))
+    path = namespace.record("parents", record.stem)
+    entries = {
+        content: replace(entry, digest="another") for content, entry in read_entries(path).items()
+    }
+    rows = read_rows(path, parents_schema(), list(entries))
+    write_record(path, parents_schema(), entries, [rows])
+    assert [*uncovered_parents(namespace, inventory)] == []
+
+
+def test_trouble_with_single_files_fails_the_command_and_publishes_the_rest(
     namespace: Namespace, rag: Rag
 ) -> None:
     write_raw(namespace.workspace, "evidence/empty.md", "")
     write_raw(namespace.workspace, "instruction/copy.md", NOTES["evidence/roofs.md"])
     ran = rag("--workspace", namespace.workspace.root, "ingest", "--json")
-    assert ran.exit_code == 0, ran.output
+    assert ran.exit_code == 1, ran.output
     found = checks_of(ran)
     failed = {name: each["severity"] for name, each in found.items() if not each["passed"]}
-    assert failed == {"no_documents_failed": "WARN", "no_citability_conflicts": "WARN"}
+    assert failed == {"no_documents_failed": "ERROR", "no_citability_conflicts": "WARN"}
     assert "empty.md: failed: empty_file" in found["no_documents_failed"]["description"]
     conflict = found["no_citability_conflicts"]["description"]
     assert "raw/evidence/roofs.md" in conflict
@@ -168,6 +202,37 @@ def test_trouble_with_single_files_warns_and_publishes_the_rest(
                 "SELECT citable FROM documents WHERE doc_uid = 'roofs'", "--json")  # fmt: skip
     assert json.loads(shown.stdout) == [{"citable": False}]
     whole_publication(namespace)
+
+
+def test_a_failed_document_fails_status_and_ingest_until_a_person_archives_it(
+    namespace: Namespace, rag: Rag
+) -> None:
+    write_raw(namespace.workspace, "evidence/empty.md", "")
+    build(namespace)
+    at = ("--workspace", namespace.workspace.root)
+    status = rag(*at, "status")
+    assert status.exit_code == 1
+    assert "1 document could not be read" in status.stdout
+    assert "archived=true" in status.stdout
+    # There is nothing to build, and no run.
+    assert rag(*at, "ingest").exit_code == 1
+    assert rag(*at, "meta", "set", "empty", "archived=true", "--reason", "lost").exit_code == 0
+    build(open_namespace(namespace.workspace.root))
+    assert rag(*at, "status").exit_code == 0
+    assert rag(*at, "ingest").exit_code == 0
+
+
+def test_a_file_that_is_a_copy_of_another_now_is_not_missing(
+    namespace: Namespace, rag: Rag
+) -> None:
+    write_raw(namespace.workspace, "evidence/streets.md", NOTES["evidence/roofs.md"])
+    at = ("--workspace", namespace.workspace.root)
+    told = "raw/evidence/streets.md, `streets`, is now a copy of `roofs`"
+    assert told in rag(*at, "status").stdout
+    build(namespace)
+    line = " ".join(rag(*at, "documents", "--status", "removed").stdout.split())
+    assert "has held the same bytes as `roofs` since" in line
+    assert "missing" not in line
 
 
 def test_what_changed_since_the_publication_is_told_with_when_it_was_looked_at(

@@ -35,7 +35,7 @@ def namespace(tmp_path_factory: pytest.TempPathFactory) -> Namespace:
 @pytest.fixture(scope="module")
 def server(namespace: Namespace) -> Iterator[Server]:
     root = namespace.workspace.root
-    with serve(root, root / "ui.log") as running:
+    with serve(root, root / "ui.log", "--sensors") as running:
         yield running
 
 

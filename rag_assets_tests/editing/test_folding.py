@@ -94,6 +94,41 @@ def test_an_edited_source_makes_a_conflict_with_both_texts() -> None:
     assert edited.pieces == now.chunks, "a conflict touches nothing"
 
 
+@pytest.mark.parametrize(
+    "now",
+    [
+        (*SENTENCES[:2], SENTENCES[2].replace("strongest", "weakest"), *SENTENCES[3:]),
+        (SENTENCES[2].replace("calm", "still"), *SENTENCES[3:]),
+        ("Other words stand before.", SENTENCES[2].replace("calm", "still"), "Others behind."),
+    ],
+    ids=["edited", "now the first", "alone"],
+)
+@pytest.mark.parametrize("size", [1, 2])
+def test_what_was_disabled_stays_so_where_its_source_is_edited(
+    now: tuple[str, ...], size: int
+) -> None:
+    cut, changed = TEXT.cut(1), Text(now).cut(size)
+    disable = Operation("disable", target(cut, cut.chunks[2]))
+    enable = Operation("enable", target(cut, cut.chunks[2]))
+    edited = fold(changed, [Numbered(1, disable)])
+    assert [conflict.number for conflict in edited.conflicts] == [1]
+    assert "is disabled meanwhile" in edited.conflicts[0].reason
+    off = [shown(changed, piece) for piece in edited.pieces if not piece.is_enabled]
+    assert len(off) == 1
+    assert "heat-island effect" in off[0]
+    # Nor does what a person has taken in again go.
+    again = fold(changed, [Numbered(1, disable), Numbered(2, enable)])
+    assert all(piece.is_enabled for piece in again.pieces)
+
+
+def test_what_was_disabled_and_is_gone_disables_nothing_else() -> None:
+    cut = TEXT.cut(1)
+    disable = Operation("disable", target(cut, cut.chunks[2]))
+    edited = fold(Text((*SENTENCES[:2], *SENTENCES[3:])).cut(1), [Numbered(1, disable)])
+    assert len(edited.conflicts) == 1
+    assert all(piece.is_enabled for piece in edited.pieces)
+
+
 def test_an_operation_on_one_that_waits_waits_too() -> None:
     cut = TEXT.cut(1)
     edit = Operation("edit_text", target(cut, cut.chunks[0]), text="White roofs.")

@@ -136,7 +136,7 @@ def test_wrong_metadata_adds_nothing(tmp_path: Path) -> None:
 
 
 def test_sparse_embedder_that_is_handed_over_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="'sparse_embedder' is object: it is named"):
+    with pytest.raises(ConfigurationError, match="'sparse_embedder' is object: give Sparse"):
         KnowledgeSource("roofs.md", ROOFS).ingest_sync(
             namespace="demo", config=config_at(tmp_path), sparse_embedder=object()  # type: ignore[arg-type]
         )  # fmt: skip

@@ -184,11 +184,20 @@ def test_pictures_alone_are_no_text_layer() -> None:
     assert reason_of(data).reason_code == "no_text_layer"
 
 
-def test_blank_pages_are_a_document_without_text_that_says_so(settings: ParseSettings) -> None:
-    document = parse_document(make_pdf([[], []]), HINTS, settings)
-    assert document.text == ""
-    assert [page.number for page in document.pages] == [1, 2]
-    assert "blank paper or drawings" in document.warnings[0]
+def test_blank_pages_are_no_document() -> None:
+    failure = reason_of(make_pdf([[], []]))
+    assert failure.reason_code == "empty_file"
+    assert "None of the 2 pages holds text or a picture" in failure.message
+
+
+def test_a_file_that_is_cut_off_before_its_text_is_damaged() -> None:
+    # Its pages come first, and then what is on them.
+    whole = make_pdf(
+        [[(70, 40, f"Page {number}: green roofs are cooler", 10)] for number in (1, 2)]
+    )
+    failure = reason_of(whole[: whole.index(b"stream")])
+    assert failure.reason_code == "damaged_file"
+    assert "cut off" in failure.message
 
 
 def test_pages_of_nothing_but_one_repeated_line_keep_it(settings: ParseSettings) -> None:

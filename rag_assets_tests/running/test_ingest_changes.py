@@ -1,17 +1,23 @@
 """A source that is added costs its partition, and the library is as built from nothing."""
 
+import asyncio
 import shutil
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 import yaml
 
 from rag_assets import KnowledgeConfig, KnowledgeSource, Workspace
+from rag_assets.knowledge import IngestOutcome
+from rag_assets.model import StorageError
 from rag_assets.parsing import pool
 from rag_assets.parsing.process import WorkerProcess
-from rag_assets.running import ingest, open_instance
+from rag_assets.running import RunOutcome, ingest, ingest_changes, materialize, open_instance
 from rag_assets.storage import current_folder, read_manifest
 from rag_assets.workspace import Namespace
+from rag_assets_tests.libraries import make_workspace
 
 
 def ingest_source(root: Path, name: str, text: str) -> str:
@@ -81,3 +87,72 @@ def test_a_run_is_of_the_partitions_that_changed_and_of_all_where_more_is_due(
     finally:
         pool._spare.close()
     assert pool._spare._found is None
+
+
+def test_ingests_at_once_share_a_run_and_each_is_published(tmp_path: Path) -> None:
+    config = KnowledgeConfig(
+        base_config={
+            "vector_store": {"path": str(tmp_path / "library")},
+            "embedding": {"provider": "hashing", "model": "words"},
+        }
+    )
+
+    async def together() -> list[IngestOutcome]:
+        sources = [KnowledgeSource(f"{n}.md", f"# {n}\n\nRoof {n} is cool.\n") for n in range(4)]
+        ingests = (source.ingest(namespace="demo", config=config) for source in sources)
+        return await asyncio.gather(*ingests)
+
+    try:
+        outcomes = asyncio.run(together())
+    finally:
+        pool._spare.close()
+    assert sorted(outcome.doc_uid for outcome in outcomes) == ["0", "1", "2", "3"]
+    assert all(outcome.run.is_success for outcome in outcomes)
+    # What comes before the first run begins goes with it, all else with the second.
+    assert len({outcome.run.run_id for outcome in outcomes}) <= 2
+
+
+def test_all_that_wait_share_the_next_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    namespace = make_workspace(tmp_path, {}).namespace("thesis")
+    begun, go_on, waiting = threading.Event(), threading.Event(), threading.Semaphore(0)
+    runs: list[RunOutcome] = []
+
+    class Watched(Future[RunOutcome]):
+        def result(self, timeout: float | None = None) -> RunOutcome:
+            waiting.release()
+            return super().result(timeout)
+
+    def run(*_: object, **__: object) -> RunOutcome:
+        outcome = RunOutcome(str(len(runs)), is_success=True, errors=(), checks=())
+        runs.append(outcome)
+        begun.set()
+        go_on.wait()
+        return outcome
+
+    monkeypatch.setattr(materialize, "Future", Watched)
+    monkeypatch.setattr(materialize, "materialize_stages", run)
+    with ThreadPoolExecutor() as threads:
+        first = threads.submit(ingest_changes, namespace)
+        begun.wait()
+        others = [threads.submit(ingest_changes, namespace) for _ in range(3)]
+        for _ in range(2):  # the third waits for the lock
+            waiting.acquire()
+        go_on.set()
+        assert first.result() is runs[0]
+        assert [other.result() for other in others] == [runs[1]] * 3
+    assert len(runs) == 2
+
+
+def test_a_run_that_fails_fails_all_that_share_it_and_no_later_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    namespace = make_workspace(tmp_path, {}).namespace("thesis")
+
+    def fail(*_: object, **__: object) -> RunOutcome:
+        raise StorageError("the disk is full")
+
+    monkeypatch.setattr(materialize, "materialize_stages", fail)
+    for _ in range(2):
+        with pytest.raises(StorageError, match="full"):
+            ingest_changes(namespace)
+    assert not materialize._next_runs

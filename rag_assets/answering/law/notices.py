@@ -14,10 +14,10 @@ from rag_assets.law import mark_name
 LEAST_WORDS = 0.2
 _NO_MODEL = (
     (
-        "No language model was asked. These are the articles that were found first, whole and "
+        "No language model wrote this. These are the articles that were found first, whole and "
         "word for word, and no advice."
     ),
-    "没有询问语言模型。以下是检索到的前几条法条，全文逐字引用，并非法律意见。",
+    "这不是语言模型撰写的。以下是检索到的前几条法条，全文逐字引用，并非法律意见。",
 )
 _NOT_FOUND = (
     "No article was found that answers the question.",

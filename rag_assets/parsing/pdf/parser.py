@@ -9,7 +9,6 @@ from typing import Any
 from rag_assets.model import (
     Attachment,
     Block,
-    PageSpan,
     ParsedDocument,
     ParseFailure,
     count_of,
@@ -75,7 +74,7 @@ class PdfParser:
         """Return the text of a PDF with pages, blocks and title.
 
         Raises:
-            ParseFailure: `damaged_file`, `no_pages`, `no_text_layer`, `page_limit`,
+            ParseFailure: `damaged_file`, `empty_file`, `no_pages`, `no_text_layer`, `page_limit`,
                 `password_required`, `password_wrong`.
             MemoryError: MuPDF asked for more memory than the process may have.
         """
@@ -106,7 +105,7 @@ class _Source:
 def _build(pages: list[Page], source: _Source, settings: ParseSettings) -> ParsedDocument:
     textless = sum(not page.blocks for page in pages)
     if textless == len(pages) and not source.has_pictures:
-        return _without_text(pages)
+        raise _without_text(pages, source)
     if textless == len(pages):
         raise ParseFailure(
             "no_text_layer",
@@ -199,17 +198,18 @@ def _located(attachments: Sequence[Attachment], blocks: Sequence[Block]) -> tupl
     )
 
 
-def _without_text(pages: Sequence[Page]) -> ParsedDocument:
-    """Return a document that holds neither text nor pictures: blank pages, or drawings alone."""
-    warning = (
+def _without_text(pages: Sequence[Page], source: _Source) -> ParseFailure:
+    """Return the failure of pages that hold neither text nor pictures."""
+    if source.repaired:
+        return ParseFailure(
+            "damaged_file",
+            f"The file is cut off or damaged: nothing is left on its {len(pages)} pages. Fetch it "
+            "again from where it came.",
+        )
+    return ParseFailure(
+        "empty_file",
         f"None of the {len(pages)} pages holds text or a picture, only blank paper or drawings: "
-        "nothing of it can be found; look whether it is the right file."
-    )
-    return ParsedDocument(
-        text="",
-        media_type=_MEDIA_TYPE,
-        pages=tuple(PageSpan(page.number, 0, 0) for page in pages),
-        warnings=(warning,),
+        "look whether it is the right file, and remove it.",
     )
 
 

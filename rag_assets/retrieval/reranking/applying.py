@@ -1,5 +1,6 @@
 """The reranking step of a search."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -77,15 +78,21 @@ def rerank(
             return Reranked(kept, (warning,))
         judged, unread = _judge(head, text, reranker, settings)
         if unread:
-            sentence = (
-                f"the reranker {reranker.name} cannot read {unread} of {len(head)} candidates, "
-                "which keep their places"
+            fate = (
+                "keep their places"
+                if chosen.score_threshold is None
+                else "are left out, as rerank.score_threshold says"
             )
-            warnings = (sentence,)
+            sentence = (
+                f"the reranker {reranker.name} cannot read {unread} of {len(head)} candidates"
+            )
+            warnings = (f"{sentence}, which {fate}",)
     if chosen.score_threshold is not None:
         least = chosen.score_threshold
         return Reranked(
-            tuple(hit for hit in judged if hit.explanation["rerank"].get("score", least) >= least),
+            tuple(
+                hit for hit in judged if hit.explanation["rerank"].get("score", -math.inf) >= least
+            ),
             warnings,
         )
     lowest = judged[-1].score

@@ -12,6 +12,8 @@ source_subtype: {slides: 0.8}
 section_category: {"3": 1.1}
 section_subtype: {appendix: 0.7}
 kind: {table: 1.2}
+
+Without any the hits stay in their order.
 """
 
 import re
@@ -113,11 +115,6 @@ def _read(
                 f"{', '.join(_FIELDS)} (a number), path, {_PATH_BONUS}, {', '.join(_FACTORS)} (a "
                 "number by value)."
             )
-    if not bonuses and not factors:
-        raise UsageError(
-            "'retrieve.rerank.params' names no weight, so that mode weighted would change nothing. "
-            f"Known: {', '.join((*_FIELDS, 'path', _PATH_BONUS, *_FACTORS))}."
-        )
     return bonuses, factors, factors.pop(_PATH_BONUS, {})
 
 

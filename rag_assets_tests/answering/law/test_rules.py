@@ -41,7 +41,7 @@ def cited(answer: Any) -> list[str]:
 def test_articles_are_quoted_whole_and_said_to_be_no_answer_of_a_model(ask: Asking) -> None:
     answer = ask()
     assert answer.is_quoted
-    assert "没有询问语言模型" in answer.notices[0]
+    assert "这不是语言模型撰写的" in answer.notices[0]
     assert {NEW_FINE, LAW_FINE} <= set(cited(answer))
     fine = next(one for one in answer.points if one.statement.citations == ("C1",)).statement
     assert fine.text == answer.trace.passages["C1"].text
@@ -134,7 +134,7 @@ def test_the_command_prints_stores_and_replays(laws: Workspace) -> None:
     asked = [*root, "ask", "--law", QUESTION, "--as-of", DAY]
     found = CliRunner().invoke(build_cli(), asked)
     assert found.exit_code == 0, found.output
-    assert "没有询问语言模型" in found.output
+    assert "这不是语言模型撰写的" in found.output
     assert NEW_FINE in found.output
     assert "== 法律" in found.output
     data = json.loads(CliRunner().invoke(build_cli(), [*asked, "--json"]).stdout)
