@@ -22,6 +22,7 @@ from rag_assets.settings import ScorerName
 
 if TYPE_CHECKING:
     from rag_assets.judging.contract import MeasurableScorer
+    from rag_assets.judging.framing import Frame, find_frame, hold_to_source
     from rag_assets.judging.negation import is_negated
     from rag_assets.judging.numerals import read_numerals
     from rag_assets.judging.quantities import read_quantities
@@ -33,6 +34,7 @@ PUBLIC_MODULES = ("calibrating", "statement")
 __all__ = [
     "MAX_UNKNOWN_SHARE",
     "SCORE_DECIMALS",
+    "Frame",
     "Judgement",
     "MeasurableScorer",
     "PassageText",
@@ -46,6 +48,8 @@ __all__ = [
     "TextEncoder",
     "Thresholds",
     "cosines",
+    "find_frame",
+    "hold_to_source",
     "is_negated",
     "keep_fit",
     "load_scorer",
@@ -61,8 +65,11 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
+        "Frame": "framing",
         "MeasurableScorer": "contract",
         "ReaderFit": "reader_fit",
+        "find_frame": "framing",
+        "hold_to_source": "framing",
         "is_negated": "negation",
         "keep_fit": "reader_fit",
         "read_numerals": "numerals",

@@ -112,8 +112,7 @@ def find_repeated(
     of a sentence is none: the rest may take it back.
     """
     wanted = _letters(statement)
-    han = count_han(wanted)
-    if len(wanted) < _FEWEST_LETTERS and han < _FEWEST_HAN:
+    if not is_long_enough(wanted):
         return None
     for index, passage in enumerate(passages):
         for span in passage.sentences:
@@ -121,6 +120,11 @@ def find_repeated(
             if wanted in {_letters(sentence), _letters(state(sentence))}:
                 return index, span
     return None
+
+
+def is_long_enough(text: str) -> bool:
+    """Say whether a text is more than a name or a number."""
+    return len(text) >= _FEWEST_LETTERS or count_han(text) >= _FEWEST_HAN
 
 
 def _letters(text: str) -> str:
