@@ -134,7 +134,7 @@ _SUPPOSED = _any(
     r"assum\w+|suppos\w+|presum\w*|guess\w*|believ\w*|beliefs?|thinks?|thought|convinced|sure|"
     r"confident|optimistic|afraid|fear\w*|feels?|felt|possib(?:le|ility)|plausib\w+|conceivabl\w+|"
     r"likel[yi]\w*|theori[sz]\w+|imagin(?:es?|ed|ing|ary)|pretend\w*|dream\w*|"
-    r"sentences?(?=\W*$)|examples?\s+of|may|might|would|should|(?<!\bwe\s)(?:will|shall)|future|plan(?:s|ned)?|yet\s+to|remains?\s+to|"
+    r"sentences?(?=\W*$)|examples?\s+of|may|might|would|should|(?<!\bwe\s)(?:will|shall)|future|plan(?:s|ned)?|yet\s+to|remains?\s+to|before\s+(?:it|we|they|this)|used\s+to|"
     r"whether|questions?|ask(?:s|ed)?|wonder\w*|unclear|unknown|"
     r"items?|questionnaire|statements?|agree\w*|tick|rate|answer\w*|reply|mark|treat)\b",
     r"\b(?:H|Q|RQ)\d{1,2}[a-z]?\W*$",
@@ -147,7 +147,7 @@ _SAID = _any(
     r"\b(?:claim(?:s|ed)?(?!\s*\d)|argue[sd]?|assert\w*|contend\w*|maintain(?:s|ed)?|alleg\w+|sa(?:ys?|id)|"
     r"insist\w*|advertis\w+|promise[sd]?|holds?|held|states?|stated|writes?|wrote|written|reads?|told|"
     r"rumou?r\w*|opinions?|views?|ideas?|notion|theory|proposed?)\b",
-    r"认为|声称|宣称|宣传|主张|^据|据[称说报]|传言|提出|写道|表示|报道|所谓|断言|指出",
+    r"认为|声称|宣称|宣传|主张|^据|据[称说报]|传言|提出|写道|表示|报道|所谓|断言|断定|网传|相传|盛传|指出",
 )
 # Words that deny by themselves, and those that deny nothing.
 _DENIES = _any(
@@ -164,7 +164,8 @@ _NO_DOUBT = _any(
     r"毫无疑问|无疑|不可否认|不难(?:看出|发现)|众所周知",
 )
 _FACT = _any(
-    r"\b(?:facts?|phenomenon|observation|finding|issue|problem|reason|difference)\s+that\W*$"
+    r"\b(?:facts?|phenomenon|observation|finding|issue|problem|reason|difference|advantage|so|such|"
+    r"except|despite|given|now|namely|especially|aware)\s+that\W*$"
 )
 # What asserts: findings, and clauses that only weigh what follows.
 _ASSERTS = _any(
@@ -175,7 +176,8 @@ _ASSERTS = _any(
     r"emphasi[sz]\w+|stress\w*|highlight\w*|recall|remember|mention\w*|point(?:s|ed)?\s+out|"
     r"recogni[sz]\w+|notice\w*|remark\w*|apparent\w*|appear\w*|seem\w*|document\w*|estimat\w+|calculat\w+|provides?|requires?|stipulat\w+|so|such|given|"
     r"now|except)\b",
-    r"\b(?:is|was|are|were|be|been)\s+(?:\w+\s+){0,3}that\W*$",
+    r"\b(?:is|was|are|were)\s+(?:\w+ly\s+)?(?:important|interesting|remarkable|worth\s+\w+|true|certain|"
+    r"notable|noteworthy|striking|essential|crucial|surprising)?\s*that\W*$",
 )
 _OTHERS = _any(
     r"\b(?:(?:other|earlier|early|previous|prior|past|some|many|several|most|various|numerous)\s+"
@@ -194,7 +196,7 @@ _OWN = _any(
 _THAT = _any(r"\b(?:that|whether|if|in\s+which)(?:\s+(?:the|an?|all|any))?\W*$")
 _HAN_SAYS = _any(
     r"证据|证明|证实|表明|显示|认为|声称|宣称|宣传|主张|据|传言|指出|提出|相信|以为|预计|预期|假设|表示|报道|"
-    r"说|称|问|得出|检验|验证|所谓|发现|疑问"
+    r"说|称|问|得出|检验|验证|所谓|发现|疑问|断定|肯定|确定|推断|网传|相传|盛传"
 )
 
 # “If it had rained more, …”, “… only in mice”.
@@ -229,7 +231,7 @@ _FOLLOWS = _any(
 _IS_WRONG = (
     r"(?:wrong|false(?!\s+(?:positive|negative))|incorrect|mistaken|untrue|unfounded|untenable|"
     r"inaccurate|erroneous|invalid|nonsense|(?:an?|the|in)\s+(?:\w+\s+)?(?:myth|error|mistake|"
-    r"misconception|misunderstanding|fallacy|artefact|artifact|fabrication|hoax|legend)|refuted|"
+    r"misconception|misunderstanding|fallacy|artefact|artifact|fabrication|hoax|legend|[\w'’\s]{0,12}tale|rumou?r|exaggeration)|refuted|"
     r"rejected|disproved|disproven|debunked|falsified|fabricated|invented|retracted|withdrawn|"
     r"overturned|discredited|contradicted|abandoned|"
     r"(?:not|never|n[o']t|hardly|cannot|no\s+longer)\s+(?:\w+\s+){0,2}?(?:(?:the\s+case|so|true|hold)\b"
@@ -247,7 +249,7 @@ _TAKES_BACK = _any(
     rf"\b{_POINTER},\s(?:however|though),\s[^.;,]{{0,30}}?{_IS_WRONG}",
     r"^\W*none\s+of\s+(?:this|these|it)\s+(?:is|was|are|were)\s+(?:true|so|correct)",
     rf"^\W*(?:{_IS_WRONG}|(?:is|was|are|were)\s+(?:\w+\s+)?{_IS_WRONG})",
-    r"\b(?:reject(?:s|ed)?|refute[sd]?|disprove[sd]?|contradict(?:s|ed)?|retract(?:ed)?|withdrew|"
+    r"\b(?:reject(?:s|ed)?|refute[sd]?|disprove[sd]?|contradict(?:s|ed)?|retract(?:ed)?|withdr(?:ew|awn)|"
     rf"overturn(?:s|ed)?|debunk(?:s|ed)?)\s+{_OBJECT}",
     r"\b(?:not|n[o']t|nobody|no\s+one|unable|fail(?:s|ed)?|never)\b[^.;,]{0,30}?\b(?:confirm|reproduce|"
     rf"replicate|support|find|verify|repeat|show|bear)(?:ed)?\s+{_OBJECT}",
@@ -255,22 +257,27 @@ _TAKES_BACK = _any(
     rf"\ba\s+(?:{_THING}|myth)\s+(?:without|that\s+(?:is|was|we)\b|for\s+which\s+there\s+is\s+no)",
     r"^\W*(?:far\s+from\s+it|(?:quite\s+)?(?:the|on\s+the)\s+(?:opposite|reverse|contrary)(?=\s+(?:is|was|holds)|\W*$)|"
     r"we\s+(?:now\s+)?know\s+better)",
+    r"^\W*(?:in\s+(?:truth|reality|fact)|actually)\b[^.]{0,60}\b(?:no|not|never)\b",
+    r"^\W*(?:(?:but|yet|and)\s+)?(?:is|was|are|does|did)\s+(?:this|that|it|they)\b[^.]{0,60}\?",
     r"\bshow\w*\s+the\s+(?:opposite|reverse|contrary)\b",
     r"(?:说法|观点|结论|假设|看法|假说|论断|这|此|该|传言|实验|研究|后来|事实|但|然而|论文|文章)[^。；]{0,16}"
     r"(?:错误|错的|不成立|不正确|不实|推翻|否定|证伪|拒绝|撤回|撤稿|伪造|造假|站不住脚|有误|误解|假的|"
-    r"没有依据|没有根据|缺乏依据|并非如此|(?:与[之此]|恰恰|正好)相反|(?:未能|无法|没有|不能|不|未)(?:得到)?"
+    r"没有依据|没有根据|缺乏依据|并非如此|(?:与[之此]|恰恰|正好)相反|(?:未能|无法|没有|不能|不|未)(?:得到[^，。]{0,6})?"
     r"(?:重复|证实|验证|支持|再现))",
-    r"并非如此|拒绝(?:该|这一|此)?假设|不支持\s?H\d|^\W*(?:是|为|纯属|属于)?(?:错误的|不成立|谣言|误解|谎言)",
+    r"并非如此|拒绝(?:该|这一|此)?假设|不支持\s?H\d|^\W*(?:是|为|实为|纯属|属于)?(?:错误的|不成立|谣言|误解|谎言|误传)",
 )
 _POINTS_BACK = _any(
     r"^\W*(?:(?:however|but|yet|later|today|now|unfortunately|in\s+fact|as\s+it\s+turned\s+out|a\s+\w+\s+"
     r"(?:shows?|showed)\s+that)\W+)?(?:this|that|these|those|it|both|neither|none|nobody|no|such|here|"
-    r"we|our|later|subsequent|further|more|wrong|false|not|nonsense|far|quite|on|(?:the\s+)?(?:data|"
+    r"we|our|they|he|she|(?:the\s+)?authors?|in\s+(?:truth|reality)|actually|is|was|are|does|did|later|subsequent|further|more|wrong|false|not|nonsense|far|quite|on|(?:the\s+)?(?:data|"
     rf"paper|study|article|opposite|reverse|contrary|{_THING}))\b",
     r"^\W*(?:该|这|此|上述|事实|但|然而|后来|检验|结果|拒绝)",
 )
 # “It is not true that …” speaks of what follows.
-_POINTS_ON = _any(r"^\W*it\s+(?:is|was|turned\s+out)\s+(?:\w+\s+){0,3}that\b")
+_POINTS_ON = _any(
+    r"^\W*it\s+(?:is|was|turned\s+out)\s+(?:\w+\s+){0,3}that\b"
+    r"(?!\s+(?:this|that|it|these)\b)"
+)
 # What introduces the sentence behind it, and a section of what nobody asserts.
 _LABEL = _any(
     r"\W*(?:hypothesis|H|RQ|Q|item|question|statement|myth|false|wrong|fiction|conjecture|prediction|"
@@ -331,7 +338,7 @@ def _ends_with(pattern: re.Pattern[str], clause: str) -> bool:
 def _denies(around: Around) -> str | None:
     clause = _NO_DOUBT.sub("", around.governor)
     denies = is_negated(clause) or _DENIES.search(clause)
-    if not denies or is_negated(around.claim) or _is_said(_DENIES, around):
+    if not denies or _FACT.search(clause) or is_negated(around.claim) or _is_said(_DENIES, around):
         return None
     return around.governor if _hangs(clause) or _ends_with(_DENIES, clause) else None
 
@@ -351,17 +358,15 @@ def _only_says(around: Around) -> str | None:
     if _FACT.search(clause):
         return None
     if _THAT.search(clause):
-        is_doubtful = of_others or not (is_own or _ASSERTS.search(clause))
+        asserts = is_own or _ASSERTS.search(clause) or _NO_DOUBT.search(clause)
+        is_doubtful = of_others or not asserts
         return clause if is_doubtful or any(each.search(clause) for each in patterns) else None
     end = clause.rstrip(":")
-    return (
-        clause
-        if any(
-            each.search(clause) if clause.endswith(":") else _ends_with(each, end)
-            for each in patterns
-        )
-        else None
+    is_label = clause.endswith(":")
+    is_doubtful = any(
+        each.search(clause) if is_label else _ends_with(each, end) for each in patterns
     )
+    return clause if is_doubtful else None
 
 
 def _conditions(around: Around) -> str | None:
