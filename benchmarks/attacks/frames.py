@@ -19,6 +19,7 @@ import yaml
 
 from benchmarks.attacks.attack import Attack, Library, rag, require
 from benchmarks.attacks.forked import BrokeError
+from rag_assets.model import is_chinese
 
 _SAID = "ponds cool the town by nine degrees at night"
 _SAID_ZH = "池塘使城市在夜间降温九度"
@@ -91,7 +92,7 @@ def _cite(library: Library, sources: list[str], agrees: bool, folder: Path) -> N
     root = library.copy_to(folder)
     draft = []
     for number, source in enumerate(sources):
-        said = _SAID_ZH if re.search("[\u4e00-\u9fff]", source) else _SAID
+        said = _SAID_ZH if is_chinese(source) else _SAID
         (root / f"raw/evidence/frame-{number}.md").write_text(f"{source.format(said)}\n", "utf-8")
         draft.append(f"{said.capitalize()} {{#frame-{number}}}.")
     (root / "drafts/framed.md").write_text("\n\n".join(draft) + "\n", "utf-8")
