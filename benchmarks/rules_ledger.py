@@ -2,6 +2,7 @@
 
     python -m benchmarks.rules_ledger [DRAFTS.jsonl ...]
     python -m benchmarks.rules_ledger --papers FOLDER
+    python -m benchmarks.rules_ledger --frames FOLDER
     python -m benchmarks.rules_ledger --causes CLAIM_STRENGTH.jsonl
     python -m benchmarks.rules_ledger --routes QUESTIONS.jsonl
 
@@ -10,6 +11,8 @@ Without files it reads train.jsonl and dev.jsonl of $RAG_SHARED_DATA/claims/draf
 against a sentence that is not wholly supported, or for one that is.
 
 `--papers` lists the papers that are told to report no results yet: whether they do, a person sees.
+`--frames` seeks twenty sentences of each paper, drawn with a seed, word for word in their own paper
+and lists those that are told not to be asserted there: whether they are not, a person sees.
 `--causes` reads labelled sentences (sentence, label, set) with the words of causing that decide
 whether a sentence is read at all, and without them.
 `--routes` reads labelled questions (question, intent, categories, part) and counts each rule of a
@@ -19,6 +22,7 @@ question's route where it is the one that decides.
 import argparse
 import json
 import os
+import random
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -26,6 +30,9 @@ from pathlib import Path
 from rag_assets.auditing.announced import ANNOUNCES
 from rag_assets.auditing.claims.causal import CAUSAL_CUE
 from rag_assets.auditing.claims.causal_model import causal_threshold, load_causal_encoder
+from rag_assets.evaluation.drafts_sources import read_sources
+from rag_assets.finding import read_sentences
+from rag_assets.judging import find_frame
 from rag_assets.judging.facts import RULES
 from rag_assets.judging.statement import state
 from rag_assets.model import ParsedDocument
@@ -35,6 +42,8 @@ from rag_assets.workspace import shipped_settings
 
 FLOOR = 0.8  # share of right firings below which a rule that speaks against goes
 FEWEST = 3  # rows on which it must fire
+# Sentences that are drawn of a paper, and characters that make one.
+OF_A_PAPER, SHORTEST = 20, 50
 
 
 _CAUSAL = {"CAUSAL", "CONDITIONAL_CAUSAL"}
@@ -72,6 +81,25 @@ def count_announced(folder: Path) -> None:
             if ANNOUNCES.check("\n".join(texts)):
                 fired.append(f"{path.name}: {found.title}")
     print(f"{ANNOUNCES.id}: fired on {len(fired)} of {papers} papers", *fired, sep="\n  ")
+
+
+def count_frames(folder: Path) -> None:
+    """Print which sentences of papers are told to be framed, and by which rule."""
+    papers = read_sources(
+        sorted(path.name for path in folder.glob("*.pdf")), [folder], shipped_settings(), None
+    )
+    chance, tried, told = random.Random(3), 0, []
+    for paper in papers.values():
+        sentences = read_sentences(paper.passages, paper.title)
+        body = [
+            each.text for each in sentences if each.kind == "text" and len(each.text) > SHORTEST
+        ]
+        for text in chance.sample(body, min(OF_A_PAPER, len(body))):
+            claim, tried = " ".join(text.split()), tried + 1
+            frame = find_frame(claim, claim, sentences, paper.passages)
+            if frame is not None:
+                told.append(f"{frame.rule.id}: {frame.sentence}\n    {frame.told}")
+    print(f"framed: {len(told)} of {tried} sentences of {len(papers)} papers", *told, sep="\n  ")
 
 
 def count_causes(file: Path) -> None:
@@ -122,11 +150,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("drafts", nargs="*", type=Path, metavar="DRAFTS.jsonl")
     parser.add_argument("--papers", type=Path, metavar="FOLDER")
+    parser.add_argument("--frames", type=Path, metavar="FOLDER")
     parser.add_argument("--causes", type=Path, metavar="CLAIM_STRENGTH.jsonl")
     parser.add_argument("--routes", type=Path, metavar="QUESTIONS.jsonl")
     given = parser.parse_args()
     if given.papers:
         count_announced(given.papers)
+    elif given.frames:
+        count_frames(given.frames)
     elif given.causes:
         count_causes(given.causes)
     elif given.routes:

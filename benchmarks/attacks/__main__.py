@@ -17,6 +17,7 @@ from pathlib import Path
 
 from benchmarks.attacks.attack import Attack, NotTriedError, make_library
 from benchmarks.attacks.files import contents, sidecars
+from benchmarks.attacks.frames import frames
 from benchmarks.attacks.injections import injections
 from benchmarks.attacks.kills import kills
 from benchmarks.attacks.machine import machine, processes
@@ -29,10 +30,12 @@ KINDS = {
     "contents": contents,
     "sidecars": sidecars,
     "injections": injections,
+    "frames": frames,
 }
 # A look at each kind; `--count` says more.
 USUAL = {
     "kills": 3, "machine": 3, "processes": 1, "contents": 4, "sidecars": 4, "injections": 1,
+    "frames": 4,
 }  # fmt: skip
 
 

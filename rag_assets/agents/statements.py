@@ -6,7 +6,7 @@ What they do not support is not said: it is listed apart, with the reason.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from pydantic import ConfigDict
 
@@ -14,11 +14,22 @@ from rag_assets.agents.crediting import unknown_credits
 from rag_assets.agents.passages import Passage, drop_last_marks, drop_marks, find_marks
 from rag_assets.chunking import split_sentences
 from rag_assets.evidence.locating import locate
-from rag_assets.judging import Judgement, PassageText, ReasonCode, Scorer
+from rag_assets.judging import (
+    Judgement,
+    PassageText,
+    ReasonCode,
+    Scorer,
+    find_frame,
+    hold_to_source,
+)
 from rag_assets.model import RecordingError, hash_fields
 
+if TYPE_CHECKING:
+    from rag_assets.auditing.showing import PassagePart
+    from rag_assets.judging import Frame
+
 # Counts as code: raise it when the same answer over the same passages comes to another list.
-CHECKING_VERSION = 1
+CHECKING_VERSION = 2
 _STRICT = ConfigDict(extra="forbid")
 # A citation behind the full stop belongs to the sentence that ends there.
 _BEHIND_STOP = re.compile(
@@ -215,13 +226,22 @@ class ScorerJudge:
         ]
         judgements = iter(self._scorer.judge(asked))
         return [
-            self._checked(claim, own, next(judgements)) if own else _silent(claim)
+            self._checked(claim, own, self._held(claim, own, next(judgements)))
+            if own
+            else _silent(claim)
             for claim, own in zip(claims, shown, strict=True)
         ]
 
+    def _held(
+        self, claim: Claim, shown: "Sequence[tuple[PassageText, _Place]]", judgement: Judgement
+    ) -> Judgement:
+        texts = [text for text, _ in shown]
+        limits = self._scorer.thresholds
+        return hold_to_source(judgement, limits, _frame_of(claim), claim.text, texts)
+
     def _show(self, claim: Claim) -> "list[tuple[PassageText, _Place]]":
         """Return the windows of the cited passages that likeliest decide, with their places."""
-        from rag_assets.auditing.showing import PassagePart, show
+        from rag_assets.auditing.showing import show
 
         found: list[tuple[PassageText, _Place]] = []
         documents = list(dict.fromkeys((p.namespace, p.doc_uid) for p in claim.passages))
@@ -235,10 +255,7 @@ class ScorerJudge:
                 ),
                 key=lambda index: claim.passages[index].char_start,
             )
-            parts = tuple(
-                PassagePart(p.text, p.char_start, p.char_end, p.section_path, index, 0)
-                for index, p in ((index, claim.passages[index]) for index in own)
-            )
+            parts = _parts(claim, own)
             title = claim.passages[own[0]].title
             windows = self._finder.open(parts, title).find(claim.text, most)
             found += [(each.as_passage(title), each) for each in show(windows, parts)]
@@ -277,8 +294,15 @@ class VerbatimJudge:
 
     def _judge(self, claim: Claim) -> CheckedStatement:
         words = re.compile(r"\s+".join(map(re.escape, claim.text.split())))
+        frame = _frame_of(claim)
         for alias, passage in zip(claim.citations, claim.passages, strict=True):
             found = words.search(passage.text)
+            if found is not None and frame is not None:
+                return CheckedStatement(
+                    claim.number, claim.text, claim.citations, "framed",
+                    f"It stands there, but {frame.told[0].lower()}{frame.told[1:]}", 0.0,
+                    _quote(alias, passage, *found.span()),
+                )  # fmt: skip
             if found is not None:
                 return CheckedStatement(
                     claim.number, claim.text, claim.citations, "supported",
@@ -317,6 +341,23 @@ class RecordedJudge:
     @staticmethod
     def _key(claim: Claim) -> tuple[int, str, tuple[str, ...]]:
         return claim.number, claim.text, claim.citations
+
+
+def _parts(claim: Claim, indices: Sequence[int]) -> "tuple[PassagePart, ...]":
+    from rag_assets.auditing.showing import PassagePart
+
+    return tuple(
+        PassagePart(p.text, p.char_start, p.char_end, p.section_path, index, 0)
+        for index, p in ((index, claim.passages[index]) for index in indices)
+    )
+
+
+def _frame_of(claim: Claim) -> "Frame | None":
+    """Return how the passages that a claim cites frame its words, None where they assert them."""
+    from rag_assets.finding import read_sentences
+
+    parts = _parts(claim, range(len(claim.passages)))
+    return find_frame(claim.text, claim.text, read_sentences(parts), parts)
 
 
 def _silent(claim: Claim) -> CheckedStatement:

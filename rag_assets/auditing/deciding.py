@@ -50,6 +50,10 @@ _TRANSLATED = (
 )
 # The scorer's own reason would say of the whole sentence that it is supported.
 _APART_FROM_IT = "Apart from the quotation, the sentence is supported."
+_REST_UNREAD = (
+    "Nobody has read whether the source supports your sentence as a whole: read the passage "
+    "yourself."
+)
 _LOST = (
     "The quotation “{}” stands nowhere in the document. Quote what is printed, or take the "
     "quotation marks away."
@@ -174,6 +178,9 @@ def _judged_verdict(
     quoted_elsewhere: Collection[str],
 ) -> CitationVerdict:
     checks = [c for c in judged.quotations if c.state == "exact" or c.text not in quoted_elsewhere]
+    is_exact = bool(checks) and all(check.state == "exact" for check in checks)
+    if is_exact and scorer.name == "facts" and judged.reason_code == "unread":
+        judged = replace(judged, reason=f"{_show_exact(checks)} {_REST_UNREAD}")
     status, code, reason = _with_place(case, subject.document, judged)
     status, code, reason = _with_quotations(checks, status, code, reason)
     status, code, reason = _with_law(case, subject.document, judged, (status, code, reason))
@@ -278,8 +285,12 @@ def _with_place(
     if hint is None:
         raise AssertionError("nothing is elsewhere where no place is named")
     passage = document.passages[judged.passage]
-    pages = sorted({box.page for box in judged.boxes}) or [passage.page_start or 0]
-    found = f"p. {pages[0]}" if len(pages) == 1 else f"pp. {pages[0]}–{pages[-1]}"
+    first = passage.page_start or 0
+    pages = sorted({box.page for box in judged.boxes}) or [first, passage.page_end or first]
+    if hint.names_page(pages[0], pages[-1]):
+        # On the page that is named, another sentence than that which was found first.
+        return judged.status, judged.reason_code, judged.reason
+    found = f"p. {pages[0]}" if pages[0] == pages[-1] else f"pp. {pages[0]}–{pages[-1]}"
     if judged.status == "WEAK":
         reason = _NEAREST_ELSEWHERE.format(found=found, named=hint.text) + judged.reason
         return "WEAK", judged.reason_code, reason
@@ -406,6 +417,12 @@ def _sentence_about(check: QuotationCheck) -> str:
     changes += f"; and {more} more" if more > 0 else ""
     page = f" (p. {check.page})" if check.page else ""
     return f"The quotation “{shown}” is not what is printed{page}: {changes}."
+
+
+def _show_exact(checks: Sequence[QuotationCheck]) -> str:
+    pages = ", ".join(dict.fromkeys(f"p. {check.page}" for check in checks if check.page))
+    noun = "quotation is" if len(checks) == 1 else "quotations are"
+    return f"The {noun} exact{f' ({pages})' if pages else ''}."
 
 
 def _beginning(quotation: str) -> str:

@@ -16,11 +16,11 @@ from rag_assets.auditing.showing import PassagePart, Shown, read_parts, show
 from rag_assets.auditing.statutes import cut_to_article, digest_cut
 from rag_assets.auditing.verdict_store import VerdictStore, judgement_key
 from rag_assets.finding import MOST_WINDOWS, EvidenceFinder, OpenDocument
-from rag_assets.judging import Judgement, Scorer
+from rag_assets.judging import Judgement, Scorer, find_frame, hold_to_source
 from rag_assets.model import Progress
 
 # Part of a judgement's key: raise it when the same inputs may be judged otherwise.
-JUDGING_VERSION = 10
+JUDGING_VERSION = 11
 # Progress is told between so many questions.
 _AT_ONCE = 4
 # They compare, and do not read: spec 000 has them look at k passages.
@@ -127,10 +127,26 @@ class Court:
                 self._tell("reading it", begin, len(asked))
                 batch = asked[begin : begin + _AT_ONCE]
                 judgements += scorers[fingerprint].judge([(ask.claim, ask.texts) for ask in batch])
-            answered = list(zip(asked, judgements, strict=True))
+            answered = [
+                (ask, self._held(ask, found, cases[ask.key], scorers[fingerprint]))
+                for ask, found in zip(asked, judgements, strict=True)
+            ]
             for key in dict.fromkeys(ask.key for ask in asked):
                 made[key] = choose([(ask, found) for ask, found in answered if ask.key == key])
         return self._with_boxes(cases, made)
+
+    def _held(
+        self, ask: Ask, found: Judgement, asked: tuple[Case, CitedDocumentRef], scorer: Scorer
+    ) -> Judgement:
+        """Return a judgement as far as the document asserts the words itself."""
+        case, ref = asked
+        opened, parts = self._open(ref)
+        quoted = [check.text for check in ask.checks if check.state == "exact"]
+        frames = (
+            find_frame(words, case.claim, opened.sentences, parts) for words in (ask.claim, *quoted)
+        )
+        frame = next(filter(None, frames), None)
+        return hold_to_source(found, scorer.thresholds, frame, ask.claim, ask.texts)
 
     def _tell(self, what: str, done: int, total: int) -> None:
         if self.on_progress and total:
@@ -158,15 +174,19 @@ class Court:
         self, claim: str, ref: CitedDocumentRef, spans: Spans | None, most: int
     ) -> tuple[Shown, ...]:
         """Return windows of some spans of a document, or of all of it for None."""
-        document = self.subject_of(ref).document
         if spans is not None:
+            document = self.subject_of(ref).document
             parts = read_parts(document, spans) if spans else ()
             return show(self.finder.open(parts, document.title).find(claim, most), parts)
+        opened, parts = self._open(ref)
+        return show(opened.find(claim, most), parts)
+
+    def _open(self, ref: CitedDocumentRef) -> tuple[OpenDocument, tuple[PassagePart, ...]]:
         if ref not in self._opened:
+            document = self.subject_of(ref).document
             parts = read_parts(document)
             self._opened[ref] = (self.finder.open(parts, document.title), parts)
-        opened, parts = self._opened[ref]
-        return show(opened.find(claim, most), parts)
+        return self._opened[ref]
 
     def _printed_text(self, ref: CitedDocumentRef) -> PrintedText:
         if ref not in self._printed:

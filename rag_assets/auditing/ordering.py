@@ -4,10 +4,10 @@ from rag_assets.auditing.verdict import CitationVerdict
 
 # Contradicted, facts differ, nothing found, partly, unread, supported. What is wrong with the
 # citation itself (a uid that is unknown) was not found; what a program compares letter by letter
-# (quotations, places named) is a fact.
+# (quotations, places named) or reads around the words (a frame) is a fact.
 CONTRADICTED, FACTS_DIFFER, NOTHING_FOUND, PARTLY, UNREAD, SUPPORTED = range(6)
 _FACTS = frozenset({
-    "facts_differ", "misquoted", "quote_not_found", "wrong_page", "wrong_article",
+    "facts_differ", "framed", "misquoted", "quote_not_found", "wrong_page", "wrong_article",
     "drops_exception", "not_in_force",
 })  # fmt: skip
 

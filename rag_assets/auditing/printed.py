@@ -3,9 +3,12 @@
 import re
 import unicodedata
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from rag_assets.auditing.library import CitedDocument, Passage
+from rag_assets.model import CJK_RANGES
 
 # What changes a statement and is no letter.
 # Not the caret: 10⁵ is printed without.
@@ -14,6 +17,7 @@ _MINUS = frozenset("-\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe63\uff0d")
 # Points and commas of numbers, full-width ones as what they stand for.
 _POINTS = {".": ".", ",": ",", "\uff0e": ".", "\uff0c": ","}
 _SLASHED = str.maketrans({"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "ı": "i"})
+_LATIN = re.compile(rf"(?![{CJK_RANGES}])[^\W\d_]")
 _FOLDED: dict[str, str] = {}
 
 
@@ -65,6 +69,22 @@ def _inside_number(text: str, place: int, character: str) -> str:
         return ""
     is_thousands = character == "," and re.match(r"\d{3}(?!\d)", text[place + 1 :][:4])
     return "" if is_thousands else character
+
+
+def are_spaced_alike(ours: str, mine: Sequence[int], theirs: str, places: Sequence[int]) -> bool:
+    """Say whether two texts of the same letters end their words alike: “notable” is not “not able”.
+
+    A hyphen may stand for either, and between Chinese characters nothing is written.
+
+    Args:
+        mine: where the letters stand in `ours`; `places` in `theirs`.
+    """
+    for (a, b), (c, d) in zip(pairwise(mine), pairwise(places), strict=True):
+        gaps = ours[a + 1 : b], theirs[c + 1 : d]
+        is_apart = bool(gaps[0]) != bool(gaps[1]) and (gaps[0] or gaps[1]).isspace()
+        if is_apart and _LATIN.match(theirs, c) and _LATIN.match(theirs, d):
+            return False
+    return True
 
 
 class PrintedText:

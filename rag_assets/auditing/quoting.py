@@ -15,7 +15,7 @@ from rag_assets.auditing.misquoting import (
     find_exception,
     rest_of_sentence,
 )
-from rag_assets.auditing.printed import PrintedText, read_letters
+from rag_assets.auditing.printed import PrintedText, are_spaced_alike, read_letters
 from rag_assets.auditing.segments import (
     REFERENCE_MARK,
     REPLACED_LETTERS,
@@ -173,7 +173,9 @@ def _occurrences(
         if begin < 0:
             return
         stop = begin + len(wanted)
-        same = printed.letters.text[begin + 1 : stop] == wanted[1:]
+        same = printed.letters.text[begin + 1 : stop] == wanted[1:] and are_spaced_alike(
+            segment.text, segment.letters.places, printed.text, printed.letters.places[begin:stop]
+        )
         if same and _is_whole(segment, printed, begin, stop):
             yield begin, stop
         begin += 1
@@ -378,13 +380,23 @@ def _differences(segment: Segment, source: str) -> _Differences:
         mine, other = ours[i:j], theirs[k:m]
         said = "".join(word.letters for word in mine)
         printed = "".join(word.letters for word in other)
-        is_first = i == 0 and said[1:] == printed[1:] and said[:1].lower() == printed[:1].lower()
+        is_same = said == printed or (
+            i == 0 and said[1:] == printed[1:] and said[:1].lower() == printed[:1].lower()
+        )
         is_mark = not mine and REFERENCE_MARK.fullmatch("".join(word.written for word in other))
-        if said == printed or is_first or is_mark:
+        if is_mark or (is_same and _are_spaced_alike(segment, mine, source, other)):
             continue
         changes.append((_written(mine), _written(other)))
     held = theirs[first:last] or theirs
     return _Differences(tuple(changes), held[0].start, held[-1].end)
+
+
+def _are_spaced_alike(
+    segment: Segment, mine: Sequence[_Word], source: str, other: Sequence[_Word]
+) -> bool:
+    ours = segment.text[mine[0].start : mine[-1].end] if mine else ""
+    theirs = source[other[0].start : other[-1].end] if other else ""
+    return are_spaced_alike(ours, read_letters(ours).places, theirs, read_letters(theirs).places)
 
 
 def _written(words: Sequence[_Word]) -> str:

@@ -12,6 +12,7 @@ Status = Literal["OK", "WEAK", "MISSING", "ERROR"]
 ReasonCode = Literal[
     "supported",
     "weakly_supported",
+    "framed",
     "not_found",
     "contradicted",
     "facts_differ",

@@ -23,6 +23,7 @@ from rag_assets.settings import ScorerName
 if TYPE_CHECKING:
     from rag_assets.judging.contract import MeasurableScorer
     from rag_assets.judging.facts import check_facts
+    from rag_assets.judging.framing import Frame, find_frame, hold_to_source
     from rag_assets.judging.negation import is_negated
     from rag_assets.judging.numerals import read_numerals
     from rag_assets.judging.quantities import read_quantities
@@ -34,6 +35,7 @@ PUBLIC_MODULES = ("calibrating", "statement")
 __all__ = [
     "MAX_UNKNOWN_SHARE",
     "SCORE_DECIMALS",
+    "Frame",
     "Judgement",
     "MeasurableScorer",
     "PassageText",
@@ -48,6 +50,8 @@ __all__ = [
     "Thresholds",
     "check_facts",
     "cosines",
+    "find_frame",
+    "hold_to_source",
     "is_negated",
     "keep_fit",
     "load_scorer",
@@ -63,9 +67,12 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
+        "Frame": "framing",
         "MeasurableScorer": "contract",
         "ReaderFit": "reader_fit",
         "check_facts": "facts",
+        "find_frame": "framing",
+        "hold_to_source": "framing",
         "is_negated": "negation",
         "keep_fit": "reader_fit",
         "read_numerals": "numerals",

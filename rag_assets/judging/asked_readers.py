@@ -26,7 +26,7 @@ from rag_assets.model import AnswerError, ConfigurationError, hash_fields
 from rag_assets.settings import ReaderSettings, ScorerName
 
 # Counts as code: raise it when the same reading comes to another judgement.
-_VERSION = 3
+_VERSION = 4
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from rag_assets.settings import ScorerName
 
 Status = Literal["OK", "WEAK", "MISSING"]
 ReasonCode = Literal[
-    "supported", "weakly_supported", "not_found", "contradicted", "facts_differ", "unread"
+    "supported", "weakly_supported", "framed", "not_found", "contradicted", "facts_differ", "unread"
 ]
 SignKind = Literal["words", "number", "quotation"]
 

@@ -64,6 +64,7 @@ _MOST_LAYERS = 3
 # “Few studies show that …”: what is said of the finding turns it round.
 _TURNED = re.compile(r"\b(?:few|little|hardly|scarcely|rarely|seldom|less|fewer)\b|很少|鲜有|少有")
 _WORD = re.compile(r"[^\W\d_]+")
+_SMALL = re.compile(r"[a-z]+\b")
 
 
 # “(see Section 2.3 and Table 2)”: places of the draft, or of the work itself.
@@ -88,7 +89,8 @@ def state(claim: str) -> str:
     if stated == claim or not _is_enough(stated):
         return claim
     stated = stated.strip(" ,，")
-    return stated[0].upper() + stated[1:]
+    # Of mRNA and pH the case counts.
+    return stated[0].upper() + stated[1:] if _SMALL.match(stated) else stated
 
 
 def _without_frames(sentence: str) -> str:

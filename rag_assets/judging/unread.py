@@ -9,15 +9,19 @@ from rag_assets.judging.facts import RULES, check_facts
 from rag_assets.judging.quantities import read_quantities
 from rag_assets.judging.shown_sentences import choose_sentences, likeliest
 from rag_assets.judging.statement import state
-from rag_assets.model import count_han, hash_fields
+from rag_assets.model import CJK_RANGES, count_han, hash_fields
 from rag_assets.settings import ScorerName
 
 # Counts as code: raise it when the same texts come to another judgement.
-_VERSION = 4
+_VERSION = 5
 _WORD_FOR_WORD = Sign("words", "", "", "It stands there word for word.")
 # Below what is OK: only a sentence that stands there word for word is.
 _MOST = 0.99
 _NO_WORDS = re.compile(r"[\W_]+")
+_NAME = re.compile(r"[^\W\d_]+")
+_LATIN = re.compile(rf"(?![{CJK_RANGES}])[^\W\d_]")
+# Shorter words are often symbols, of which the case counts.
+_FEWEST_OF_A_WORD = 4
 # They are read with the number beside them: 58 is not 58%, nor p < 0.05 the same as p > 0.05.
 _OF_NUMBERS = frozenset("%‰<>≤≥=≠±≈~")
 _THOUSANDS = re.compile(r"(?<=\d)[,\s](?=\d{3}(?!\d))")
@@ -107,13 +111,13 @@ def find_repeated(
 ) -> tuple[int, tuple[int, int]] | None:
     """Return the passage and sentence that is the statement word for word, or None.
 
-    Case, punctuation and white space do not count, but where they are part of a number do: 159 is
-    not 15.9. Nor do references and frames of the source, which the statement has lost too. A part
-    of a sentence is none: the rest may take it back.
+    Punctuation does not count, nor the case of a sentence's first letter or that of a long word;
+    but marks of a number do (159 is not 15.9), and so do the case of a symbol (mW is not MW) and
+    where words end (“not able” is not “notable”). References and frames of the source do not count,
+    which the statement has lost too. A part of a sentence is none: the rest may take it back.
     """
     wanted = _letters(statement)
-    han = count_han(wanted)
-    if len(wanted) < _FEWEST_LETTERS and han < _FEWEST_HAN:
+    if not is_long_enough(wanted):
         return None
     for index, passage in enumerate(passages):
         for span in passage.sentences:
@@ -123,16 +127,32 @@ def find_repeated(
     return None
 
 
+def is_long_enough(text: str) -> bool:
+    """Say whether a text is more than a name or a number."""
+    return len(text) >= _FEWEST_LETTERS or count_han(text) >= _FEWEST_HAN
+
+
 def _letters(text: str) -> str:
-    plain = _MINUS.sub("-", _THOUSANDS.sub("", text))
-    return _NO_WORDS.sub(lambda found: _kept(plain, *found.span()), plain).casefold()
+    plain = _MINUS.sub("-", _THOUSANDS.sub("", text)).strip()
+    folded = _NAME.sub(lambda found: _fold(found.group(), is_first=found.start() == 0), plain)
+    return _NO_WORDS.sub(lambda found: _kept(folded, *found.span()), folded)
+
+
+def _fold(word: str, *, is_first: bool) -> str:
+    """Return a word with a small first letter, unless its case may mean something: Co, MW, WHO."""
+    is_plain = word[1:].islower() and (is_first or len(word) >= _FEWEST_OF_A_WORD)
+    return word.lower() if is_plain or (is_first and len(word) == 1) else word
 
 
 def _kept(text: str, start: int, end: int) -> str:
     """Return what of the marks between two words belongs to a number."""
     marks = text[start:end]
     if not text[end : end + 1].isdigit():
-        return "".join(mark for mark in marks if mark in _OF_NUMBERS)
+        kept = "".join(mark for mark in marks if mark in _OF_NUMBERS)
+        parts_words = (
+            not kept and start and _LATIN.match(text, start - 1) and _LATIN.match(text, end)
+        )
+        return " " if parts_words else kept
     if text[start - 1 : start].isdigit() and start:
         return "".join(marks.split()) or " "
     sign = _SIGN.search(marks) if start else re.search(r"[-+]$", marks)

@@ -348,3 +348,14 @@ def test_an_exponent_is_printed_without_a_caret(power: str, state: str) -> None:
     printed = PrintedText(make_document("d", ["A density of 5 x 10^4 cells per well was used."]))
     check = check_quotation(f"density of 5 x {power} cells per well", printed)
     assert check.state == state
+
+
+def test_white_space_that_makes_another_word_is_a_change() -> None:
+    printed = PrintedText(
+        make_document("d", ["They were not able to see a thera-\npist that day."])
+    )
+    check = check_quotation("They were notable to see a therapist", printed)
+    assert (check.state, check.changes) == ("altered", (("notable", "not able"),))
+    assert check.changes_meaning
+    assert check_quotation("notable to see a therapist", printed).state == "altered"
+    assert check_quotation("They were not able to see a therapist", printed).state == "exact"

@@ -54,6 +54,8 @@ VERDICT_REASONS = {
     "supported": ("OK", "The best passage reaches the scorer's threshold."),
     "weakly_supported": ("WEAK", ("It reaches the lower threshold only: cite better, or say "
     "less.")),
+    "framed": ("WEAK", ("The source has these words and does not assert them: it asks, supposes or "
+    "denies them, or reports them of others. The reason shows the frame.")),
     "judged_supported": ("OK", "A person has judged that the source supports the sentence."),
     "judged_unsupported": ("MISSING", "A person has judged that the source does not support it."),
     "judged_needs_work": ("WEAK", "A person has judged that the sentence needs work."),

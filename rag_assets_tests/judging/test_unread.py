@@ -46,3 +46,31 @@ def test_a_number_without_its_marks_is_another(claim: str, source: str) -> None:
 )
 def test_other_marks_do_not_count(claim: str, source: str) -> None:
     assert is_repeated(claim, source)
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("The plant on the hill has 5 MW.", "The plant on the hill has 5 mW."),
+        ("MW turbines were put on the hill.", "mW turbines were put on the hill."),
+        ("The adsorbed CO was measured at noon.", "The adsorbed Co was measured at noon."),
+        ("They were notable to see it rain.", "They were not able to see it rain."),
+        ("It was found in capable hands there.", "It was found incapable hands there."),
+    ],
+)
+def test_the_case_of_a_symbol_and_the_end_of_a_word_count(claim: str, source: str) -> None:
+    assert not is_repeated(claim, source)
+    assert is_repeated(source, source)
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("The ministry of water counted trees.", "the Ministry of Water counted trees."),
+        ("Well known trees were counted here.", "Well-known trees\nwere counted here."),
+        ("本文 使用 BERT 模型进行分类。", "本文使用BERT模型进行分类。"),
+        ("mRNA was found in all of them.", "The results show that mRNA was found in all of them."),
+    ],
+)
+def test_the_case_of_long_words_does_not_count(claim: str, source: str) -> None:
+    assert is_repeated(claim, source)

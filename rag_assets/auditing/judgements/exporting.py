@@ -15,6 +15,7 @@ from rag_assets.workspace import Workspace, require_inventory
 _ACCEPTED: Mapping[ReasonCode, str] = {
     "supported": "SUPPORTED",
     "weakly_supported": "PARTLY",
+    "framed": "NOT",
     "not_found": "NOT",
     "contradicted": "NOT",
     "facts_differ": "NOT",
