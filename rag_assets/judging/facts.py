@@ -37,24 +37,26 @@ class FactRule:
     check: Callable[[str, Sequence[str]], tuple[Sign, ...]]
 
 
-def _number_differs(statement: str, passages: Sequence[str]) -> tuple[Sign, ...]:
+def _number_differs(statement: str, sentences: Sequence[str]) -> tuple[Sign, ...]:
     return tuple(
         Sign(
             "number",
             own.text,
             other.text,
-            f"The statement says {own.text}; the passages have {other.text}, and {own.text} "
-            "cannot be worked out of them.",
+            f"The statement says {own.text}; the deciding sentence has {other.text}.",
         )
-        for own, other in compare_numbers(statement, passages).differing
+        for own, other in compare_numbers(statement, sentences).differing
     )
 
 
-def _number_agrees(statement: str, passages: Sequence[str]) -> tuple[Sign, ...]:
+def _number_agrees(statement: str, sentences: Sequence[str]) -> tuple[Sign, ...]:
     signs = []
-    for own, other in compare_numbers(statement, passages).agreeing:
-        is_same = own.text == other.text
-        said = "stands in the passages" if is_same else f"is {other.text} there"
+    for own, other in compare_numbers(statement, sentences).agreeing:
+        said = f"is {other.text} there"
+        if own.text == other.text:
+            said = "stands in the passages"
+        elif " = " in other.text:
+            said = f"follows from it: {other.text}"
         signs.append(Sign("number", own.text, other.text, f"{own.text} {said}."))
     return tuple(signs)
 
