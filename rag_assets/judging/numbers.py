@@ -1,5 +1,6 @@
 """The numbers of a statement held against those of the sentences that decide it."""
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ from rag_assets.judging.units import Unit, find_unit
 from rag_assets.judging.working_out import is_spread, work_out
 
 # Where something stands or when it was, in examples of one's own as often as in the source.
+_CHANGES = frozenset({"share", "percentage points", "times"})
 _PLACED = frozenset({"ordinal", "day of month", "month", "date"})
 # “(mg/kg)”, “in seconds”: the unit of numbers that stand elsewhere, in the rows below.
 _NAMED_UNIT = re.compile(
@@ -19,9 +21,10 @@ _NAMED_UNIT = re.compile(
     r"(?=\s?[)）\],;]|\s|$)"
 )
 # Share of the words of the likeliest sentence from which another decides, too.
-_LIKE_THE_BEST = 0.5
+_LIKE_THE_BEST = 1.0
 # A sum, of numbers that stand apart as often as not.
 _IS_SUM = re.compile(r"\b(?:in (?:all|total|sum)|total\w*|altogether|together|combined)\b|合计|总[共计]|[一总]共|连同|相加")
+_CLAUSE_END = re.compile(r"[,;:，；：]\s|[，；：、]|\s(?=(?:and|but|while|whereas)\s)")
 _NOUN = re.compile(r"[\s-]*(?P<noun>[^\d.,;:()（），。；：]{1,40})")
 
 
@@ -57,16 +60,17 @@ def compare_numbers(statement: str, sentences: Sequence[str]) -> NumberCompariso
     """
     stated = read_quantities(statement)
     shown = _read(sentences)
-    deciding = _deciding(statement, stated, shown)
-    beside = [each for each in shown if each not in deciding]
-    agreeing = {own: equal for own in stated if (equal := _find_equal(own, deciding))}
+    decides = {own: _deciding(statement, own, stated, shown) for own in stated} if shown else {}
+    agreeing = {
+        own: equal for own, each in decides.items() if (equal := _find_equal(own, [each]))
+    }
     differing = []
-    for own in stated:
+    for own, each in decides.items():
         if own in agreeing:
             continue
-        rival = _find_rival(statement, own, deciding, [*agreeing.values()])
+        rival = _find_rival(statement, own, each, shown, [*agreeing.values()])
         # What another sentence says is not what is said here, where this one has a number of it.
-        elsewhere = None if rival else _find_equal(own, beside)
+        elsewhere = None if rival else _find_equal(own, shown)
         if elsewhere is not None:
             agreeing[own] = elsewhere
         elif rival is not None:
@@ -111,27 +115,23 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _deciding(
-    statement: str, stated: Sequence[Quantity], shown: Sequence[_Sentence]
-) -> list[_Sentence]:
-    """Return the sentences that decide a statement, the likeliest first: each holds words of it
-    that those before have not. Where the languages differ all do, by the numbers in common.
+    statement: str, own: Quantity, stated: Sequence[Quantity], shown: Sequence[_Sentence]
+) -> _Sentence:
+    """Return the sentence that decides a number: it shares most with the clause that the number
+    stands in, then with the whole statement, then most numbers, as where languages differ.
     """
+    begin = max((m.end() for m in _CLAUSE_END.finditer(statement, 0, own.start)), default=0)
+    after = _CLAUSE_END.search(statement, own.end)
+    near = _words(statement[begin : after.start() if after else len(statement)])
     words = _words(statement)
     weights = {w: 1 / n for w in words if (n := sum(w in each.words for each in shown))}
 
-    def rank(each: _Sentence) -> tuple[float, int]:
-        common = sum(any(is_equal(own, q) for q in each.numbers) for own in stated)
-        return sum(weights[w] for w in words & each.words), common
+    def rank(each: _Sentence) -> tuple[float, float, int]:
+        common = sum(any(is_equal(q, other) for other in each.numbers) for q in stated)
+        shares = (sum(weights.get(w, 0) for w in those & each.words) for those in (near, words))
+        return *shares, common
 
-    ranked = sorted(((rank(each), each) for each in shown), key=lambda of: of[0], reverse=True)
-    if not weights:
-        return [each for _, each in ranked]
-    least, left, found = _LIKE_THE_BEST * ranked[0][0][0], set(weights), []
-    for (share, _), each in ranked:
-        if share >= least or each.words & left:
-            found.append(each)
-            left -= each.words
-    return found
+    return max(shown, key=rank)
 
 
 def _find_equal(own: Quantity, deciding: Sequence[_Sentence]) -> Quantity | None:
@@ -143,28 +143,35 @@ def _find_equal(own: Quantity, deciding: Sequence[_Sentence]) -> Quantity | None
 
 
 def _find_rival(
-    statement: str, own: Quantity, deciding: Sequence[_Sentence], taken: Sequence[Quantity]
+    statement: str,
+    own: Quantity,
+    decides: _Sentence,
+    shown: Sequence[_Sentence],
+    taken: Sequence[Quantity],
 ) -> Quantity | None:
     """Return the number that the source has where a statement has one that it does not confirm."""
     if own.unit.kind in _PLACED:
         return None
     if own.unit.name or not own.unit.kind:  # of a half the digits say nothing
-        for each in deciding:
-            for other in each.numbers:
-                if other.raw == own.raw and _is_slip(own, other):
-                    return other
+        derived = (
+            q for q in work_out(decides.text)
+            if own.unit.kind in _CHANGES and q.unit.kind in _CHANGES
+        )  # fmt: skip
+        rows = (decides, *(each for each in shown if each is not decides))
+        for other in (*(q for each in rows for q in each.numbers), *derived):
+            if _has_digits_of(own, other) and _is_slip(own, other):
+                return other
     noun = _noun(statement, own)
     is_made = own.role == "by" or _IS_SUM.search(statement) is not None
-    for each in deciding:
-        for other in each.numbers:
-            if (
-                _has_same_kind(own, other)
-                and not _is_within_limit(own, other)
-                and not any(is_equal(other, q) for q in taken)
-                and (other.role == "by" or not is_made)
-                and (not _is_count(own) or noun & _noun(each.text, other))
-            ):
-                return other
+    for other in decides.numbers:
+        if (
+            _has_same_kind(own, other)
+            and not _is_within_limit(own, other)
+            and not any(is_equal(other, q) for q in taken)
+            and (other.role == "by" or not is_made)
+            and (not _is_count(own) or noun & _noun(decides.text, other))
+        ):
+            return other
     return None
 
 
@@ -172,11 +179,19 @@ def _is_count(own: Quantity) -> bool:
     return own.unit.kind in {"", "persons", "occasions"} and not is_year(own)
 
 
+def _has_digits_of(own: Quantity, other: Quantity) -> bool:
+    return math.isclose(own.raw, other.raw, rel_tol=1e-6)
+
+
 def _is_slip(own: Quantity, other: Quantity) -> bool:
     """Say whether two numbers of equal digits differ in unit, scale, bound or direction."""
+    if is_equal(own, other):
+        return False
     if not own.unit.kind and not other.unit.kind:
         return own.value != other.value or own.bound * other.bound < 0
-    return bool(own.unit.kind and other.unit.kind)
+    # 0.056 % for .056
+    is_share = own.unit.kind == "share" and not other.unit.kind and 0 < other.raw < 1
+    return is_share or bool(own.unit.kind and other.unit.kind)
 
 
 def _has_same_kind(own: Quantity, other: Quantity) -> bool:

@@ -34,6 +34,7 @@ _FORMULA = re.compile(r"[^\s$]{0,12}\$")
 _IS_LATIN = re.compile(r"[a-z]")
 _DECADE = re.compile(r"['’]?s(?![a-z])")
 _AGED = re.compile(r"\b(?:aged?|ages)(?:\s\w+){0,2}\s?$")
+_NAMED = re.compile(r"\b(?P<what>day|week|grade|stage|phase|step|level|order)s?\s(?:\d+\s(?:and|or|to)\s)?$")
 _PH = re.compile(r"\bph\b[^.;,]{0,25}$")
 _P = re.compile(
     r"(?<![a-z])p(?:[\s-]?values?)?(?:\s(?:was|were|is|are|of|at))*\s?"
@@ -89,7 +90,7 @@ _LEVEL = re.compile(
     rf"\b{_CHANGED}\b[^.;,]*\b(?:to|from)\s(?:{_ROUGHLY}\s)?$"
     r"|(?:提高|增加|增长|上升|下降|降低|减少|上涨|下跌|[升增降减])[到至为]了?[近约]?$"
 )
-_AFTER_LEVEL = re.compile(r"\sof\b")
+_AFTER_LEVEL = re.compile(r"(?:\s?±\s?[\d.]+)?\sof\b")
 _UP = re.compile(
     r"\b(?:rose|rises?|rising|risen|grew|grows?|grown|increas\w+|rais\w+|climb\w+|higher|more|"
     r"greater|larger|longer|faster|gains?|gained)\b|提高|增加|增长|上升|升高|上涨|延长|[高多](?=\d|出)"
@@ -222,7 +223,9 @@ def _role(
     before, after = folded[max(0, start - _CLAUSE) : start], folded[end : end + 12]
     is_by = _BY.search(before) or _BY.search(folded[:first]) or _AFTER_BY.match(after)
     if not is_by:
-        is_level = _LEVEL.search(before) or _AFTER_LEVEL.match(after)
+        is_level = (
+            _LEVEL.search(before) or _LEVEL.search(folded[:first]) or _AFTER_LEVEL.match(after)
+        )
         return ("level" if is_level else ""), 0
     clause = _CLAUSE_END.split(before)[-1] + folded[start:end]
     clause += _CLAUSE_END.split(folded[end : end + NEAR])[0]
@@ -264,6 +267,8 @@ def _unit_before(folded: str, numeral: Numeral) -> Unit:
         return _P_VALUE
     if _PH.search(before):
         return _PH_VALUE
+    if named := _NAMED.search(before):
+        return Unit("", f"number of a {named['what']}", 1)
     return TIMES if _FACTOR.search(before) else Unit("", "", 1)
 
 
@@ -279,6 +284,8 @@ def _with_shared_units(found: list[Quantity], folded: str) -> list[Quantity]:
         is_range = _RANGE.fullmatch(between) is not None
         if not is_range and not _LISTED.fullmatch(between):
             continue
+        if is_range and not second.role:
+            found[place + 1] = replace(second, role=first.role, trend=first.trend)
         if is_range and first.unit == _AGE and not second.unit.name:
             found[place + 1] = replace(second, unit=_AGE)
         if first.unit.name or is_year(first) or first.unit.kind:

@@ -28,7 +28,9 @@ _SCALE = re.compile(
 # 100k, $5M, 175B parameters; the letters are units, too.
 _SUFFIXES = {"k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
 _SUFFIX = re.compile(r"[kmbt](?![a-z0-9])")
-_COUNTED = re.compile(r"\s[a-z-]{3,}s\b")
+_COUNTED = re.compile(
+    r"\s(?!(?:under|for|and|in|at|with|to|by|from|on|of|over)\b)(?:[a-z-]+\s){0,2}[a-z-]{3,}s\b"
+)
 # So many metres or moles a litre are not written with a capital.
 _MILLIONS = 20
 
