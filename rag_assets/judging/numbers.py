@@ -68,13 +68,16 @@ def compare_numbers(statement: str, sentences: Sequence[str]) -> NumberCompariso
     for own, each in decides.items():
         if own in agreeing:
             continue
-        rival = _find_rival(statement, own, each, shown, [*agreeing.values()])
+        taken = [*agreeing.values()]
+        beside = _find_equal(own, [other for other in shown if other is not each])
+        rival = _find_slip(own, [each]) or _find_rival(statement, own, each, shown, taken)
+        if rival is None and beside is None:
+            rival = _find_slip(own, shown)
         # What another sentence says is not what is said here, where this one has a number of it.
-        elsewhere = None if rival else _find_equal(own, shown)
-        if elsewhere is not None:
-            agreeing[own] = elsewhere
-        elif rival is not None:
+        if rival is not None:
             differing.append((own, rival))
+        elif beside is not None:
+            agreeing[own] = beside
     unconfirmed = tuple(own for own in stated if own not in agreeing)
     return NumberComparison(tuple(agreeing.items()), tuple(differing), unconfirmed)
 
@@ -142,6 +145,18 @@ def _find_equal(own: Quantity, deciding: Sequence[_Sentence]) -> Quantity | None
     return None
 
 
+def _find_slip(own: Quantity, sentences: Sequence[_Sentence]) -> Quantity | None:
+    """Return the number of equal digits that differs in unit, scale, bound or direction."""
+    if own.unit.kind in _PLACED or (own.unit.kind and not own.unit.name):
+        return None  # of a half the digits say nothing
+    for each in sentences:
+        made = work_out(each.text) if own.unit.kind in _CHANGES else ()
+        for other in (*each.numbers, *(q for q in made if q.unit.kind in _CHANGES)):
+            if _has_digits_of(own, other) and _is_slip(own, other):
+                return other
+    return None
+
+
 def _find_rival(
     statement: str,
     own: Quantity,
@@ -152,15 +167,6 @@ def _find_rival(
     """Return the number that the source has where a statement has one that it does not confirm."""
     if own.unit.kind in _PLACED:
         return None
-    if own.unit.name or not own.unit.kind:  # of a half the digits say nothing
-        derived = (
-            q for q in work_out(decides.text)
-            if own.unit.kind in _CHANGES and q.unit.kind in _CHANGES
-        )  # fmt: skip
-        rows = (decides, *(each for each in shown if each is not decides))
-        for other in (*(q for each in rows for q in each.numbers), *derived):
-            if _has_digits_of(own, other) and _is_slip(own, other):
-                return other
     noun = _noun(statement, own)
     is_made = own.role == "by" or _IS_SUM.search(statement) is not None
     for other in decides.numbers:
@@ -172,7 +178,21 @@ def _find_rival(
             and (not _is_count(own) or noun & _noun(decides.text, other))
         ):
             return other
-    return None
+    is_row_of_it = decides.words & _words(statement) and not {*taken} & {*decides.numbers}
+    return _of_another_row(own, decides, shown) if is_row_of_it else None
+
+
+def _of_another_row(
+    own: Quantity, decides: _Sentence, shown: Sequence[_Sentence]
+) -> Quantity | None:
+    """Return the first number of the deciding row where its digits stand in another row alone."""
+    cells = [q for q in decides.numbers if not (q.unit.kind or q.is_word or is_year(q))]
+    elsewhere = (
+        q for each in shown if each is not decides for q in each.numbers if not q.is_word
+    )
+    if own.is_word or is_year(own) or own.unit.kind.startswith("number of"):
+        return None
+    return cells[0] if cells and any(_has_digits_of(own, q) for q in elsewhere) else None
 
 
 def _is_count(own: Quantity) -> bool:
