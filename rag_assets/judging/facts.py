@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rag_assets.judging.contract import Sign
-from rag_assets.judging.numbers import compare_numbers
+from rag_assets.judging.directions import limits_of, trend_of
+from rag_assets.judging.folding import fold
+from rag_assets.judging.numbers import compare_numbers, deciding_sentence
 
 Bearing = Literal["for", "against"]
 
@@ -49,6 +51,26 @@ def _number_differs(statement: str, sentences: Sequence[str]) -> tuple[Sign, ...
     )
 
 
+def _direction_differs(statement: str, sentences: Sequence[str]) -> tuple[Sign, ...]:
+    decides = deciding_sentence(statement, sentences)
+    if decides is None:
+        return ()
+    if trend_of(fold(statement)) * trend_of(fold(decides)) < 0:
+        said = "rises or is higher" if trend_of(fold(statement)) > 0 else "falls or is lower"
+        text = f"The statement says that something {said}; the deciding sentence says the opposite."
+        return (Sign("words", statement, decides, text),)
+    there = limits_of(decides)
+    return tuple(
+        Sign(
+            "words", symbol, symbol,
+            f"The statement says at {'least' if side > 0 else 'most'} {symbol}; the deciding "
+            f"sentence says at {'most' if side > 0 else 'least'} {symbol}.",
+        )
+        for symbol, side in limits_of(statement).items()
+        if side * there.get(symbol, 0) < 0
+    )  # fmt: skip
+
+
 def _number_agrees(statement: str, sentences: Sequence[str]) -> tuple[Sign, ...]:
     signs = []
     for own, other in compare_numbers(statement, sentences).agreeing:
@@ -71,6 +93,16 @@ RULES = (
         fires=("Yields fell by 45 kg.", "Yields fell by 54 kg in the dry year."),
         silent=("Yields fell by 20 kg.", "Yields fell from 74 kg to 54 kg."),
         check=_number_differs,
+    ),
+    FactRule(
+        id="direction-differs",
+        bearing="against",
+        languages=("en", "zh"),
+        says="The deciding sentence says that it falls where the statement says that it rises, or "
+        "limits it from the other side.",
+        fires=("Yields rose after the drought.", "After the drought yields declined."),
+        silent=("Yields rose after the drought.", "Yields did not decline after the drought."),
+        check=_direction_differs,
     ),
     FactRule(
         id="number-agrees",

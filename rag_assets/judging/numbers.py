@@ -126,15 +126,30 @@ def _deciding(
     begin = max((m.end() for m in _CLAUSE_END.finditer(statement, 0, own.start)), default=0)
     after = _CLAUSE_END.search(statement, own.end)
     near = _words(statement[begin : after.start() if after else len(statement)])
-    words = _words(statement)
+    shares = [_shares(words, shown) for words in (near, _words(statement))]
+
+    def rank(place: int) -> tuple[float, float, int, bool]:
+        numbers = shown[place].numbers
+        common = sum(any(is_equal(q, other) for other in numbers) for q in stated)
+        is_alike = any(_has_same_kind(own, other) for other in numbers)
+        return *(share[place] for share in shares), common, is_alike
+
+    return shown[max(range(len(shown)), key=rank)]
+
+
+def _shares(words: frozenset[str], shown: Sequence[_Sentence]) -> list[float]:
+    """Return how much of some words each sentence holds; what all hold counts little."""
     weights = {w: 1 / n for w in words if (n := sum(w in each.words for each in shown))}
+    return [sum(weights[w] for w in words & each.words) for each in shown]
 
-    def rank(each: _Sentence) -> tuple[float, float, int]:
-        common = sum(any(is_equal(q, other) for other in each.numbers) for q in stated)
-        shares = (sum(weights.get(w, 0) for w in those & each.words) for those in (near, words))
-        return *shares, common
 
-    return max(shown, key=rank)
+def deciding_sentence(statement: str, sentences: Sequence[str]) -> str | None:
+    """Return the sentence that shares most with a statement; None where none shares a word."""
+    words = _words(statement)
+    shown = [_Sentence(text, _words(text), ()) for text in sentences]
+    shares = _shares(words, shown)
+    best = max(range(len(shown)), key=shares.__getitem__, default=None)
+    return sentences[best] if best is not None and (shares[best] or len(shown) == 1) else None
 
 
 def _find_equal(own: Quantity, deciding: Sequence[_Sentence]) -> Quantity | None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
+from rag_assets.judging.directions import AT_LEAST, AT_MOST, LESS, MORE, trend_of
 from rag_assets.judging.folding import fold
 from rag_assets.judging.numerals import Numeral, read_numerals
 from rag_assets.judging.units import CURRENCIES, Unit, read_scale, read_unit
@@ -42,25 +43,6 @@ _P = re.compile(
 )
 _FACTOR = re.compile(r"\bfactor of\s$")
 _ROUGHLY = r"(?:about|approximately|around|roughly|some|[~≈约])"
-_MORE = "(?:more|greater|higher|larger|longer|later|older)"
-_LESS = "(?:less|fewer|lower|smaller|shorter|earlier|younger)"
-_NOT = r"(?:\b(?:no|not|never|cannot)\s(?:to\s)?|n't\s)"
-_UNDENIED = r"(?<!\bno\s)(?<!\bnot\s)(?<!n't\s)(?<!\bnever\s)(?<!\bcannot\s)(?<!\bnot to\s)"
-_AT_LEAST = re.compile(
-    rf"({_UNDENIED}\b(?:{_MORE}\sthan|over|above|exceed\w*)|{_NOT}(?:{_LESS}\sthan|below|under)"
-    r"|\bat least|\bminimum(?:\sof)?|>=?|≥|\\geq?"
-    r"|(?<![不能得应可会])(?:超过|多于|高于|大于)|逾|(?<![不未])满"
-    r"|(?:至少|最[少低短小])(?:可以|可|要|应)?(?:达到|达|为|是)?"
-    rf"|(?:不|不得|不能|不应|不可|不会)(?:少于|低于|小于|短于|早于))(?:\s?{_ROUGHLY})?\s*$"
-)
-_AT_MOST = re.compile(
-    rf"({_UNDENIED}\b(?:{_LESS}\sthan|below|under)|{_NOT}(?:{_MORE}\sthan|over|above|exceed\w*)"
-    r"|\bat most|\bmaximum(?:\sof)?|\bup to|<=?|≤|\\leq?"
-    r"|\bwithin(?:\sthe\s(?:first|last|past|next))?"
-    r"|不到|不足|不满|未满"
-    r"|(?:至多|最[多高长大])(?:可以|可|能)?(?:达到|达|为|是)?|(?<![不能得应可会])(?:低于|少于|小于)"
-    rf"|(?:不|不得|不能|不应|不可|不会)(?:超过|多于|高于|大于|长于|晚于))(?:\s?{_ROUGHLY})?\s*$"
-)
 _ABOUT = re.compile(
     r"(about|around|approximately|roughly|nearly|almost|some|~|≈|c\.|circa|约|大约|近|将近|大概)[占为达有]?\s*$"
 )
@@ -76,11 +58,11 @@ _UNTIL = re.compile(r"\b(?:before|until)\s*$")
 # By how much something changed or differs, to what, and of what a share is one.
 _BY = re.compile(
     rf"(?:\bby|\b(?:increase|decrease|reduction|rise|drop|decline|fall|gain|growth)\sof)\s"
-    rf"(?:an?\s|average\sof\s|as\s\w+\sas\s|{_ROUGHLY}\s|(?:at\sleast|at\smost|{_MORE}\sthan|up\sto)\s)*$"
+    rf"(?:an?\s|average\sof\s|as\s\w+\sas\s|{_ROUGHLY}\s|(?:at\sleast|at\smost|{MORE}\sthan|up\sto)\s)*$"
     r"|(?:提高|增加|增长|上升|下降|降低|减少|缩短|延长|升高|上涨|下跌|[高低多少])[了出]?[近约]?$"
 )
 _AFTER_BY = re.compile(
-    rf"\s(?:{_MORE}|{_LESS}|faster|slower|better|worse|warmer|cooler|heavier|lighter|apart|increase|decrease|reduction|rise|drop|decline)\b"
+    rf"\s(?:{MORE}|{LESS}|faster|slower|better|worse|warmer|cooler|heavier|lighter|apart|increase|decrease|reduction|rise|drop|decline)\b"
 )
 _CHANGED = (
     r"(?:rose|rises?|rising|risen|f[ae]ll\w*|grew|grows?|grown|increas\w+|decreas\w+|declin\w+|"
@@ -91,14 +73,6 @@ _LEVEL = re.compile(
     r"|(?:提高|增加|增长|上升|下降|降低|减少|上涨|下跌|[升增降减])[到至为]了?[近约]?$"
 )
 _AFTER_LEVEL = re.compile(r"(?:\s?±\s?[\d.]+)?\sof\b")
-_UP = re.compile(
-    r"\b(?:rose|rises?|rising|risen|grew|grows?|grown|increas\w+|rais\w+|climb\w+|higher|more|"
-    r"greater|larger|longer|faster|gains?|gained)\b|提高|增加|增长|上升|升高|上涨|延长|[高多](?=\d|出)"
-)
-_DOWN = re.compile(
-    r"\b(?:f[ae]ll|fallen|falling|falls|decreas\w+|declin\w+|dropp?\w*|reduc\w+|lower\w*|less|"
-    r"fewer|smaller|shorter|slower|loss|lost)\b|下降|降低|减少|下跌|缩短|[低少](?=\d|了)"
-)
 _CLAUSE_END = re.compile(r"[.;,:()，。；：（）]\s?")
 _IS_SPAN = re.compile("(?:以上|以下|[以之]?内|届满|期满|之?[后前]|的|起|拘留|行政)")
 _ODD_HAN = re.compile("[多余](?=[万亿个名人次年月天岁倍家项种篇元克吨米斤公小平立])")
@@ -193,9 +167,9 @@ def _read(folded: str, text: str, numeral: Numeral) -> Quantity | None:
     before, after = folded[max(0, start - NEAR) : start], folded[last : last + 10]
     # From and to when, and no limit of how long something takes.
     is_date = unit.kind not in {"time", "months"}
-    least = (_AT_LEAST.search(before) or (is_date and _SINCE.search(before)) or None,
+    least = (AT_LEAST.search(before) or (is_date and _SINCE.search(before)) or None,
              _AFTER_AT_LEAST.match(after))  # fmt: skip
-    most = (_AT_MOST.search(before) or (is_date and _UNTIL.search(before)) or None,
+    most = (AT_MOST.search(before) or (is_date and _UNTIL.search(before)) or None,
             _AFTER_AT_MOST.match(after))  # fmt: skip
     bound = int(bool(is_odd) or any(least)) - int(any(most))
     first = (
@@ -229,7 +203,7 @@ def _role(
         return ("level" if is_level else ""), 0
     clause = _CLAUSE_END.split(before)[-1] + folded[start:end]
     clause += _CLAUSE_END.split(folded[end : end + NEAR])[0]
-    return "by", int(bool(_UP.search(clause))) - int(bool(_DOWN.search(clause)))
+    return "by", trend_of(clause)
 
 
 def _unit(text: str, folded: str, numeral: Numeral, at: int) -> tuple[Unit, int]:
