@@ -70,7 +70,7 @@ def compare_numbers(statement: str, sentences: Sequence[str]) -> NumberCompariso
             continue
         taken = [*agreeing.values()]
         beside = _find_equal(own, [other for other in shown if other is not each])
-        rival = _find_slip(own, [each]) or _find_rival(statement, own, each, shown, taken)
+        rival = _find_slip(own, [each]) or _find_rival(statement, own, each, taken)
         if rival is None and beside is None:
             rival = _find_slip(own, shown)
         # What another sentence says is not what is said here, where this one has a number of it.
@@ -176,7 +176,6 @@ def _find_rival(
     statement: str,
     own: Quantity,
     decides: _Sentence,
-    shown: Sequence[_Sentence],
     taken: Sequence[Quantity],
 ) -> Quantity | None:
     """Return the number that the source has where a statement has one that it does not confirm."""
@@ -193,21 +192,7 @@ def _find_rival(
             and (not _is_count(own) or noun & _noun(decides.text, other))
         ):
             return other
-    is_row_of_it = decides.words & _words(statement) and not {*taken} & {*decides.numbers}
-    return _of_another_row(own, decides, shown) if is_row_of_it else None
-
-
-def _of_another_row(
-    own: Quantity, decides: _Sentence, shown: Sequence[_Sentence]
-) -> Quantity | None:
-    """Return the first number of the deciding row where its digits stand in another row alone."""
-    cells = [q for q in decides.numbers if not (q.unit.kind or q.is_word or is_year(q))]
-    elsewhere = (
-        q for each in shown if each is not decides for q in each.numbers if not q.is_word
-    )
-    if own.is_word or is_year(own) or own.unit.kind.startswith("number of"):
-        return None
-    return cells[0] if cells and any(_has_digits_of(own, q) for q in elsewhere) else None
+    return None
 
 
 def _is_count(own: Quantity) -> bool:

@@ -58,8 +58,8 @@ _UNTIL = re.compile(r"\b(?:before|until)\s*$")
 # By how much something changed or differs, to what, and of what a share is one.
 _BY = re.compile(
     rf"(?:\bby|\b(?:increase|decrease|reduction|rise|drop|decline|fall|gain|growth)\sof)\s"
-    rf"(?:an?\s|average\sof\s|as\s\w+\sas\s|{_ROUGHLY}\s|(?:at\sleast|at\smost|{MORE}\sthan|up\sto)\s)*$"
-    r"|(?:提高|增加|增长|上升|下降|降低|减少|缩短|延长|升高|上涨|下跌|[高低多少])[了出]?[近约]?$"
+    rf"(?:an?\s|only\s|average\sof\s|as\s\w+\sas\s|{_ROUGHLY}\s|(?:at\sleast|at\smost|{MORE}\sthan|up\sto)\s)*$"
+    r"|(?:提高|增加|增长|上升|下降|降低|减少|缩短|延长|升高|上涨|下跌|[高低多少])[了出]?[近约]?\s?$"
 )
 _AFTER_BY = re.compile(
     rf"\s(?:{MORE}|{LESS}|faster|slower|better|worse|warmer|cooler|heavier|lighter|apart|increase|decrease|reduction|rise|drop|decline)\b"

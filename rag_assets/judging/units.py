@@ -104,7 +104,7 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     han = "|".join(re.escape(name) for name in names if not name.isascii())
     # A unit by another: mg/kg, mmol l-1. The second part names the kind, and must be equal.
     by_another = (
-        r"(?:(?P<per>\s?/\s?|\sper\s|每|[\s·⋅]?(?=[A-Za-z]{1,3}[-−]1))"
+        r"(?:(?P<per>\s?/\s?|\sper\s|每|\san?\s(?=(?:hour|day|week|month|year)\b)|[\s·⋅]?(?=[A-Za-z]{1,3}[-−]1))"
         rf"(?P<other>[A-Za-zμΩ]{{1,12}}[23²³]?|{han})(?:[-−]1)?)?"
     )
     listed = ("|".join(map(re.escape, each)) for each in (symbols, names))

@@ -121,6 +121,9 @@ def _of_any(first: Quantity, second: Quantity) -> Iterator[Quantity]:
         return
     yield from _changes(first, second)
     yield from (change for change in _changes(second, first) if change.unit is _SHARE)
+    less, more = sorted((first, second), key=lambda q: q.value)
+    if not first.unit.kind and less.value > 1:  # so many of each
+        yield _made(first, more.value / less.value, first.unit, f"{more.raw:g} / {less.raw:g}")
     if first.value > 0 and second.value > 0:
         yield _share(*sorted((first, second), key=lambda q: q.value))
 
