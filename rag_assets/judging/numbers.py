@@ -2,15 +2,17 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from rag_assets.evidence.wording import content_stems
 from rag_assets.judging.equal_numbers import is_equal, units_agree
 from rag_assets.judging.folding import fold
 from rag_assets.judging.quantities import Quantity, is_year, read_quantities
 from rag_assets.judging.units import Unit, find_unit
-from rag_assets.judging.working_out import is_spread, work_out
+from rag_assets.judging.working_out import is_spread, joined, work_out
+from rag_assets.model import is_chinese
 
 # Where something stands or when it was, in examples of one's own as often as in the source.
 _CHANGES = frozenset({"share", "percentage points", "times"})
@@ -25,6 +27,7 @@ _LIKE_THE_BEST = 1.0
 # A sum, of numbers that stand apart as often as not.
 _IS_SUM = re.compile(r"\b(?:in (?:all|total|sum)|total\w*|altogether|together|combined)\b|合计|总[共计]|[一总]共|连同|相加")
 _CLAUSE_END = re.compile(r"[,;:，；：]\s|[，；：、]|\s(?=(?:and|but|while|whereas)\s)")
+_OPENS = re.compile(r"\s?[(（]\s?")
 _NOUN = re.compile(r"[\s-]*(?P<noun>[^\d.,;:()（），。；：]{1,40})")
 
 
@@ -78,6 +81,9 @@ def compare_numbers(statement: str, sentences: Sequence[str]) -> NumberCompariso
             differing.append((own, rival))
         elif beside is not None:
             agreeing[own] = beside
+    for own, rival in _exchanged(statement, decides, agreeing):
+        del agreeing[own]
+        differing.append((own, rival))
     unconfirmed = tuple(own for own in stated if own not in agreeing)
     return NumberComparison(tuple(agreeing.items()), tuple(differing), unconfirmed)
 
@@ -152,12 +158,16 @@ def deciding_sentence(statement: str, sentences: Sequence[str]) -> str | None:
     return sentences[best] if best is not None and (shares[best] or len(shown) == 1) else None
 
 
-def _find_equal(own: Quantity, deciding: Sequence[_Sentence]) -> Quantity | None:
-    for numbers in ([e.numbers for e in deciding], [work_out(e.text) for e in deciding]):
-        found = [q for each in numbers for q in each if is_equal(own, q)]
-        if found:
-            return next((q for q in found if q.unit.kind == own.unit.kind), found[0])
-    return None
+def _find_equal(own: Quantity, sentences: Sequence[_Sentence]) -> Quantity | None:
+    found = [q for each in sentences for q in each.numbers if is_equal(own, q)]
+    # Of two limits the difference is none: 五日以上十五日以下 allows no 十日以下.
+    found = found or [
+        q
+        for each in sentences
+        for q in work_out(each.text)
+        if is_equal(own, q) and (q.role != "by" or own.role == "by" or not own.bound)
+    ]
+    return next((q for q in found if q.unit.kind == own.unit.kind), next(iter(found), None))
 
 
 def _find_slip(own: Quantity, sentences: Sequence[_Sentence]) -> Quantity | None:
@@ -181,18 +191,38 @@ def _find_rival(
     """Return the number that the source has where a statement has one that it does not confirm."""
     if own.unit.kind in _PLACED:
         return None
-    noun = _noun(statement, own)
     is_made = own.role == "by" or _IS_SUM.search(statement) is not None
-    for other in decides.numbers:
-        if (
-            _has_same_kind(own, other)
-            and not _is_within_limit(own, other)
-            and not any(is_equal(other, q) for q in taken)
-            and (other.role == "by" or not is_made)
-            and (not _is_count(own) or noun & _noun(decides.text, other))
-        ):
-            return other
-    return None
+    rivals = [
+        other
+        for other in (*decides.numbers, *joined(decides.text))
+        if _has_same_kind(own, other)
+        and not _is_within_limit(own, other)
+        and not any(is_equal(other, q) for q in taken)
+        and (other.role == "by" or not is_made)
+    ]
+    if not _is_count(own):
+        return next(iter(rivals), None)
+    noun = _noun(statement, own)
+    named = max(rivals, key=lambda q: len(noun & _noun(decides.text, q)), default=None)
+    return named if named is not None and noun & _noun(decides.text, named) else None
+
+
+def _exchanged(
+    statement: str, decides: Mapping[Quantity, _Sentence], agreeing: Mapping[Quantity, Quantity]
+) -> Iterator[tuple[Quantity, Quantity]]:
+    """Yield numbers in parentheses that the source has behind others: 3 months (12.5 %)."""
+    for first, second in _pairs(statement, [*decides]):
+        each = decides[first]
+        beside = dict(_pairs(each.text, each.numbers))
+        there = beside.get(agreeing.get(first, first))
+        if second in agreeing and there is not None and not is_equal(second, there):
+            yield second, there
+
+
+def _pairs(text: str, numbers: Sequence[Quantity]) -> Iterator[tuple[Quantity, Quantity]]:
+    for first, second in pairwise(numbers):
+        if first.end <= second.start and _OPENS.fullmatch(text[first.end : second.start]):
+            yield first, second
 
 
 def _is_count(own: Quantity) -> bool:
@@ -227,5 +257,6 @@ def _is_within_limit(own: Quantity, other: Quantity) -> bool:
 
 def _noun(text: str, number: Quantity) -> frozenset[str]:
     match = _NOUN.match(fold(text), number.end)
-    words = match["noun"].split()[:3] if match else []
-    return _words(" ".join(words))
+    noun = match["noun"].strip() if match else ""
+    # Of Chinese, which has no blanks, about one noun.
+    return _words(noun[:6] if is_chinese(noun) else " ".join(noun.split()[:3]))

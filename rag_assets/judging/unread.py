@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rag_assets.judging.contract import SCORE_DECIMALS, Judgement, PassageText, Sign, Thresholds
-from rag_assets.judging.facts import RULES, check_facts
+from rag_assets.judging.facts import RULES, check_facts, sentences_of
 from rag_assets.judging.quantities import read_quantities
 from rag_assets.judging.shown_sentences import choose_sentences, likeliest
 from rag_assets.judging.statement import state
@@ -13,7 +13,7 @@ from rag_assets.model import count_han, hash_fields
 from rag_assets.settings import ScorerName
 
 # Counts as code: raise it when the same texts come to another judgement.
-_VERSION = 4
+_VERSION = 5
 _WORD_FOR_WORD = Sign("words", "", "", "It stands there word for word.")
 # Below what is OK: only a sentence that stands there word for word is.
 _MOST = 0.99
@@ -73,9 +73,9 @@ def _judge(statement: str, passages: Sequence[PassageText]) -> Judgement:
             1.0, "OK", "supported", "The passage says it word for word.", index, where,
             (_WORD_FOR_WORD,),
         )  # fmt: skip
-    texts = [passage.text for passage in passages]
-    agreeing = check_facts(statement, texts, "for")
-    differing = check_facts(statement, texts, "against")
+    sentences = sentences_of(passages)
+    agreeing = check_facts(statement, sentences, "for")
+    differing = check_facts(statement, sentences, "against")
     if differing:
         return Judgement(
             score, "WEAK", "facts_differ",

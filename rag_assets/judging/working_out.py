@@ -44,7 +44,7 @@ def work_out(sentence: str) -> tuple[Quantity, ...]:
     """
     folded = fold(sentence)
     read = [q for q in read_quantities(sentence) if not is_spread(folded, q)]
-    found = [q for pair in pairwise(read) for q in _of_joined(folded, *pair)]
+    found = list(joined(sentence))
     if len(read) <= _MOST_OPERANDS:
         free = [q for q in read if q.unit.kind not in _PLACED and not is_year(q)]
         found += [q for pair in combinations(free, 2) for q in _of_any(*pair)]
@@ -63,6 +63,15 @@ def work_out(sentence: str) -> tuple[Quantity, ...]:
             Quantity(value, value, TIMES, 1.0, 0, False, True, sentence[start:end], start, end)
         )
     return tuple(found)
+
+
+@lru_cache(maxsize=_KEPT_TEXTS)
+def joined(sentence: str) -> tuple[Quantity, ...]:
+    """Return what follows from two numbers that a sentence joins: 12 of 15, from 3 to 6."""
+    folded = fold(sentence)
+    return tuple(
+        q for pair in pairwise(read_quantities(sentence)) for q in _of_joined(folded, *pair)
+    )
 
 
 def is_spread(folded: str, number: Quantity) -> bool:
