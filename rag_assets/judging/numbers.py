@@ -126,19 +126,19 @@ def _words(text: str) -> frozenset[str]:
 def _deciding(
     statement: str, own: Quantity, stated: Sequence[Quantity], shown: Sequence[_Sentence]
 ) -> _Sentence:
-    """Return the sentence that decides a number: it shares most with the clause that the number
-    stands in, then with the whole statement, then most numbers, as where languages differ.
+    """Return the sentence that decides a number: it shares most with the clause that it
+    stands in, with the whole statement and of its other numbers.
     """
     begin = max((m.end() for m in _CLAUSE_END.finditer(statement, 0, own.start)), default=0)
     after = _CLAUSE_END.search(statement, own.end)
     near = _words(statement[begin : after.start() if after else len(statement)])
     shares = [_shares(words, shown) for words in (near, _words(statement))]
+    others = [q for q in stated if q is not own]
+    common = [sum(any(is_equal(q, o) for o in each.numbers) for q in others) for each in shown]
 
-    def rank(place: int) -> tuple[float, float, int, bool]:
-        numbers = shown[place].numbers
-        common = sum(any(is_equal(q, other) for other in numbers) for q in stated)
-        is_alike = any(_has_same_kind(own, other) for other in numbers)
-        return *(share[place] for share in shares), common, is_alike
+    def rank(place: int) -> tuple[float, bool]:
+        is_alike = any(_has_same_kind(own, other) for other in shown[place].numbers)
+        return sum(share[place] for share in (*shares, common)), is_alike
 
     return shown[max(range(len(shown)), key=rank)]
 

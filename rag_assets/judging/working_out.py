@@ -15,7 +15,7 @@ _KEPT_TEXTS = 20_000
 # Of more numbers only those are taken together that the sentence joins (12 of 15, from 3 to 6): of
 # any two of 20 numbers nearly every percentage can be made.
 _MOST_OPERANDS = 6
-_OF = re.compile(r"\s(?:\w+\s)?(?:out\s)?of\s(?:the\s|a\stotal\sof\s|all\s)*|\s?/\s?|\s?[人例名]?中有?\s?")
+_OF = re.compile(r"(?:\s?[(（][^()（）]{0,12}[)）])?\s(?:\w+\s)?(?:out\s)?of\s(?:the\s|a\stotal\sof\s|all\s)*|\s?/\s?|\s?[人例名]?中有?\s?")
 _TO = re.compile(r"\sto\s|\s?[^，。；,.;]{0,8}[至到为]\s?")
 _FROM = re.compile(
     r"\bfrom\s(?:(?:an?|the|mean|median|average|about|around|some|of|baseline)\s)*$"
@@ -69,9 +69,9 @@ def work_out(sentence: str) -> tuple[Quantity, ...]:
 def joined(sentence: str) -> tuple[Quantity, ...]:
     """Return what follows from two numbers that a sentence joins: 12 of 15, from 3 to 6."""
     folded = fold(sentence)
-    return tuple(
-        q for pair in pairwise(read_quantities(sentence)) for q in _of_joined(folded, *pair)
-    )
+    read = read_quantities(sentence)
+    pairs = [*pairwise(read), *zip(read, read[2:], strict=False)]
+    return tuple(q for pair in pairs for q in _of_joined(folded, *pair))
 
 
 def is_spread(folded: str, number: Quantity) -> bool:
