@@ -72,15 +72,15 @@ def compare_numbers(statement: str, sentences: Sequence[str]) -> NumberCompariso
         if own in agreeing:
             continue
         taken = [*agreeing.values()]
-        beside = _find_equal(own, [other for other in shown if other is not each])
-        rival = _find_slip(own, [each]) or _find_rival(statement, own, each, taken)
-        if rival is None and beside is None:
-            rival = _find_slip(own, shown)
-        # What another sentence says is not what is said here, where this one has a number of it.
+        slip = _find_slip(own, [each])
+        beside = None if slip else _find_equal(own, shown)
+        if beside is not None:
+            agreeing[own] = beside
+            continue
+        taken = [*agreeing.values()]
+        rival = slip or _find_rival(statement, own, each, taken) or _find_slip(own, shown)
         if rival is not None:
             differing.append((own, rival))
-        elif beside is not None:
-            agreeing[own] = beside
     for own, rival in _exchanged(statement, decides, agreeing):
         del agreeing[own]
         differing.append((own, rival))
