@@ -10,12 +10,14 @@ from rag_assets.evidence.wording import content_stems
 from rag_assets.judging.equal_numbers import is_equal, units_agree
 from rag_assets.judging.folding import fold
 from rag_assets.judging.quantities import Quantity, is_year, read_quantities
-from rag_assets.judging.units import Unit, find_unit
+from rag_assets.judging.units import CURRENCIES, Unit, find_unit
 from rag_assets.judging.working_out import is_spread, joined, work_out
 from rag_assets.model import is_chinese
 
 # Where something stands or when it was, in examples of one's own as often as in the source.
 _CHANGES = frozenset({"share", "percentage points", "times"})
+_SPANS = frozenset({"time", "months", "age", "year", "decade"})
+_MONEY = frozenset({unit.kind for unit in CURRENCIES.values()} | {"cents"})
 _PLACED = frozenset({"ordinal", "day of month", "month", "date"})
 # “(mg/kg)”, “in seconds”: the unit of numbers that stand elsewhere, in the rows below.
 _NAMED_UNIT = re.compile(
@@ -27,6 +29,8 @@ _LIKE_THE_BEST = 1.0
 # A sum, of numbers that stand apart as often as not.
 _IS_SUM = re.compile(r"\b(?:in (?:all|total|sum)|total\w*|altogether|together|combined)\b|合计|总[共计]|[一总]共|连同|相加")
 _CLAUSE_END = re.compile(r"[,;:，；：]\s|[，；：、]|\s(?=(?:and|but|while|whereas)\s)")
+# Share of a statement's words that the sentence which decides it holds at least.
+_ENOUGH = 0.4
 _OPENS = re.compile(r"\s?[(（]\s?")
 _NOUN = re.compile(r"[\s-]*(?P<noun>[^\d.,;:()（），。；：]{1,40})")
 
@@ -150,12 +154,14 @@ def _shares(words: frozenset[str], shown: Sequence[_Sentence]) -> list[float]:
 
 
 def deciding_sentence(statement: str, sentences: Sequence[str]) -> str | None:
-    """Return the sentence that shares most with a statement; None where none shares a word."""
+    """Return the sentence that shares most with a statement; None where it shares little."""
     words = _words(statement)
     shown = [_Sentence(text, _words(text), ()) for text in sentences]
     shares = _shares(words, shown)
     best = max(range(len(shown)), key=shares.__getitem__, default=None)
-    return sentences[best] if best is not None and (shares[best] or len(shown) == 1) else None
+    if best is None or (len(shown) > 1 and len(words & shown[best].words) < _ENOUGH * len(words)):
+        return None
+    return sentences[best]
 
 
 def _find_equal(own: Quantity, sentences: Sequence[_Sentence]) -> Quantity | None:
@@ -176,7 +182,7 @@ def _find_slip(own: Quantity, sentences: Sequence[_Sentence]) -> Quantity | None
         return None  # of a half the digits say nothing
     for each in sentences:
         made = work_out(each.text) if own.unit.kind in _CHANGES else ()
-        for other in (*each.numbers, *(q for q in made if q.unit.kind in _CHANGES)):
+        for other in (*each.numbers, *(q for q in made if q.unit.kind in _CHANGES and q.role == "by")):
             if _has_digits_of(own, other) and _is_slip(own, other):
                 return other
     return None
@@ -240,8 +246,16 @@ def _is_slip(own: Quantity, other: Quantity) -> bool:
     if not own.unit.kind and not other.unit.kind:
         return own.value != other.value or own.bound * other.bound < 0
     # 0.056 % for .056
-    is_share = own.unit.kind == "share" and not other.unit.kind and 0 < other.raw < 1
-    return is_share or bool(own.unit.kind and other.unit.kind)
+    if own.unit.kind == "share" and not other.unit.kind:
+        return 0 < other.raw < 1
+    kinds = own.unit.kind, other.unit.kind
+    return all(kinds) and _family(kinds[0]) == _family(kinds[1])
+
+
+def _family(kind: str) -> str:
+    """Return what a unit may be mistaken in: days and hours, % and points, g/kg and mL/kg."""
+    families = {"change": _CHANGES, "time": _SPANS, "money": _MONEY}
+    return next((name for name, kinds in families.items() if kind in kinds), "matter")
 
 
 def _has_same_kind(own: Quantity, other: Quantity) -> bool:

@@ -296,7 +296,7 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], _Read], bool, boo
     (re.compile(rf"(?<![a-z])(?P<words>{_CARDINAL})(?=fold\b)"), _cardinal, True, False),
     (re.compile(r"(?<![\w.])(?P<mantissa>\d+(?:\.\d+)?)e(?P<exponent>[-−]?\d{1,3})(?!\w)"),
      _power_of_ten, False, False),
-    (re.compile(r"(?<![\w.,])(?P<mantissa>)10\s?\^\s?\{?(?P<exponent>[-−]?\d{1,3})\}?(?!\w)"),
+    (re.compile(r"(?<![\w.,])(?P<mantissa>)10(?:\s?\^\s?\{?|(?=−))(?P<exponent>[-−]?\d{1,3})\}?(?!\w)"),
      _power_of_ten, False, False),
     (re.compile(rf"(?P<number>(?<![\w.%)\]–−-])[-−]{_DIGITS}|(?<![\d.]){_DIGITS})(?P<power>)"),
      _digits, False, False),

@@ -68,6 +68,8 @@ CURRENCIES = _currencies()
 # Beside a number these letters are more often a word or a name than a unit.
 _NO_UNITS = frozenset({"a", "s", "x", "A", "B", "S"})
 _ONE_SIGN = str.maketrans({"\N{MICRO SIGN}": "μ", "\N{OHM SIGN}": "Ω"})
+# Of a word or name: Gram-positive, 4J27.
+_NO_PART = r"(?![A-Za-z\d]|-(?:positive|negative)|(?<=升)[到至高])"
 _BEFORE_A_UNIT = r"(?P<gap>\\[,;: ]|[\s~-]|\\)?"
 
 
@@ -108,8 +110,8 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
         rf"(?P<other>[A-Za-zμΩ]{{1,12}}[23²³]?|{han})(?:[-−]1)?)?"
     )
     listed = ("|".join(map(re.escape, each)) for each in (symbols, names))
-    either = (rf"{_BEFORE_A_UNIT}(?P<unit>{one}){by_another}(?![A-Za-z])" for one in listed)
-    return (*map(re.compile, either), re.compile(rf"\s?(?P<unit>{han})"))
+    either = (rf"{_BEFORE_A_UNIT}(?P<unit>{one}){by_another}{_NO_PART}" for one in listed)
+    return (*map(re.compile, either), re.compile(rf"\s?(?P<unit>{han})(?!(?<=升)[到至高])"))
 
 
 def read_scale(

@@ -133,6 +133,7 @@ def _of_any(first: Quantity, second: Quantity) -> Iterator[Quantity]:
     less, more = sorted((first, second), key=lambda q: q.value)
     if not first.unit.kind and less.value > 1:  # so many of each
         yield _made(first, more.value / less.value, first.unit, f"{more.raw:g} / {less.raw:g}")
+        yield _made(first, more.value * less.value, first.unit, f"{more.raw:g} × {less.raw:g}")
     if first.value > 0 and second.value > 0:
         yield _share(*sorted((first, second), key=lambda q: q.value))
 
