@@ -84,7 +84,10 @@ def count_slips(files: list[Path]) -> None:
             wrong = _DIGITS.findall(row.get("wrong_span") or row["sentence"])
             there = {"".join(sorted(d)) for d in _DIGITS.findall(" ".join(row["evidence"]))}
             is_equal = wrong and all("".join(sorted(digits)) in there for digits in wrong)
-            names = [row["kind"], *([f"{row['kind']}, digits equal or swapped"] if is_equal else [])]
+            names = [
+                row["kind"],
+                *([f"{row['kind']}, digits equal or swapped"] if is_equal else []),
+            ]
         else:
             continue
         for name in names:

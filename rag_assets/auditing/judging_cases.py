@@ -20,7 +20,7 @@ from rag_assets.judging import Judgement, Scorer
 from rag_assets.model import Progress
 
 # Part of a judgement's key: raise it when the same inputs may be judged otherwise.
-JUDGING_VERSION = 10
+JUDGING_VERSION = 11
 # Progress is told between so many questions.
 _AT_ONCE = 4
 # They compare, and do not read: spec 000 has them look at k passages.

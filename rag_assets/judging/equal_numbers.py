@@ -42,12 +42,8 @@ def is_equal(claim: Quantity, source: Quantity) -> bool:
 
     A claim's bound ("more than 200") holds for the same bound and for numbers just beyond it.
     """
-    if claim.bound * source.bound < 0:
-        return False  # 三年以上 is not 三年以下
-    if {claim.role, source.role} == {"by", "level"} or claim.trend * source.trend < 0:
-        return False  # risen by 5 % is neither risen to 5 % nor fallen by 5 %
-    if _LOST_POWER.search(claim.text) and not _LOST_POWER.search(source.text):
-        return False  # what a source prints as 10⁵ is not 105
+    if _is_opposed(claim, source):
+        return False
     is_limit = claim.bound == source.bound
     if _is_fraction(claim, source) or _is_fraction(source, claim) or _is_within(claim, source):
         return True
@@ -55,21 +51,37 @@ def is_equal(claim: Quantity, source: Quantity) -> bool:
         return _is_close(claim, *_as_shares(claim, source), is_limit=is_limit)
     if _is_age(claim, source) or _is_age(source, claim) or _are_days(claim, source):
         return claim.raw == source.raw
+    if units_agree(claim.unit, source.unit):
+        return _is_close(claim, claim.value, source.value, claim.step, is_limit=is_limit)
+    return _is_equal_in_other_units(claim, source, is_limit=is_limit)
+
+
+def _is_opposed(claim: Quantity, source: Quantity) -> bool:
+    """Say whether two numbers differ in limit, role or direction, whatever their values are."""
+    return (
+        claim.bound * source.bound < 0  # 三年以上 is not 三年以下
+        or {claim.role, source.role} == {"by", "level"}  # nor is risen by 5 % risen to 5 %
+        or claim.trend * source.trend < 0
+        # What a source prints as 10⁵ is not 105.
+        or bool(_LOST_POWER.search(claim.text) and not _LOST_POWER.search(source.text))
+    )
+
+
+def _is_equal_in_other_units(claim: Quantity, source: Quantity, *, is_limit: bool) -> bool:
     a, b, step = claim.value, source.value, claim.step
-    if not units_agree(claim.unit, source.unit):
-        kinds = claim.unit.kind, source.unit.kind
-        if is_year(claim) and is_year(source) and set(kinds) == {"", "year"}:
-            return claim.raw == source.raw
-        if set(kinds) == {"time", "months"}:
-            a, b = (q.value * (_MONTH if q.unit.kind == "months" else 1) for q in (claim, source))
-            return abs(a - b) <= _OF_A_MONTH * max(a, b)
-        # “5 mg of it per day” is 5 mg/day: the second part stands apart.
-        if kinds[0].startswith(f"{kinds[1]} per ") and kinds[1]:
-            a, step = a * claim.unit.per, step * claim.unit.per
-        elif kinds[1].startswith(f"{kinds[0]} per ") and kinds[0]:
-            b *= source.unit.per
-        else:
-            return False
+    kinds = claim.unit.kind, source.unit.kind
+    if is_year(claim) and is_year(source) and set(kinds) == {"", "year"}:
+        return claim.raw == source.raw
+    if set(kinds) == {"time", "months"}:
+        a, b = (q.value * (_MONTH if q.unit.kind == "months" else 1) for q in (claim, source))
+        return abs(a - b) <= _OF_A_MONTH * max(a, b)
+    # “5 mg of it per day” is 5 mg/day: the second part stands apart.
+    if kinds[1] and kinds[0].startswith(f"{kinds[1]} per "):
+        a, step = a * claim.unit.per, step * claim.unit.per
+    elif kinds[0] and kinds[1].startswith(f"{kinds[0]} per "):
+        b *= source.unit.per
+    else:
+        return False
     return _is_close(claim, a, b, step, is_limit=is_limit)
 
 
@@ -94,9 +106,7 @@ def _is_fraction(word: Quantity, share: Quantity) -> bool:
 
 def _is_proportion(bare: Quantity, share: Quantity) -> bool:
     """Say whether one number may be the other as a share of 1: 0.912 and 91.2 %."""
-    return (
-        not bare.unit.kind and bare.step < 1 and 0 < bare.raw < 1 and share.unit.kind == "share"
-    )
+    return not bare.unit.kind and bare.step < 1 and 0 < bare.raw < 1 and share.unit.kind == "share"
 
 
 def _as_shares(claim: Quantity, source: Quantity) -> tuple[float, float, float]:

@@ -27,7 +27,10 @@ _NAMED_UNIT = re.compile(
 # Share of the words of the likeliest sentence from which another decides, too.
 _LIKE_THE_BEST = 1.0
 # A sum, of numbers that stand apart as often as not.
-_IS_SUM = re.compile(r"\b(?:in (?:all|total|sum)|total\w*|altogether|together|combined)\b|合计|总[共计]|[一总]共|连同|相加")
+_IS_SUM = re.compile(
+    r"\b(?:in (?:all|total|sum)|total\w*|altogether|together|combined)\b"
+    r"|合计|总[共计]|[一总]共|连同|相加"
+)
 _CLAUSE_END = re.compile(r"[,;:，；：]\s|[，；：、]|\s(?=(?:and|but|while|whereas)\s)")
 # Share of a statement's words that the sentence which decides it holds at least.
 _ENOUGH = 0.4
@@ -68,9 +71,7 @@ def compare_numbers(statement: str, sentences: Sequence[str]) -> NumberCompariso
     stated = read_quantities(statement)
     shown = _read(sentences)
     decides = {own: _deciding(statement, own, stated, shown) for own in stated} if shown else {}
-    agreeing = {
-        own: equal for own, each in decides.items() if (equal := _find_equal(own, [each]))
-    }
+    agreeing = {own: equal for own, each in decides.items() if (equal := _find_equal(own, [each]))}
     differing = []
     for own, each in decides.items():
         if own in agreeing:
@@ -114,7 +115,7 @@ def _named_units(text: str) -> list[Unit]:
     for match in _NAMED_UNIT.finditer(text):
         unit = find_unit(match["name"])
         per = find_unit(match["other"]) if match["other"] else None
-        if unit is None or len(match["name"]) == 1 and not per and match["name"] not in "%‰gK":
+        if unit is None or (len(match["name"]) == 1 and not per and match["name"] not in "%‰gK"):
             continue
         if per is not None:
             unit = Unit(f"{unit.name}/{per.name}", f"{unit.kind} per {per.kind}",
@@ -182,7 +183,10 @@ def _find_slip(own: Quantity, sentences: Sequence[_Sentence]) -> Quantity | None
         return None  # of a half the digits say nothing
     for each in sentences:
         made = work_out(each.text) if own.unit.kind in _CHANGES else ()
-        for other in (*each.numbers, *(q for q in made if q.unit.kind in _CHANGES and q.role == "by")):
+        for other in (
+            *each.numbers,
+            *(q for q in made if q.unit.kind in _CHANGES and q.role == "by"),
+        ):
             if _has_digits_of(own, other) and _is_slip(own, other):
                 return other
     return None

@@ -46,7 +46,8 @@ _DIGITS = (
     r"(?:\d{1,3}(?:\.\d{3})+,\d+|\d{1,3}(?:\.\d{3}){2,}(?![\d.])"
     r"|\d{1,3}(?:['’]\d{3})+(?:[.,]\d+)?"
     r"|\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d,]*\d)"
-    r"|(?<!\d )\d{1,3}(?: \d{3})+(?:[.,]\d+)?(?=\s?[a-z%°$€£¥]|[.;)](?:\s|$))|\d{1,3}(?: 000)+(?!\d)"
+    r"|(?<!\d )\d{1,3}(?: \d{3})+(?:[.,]\d+)?(?=\s?[a-z%°$€£¥]|[.;)](?:\s|$))"
+    r"|\d{1,3}(?: 000)+(?!\d)"
     r"|(?<!\d,)(?:0,\d+|\d+,\d{1,2})(?![\d,]|-[a-z])"
     r"|\d+(?:[.·]\d+)?|(?<![\d.])\.\d+)"
 )
@@ -260,8 +261,10 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], _Read], bool, boo
      _digits, False, False),
     (re.compile(rf"百分之(?P<han>[\d.]+|[{_HAN}]+(?:点[{_HAN}]+)?)"), _han_share(1), True, True),
     (re.compile(rf"千分之(?P<han>[\d.]+|[{_HAN}]+(?:点[{_HAN}]+)?)"), _han_share(0.1), True, True),
-    (re.compile(rf"(?<!十)万分之(?P<han>[\d.]+|[{_HAN}]+(?:点[{_HAN}]+)?)"), _han_share(0.01), True, True),
-    (re.compile(rf"十万分之(?P<han>[\d.]+|[{_HAN}]+(?:点[{_HAN}]+)?)"), _han_share(0.001), True, True),
+    (re.compile(rf"(?<!十)万分之(?P<han>[\d.]+|[{_HAN}]+(?:点[{_HAN}]+)?)"), _han_share(0.01),
+     True, True),
+    (re.compile(rf"十万分之(?P<han>[\d.]+|[{_HAN}]+(?:点[{_HAN}]+)?)"), _han_share(0.001),
+     True, True),
     (re.compile(rf"(?P<bottom>[{_HAN}]+)分之(?P<top>[{_HAN}]+)"), _han_fraction, True, False),
     (re.compile("(?P<whole>[一二两三四五六七八九])成(?P<part>[一二三四五六七八九半])?(?![功员果本立为长熟份分就不])"),
      _han_tenths, True, True),
@@ -289,7 +292,8 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], _Read], bool, boo
     (re.compile(rf"(?<![a-z])(?P<top>)an?\s(?P<part>{_PART})(?=\sof\b)"), _fraction, True, False),
     (re.compile(rf"(?<=\bby\s)(?P<top>)an?\s(?P<part>{_PART})(?![\w-])"), _fraction, True, False),
     (re.compile(r"(?<![a-z])(?<!and a )half\san?\s(?=[a-z])"), _constant(0.5), True, False),
-    (re.compile(r"(?<![a-z])(?<!and a )half(?![a-z])(?!-(?!hour|day|year|century|million|billion))"),
+    (re.compile(r"(?<![a-z])(?<!and a )half(?![a-z])"
+                r"(?!-(?!hour|day|year|century|million|billion))"),
      _constant(0.5), True, False),
     (re.compile(rf"(?<![a-z])an?\s(?={_COUNTED_BY}(?![a-z]))"), _constant(1), True, False),
     (re.compile(rf"(?<![a-z])(?P<words>{_CARDINAL})(?![a-z])"), _cardinal, True, False),

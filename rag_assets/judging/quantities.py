@@ -35,7 +35,9 @@ _FORMULA = re.compile(r"[^\s$]{0,12}\$")
 _IS_LATIN = re.compile(r"[a-z]")
 _DECADE = re.compile(r"['’]?s(?![a-z])")
 _AGED = re.compile(r"\b(?:aged?|ages)(?:\s\w+){0,2}\s?$")
-_NAMED = re.compile(r"\b(?P<what>day|week|grade|stage|phase|step|level|order)s?\s(?:\d+\s(?:and|or|to)\s)?$")
+_NAMED = re.compile(
+    r"\b(?P<what>day|week|grade|stage|phase|step|level|order)s?\s(?:\d+\s(?:and|or|to)\s)?$"
+)
 _PH = re.compile(r"\bph\b[^.;,]{0,25}$")
 _P = re.compile(
     r"(?<![a-z])p(?:[\s-]?values?)?(?:\s(?:was|were|is|are|of|at))*\s?"
@@ -190,9 +192,7 @@ def _read(folded: str, text: str, numeral: Numeral) -> Quantity | None:
     )  # fmt: skip
 
 
-def _role(
-    folded: str, first: int, start: int, end: int
-) -> tuple[Literal["", "by", "level"], int]:
+def _role(folded: str, first: int, start: int, end: int) -> tuple[Literal["", "by", "level"], int]:
     """Return whether a number says by how much something changed, and whether upwards."""
     before, after = folded[max(0, start - _CLAUSE) : start], folded[end : end + 12]
     is_by = _BY.search(before) or _BY.search(folded[:first]) or _AFTER_BY.match(after)

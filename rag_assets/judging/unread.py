@@ -19,7 +19,7 @@ _WORD_FOR_WORD = Sign("words", "", "", "It stands there word for word.")
 _MOST = 0.99
 _NO_WORDS = re.compile(r"[\W_]+")
 # They are read with the number beside them: 58 is not 58%, nor p < 0.05 the same as p > 0.05.
-_OF_NUMBERS = frozenset("%‰<>≤≥=≠±≈~")
+_OF_NUMBERS = frozenset("%‰<>≤≥=≠±≈~$€£¥₹₩")
 _THOUSANDS = re.compile(r"(?<=\d)[,\s](?=\d{3}(?!\d))")
 _MINUS = re.compile(r"[−‒–—‐-‑]")
 # A sign stands at the beginning or apart from the word before: COVID-19 has none.

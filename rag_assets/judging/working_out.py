@@ -15,7 +15,9 @@ _KEPT_TEXTS = 20_000
 # Of more numbers only those are taken together that the sentence joins (12 of 15, from 3 to 6): of
 # any two of 20 numbers nearly every percentage can be made.
 _MOST_OPERANDS = 6
-_OF = re.compile(r"(?:\s?[(（][^()（）]{0,12}[)）])?\s(?:\w+\s)?(?:out\s)?of\s(?:the\s|a\stotal\sof\s|all\s)*|\s?/\s?|\s?[人例名]?中有?\s?")
+_OF = re.compile(
+    r"(?:\s?[(（][^()（）]{0,12}[)）])?\s(?:\w+\s)?(?:out\s)?of\s(?:the\s|a\stotal\sof\s|all\s)*|\s?/\s?|\s?[人例名]?中有?\s?"
+)
 _TO = re.compile(r"\sto\s|\s?[^，。；,.;]{0,8}[至到为]\s?")
 _FROM = re.compile(
     r"\bfrom\s(?:(?:an?|the|mean|median|average|about|around|some|of|baseline)\s)*$"
@@ -79,9 +81,7 @@ def is_spread(folded: str, number: Quantity) -> bool:
     return _SPREAD.search(folded, 0, number.start) is not None
 
 
-def _made(
-    base: Quantity, value: float, unit: Unit, working: str, role: str = ""
-) -> Quantity:
+def _made(base: Quantity, value: float, unit: Unit, working: str, role: str = "") -> Quantity:
     raw = value / (unit.factor or 1)
     shown = f"{working} = {raw:.4g}{'' if unit.name in {'', '%'} else ' '}{unit.name}"
     return replace(
