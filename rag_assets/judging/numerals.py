@@ -314,8 +314,8 @@ def read_han_number(text: str) -> float | None:
     for scale, factor in (("亿", 1e8), ("万", 1e4)):
         more, is_more, rest = text.partition(scale)
         if is_more:
-            read = read_han_number(more), read_han_number(rest) if rest else 0.0
-            return None if None in read else read[0] * factor + read[1]
+            high, low = read_han_number(more), read_han_number(rest) if rest else 0.0
+            return None if high is None or low is None else high * factor + low
     whole, _, part = text.partition("点")
     if not any(c in "十百千" for c in whole):
         digits = [_HAN_VALUES[c] for c in whole if c in _HAN_VALUES]

@@ -111,7 +111,8 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     )
     listed = ("|".join(map(re.escape, each)) for each in (symbols, names))
     either = (rf"{_BEFORE_A_UNIT}(?P<unit>{one}){by_another}{_NO_PART}" for one in listed)
-    return (*map(re.compile, either), re.compile(rf"\s?(?P<unit>{han})(?!(?<=升)[到至高])"))
+    symbol, name = map(re.compile, either)
+    return symbol, name, re.compile(rf"\s?(?P<unit>{han})(?!(?<=升)[到至高])")
 
 
 def read_scale(

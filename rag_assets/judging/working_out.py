@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations, pairwise
+from typing import Literal
 
 from rag_assets.judging.equal_numbers import units_agree
 from rag_assets.judging.folding import fold
@@ -81,7 +82,9 @@ def is_spread(folded: str, number: Quantity) -> bool:
     return _SPREAD.search(folded, 0, number.start) is not None
 
 
-def _made(base: Quantity, value: float, unit: Unit, working: str, role: str = "") -> Quantity:
+def _made(
+    base: Quantity, value: float, unit: Unit, working: str, role: Literal["", "by"] = ""
+) -> Quantity:
     raw = value / (unit.factor or 1)
     shown = f"{working} = {raw:.4g}{'' if unit.name in {'', '%'} else ' '}{unit.name}"
     return replace(
