@@ -143,7 +143,7 @@ def _deciding(
 
     def rank(place: int) -> tuple[float, bool]:
         is_alike = any(_has_same_kind(own, other) for other in shown[place].numbers)
-        return sum(share[place] for share in (*shares, common)), is_alike
+        return shares[0][place] + shares[1][place] + common[place], is_alike
 
     return shown[max(range(len(shown)), key=rank)]
 
