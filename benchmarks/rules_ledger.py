@@ -1,6 +1,7 @@
 """How often each checkable fact fires on sentences of known truth, and how often it is right.
 
     python -m benchmarks.rules_ledger [DRAFTS.jsonl ...]
+    python -m benchmarks.rules_ledger --slips [DRAFTS.jsonl ...]
     python -m benchmarks.rules_ledger --papers FOLDER
     python -m benchmarks.rules_ledger --frames FOLDER
     python -m benchmarks.rules_ledger --causes CLAIM_STRENGTH.jsonl
@@ -10,6 +11,7 @@ Without files it reads train.jsonl and dev.jsonl of $RAG_SHARED_DATA/claims/draf
 ../shared/data). A rule sees the quotations that decide each row. Right is a rule that speaks
 against a sentence that is not wholly supported, or for one that is.
 
+`--slips` counts the false numbers, units and directions that are noticed.
 `--papers` lists the papers that are told to report no results yet: whether they do, a person sees.
 `--frames` seeks twenty sentences of each paper, drawn with a seed, word for word in their own paper
 and lists those that are told not to be asserted there: whether they are not, a person sees.
@@ -23,6 +25,7 @@ import argparse
 import json
 import os
 import random
+import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -33,7 +36,7 @@ from rag_assets.auditing.claims.causal_model import causal_threshold, load_causa
 from rag_assets.evaluation.drafts_sources import read_sources
 from rag_assets.finding import read_sentences
 from rag_assets.judging import find_frame
-from rag_assets.judging.facts import RULES
+from rag_assets.judging.facts import RULES, check_facts
 from rag_assets.judging.statement import state
 from rag_assets.model import ParsedDocument
 from rag_assets.parsing import ParseHints, parse_document
@@ -46,6 +49,7 @@ FEWEST = 3  # rows on which it must fire
 OF_A_PAPER, SHORTEST = 20, 50
 
 
+_DIGITS = re.compile(r"\d+")
 _CAUSAL = {"CAUSAL", "CONDITIONAL_CAUSAL"}
 
 
@@ -67,6 +71,39 @@ def count_facts(files: list[Path]) -> None:
             f"| {rule.id} | {rule.bearing} | {len(fired)} | {len({r['paper'] for r in fired})} "
             f"| {right} | {len(fired) - right} | {share:.2f} | {'yes' if stays else 'NO'} |"
         )
+
+
+def count_slips(files: list[Path]) -> None:
+    """Print how many false numbers, units and directions are noticed, and how many true sentences
+    accused, where the quotations that decide are shown.
+
+    “Equal or swapped digits”: every number in digits of the wrong words stands in the quotations
+    with the same digits, in their order or another; of `unit` and `direction` alone, since a
+    `number` of equal digits is that of another row or group. The rest is shown beside it.
+    """
+    rows = [json.loads(line) for file in files for line in file.read_text("utf-8").splitlines()]
+    counted: dict[str, list[bool]] = {}
+    for row in rows:
+        if not any(quotation.strip() for quotation in row["evidence"]):
+            continue
+        is_noticed = bool(check_facts(state(row["sentence"]), row["evidence"], "against"))
+        if row["label"] == "SUPPORTED":
+            names = ["SUPPORTED (accused)"]
+        elif row["kind"] in {"number", "unit", "direction"}:
+            wrong = _DIGITS.findall(row.get("wrong_span") or row["sentence"])
+            there = {"".join(sorted(d)) for d in _DIGITS.findall(" ".join(row["evidence"]))}
+            is_equal = wrong and all("".join(sorted(digits)) in there for digits in wrong)
+            names = [
+                row["kind"],
+                *([f"{row['kind']}, digits equal or swapped"] if is_equal else []),
+            ]
+        else:
+            continue
+        for name in names:
+            counted.setdefault(name, []).append(is_noticed)
+    print("| rows | all | noticed | share |\n|---|--:|--:|--:|")
+    for name, noticed in sorted(counted.items()):
+        print(f"| {name} | {len(noticed)} | {sum(noticed)} | {sum(noticed) / len(noticed):.3f} |")
 
 
 def count_announced(folder: Path) -> None:
@@ -149,6 +186,7 @@ def main() -> None:
     """Print the ledger that is asked for."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("drafts", nargs="*", type=Path, metavar="DRAFTS.jsonl")
+    parser.add_argument("--slips", action="store_true")
     parser.add_argument("--papers", type=Path, metavar="FOLDER")
     parser.add_argument("--frames", type=Path, metavar="FOLDER")
     parser.add_argument("--causes", type=Path, metavar="CLAIM_STRENGTH.jsonl")
@@ -164,7 +202,8 @@ def main() -> None:
         count_routes(given.routes)
     else:
         shared = Path(os.environ.get("RAG_SHARED_DATA", "../shared/data")) / "claims" / "drafts"
-        count_facts(given.drafts or [shared / "train.jsonl", shared / "dev.jsonl"])
+        count = count_slips if given.slips else count_facts
+        count(given.drafts or [shared / "train.jsonl", shared / "dev.jsonl"])
 
 
 if __name__ == "__main__":

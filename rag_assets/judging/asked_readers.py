@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from rag_assets.judging.contract import (
@@ -14,7 +14,7 @@ from rag_assets.judging.contract import (
     Thresholds,
     show_score,
 )
-from rag_assets.judging.facts import check_facts
+from rag_assets.judging.facts import check_facts, hold_against_facts, sentences_of
 from rag_assets.judging.reader_fit import ReaderFit, find_fit, log_odds_of, probability_of
 from rag_assets.judging.reading import PartReading, Reading, StatementReader, open_reader
 from rag_assets.judging.shown_sentences import ShownSentence, choose_sentences, likeliest
@@ -84,10 +84,9 @@ class ReaderScorer:
     def _judge(
         self, statement: str, passages: Sequence[PassageText], shown: tuple[ShownSentence, ...]
     ) -> Judgement:
-        texts = [passage.text for passage in passages]
-        agreeing = check_facts(statement, texts, "for")
         repeated = find_repeated(statement, passages)
         if repeated is not None:
+            agreeing = check_facts(statement, sentences_of(passages), "for")
             return Judgement(
                 1.0, "OK", "supported", "The passage says it word for word.", *repeated, agreeing
             )
@@ -103,17 +102,16 @@ class ReaderScorer:
             status, code = "MISSING", "contradicted"
         elif status == "OK" and missing:
             status, code = "WEAK", "weakly_supported"
-        differing = check_facts(statement, texts, "against")
-        if differing and not denied:
-            # What a program can see is not left to what a model makes of it.
-            status, code, score = "WEAK", "facts_differ", min(score, self.thresholds.weak)
         decides = shown[reading.deciding[0]] if reading.deciding else likeliest(shown)
-        whole = len(reading.parts) == 1
-        against = (*differing, *(() if whole else map(_sign, missing)))
-        reason = self._reason(status, score, denied=denied, differing=differing)
-        return Judgement(
-            score, status, code, reason, decides.passage, decides.span, agreeing, against
-        )
+        against = () if len(reading.parts) == 1 else tuple(map(_sign, missing))
+        judgement = Judgement(
+            score, status, code, self._reason(status, score, denied=denied),
+            decides.passage, decides.span, (), against,
+        )  # fmt: skip
+        held = hold_against_facts(judgement, statement, passages)
+        # What a program can see is not left to what a model makes of it.
+        least = self.thresholds.weak if held.status != judgement.status else score
+        return replace(held, score=min(score, least))
 
     @property
     def _least(self) -> float:
@@ -127,9 +125,7 @@ class ReaderScorer:
         logit = log_odds_of(_share(reading)) if reading.logit is None else reading.logit
         return round(probability_of(logit, self.fit), SCORE_DECIMALS)
 
-    def _reason(
-        self, status: Status, score: float, *, denied: bool, differing: Sequence[Sign]
-    ) -> str:
+    def _reason(self, status: Status, score: float, *, denied: bool) -> str:
         by = f"read by {self.reader.name}"
         if self.fit is not None and self.fit.is_calibrated:
             by += f"; supported with probability {show_score(score)}, OK from " + show_score(
@@ -137,8 +133,6 @@ class ReaderScorer:
             )
         elif self.fit is None:
             by += "; how well it reads was not measured"
-        if differing and not denied:
-            return f"{differing[0].text} ({by}). Correct it, or cite the place that says so."
         if denied:
             return (
                 f"The sentence shown says otherwise ({by}). Correct the sentence, or cite a source "

@@ -11,12 +11,13 @@ from rag_assets.judging.contract import (
     Thresholds,
     show_score,
 )
+from rag_assets.judging.facts import hold_against_facts
 from rag_assets.judging.statement import state
 from rag_assets.model import hash_fields
 from rag_assets.settings import ScorerName
 
 # Counts as code: raise it when the same texts come to another score or reason.
-_VERSION = 3
+_VERSION = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,4 +68,5 @@ def judge_by_coverage(
         "MISSING": f"Nothing in the cited document shares enough of its words ({found}; WEAK from "
         f"{weak}). Cite another source, or drop the claim.",
     }[status]
-    return Judgement(score, status, code, reason, best, span, note=note)
+    judgement = Judgement(score, status, code, reason, best, span, note=note)
+    return hold_against_facts(judgement, claim, passages)

@@ -19,6 +19,7 @@ from rag_assets.judging.contract import (
     Thresholds,
     show_score,
 )
+from rag_assets.judging.facts import hold_against_facts
 from rag_assets.judging.reader_fit import ReaderFit, find_fit, log_odds_of
 from rag_assets.judging.statement import state
 from rag_assets.judging.thresholds import reader_thresholds
@@ -27,7 +28,7 @@ from rag_assets.model import ConfigurationError, hash_fields
 from rag_assets.settings import EntailmentSettings, ScorerName
 
 # Counts as code: raise it when the same model comes to another judgement.
-_VERSION = 3
+_VERSION = 4
 # Passages that are shown to a model: those ranked first.
 _MOST_PASSAGES = 3
 # Of a two-class softmax; an NLI model that finds a contradiction so probable says so.
@@ -97,7 +98,8 @@ class EntailmentScorer:
             score = min(score, self.thresholds.weak)
         chosen = passages[index]
         span = max(chosen.sentences, key=lambda s: coverage(claim, chosen.text[slice(*s)]))
-        return Judgement(score, status, code, _reason(code, score), index, span)
+        judgement = Judgement(score, status, code, _reason(code, score), index, span)
+        return hold_against_facts(judgement, claim, passages)
 
 
 def _reason(code: ReasonCode, score: float) -> str:

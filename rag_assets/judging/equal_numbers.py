@@ -1,58 +1,40 @@
-"""Whether a claim's number is what its source says: rounded, in another unit, or worked out."""
+"""Whether a claim's number is what its source says: value, unit, scale and direction."""
 
 import math
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from functools import lru_cache
-from itertools import pairwise
 
-from rag_assets.judging.folding import fold
-from rag_assets.judging.quantities import TIMES, Quantity, is_year, read_quantities
+from rag_assets.judging.quantities import Quantity, is_year
 from rag_assets.judging.units import Unit
 
-_KEPT_TEXTS = 20_000
 # A claim may round: 44.8 % is 45 %. One that says "about" may round more (relative).
 _APPROXIMATE = 0.1
 # "More than 200" is said of 225, not of 400 (relative).
 _BEYOND = 0.2
 _EQUAL = 1e-9
 # Half of them are 50 %, and 51 % may be called so; "roughly two thirds" are 65 %.
-_FRACTION = 0.015
-_ROUGH_FRACTION = 0.03
+_FRACTION = 1.5
+_ROUGH_FRACTION = 3.0
+# Seconds of a month, and how far weeks may be from months: 12 weeks are 3 months (relative).
+_MONTH = 2_629_746
+_OF_A_MONTH = 0.09
+_LOST_POWER = re.compile(r"[×x]\s?10\s?\d")
 _YEARS = frozenset({"year", "years", "yr", "yrs"})
 
 _TEMPERATURES = frozenset({"celsius", "fahrenheit", "kelvin"})
 
-_OF = re.compile(r"\s(?:out\s)?of\s(?:the\s|a\stotal\sof\s|all\s)*|\s?/\s?")
-_TO = re.compile(r"\sto\s|\s?[^，。；,.;]{0,8}[至到为]\s?")
-_FROM = re.compile(
-    r"\bfrom\s(?:(?:an?|the|mean|median|average|about|around|some|of|baseline)\s)*$"
-    r"|[从由自][^，。；、]{0,6}$"
-)
-_MULTIPLIED = {
-    "doubled": 2.0, "doubles": 2.0, "doubling": 2.0, "tripled": 3.0, "triples": 3.0,
-    "tripling": 3.0, "trebled": 3.0, "quadrupled": 4.0, "halved": 0.5,
-    "翻一番": 2.0, "翻了一番": 2.0, "翻两番": 4.0, "翻了两番": 4.0,
-}  # fmt: skip
-_MULTIPLY = re.compile("|".join(sorted(_MULTIPLIED, key=len, reverse=True)))
-# As a number of the claim it would be sought where “a” is meant.
-_HAN_ONE = re.compile("(?<![第十百千统唯万])一(?=[次个名人份项种条家本张处期批])")
-_SHARE = Unit("%", "share", 1)
-_POINTS = Unit("percentage points", "percentage points", 1)
-
 
 def units_agree(claim: Unit, source: Unit) -> bool:
-    """Say whether two units measure the same kind of thing, or one is not known.
+    """Say whether two units measure the same kind of thing.
 
+    One that is not known agrees with none that is, but for what counts people: “45 patients”.
     “80 degrees” may be of any scale; 三次 is “three times” in English.
     """
     kinds = {claim.kind, source.kind}
-    if kinds == {"occasions", "times"}:
-        return True
-    if "ordinal" in kinds:
-        return len(kinds) == 1
-    return "" in kinds or len(kinds) == 1 or ("degrees" in kinds and bool(kinds & _TEMPERATURES))
+    return (
+        len(kinds) == 1
+        or kinds in ({"occasions", "times"}, {"", "persons"}, {"", "occasions"})
+        or ("degrees" in kinds and bool(kinds & _TEMPERATURES))
+    )
 
 
 def is_equal(claim: Quantity, source: Quantity) -> bool:
@@ -60,8 +42,8 @@ def is_equal(claim: Quantity, source: Quantity) -> bool:
 
     A claim's bound ("more than 200") holds for the same bound and for numbers just beyond it.
     """
-    if claim.bound * source.bound < 0:
-        return False  # 三年以上 is not 三年以下
+    if _is_opposed(claim, source):
+        return False
     is_limit = claim.bound == source.bound
     if _is_fraction(claim, source) or _is_fraction(source, claim) or _is_within(claim, source):
         return True
@@ -69,14 +51,38 @@ def is_equal(claim: Quantity, source: Quantity) -> bool:
         return _is_close(claim, *_as_shares(claim, source), is_limit=is_limit)
     if _is_age(claim, source) or _is_age(source, claim) or _are_days(claim, source):
         return claim.raw == source.raw
-    if not units_agree(claim.unit, source.unit):
+    if units_agree(claim.unit, source.unit):
+        return _is_close(claim, claim.value, source.value, claim.step, is_limit=is_limit)
+    return _is_equal_in_other_units(claim, source, is_limit=is_limit)
+
+
+def _is_opposed(claim: Quantity, source: Quantity) -> bool:
+    """Say whether two numbers differ in limit, role or direction, whatever their values are."""
+    return (
+        claim.bound * source.bound < 0  # 三年以上 is not 三年以下
+        or {claim.role, source.role} == {"by", "level"}  # nor is risen by 5 % risen to 5 %
+        or claim.trend * source.trend < 0
+        # What a source prints as 10⁵ is not 105.
+        or bool(_LOST_POWER.search(claim.text) and not _LOST_POWER.search(source.text))
+    )
+
+
+def _is_equal_in_other_units(claim: Quantity, source: Quantity, *, is_limit: bool) -> bool:
+    a, b, step = claim.value, source.value, claim.step
+    kinds = claim.unit.kind, source.unit.kind
+    if is_year(claim) and is_year(source) and set(kinds) == {"", "year"}:
+        return claim.raw == source.raw
+    if set(kinds) == {"time", "months"}:
+        a, b = (q.value * (_MONTH if q.unit.kind == "months" else 1) for q in (claim, source))
+        return abs(a - b) <= _OF_A_MONTH * max(a, b)
+    # “5 mg of it per day” is 5 mg/day: the second part stands apart.
+    if kinds[1] and kinds[0].startswith(f"{kinds[1]} per "):
+        a, step = a * claim.unit.per, step * claim.unit.per
+    elif kinds[0] and kinds[1].startswith(f"{kinds[0]} per "):
+        b *= source.unit.per
+    else:
         return False
-    # A number without a unit may stand in the other's own unit: "25 and 30 mg".
-    pairs = [(claim.value, source.value, claim.step)]
-    if bool(claim.unit.kind) != bool(source.unit.kind):
-        factors = claim.unit.factor, source.unit.factor
-        pairs.append((claim.value / factors[0], source.value / factors[1], claim.step / factors[0]))
-    return any(_is_close(claim, a, b, step, is_limit=is_limit) for a, b, step in pairs)
+    return _is_close(claim, a, b, step, is_limit=is_limit)
 
 
 def _is_within(decade: Quantity, year: Quantity) -> bool:
@@ -89,17 +95,18 @@ def _is_within(decade: Quantity, year: Quantity) -> bool:
 
 
 def _is_fraction(word: Quantity, share: Quantity) -> bool:
-    if not word.is_word or not 0 < word.value < 1 or share.unit.kind != "share":
+    """Say whether a fraction in words is about a share: half of them, 51 %."""
+    if word.unit.name or {word.unit.kind, share.unit.kind} != {"share"}:
         return False
     tolerated = _ROUGH_FRACTION if word.is_about else _FRACTION
-    return abs(word.value - share.value / 100) <= tolerated or (
-        0 < word.bound * (share.value / 100 - word.value) <= _BEYOND
+    return abs(word.value - share.value) <= tolerated or (
+        0 < word.bound * (share.value - word.value) <= 100 * _BEYOND
     )
 
 
 def _is_proportion(bare: Quantity, share: Quantity) -> bool:
     """Say whether one number may be the other as a share of 1: 0.912 and 91.2 %."""
-    return not bare.unit.name and bare.step < 1 and 0 < bare.raw < 1 and share.unit.kind == "share"
+    return not bare.unit.kind and bare.step < 1 and 0 < bare.raw < 1 and share.unit.kind == "share"
 
 
 def _as_shares(claim: Quantity, source: Quantity) -> tuple[float, float, float]:
@@ -138,59 +145,3 @@ def _is_close(claim: Quantity, a: float, b: float, step: float, *, is_limit: boo
         return False
     # Rounding leaves two significant places at least, or a percentage's whole number.
     return abs(a) >= 10 * step and abs(a - b) <= step / 2 * (1 + 1e-6) and not math.isclose(a, b)
-
-
-def find_equal(claim: Quantity, source: Sequence[Quantity]) -> Quantity | None:
-    """Return the number of the source that the claim's one repeats: of the same unit, the first."""
-    found = [other for other in source if is_equal(claim, other)]
-    return next((other for other in found if other.unit.kind == claim.unit.kind), None) or next(
-        iter(found), None
-    )
-
-
-@lru_cache(maxsize=_KEPT_TEXTS)
-def read_derived(text: str) -> tuple[Quantity, ...]:
-    """Return what a reader works out from a source: 12 of 15 is 80 %, from 3 to 6 is twofold."""
-    folded = fold(text)
-    found = [
-        quantity
-        for first, second in pairwise(read_quantities(text))
-        for quantity in _of_two(text, folded, first, second)
-    ]
-    found += [
-        Quantity(1.0, 1.0, Unit("", "", 1), 1.0, 0, False, True, "一", *match.span())
-        for match in _HAN_ONE.finditer(folded)
-    ]
-    for match in _MULTIPLY.finditer(folded):
-        (start, end), value = match.span(), _MULTIPLIED[match.group()]
-        found.append(
-            Quantity(value, value, TIMES, 1.0, 0, False, True, text[start:end], start, end)
-        )
-    return tuple(found)
-
-
-def _of_two(text: str, folded: str, first: Quantity, second: Quantity) -> Iterator[Quantity]:
-    between = folded[first.end : second.start]
-    start, end = first.start, second.end
-    whole = replace(
-        first, step=0.0, bound=0, is_about=False, is_word=False, text=text[start:end], end=end
-    )
-    if _OF.fullmatch(between) and not first.unit.name and 0 < first.value < second.value:
-        share = 100 * first.value / second.value
-        yield replace(whole, value=share, raw=share, unit=_SHARE)
-    if not (_TO.fullmatch(between) and _FROM.search(folded, 0, start)):
-        return
-    unit = second.unit if second.unit.name else first.unit
-    change = abs(second.value - first.value)
-    if is_year(first) and is_year(second):
-        yield replace(whole, value=12 * change, raw=change, unit=Unit("years", "months", 12))
-        return
-    if not units_agree(first.unit, second.unit) or not change:
-        return
-    points = _POINTS if unit.kind == "share" else unit
-    yield replace(whole, value=change, raw=change / (unit.factor or 1), unit=points)
-    if first.value > 0 and second.value > 0:
-        times = second.value / first.value
-        yield replace(whole, value=times, raw=times, unit=TIMES)
-        share = 100 * change / first.value
-        yield replace(whole, value=share, raw=share, unit=_SHARE)

@@ -6,7 +6,7 @@ from functools import lru_cache
 # A unit, and no letter with an accent.
 _OWN_LETTERS = frozenset({"å"})
 # As PDF files print a degree.
-_DEGREES = frozenset({"◦", "˚", "º"})
+_DEGREES = frozenset({"◦", "˚", "º", "∘"})
 
 
 def fold(text: str) -> str:

@@ -1,87 +1,280 @@
-"""The numbers of a statement held against those of its evidence, and what can be worked out."""
+"""The numbers of a statement held against those of the sentences that decide it."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import combinations, permutations
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
-from rag_assets.judging.equal_numbers import find_equal, read_derived
-from rag_assets.judging.quantities import Quantity, read_quantities
+from rag_assets.evidence.wording import content_stems
+from rag_assets.judging.equal_numbers import is_equal, units_agree
+from rag_assets.judging.folding import fold
+from rag_assets.judging.quantities import Quantity, is_year, read_quantities
+from rag_assets.judging.units import CURRENCIES, Unit, find_unit
+from rag_assets.judging.working_out import is_spread, joined, work_out
+from rag_assets.model import is_chinese
 
-# Numbers of the evidence of which others are worked out, two by two: a table has more, and of two
-# numbers out of hundreds almost any can be made.
-_MOST_OPERANDS = 60
-_MOST_ADDENDS = 24
 # Where something stands or when it was, in examples of one's own as often as in the source.
-_POINTS = frozenset({"ordinal", "day of month", "month", "date"})
-# “About 60” for 63 is what a writer may say (relative).
-_ROUGHLY = 0.1
-_EQUAL = 1e-6
+_CHANGES = frozenset({"share", "percentage points", "times"})
+_SPANS = frozenset({"time", "months", "age", "year", "decade"})
+_MONEY = frozenset({unit.kind for unit in CURRENCIES.values()} | {"cents"})
+_PLACED = frozenset({"ordinal", "day of month", "month", "date"})
+# “(mg/kg)”, “in seconds”: the unit of numbers that stand elsewhere, in the rows below.
+_NAMED_UNIT = re.compile(
+    r"(?:[(（\[]\s?|\bin\s)(?P<name>[A-Za-zμµΩ%‰°℃]+)(?:\s?/\s?(?P<other>[A-Za-zμµ]+))?"
+    r"(?=\s?[)）\],;]|\s|$)"
+)
+# Share of the words of the likeliest sentence from which another decides, too.
+_LIKE_THE_BEST = 1.0
+# A sum, of numbers that stand apart as often as not.
+_IS_SUM = re.compile(
+    r"\b(?:in (?:all|total|sum)|total\w*|altogether|together|combined)\b"
+    r"|合计|总[共计]|[一总]共|连同|相加"
+)
+_CLAUSE_END = re.compile(r"[,;:，；：]\s|[，；：、]|\s(?=(?:and|but|while|whereas)\s)")
+# Share of a statement's words that the sentence which decides it holds at least.
+_ENOUGH = 0.4
+_OPENS = re.compile(r"\s?[(（]\s?")
+_NOUN = re.compile(r"[\s-]*(?P<noun>[^\d.,;:()（），。；：]{1,40})")
 
 
 @dataclass(frozen=True, slots=True)
 class NumberComparison:
-    """How the numbers of a statement compare with its evidence.
+    """How the numbers of a statement compare with the sentences that decide it.
 
     Args:
-        agreeing: each with the number of the evidence that it repeats, rounds or converts.
-        differing: each with a number of the evidence of the same kind of unit, where it neither
-            stands nor can be worked out.
+        agreeing: each with what says so: the number that it repeats, rounds or converts, or the
+            working that leads to it.
+        differing: each with the number that the deciding sentence has in its place.
+        unconfirmed: those of the statement that nothing shown says, differing ones among them.
     """
 
     agreeing: tuple[tuple[Quantity, Quantity], ...]
     differing: tuple[tuple[Quantity, Quantity], ...]
+    unconfirmed: tuple[Quantity, ...]
 
 
-def compare_numbers(statement: str, passages: Sequence[str]) -> NumberComparison:
-    """Compare each number of a statement with all that its evidence says.
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    text: str
+    words: frozenset[str]
+    numbers: tuple[Quantity, ...]
 
-    A number that is merely not there says nothing: it may stand in a part of the source that is
-    not shown, and words for small numbers come and go in every paraphrase.
+
+def compare_numbers(statement: str, sentences: Sequence[str]) -> NumberComparison:
+    """Compare each number of a statement with the sentences that decide it.
+
+    Args:
+        statement: what is said, without who says it.
+        sentences: all that are shown: sentences and table rows with their headers.
     """
-    text = "\n".join(passages)
-    there = read_quantities(text)
-    derived = read_derived(text)
     stated = read_quantities(statement)
-    agreeing, differing = [], []
-    for own in stated:
-        if own.unit.kind in _POINTS:
+    shown = _read(sentences)
+    decides = {own: _deciding(statement, own, stated, shown) for own in stated} if shown else {}
+    agreeing = {own: equal for own, each in decides.items() if (equal := _find_equal(own, [each]))}
+    differing = []
+    for own, each in decides.items():
+        if own in agreeing:
             continue
-        equal = find_equal(own, [*there, *derived])
-        if equal is not None:
-            agreeing.append((own, equal))
+        taken = [*agreeing.values()]
+        slip = _find_slip(own, [each])
+        beside = None if slip else _find_equal(own, shown)
+        if beside is not None:
+            agreeing[own] = beside
             continue
-        rival = next((q for q in there if own.unit.kind and q.unit.kind == own.unit.kind), None)
-        if rival is None:
-            continue
-        # A writer's example takes numbers of its own: of 10 the threefold is 30.
-        beside = [q for q in stated if q.value != own.value]
-        if not any(_may_be(own, value) for value in _worked_out([*beside, *there])):
+        taken = [*agreeing.values()]
+        rival = slip or _find_rival(statement, own, each, taken) or _find_slip(own, shown)
+        if rival is not None:
             differing.append((own, rival))
-    return NumberComparison(tuple(agreeing), tuple(differing))
+    for own, rival in _exchanged(statement, decides, agreeing):
+        del agreeing[own]
+        differing.append((own, rival))
+    unconfirmed = tuple(own for own in stated if own not in agreeing)
+    return NumberComparison(tuple(agreeing.items()), tuple(differing), unconfirmed)
 
 
-def _worked_out(there: Sequence[Quantity]) -> Iterator[float]:
-    """Yield the numbers, and sums, differences, products, ratios and shares of two of them; sums of
-    three of one kind too.
-    """
-    values = list(dict.fromkeys(v for q in there for v in (q.value, q.raw)))[:_MOST_OPERANDS]
-    for value in values:
-        yield from (value, 2 * value, 100 - value, 1 - value, value * 100, value / 100)
-    for one, other in permutations(values, 2):
-        yield from (one - other, one + other, one * other)
-        if other:
-            yield from (one / other, 100 * one / other, 100 * (one - other) / other)
-    for parts in combinations(list(there)[:_MOST_ADDENDS], 3):
-        if len({part.unit.kind for part in parts}) == 1:
-            yield sum(part.value for part in parts)
+def _read(sentences: Sequence[str]) -> list[_Sentence]:
+    units = dict.fromkeys(unit for text in sentences for unit in _named_units(text))
+    return [_Sentence(text, _words(text), _with_named_units(text, units)) for text in sentences]
 
 
-def _may_be(own: Quantity, value: float) -> bool:
-    is_rough = own.is_about or own.bound
-    # The step is that of the base unit; as written it is smaller by the unit's factor.
-    scale = own.raw / own.value if own.value else 1.0
-    return any(
-        abs(mine - value)
-        <= max(step / 2 * (1 + _EQUAL), abs(mine) * (_ROUGHLY if is_rough else _EQUAL))
-        for mine, step in ((own.value, own.step), (own.raw, own.step * scale))
+def _with_named_units(text: str, units: Sequence[Unit] | dict[Unit, None]) -> tuple[Quantity, ...]:
+    """Return the numbers of a text; those without a unit once more in each that is named."""
+    folded = fold(text)
+    read = [q for q in read_quantities(text) if not is_spread(folded, q)]
+    bare = [q for q in read if not q.unit.kind and not q.is_word and not is_year(q)]
+    return *read, *(
+        replace(q, value=q.raw * unit.factor, step=q.step * unit.factor, unit=unit)
+        for q in bare
+        for unit in units
     )
+
+
+def _named_units(text: str) -> list[Unit]:
+    found = []
+    for match in _NAMED_UNIT.finditer(text):
+        unit = find_unit(match["name"])
+        per = find_unit(match["other"]) if match["other"] else None
+        if unit is None or (len(match["name"]) == 1 and not per and match["name"] not in "%‰gK"):
+            continue
+        if per is not None:
+            unit = Unit(f"{unit.name}/{per.name}", f"{unit.kind} per {per.kind}",
+                        unit.factor / per.factor, per.factor)  # fmt: skip
+        found.append(unit)
+    return found
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(w for w in content_stems(text) if not any(c.isdigit() for c in w))
+
+
+def _deciding(
+    statement: str, own: Quantity, stated: Sequence[Quantity], shown: Sequence[_Sentence]
+) -> _Sentence:
+    """Return the sentence that decides a number: it shares most with the clause that it
+    stands in, with the whole statement and of its other numbers.
+    """
+    begin = max((m.end() for m in _CLAUSE_END.finditer(statement, 0, own.start)), default=0)
+    after = _CLAUSE_END.search(statement, own.end)
+    near = _words(statement[begin : after.start() if after else len(statement)])
+    shares = [_shares(words, shown) for words in (near, _words(statement))]
+    others = [q for q in stated if q is not own]
+    common = [sum(any(is_equal(q, o) for o in each.numbers) for q in others) for each in shown]
+
+    def rank(place: int) -> tuple[float, bool]:
+        is_alike = any(_has_same_kind(own, other) for other in shown[place].numbers)
+        return shares[0][place] + shares[1][place] + common[place], is_alike
+
+    return shown[max(range(len(shown)), key=rank)]
+
+
+def _shares(words: frozenset[str], shown: Sequence[_Sentence]) -> list[float]:
+    """Return how much of some words each sentence holds; what all hold counts little."""
+    weights = {w: 1 / n for w in words if (n := sum(w in each.words for each in shown))}
+    return [sum(weights[w] for w in words & each.words) for each in shown]
+
+
+def deciding_sentence(statement: str, sentences: Sequence[str]) -> str | None:
+    """Return the sentence that shares most with a statement; None where it shares little."""
+    words = _words(statement)
+    shown = [_Sentence(text, _words(text), ()) for text in sentences]
+    shares = _shares(words, shown)
+    best = max(range(len(shown)), key=shares.__getitem__, default=None)
+    if best is None or (len(shown) > 1 and len(words & shown[best].words) < _ENOUGH * len(words)):
+        return None
+    return sentences[best]
+
+
+def _find_equal(own: Quantity, sentences: Sequence[_Sentence]) -> Quantity | None:
+    found = [q for each in sentences for q in each.numbers if is_equal(own, q)]
+    # Of two limits the difference is none: 五日以上十五日以下 allows no 十日以下.
+    found = found or [
+        q
+        for each in sentences
+        for q in work_out(each.text)
+        if is_equal(own, q) and (q.role != "by" or own.role == "by" or not own.bound)
+    ]
+    return next((q for q in found if q.unit.kind == own.unit.kind), next(iter(found), None))
+
+
+def _find_slip(own: Quantity, sentences: Sequence[_Sentence]) -> Quantity | None:
+    """Return the number of equal digits that differs in unit, scale, bound or direction."""
+    if own.unit.kind in _PLACED or (own.unit.kind and not own.unit.name):
+        return None  # of a half the digits say nothing
+    for each in sentences:
+        made = work_out(each.text) if own.unit.kind in _CHANGES else ()
+        for other in (
+            *each.numbers,
+            *(q for q in made if q.unit.kind in _CHANGES and q.role == "by"),
+        ):
+            if _has_digits_of(own, other) and _is_slip(own, other):
+                return other
+    return None
+
+
+def _find_rival(
+    statement: str,
+    own: Quantity,
+    decides: _Sentence,
+    taken: Sequence[Quantity],
+) -> Quantity | None:
+    """Return the number that the source has where a statement has one that it does not confirm."""
+    if own.unit.kind in _PLACED:
+        return None
+    is_made = own.role == "by" or _IS_SUM.search(statement) is not None
+    rivals = [
+        other
+        for other in (*decides.numbers, *joined(decides.text))
+        if _has_same_kind(own, other)
+        and not _is_within_limit(own, other)
+        and not any(is_equal(other, q) for q in taken)
+        and (other.role == "by" or not is_made)
+    ]
+    if not _is_count(own):
+        return next(iter(rivals), None)
+    noun = _noun(statement, own)
+    named = max(rivals, key=lambda q: len(noun & _noun(decides.text, q)), default=None)
+    return named if named is not None and noun & _noun(decides.text, named) else None
+
+
+def _exchanged(
+    statement: str, decides: Mapping[Quantity, _Sentence], agreeing: Mapping[Quantity, Quantity]
+) -> Iterator[tuple[Quantity, Quantity]]:
+    """Yield numbers in parentheses that the source has behind others: 3 months (12.5 %)."""
+    for first, second in _pairs(statement, [*decides]):
+        each = decides[first]
+        beside = dict(_pairs(each.text, each.numbers))
+        there = beside.get(agreeing.get(first, first))
+        if second in agreeing and there is not None and not is_equal(second, there):
+            yield second, there
+
+
+def _pairs(text: str, numbers: Sequence[Quantity]) -> Iterator[tuple[Quantity, Quantity]]:
+    for first, second in pairwise(numbers):
+        if first.end <= second.start and _OPENS.fullmatch(text[first.end : second.start]):
+            yield first, second
+
+
+def _is_count(own: Quantity) -> bool:
+    return own.unit.kind in {"", "persons", "occasions"} and not is_year(own)
+
+
+def _has_digits_of(own: Quantity, other: Quantity) -> bool:
+    return math.isclose(own.raw, other.raw, rel_tol=1e-6)
+
+
+def _is_slip(own: Quantity, other: Quantity) -> bool:
+    """Say whether two numbers of equal digits differ in unit, scale, bound or direction."""
+    if is_equal(own, other):
+        return False
+    if not own.unit.kind and not other.unit.kind:
+        return own.value != other.value or own.bound * other.bound < 0
+    # 0.056 % for .056
+    if own.unit.kind == "share" and not other.unit.kind:
+        return 0 < other.raw < 1
+    kinds = own.unit.kind, other.unit.kind
+    return all(kinds) and _family(kinds[0]) == _family(kinds[1])
+
+
+def _family(kind: str) -> str:
+    """Return what a unit may be mistaken in: days and hours, % and points, g/kg and mL/kg."""
+    families = {"change": _CHANGES, "time": _SPANS, "money": _MONEY}
+    return next((name for name, kinds in families.items() if kind in kinds), "matter")
+
+
+def _has_same_kind(own: Quantity, other: Quantity) -> bool:
+    if is_year(own) and not own.unit.kind:
+        return is_year(other) and other.unit.kind in {"", "year"}
+    return units_agree(own.unit, other.unit) and not is_year(other)
+
+
+def _is_within_limit(own: Quantity, other: Quantity) -> bool:
+    """Say whether a number is one that a limit allows: of children under 14 one is 13."""
+    return not own.bound and other.bound * (own.value - other.value) > 0
+
+
+def _noun(text: str, number: Quantity) -> frozenset[str]:
+    match = _NOUN.match(fold(text), number.end)
+    noun = match["noun"].strip() if match else ""
+    # Of Chinese, which has no blanks, about one noun.
+    return _words(noun[:6] if is_chinese(noun) else " ".join(noun.split()[:3]))

@@ -40,7 +40,17 @@ _SMALL = rf"(?:{_any(_TENS)}(?:[\s-]{_any(_ONES)})?|{_any(_TEENS)}|{_any(_ONES)}
 _HUNDREDS = rf"(?:(?:{_SMALL}[\s-])?hundred(?:\s(?:and\s)?{_SMALL})?|{_SMALL})"
 _CARDINAL = rf"(?:(?:{_HUNDREDS}[\s-])?thousand(?:,?\s(?:and\s)?{_HUNDREDS})?|{_HUNDREDS})"
 _PART = _any(_PARTS)
-_DIGITS = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?: 000)+(?!\d)|\d+(?:\.\d+)?|(?<![\d.])\.\d+)"
+# 1,234.5 and 1.234,5 and 1'234; 1 234 567, before a word alone: cells of a table look alike;
+# 12,5 and 0,450, but no list (1,2,3) and no place of an atom (1,2-).
+_DIGITS = (
+    r"(?:\d{1,3}(?:\.\d{3})+,\d+|\d{1,3}(?:\.\d{3}){2,}(?![\d.])"
+    r"|\d{1,3}(?:['’]\d{3})+(?:[.,]\d+)?"
+    r"|\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d,]*\d)"
+    r"|(?<!\d )\d{1,3}(?: \d{3})+(?:[.,]\d+)?(?=\s?[a-z%°$€£¥]|[.;)](?:\s|$))"
+    r"|\d{1,3}(?: 000)+(?!\d)"
+    r"|(?<!\d,)(?:0,\d+|\d+,\d{1,2})(?![\d,]|-[a-z])"
+    r"|\d+(?:[.·]\d+)?|(?<![\d.])\.\d+)"
+)
 _COUNTED_BY = "(?:dozen|million|billion|trillion)"
 _HAN = "零〇一二两三四五六七八九十百千"
 # Without what is counted or measured, a character is more often part of a word: 三峡, 十分.
@@ -49,9 +59,13 @@ _HAN_COUNTED = (
     "份组套张页棵株余多]|小时|分钟|公[里斤顷]|[毫厘千][克米升]|平方|立方|[美欧日港]元|英镑)"
 )
 # 几千 and 上千 name no number; in 三千元以上五千元以下 a new one begins.
-_COUNT_BEGINS = "(?:(?<![几数上])|(?<=上)(?=[一二两三四五六七八九]))"
+_COUNT_BEGINS = "(?:(?<![几数上])|(?<=以上)|(?<=上)(?=[一二两三四五六七八九]))"
 _DIGIT_BEFORE = re.compile(r"\d[\s-]$")
-_POWER = r"\s?[×x]\s?1(?:0\s?\^?\s?|e)[-−]?\d+"
+# 1 234 567, set with blanks that break no line.
+_THIN = re.compile(r"(?<=\d)[\u00a0\u2007\u2009\u202f](?=\d{3}(?!\d))")
+_TIMES = r"(?:\\,|\s)*(?:[×x·*]|\\times|\\cdot)(?:\\,|\s)*"
+# A text layer that lost the raising has 2.3 × 105 for 2.3 × 10⁵.
+_POWER = rf"{_TIMES}1(?:0\s?(?:\^\s?\{{?|(?=[-−\d]))|e)(?P<exponent>[-−]?\d+)\}}?"
 _SPAN = "(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|decades?|percent|million|billion)"
 
 
@@ -116,19 +130,34 @@ def _with_powers(text: str) -> str:
         return f"1e{power}" if match[1] == "10" else match[1] + " " * len(power)
 
     # A power's sign and digits are folded one by one, so that every place stays what it was.
+    text = _THIN.sub("'", text)
     return fold(re.sub(r"(?<![\d.,])(\d+)([⁻⁰¹²³⁴-⁹]+)", raised, text))
 
 
 def _digits(match: re.Match[str]) -> _Read:
-    written = re.sub("[, ]", "", match["number"]).replace("−", "-")
-    power = re.search(r"[-−]?\d{1,6}$", match["power"] or "")
-    exponent = int(power.group().replace("−", "-")) if power else 0
+    written = _plain(match["number"])
+    exponent = int((match.groupdict().get("exponent") or "0").replace("−", "-")[:_MOST_PLACES])
     if max(len(written), abs(exponent)) > _MOST_PLACES:
         return _NO_NUMBER
     if match.string.endswith("零下", 0, match.start()):
         written = f"-{written}"
     step = 10.0 ** -len(written.partition(".")[2])
     return float(written) * 10.0**exponent, step * 10.0**exponent
+
+
+def _plain(number: str) -> str:
+    """Return a number as Python writes it: the last of two marks is that of decimals."""
+    number = number.replace("−", "-").replace("·", ".")
+    number = re.sub("[ '’]", "", number)
+    if "," not in number:
+        return number.replace(".", "") if number.count(".") > 1 else number
+    if "." in number and number.rindex(",") > number.rindex("."):
+        return number.replace(".", "").replace(",", ".")
+    groups = number.lstrip("-").split(",")
+    is_thousands = len(groups) > 1 and all(len(g.split(".")[0]) == 3 for g in groups[1:])
+    if "." in number or (is_thousands and groups[0] != "0"):
+        return number.replace(",", "")
+    return number.replace(",", ".")
 
 
 def _power_of_ten(match: re.Match[str]) -> _Read:
@@ -232,6 +261,10 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], _Read], bool, boo
      _digits, False, False),
     (re.compile(rf"百分之(?P<han>[\d.]+|[{_HAN}]+(?:点[{_HAN}]+)?)"), _han_share(1), True, True),
     (re.compile(rf"千分之(?P<han>[\d.]+|[{_HAN}]+(?:点[{_HAN}]+)?)"), _han_share(0.1), True, True),
+    (re.compile(rf"(?<!十)万分之(?P<han>[\d.]+|[{_HAN}]+(?:点[{_HAN}]+)?)"), _han_share(0.01),
+     True, True),
+    (re.compile(rf"十万分之(?P<han>[\d.]+|[{_HAN}]+(?:点[{_HAN}]+)?)"), _han_share(0.001),
+     True, True),
     (re.compile(rf"(?P<bottom>[{_HAN}]+)分之(?P<top>[{_HAN}]+)"), _han_fraction, True, False),
     (re.compile("(?P<whole>[一二两三四五六七八九])成(?P<part>[一二三四五六七八九半])?(?![功员果本立为长熟份分就不])"),
      _han_tenths, True, True),
@@ -239,6 +272,8 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], _Read], bool, boo
     (re.compile(rf"(?<![\d.几数第])(?P<han>\d+|[{_HAN}]+)(?=个?(?:年|小时|月|天)半)"),
      _han_and_half, True, False),
     (re.compile("半(?=年|个?小时|个月|天)"), _constant(0.5), True, False),
+    (re.compile(rf"(?P<minus>零下)?{_COUNT_BEGINS}第?(?P<han>[{_HAN}]+(?:亿[{_HAN}]+万[{_HAN}]*"
+                rf"|[万亿][{_HAN}]+)){_HAN_COUNTED}"), _han, True, False),
     (re.compile(rf"(?P<minus>零下)?{_COUNT_BEGINS}第?(?P<han>[{_HAN}]+(?:点[{_HAN}]+)?){_HAN_COUNTED}"),
      _han, True, False),
     # Nor does a longer one need it: 由五百增至一千二百.
@@ -256,15 +291,16 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], _Read], bool, boo
      _fraction, True, False),
     (re.compile(rf"(?<![a-z])(?P<top>)an?\s(?P<part>{_PART})(?=\sof\b)"), _fraction, True, False),
     (re.compile(rf"(?<=\bby\s)(?P<top>)an?\s(?P<part>{_PART})(?![\w-])"), _fraction, True, False),
-    (re.compile(r"(?<![a-z])half\san?\s(?=[a-z])"), _constant(0.5), True, False),
-    (re.compile(r"(?<![a-z])half(?![a-z])(?!-(?!hour|day|year|century|million|billion))"),
+    (re.compile(r"(?<![a-z])(?<!and a )half\san?\s(?=[a-z])"), _constant(0.5), True, False),
+    (re.compile(r"(?<![a-z])(?<!and a )half(?![a-z])"
+                r"(?!-(?!hour|day|year|century|million|billion))"),
      _constant(0.5), True, False),
     (re.compile(rf"(?<![a-z])an?\s(?={_COUNTED_BY}(?![a-z]))"), _constant(1), True, False),
     (re.compile(rf"(?<![a-z])(?P<words>{_CARDINAL})(?![a-z])"), _cardinal, True, False),
     (re.compile(rf"(?<![a-z])(?P<words>{_CARDINAL})(?=fold\b)"), _cardinal, True, False),
     (re.compile(r"(?<![\w.])(?P<mantissa>\d+(?:\.\d+)?)e(?P<exponent>[-−]?\d{1,3})(?!\w)"),
      _power_of_ten, False, False),
-    (re.compile(r"(?<![\w.,])(?P<mantissa>)10\s?\^\s?\{?(?P<exponent>[-−]?\d{1,3})\}?(?!\w)"),
+    (re.compile(r"(?<![\w.,])(?P<mantissa>)10(?:\s?\^\s?\{?|(?=−))(?P<exponent>[-−]?\d{1,3})\}?(?!\w)"),
      _power_of_ten, False, False),
     (re.compile(rf"(?P<number>(?<![\w.%)\]–−-])[-−]{_DIGITS}|(?<![\d.]){_DIGITS})(?P<power>)"),
      _digits, False, False),
@@ -275,6 +311,11 @@ def read_han_number(text: str) -> float | None:
     """Return the value of Chinese numerals (三十五, 二〇一九) or of digits; None of others."""
     if re.fullmatch(r"[\d.]+", text):
         return float(text) if text.count(".") <= 1 and text != "." else None
+    for scale, factor in (("亿", 1e8), ("万", 1e4)):
+        more, is_more, rest = text.partition(scale)
+        if is_more:
+            high, low = read_han_number(more), read_han_number(rest) if rest else 0.0
+            return None if high is None or low is None else high * factor + low
     whole, _, part = text.partition("点")
     if not any(c in "十百千" for c in whole):
         digits = [_HAN_VALUES[c] for c in whole if c in _HAN_VALUES]

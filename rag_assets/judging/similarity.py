@@ -15,6 +15,7 @@ from rag_assets.judging.contract import (
     show_score,
 )
 from rag_assets.judging.coverage import judge_by_coverage
+from rag_assets.judging.facts import hold_against_facts
 from rag_assets.judging.statement import state
 from rag_assets.model import ConfigurationError, hash_fields
 from rag_assets.settings import ScorerName
@@ -24,7 +25,7 @@ from rag_assets.settings import ScorerName
 # Chinese ones; English passages full of formulas reach 0.15.
 MAX_UNKNOWN_SHARE = 0.15
 # Counts as code: raise it when the same vectors come to another score.
-_VERSION = 2
+_VERSION = 3
 _UNREADABLE_CLAIM = (
     "The embedding model does not know the words of the sentence: words in common were counted."
 )
@@ -132,7 +133,8 @@ class SimilarityScorer:
             if left_out
             else None
         )
-        return self._verdict(max(score, 0.0), best, span, note)
+        judgement = self._verdict(max(score, 0.0), best, span, note)
+        return hold_against_facts(judgement, claim, passages)
 
     def _verdict(
         self, score: float, best: int, span: tuple[int, int], note: str | None

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rag_assets.judging.contract import SCORE_DECIMALS, Judgement, PassageText, Sign, Thresholds
-from rag_assets.judging.facts import RULES, check_facts
+from rag_assets.judging.facts import RULES, check_facts, sentences_of
 from rag_assets.judging.quantities import read_quantities
 from rag_assets.judging.shown_sentences import choose_sentences, likeliest
 from rag_assets.judging.statement import state
@@ -23,7 +23,7 @@ _LATIN = re.compile(rf"(?![{CJK_RANGES}])[^\W\d_]")
 # Shorter words are often symbols, of which the case counts.
 _FEWEST_OF_A_WORD = 4
 # They are read with the number beside them: 58 is not 58%, nor p < 0.05 the same as p > 0.05.
-_OF_NUMBERS = frozenset("%‰<>≤≥=≠±≈~")
+_OF_NUMBERS = frozenset("%‰<>≤≥=≠±≈~$€£¥₹₩")
 _THOUSANDS = re.compile(r"(?<=\d)[,\s](?=\d{3}(?!\d))")
 _MINUS = re.compile(r"[−‒–—‐-‑]")
 # A sign stands at the beginning or apart from the word before: COVID-19 has none.
@@ -77,9 +77,9 @@ def _judge(statement: str, passages: Sequence[PassageText]) -> Judgement:
             1.0, "OK", "supported", "The passage says it word for word.", index, where,
             (_WORD_FOR_WORD,),
         )  # fmt: skip
-    texts = [passage.text for passage in passages]
-    agreeing = check_facts(statement, texts, "for")
-    differing = check_facts(statement, texts, "against")
+    sentences = sentences_of(passages)
+    agreeing = check_facts(statement, sentences, "for")
+    differing = check_facts(statement, sentences, "against")
     if differing:
         return Judgement(
             score, "WEAK", "facts_differ",

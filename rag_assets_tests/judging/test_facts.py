@@ -3,7 +3,7 @@
 import pytest
 
 from rag_assets.judging import Judgement, load_scorer
-from rag_assets.judging.facts import RULES, FactRule
+from rag_assets.judging.facts import RULES, FactRule, hold_against_facts
 from rag_assets.workspace import shipped_settings
 from rag_assets_tests.judging.sentences import passage
 
@@ -47,6 +47,72 @@ def test_another_number_of_the_same_unit_is_told_and_not_supported() -> None:
     assert (judgement.status, judgement.reason_code) == ("WEAK", "facts_differ")
     assert "45 kg" in judgement.reason
     assert "54 kg" in judgement.reason
+
+
+@pytest.mark.parametrize(
+    ("statement", "source"),
+    [
+        ("The inhibitor was used at 10 nM.", "The inhibitor was used at 10 µM."),
+        ("The plant delivers 3 GW.", "The plant delivers 3 MW."),
+        ("The sample was annealed at 300 K.", "The sample was annealed at 300 °C."),
+        ("The programme cost ¥5 million.", "The programme cost $5 million."),
+        ("Coverage rose by 5 %.", "Coverage rose by 5 percentage points."),
+        ("Costs rose by 24 euros.", "Costs rose from 12 to 24 euros."),
+        ("Weight fell by at most 3 kg.", "Weight fell by at least 3 kg."),
+        ("The pH of the buffer was 4.7.", "The tube held buffer at pH 7.4."),
+        ("Response was seen in 45 % of patients.", "Response was seen in 45 of 90 patients."),
+        ("建筑面积为1.5平方米。", "建筑面积为1.5万平方米。"),
+        ("处五日以上十日以下拘留。", "处五日以上十五日以下拘留。"),
+        ("气温比裸地高2.3 ℃。", "气温比裸地低2.3 ℃。"),
+        ("It was rarer after 6 months (7.5 %) than after 3 months (12.5 %).",
+         "It was rarer after 3 months (7.5 %) than after 6 months (12.5 %)."),
+        ("A bag returns at least n words.", "A bag returns at most n words."),
+    ],
+)  # fmt: skip
+def test_equal_digits_excuse_no_other_unit_scale_limit_or_direction(
+    statement: str, source: str
+) -> None:
+    assert judge(statement, source).reason_code == "facts_differ"
+
+
+def test_the_number_shown_is_that_of_the_deciding_sentence() -> None:
+    judgement = judge(
+        "The response rate was 65.4 % in the treated group.",
+        "The threshold was 40 %.", "The response rate was 54.8 % in the treated group.",
+    )  # fmt: skip
+    assert [sign.source for sign in judgement.speaks_against] == ["54.8 %"]
+
+
+def test_what_was_worked_out_is_shown() -> None:
+    judgement = judge("The gap was 25 kg.", "One plot gave 110 kg and the other 85 kg.")
+    assert judgement.reason_code == "unread"
+    assert "110 − 85 = 25 kg" in judgement.speaks_for[0].text
+
+
+@pytest.mark.parametrize("shown", [3, 20])
+def test_a_wrong_percentage_is_noticed_however_many_numbers_stand_beside_it(shown: int) -> None:
+    row = " ".join(f"plot {n} gave {n * 7 + 3} kg," for n in range(shown - 1))
+    source = f"Of all fields {row} and the share that failed was 31 %."
+    wrong = [share for share in range(33, 93, 3) if share % 31]
+    noticed = [
+        judge(f"The share that failed was {share} %.", source).reason_code for share in wrong
+    ]
+    assert noticed.count("facts_differ") >= 0.9 * len(wrong)
+
+
+def test_a_unit_that_is_not_known_agrees_with_none() -> None:
+    for statement in ("It took 38 months.", "It was 17 % of them.", "It weighed 38 g."):
+        judgement = judge(statement, "The figures were 17 and 38.")
+        assert judgement.speaks_for == ()
+
+
+def test_no_scorer_calls_a_number_ok_that_nothing_shown_confirms() -> None:
+    shown = [passage("Yields rose by some kilograms in the wet year.")]
+    found = Judgement(1.0, "OK", "supported", "The model is sure.", 0, (0, 10))
+    held = hold_against_facts(found, "Yields rose by 12 kg in the wet year.", shown)
+    assert (held.status, held.reason_code) == ("WEAK", "weakly_supported")
+    assert "12 kg" in held.reason
+    assert hold_against_facts(found, "Yields rose in the wet year.", shown).status == "OK"
 
 
 def test_a_number_that_is_merely_not_there_says_nothing() -> None:

@@ -30,7 +30,7 @@ from rag_assets.settings import ReaderSettings, ScorerName, VerifySettings
 from rag_assets.workspace import shipped_settings
 from rag_assets_tests.judging.sentences import passage
 
-ROSE = passage("Yields rose by 12%.", "Prices fell.")
+ROSE = passage("Yields rose by 12% in 2019.", "Prices fell.")
 CLAIM = ("Yields rose in 2019.", [ROSE, passage("Nothing else did.")])
 TWO = ("Yields rose by 12% that year, and prices doubled in every single market.", [ROSE])
 

@@ -74,6 +74,8 @@ def test_status_follows_the_score(scorer: Scorer) -> None:
     for judgement in scorer.judge(CLAIMS):
         if judgement.reason_code == "contradicted":
             assert judgement.status == "MISSING"
+        elif judgement.reason_code == "facts_differ" or "confirms" in judgement.reason:
+            assert judgement.status == "WEAK"  # whatever its score
         elif judgement.score >= scorer.thresholds.ok:
             assert judgement.status == "OK"
         else:
