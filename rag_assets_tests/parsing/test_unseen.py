@@ -190,6 +190,10 @@ def test_part_of_a_word_document_that_is_not_seen(body: str) -> None:
     [
         in_paragraph(word_text(SECRET, '<w:vanish w:val="0"/><w:strike w:val="false"/>')),
         f'<w:p><w:ins w:id="1">{word_text(SECRET)}</w:ins></w:p>',
+        (
+            '<w:p><w:hyperlink w:anchor="_Toc1">'
+            f"{word_text(SECRET, '<w:webHidden/>')}</w:hyperlink></w:p>"
+        ),
         in_paragraph(word_text(SECRET, '<w:color w:val="FFFFFF"/><w:highlight w:val="black"/>')),
         (
             '<w:tbl><w:tblPr><w:tblStyle w:val="GridTable5Dark"/></w:tblPr><w:tr><w:tc>'

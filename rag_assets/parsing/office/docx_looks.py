@@ -87,7 +87,11 @@ def _unseen(
     def says(name: str) -> bool:
         return is_on(_source(sources, name), name)
 
-    if says("vanish") or says("webHidden"):
+    # Word sets the page numbers of a table of contents so: they are seen in print.
+    is_contents = any(
+        link.get(W + "anchor", "").startswith("_Toc") for link in run.iterancestors(W + "hyperlink")
+    )
+    if says("vanish") or (says("webHidden") and not is_contents):
         return "hidden"
     if says("strike") or says("dstrike"):
         return "struck"
