@@ -77,9 +77,8 @@ def count_slips(files: list[Path]) -> None:
     """Print how many false numbers, units and directions are noticed, and how many true sentences
     accused, where the quotations that decide are shown.
 
-    “Equal or swapped digits”: every number in digits of the wrong words stands in the quotations
-    with the same digits, in their order or another; of `unit` and `direction` alone, since a
-    `number` of equal digits is that of another row or group. The rest is shown beside it.
+    “Digits equal or swapped”: each run of digits in the wrong words stands in the quotations too,
+    in its order or another. Of `number` that is mostly the right number of another row or group.
     """
     rows = [json.loads(line) for file in files for line in file.read_text("utf-8").splitlines()]
     counted: dict[str, list[bool]] = {}

@@ -63,6 +63,8 @@ _COUNT_BEGINS = "(?:(?<![几数上])|(?<=以上)|(?<=上)(?=[一二两三四五�
 _DIGIT_BEFORE = re.compile(r"\d[\s-]$")
 # 1 234 567, set with blanks that break no line.
 _THIN = re.compile(r"(?<=\d)[\u00a0\u2007\u2009\u202f](?=\d{3}(?!\d))")
+# 25，48 are two numbers: no decimals stand behind the comma of a Chinese list.
+_HAN_LIST = re.compile(r"(?<=\d)，(?=\d{1,2}(?!\d))")
 _TIMES = r"(?:\\,|\s)*(?:[×x·*]|\\times|\\cdot)(?:\\,|\s)*"
 # A text layer that lost the raising has 2.3 × 105 for 2.3 × 10⁵.
 _POWER = rf"{_TIMES}1(?:0\s?(?:\^\s?\{{?|(?=[-−\d]))|e)(?P<exponent>[-−]?\d+)\}}?"
@@ -130,7 +132,7 @@ def _with_powers(text: str) -> str:
         return f"1e{power}" if match[1] == "10" else match[1] + " " * len(power)
 
     # A power's sign and digits are folded one by one, so that every place stays what it was.
-    text = _THIN.sub("'", text)
+    text = _HAN_LIST.sub("；", _THIN.sub("'", text))
     return fold(re.sub(r"(?<![\d.,])(\d+)([⁻⁰¹²³⁴-⁹]+)", raised, text))
 
 

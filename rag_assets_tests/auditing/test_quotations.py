@@ -243,7 +243,8 @@ def only(text: str, *documents: CitedDocument) -> CitationVerdict:
 def test_exact_quotation_speaks_for_the_citation() -> None:
     row = only("It is said that “wages rose by three percent after the long reform” {#d}.")
     assert row.status == "OK"
-    assert [(sign.kind, sign.text) for sign in row.speaks_for] == [
+    # Numbers that agree are listed before it, whichever scorer judges.
+    assert [(s.kind, s.text) for s in row.speaks_for if s.kind == "quotation"] == [
         ("quotation", "The quotation stands word for word on p. 1.")
     ]
 
