@@ -160,7 +160,7 @@ def behind_black_text(page: Any, text: str) -> None:
     page.insert_text(AT, "Leaves were counted by two of the observers.")
 
 
-NOT_DRAWN = {outside, a_layer_that_is_off, a_hidden_annotation}
+NOT_DRAWN = {outside, clipped, a_layer_that_is_off, a_hidden_annotation}
 KINDS = (
     white,
     nearly_white,
