@@ -54,7 +54,7 @@ def drop_hidden(
     """Take out of a page's text what nobody sees on the page.
 
     That is text without ink (invisible mode, no opacity), in the colour of its ground, covered by
-    what is drawn later, too small to read, clipped or outside of the page, and text that the file
+    what is drawn later or too small to read, and text that the file
     gives in place of other glyphs (`ActualText`). The recognised text of a scan stays.
 
     Args:
@@ -196,11 +196,11 @@ def _judge(
             continue  # accents and the strokes of formulas have no width
         if span["size"] < _MAX_TINY_SIZE and _is_tiny(span):
             hidden.append(span)
-        elif span["alpha"] == 0 and span["char_flags"] & _CLIPPING:
+        elif span["alpha"] == 0 and (span["char_flags"] & _CLIPPING or _is_drawn_font(span)):
             doubtful[id(span)] = False
         elif span["alpha"] == 0:
             hidden.append(span)
-        elif not span["font"].startswith("Type3"):  # its characters' boxes are not where they are
+        elif not _is_drawn_font(span):  # its characters' boxes are not where they are
             plain.append(span)
     below, covered, replaced = _fills_at(plain, drawn)
     on_pictures, under_pictures = _pictures_at(plain, log)
@@ -227,6 +227,11 @@ def _judge(
         hidden.append(plain[place])
         doubtful.pop(id(plain[place]), None)
     return hidden, doubtful
+
+
+def _is_drawn_font(span: _Span) -> bool:
+    """Tell whether glyphs are drawings; browsers print bold ones as shapes below invisible text."""
+    return bool(span["font"].startswith("Type3"))
 
 
 def _is_tiny(span: _Span) -> bool:
