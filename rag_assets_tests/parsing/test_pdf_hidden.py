@@ -8,6 +8,7 @@ import pytest
 
 from rag_assets.model import ParsedDocument
 from rag_assets.parsing import ParseHints, parse_document
+from rag_assets.parsing.pdf.hidden import _judge, _replace_by_glyphs
 from rag_assets_tests.parsing.conftest import make_settings
 
 SEEN = "The whole award amounts to 485,000 USD for three years."
@@ -160,7 +161,7 @@ def behind_black_text(page: Any, text: str) -> None:
     page.insert_text(AT, "Leaves were counted by two of the observers.")
 
 
-NOT_DRAWN = {outside, a_layer_that_is_off, a_hidden_annotation}
+NOT_DRAWN = {outside, clipped, a_layer_that_is_off, a_hidden_annotation}
 KINDS = (
     white,
     nearly_white,
@@ -292,3 +293,16 @@ def test_invisible_text_beside_a_picture_on_a_printed_page_is_no_scan() -> None:
     document = read(page_of(draw))
     assert "1 USD" not in document.text
     assert "Line 19 that everybody can see here." in document.text
+
+
+def test_a_glyph_that_says_a_radical_has_the_character_that_the_file_states() -> None:
+    line = {"bbox": (0, 0, 90, 12), "spans": [{"text": "方向与风速"}]}
+    glyphs = {"bbox": (0, 0, 90, 12), "spans": [{"text": "⽅向与⻛速"}]}
+    assert _replace_by_glyphs({"blocks": [{"lines": [line]}]}, [{"lines": [glyphs]}]) == []
+    assert line["spans"] == [{"text": "方向与风速"}]
+
+
+def test_the_drawn_page_decides_of_invisible_glyphs_that_browsers_put_over_shapes() -> None:
+    span = {"text": "true", "font": "Type3 (7 0 R)", "size": 12.0, "alpha": 0, "char_flags": 16}
+    hidden, doubtful = _judge([span], [], ())
+    assert (hidden, doubtful) == ([], {id(span): False})

@@ -9,12 +9,9 @@ from rag_assets.model import Box
 from rag_assets.parsing.pdf.library import load_pymupdf
 
 # Operators that can paint over text or below it: fills, shadings, pictures, forms (ISO 32000-1,
-# table 51). A page without them shows its text on white paper.
-# So does one with thin strokes; `W` clips.
-_PAINTS = re.compile(
-    rb"[\s\])>](?:f\*?|F|[Bb]\*?|sh|Do|EI|W\*?|(?:[4-9]|\d\d+)(?:\.\d*)?\s+w)(?=\s|$)"
-)
-_PICTURES = re.compile(rb"[\s\])>](?:sh|Do|EI|scn)(?=\s|$)")
+# table 51). A page without them, or with thin strokes alone, shows its text on white paper.
+_PAINTS = re.compile(rb"[\s\])>](?:f\*?|F|[Bb]\*?|sh|Do|EI|(?:[4-9]|\d\d+)(?:\.\d*)?\s+w)(?=\s|$)")
+_PICTURES = re.compile(rb"[\s\])>](?:sh|Do|EI|/\S+\s+scn)(?=\s|$)")
 _TEXT_MODE = re.compile(rb"(?<![\d.])[0-7](?=\s+Tr\b)")
 _INVISIBLE_MODE = b"3"
 # What differs by less than a tenth of the range in every channel the eye cannot tell apart.
@@ -23,10 +20,10 @@ _WHITE = (255, 255, 255)
 # Text on pictures is black as a rule; the eye of a reader sees other colours where they differ.
 _MAX_DARK = 60
 _OPAQUE = 255
-_MIN_LIGHT = 255 - _SAME_COLOUR
 # Square points a character: text of 1 point. Labels in diagrams are set down to 2 points, which
 # is 2 square points a character.
 _MAX_TINY_AREA = 0.6
+_MAX_TINY_SIZE = 4.0
 # Lower or narrower fills are rules, marks of plots and strokes of drawings: they cover no word.
 _MIN_FILL_POINTS = 4.0
 _MIN_COVERED_SHARE = 0.5
@@ -38,12 +35,13 @@ _MAX_FILLS = 5_000
 _SCAN_SHARE, _MAX_STAMP_CHARACTERS, _MAX_STAMP_SHARE = 0.5, 60, 0.2
 _PICTURE_KINDS = ("fill-image", "fill-imgmask", "fill-shade")
 _TEXT_KINDS = ("fill-text", "stroke-text")
-# Fine enough for the strokes of 4 point labels: at 72 the letters run into one grey.
-_DOTS_PER_INCH = 144
+# Fine enough for the strokes of 4 point labels: at 1 the letters run into one grey.
+_DOTS_PER_POINT = 2
 # The box of a character reaches into the lines above and below it; its letter is in the middle.
 _TRIM_SHARE = 0.2
 # One thin character may leave no dot.
 _MIN_HIDDEN_RUN = 2
+_TEXT_BLOCK, _VECTOR_BLOCK = 0, 3
 _CLIPPING = 64  # bit of `char_flags`: text that a picture is painted through
 
 _Span = dict[str, Any]
@@ -56,7 +54,7 @@ def drop_hidden(
     """Take out of a page's text what nobody sees on the page.
 
     That is text without ink (invisible mode, no opacity), in the colour of its ground, covered by
-    what is drawn later, too small to read, clipped or outside of the page, and text that the file
+    what is drawn later or too small to read, and text that the file
     gives in place of other glyphs (`ActualText`). The recognised text of a scan stays.
 
     Args:
@@ -78,19 +76,15 @@ def drop_hidden(
     )
     drawn: list[dict[str, Any]] = []
     spans = [span for line in _lines(content["blocks"]) for span in line["spans"]]
-    if (
-        is_tagged
-        or _PAINTS.search(source)
-        or any(min(_channels(colour)) > _MIN_LIGHT for colour in {s["color"] for s in spans})
-        or page.first_annot
-    ):
-        everything = flags & ~(pymupdf.TEXT_MEDIABOX_CLIP | pymupdf.TEXT_CLIP)
-        everything |= pymupdf.TEXT_COLLECT_VECTORS | pymupdf.TEXT_IGNORE_ACTUALTEXT
-        drawn = page.get_text("dict", flags=everything, sort=False)["blocks"]
+    if is_tagged or _PAINTS.search(source) or page.first_annot:
+        vectors = pymupdf.TEXT_COLLECT_VECTORS | pymupdf.TEXT_IGNORE_ACTUALTEXT
+        read = page.get_textpage(flags=flags | vectors)
+        # Half of the time goes into the dictionary.
+        if _is_suspect(read.extractBLOCKS(), content):
+            drawn = read.extractDICT()["blocks"]
     found = _replace_by_glyphs(content, drawn) if is_tagged else []
     if found:
         spans = [span for line in _lines(content["blocks"]) for span in line["spans"]]
-    found += _outside(content, drawn)
     order = log() if _PICTURES.search(source) else ()
     hidden, doubtful = _judge(spans, drawn, order)
     unseen = _without_ink(page, content, doubtful, flags) if doubtful else {}
@@ -110,6 +104,22 @@ def drop_hidden(
     return found + _remove(content, unseen)
 
 
+def _is_suspect(drawn: Sequence[Sequence[Any]], content: dict[str, Any]) -> bool:
+    """Tell whether a page has other glyphs than the text says, or fills in the place of text."""
+    import numpy as np
+
+    lines = list(_lines(content["blocks"]))
+    printed = "".join(block[4] for block in drawn if block[6] == _TEXT_BLOCK)
+    if "".join(printed.split()) != "".join("".join(map(_text, lines)).split()):
+        return True
+    boxes = [block[:4] for block in drawn if block[6] != _TEXT_BLOCK and _is_large(block[:4])]
+    if not boxes or not lines:
+        return False
+    x0, y0, x1, y1 = np.array([line["bbox"] for line in lines]).T[:, :, None]
+    left, top, right, bottom = np.array(boxes[:_MAX_FILLS]).T
+    return bool(((x0 < right) & (left < x1) & (y0 < bottom) & (top < y1)).any())
+
+
 def _lines(blocks: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for block in blocks:
         yield from block.get("lines", ())
@@ -125,8 +135,11 @@ def _letters(text: str) -> str:
 
 
 def _is_readable(text: str) -> bool:
+    """Tell whether glyphs have characters of their own, not a part of a Chinese one by its look."""
     return not any(
-        character == "\ufffd" or unicodedata.category(character) in ("Co", "Cn", "Cc")
+        character == "\ufffd"
+        or "\u2e80" <= character <= "\u2fdf"
+        or unicodedata.category(character) in ("Co", "Cn", "Cc")
         for character in text
     )
 
@@ -159,21 +172,6 @@ def _replace_by_glyphs(content: dict[str, Any], drawn: Sequence[dict[str, Any]])
     return found
 
 
-def _outside(content: dict[str, Any], drawn: Sequence[dict[str, Any]]) -> list[str]:
-    """Return the lines that are drawn beside the page or clipped away: they were not read."""
-    read = list(_lines(content["blocks"]))
-    total = sum(len(span["text"].strip()) for line in read for span in line["spans"])
-    if total >= sum(len(span["text"].strip()) for line in _lines(drawn) for span in line["spans"]):
-        return []
-    boxes = [line["bbox"] for line in read]
-    return [
-        text
-        for line in _lines(drawn)
-        if (text := _text(line).strip())
-        and not any(_holds(box, _middle(line["bbox"])) for box in boxes)
-    ]
-
-
 def _middle(box: Sequence[float]) -> tuple[float, float]:
     return (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
 
@@ -194,23 +192,27 @@ def _judge(
     hidden, plain = [], []
     doubtful: dict[int, bool] = {}
     for span in spans:
-        x0, y0, x1, y1 = span["bbox"]
         if not any(map(str.isalnum, span["text"])):
             continue  # accents and the strokes of formulas have no width
-        if 0 < (x1 - x0) * (y1 - y0) < _MAX_TINY_AREA * len(span["text"]):
+        if span["size"] < _MAX_TINY_SIZE and _is_tiny(span):
             hidden.append(span)
-        elif span["alpha"] == 0 and span["char_flags"] & _CLIPPING:
+        elif span["alpha"] == 0 and (span["char_flags"] & _CLIPPING or _is_drawn_font(span)):
             doubtful[id(span)] = False
         elif span["alpha"] == 0:
             hidden.append(span)
-        elif not span["font"].startswith("Type3"):  # its characters' boxes are not where they are
+        elif not _is_drawn_font(span):  # its characters' boxes are not where they are
             plain.append(span)
     below, covered, replaced = _fills_at(plain, drawn)
     on_pictures, under_pictures = _pictures_at(plain, log)
+    light = {
+        (colour, alpha)
+        for colour, alpha in {(span["color"], span["alpha"]) for span in plain}
+        if _is_same(_blend(_channels(colour), alpha / 255), _WHITE)
+    }
     unusual = [
         place
         for place, span in enumerate(plain)
-        if span["color"] or span["alpha"] < _OPAQUE or place in below
+        if place in below or place in on_pictures or (span["color"], span["alpha"]) in light
     ]
     for place in unusual:
         colour = _blend(_channels(plain[place]["color"]), plain[place]["alpha"] / 255)
@@ -227,6 +229,16 @@ def _judge(
     return hidden, doubtful
 
 
+def _is_drawn_font(span: _Span) -> bool:
+    """Tell whether glyphs are drawings; browsers print bold ones as shapes below invisible text."""
+    return bool(span["font"].startswith("Type3"))
+
+
+def _is_tiny(span: _Span) -> bool:
+    x0, y0, x1, y1 = span["bbox"]
+    return bool(0 < (x1 - x0) * (y1 - y0) < _MAX_TINY_AREA * len(span["text"]))
+
+
 def _fills_at(
     spans: Sequence[_Span], drawn: Sequence[dict[str, Any]]
 ) -> tuple[dict[int, list[_Colour | None]], set[int], set[int]]:
@@ -239,6 +251,9 @@ def _fills_at(
     """
     import numpy as np
 
+    fills = [(order, block) for order, block in enumerate(drawn) if _is_fill(block)][:_MAX_FILLS]
+    if not fills or not spans:
+        return {}, set(), set()
     orders = {
         (span["origin"], span["text"]): order
         for order, block in enumerate(drawn)
@@ -251,11 +266,14 @@ def _fills_at(
         origin = span["origin"]
         return orders.get((origin, span["text"]), placed.get(origin, other))
 
-    fills = [(order, block) for order, block in enumerate(drawn) if _is_fill(block)][:_MAX_FILLS]
-    if not fills or not spans:
-        return {}, set(), set()
-    texts = np.array([span["bbox"] for span in spans])[:, None]
     boxes = np.array([block["bbox"] for _, block in fills])[None]
+    texts = np.array([span["bbox"] for span in spans])[:, None]
+    # Most spans are far from all the fills of a plot.
+    near = np.flatnonzero(
+        (texts[..., :2] <= boxes[..., 2:].max(axis=1)).all(axis=(1, 2))
+        & (texts[..., 2:] >= boxes[..., :2].min(axis=1)).all(axis=(1, 2))
+    )
+    texts = texts[near]
     wide = np.minimum(texts[..., 2], boxes[..., 2]) - np.maximum(texts[..., 0], boxes[..., 0])
     high = np.minimum(texts[..., 3], boxes[..., 3]) - np.maximum(texts[..., 1], boxes[..., 1])
     height = texts[..., 3] - texts[..., 1]
@@ -263,16 +281,17 @@ def _fills_at(
     touched = (wide >= np.minimum(_MIN_FILL_POINTS, width)) & (high >= _MIN_COVERED_SHARE * height)
     below: dict[int, list[_Colour | None]] = {}
     covered, replaced = set(), set()
-    for place in np.flatnonzero(touched.any(axis=1)).tolist():
+    for row in np.flatnonzero(touched.any(axis=1)).tolist():
+        place = int(near[row])
         order = order_of(spans[place], len(drawn))
         middle = _middle(spans[place]["bbox"])
         grounds: list[_Colour | None] = []
-        for number in reversed(np.flatnonzero(touched[place]).tolist()):
+        for number in reversed(np.flatnonzero(touched[row]).tolist()):
             at, block = fills[number]
             if at > order:
                 # A stroke covers as a line does, not as the frame of a box.
                 tall = block["bbox"][3] - block["bbox"][1]
-                if not block["stroked"] or tall <= _MAX_LINE_HEIGHTS * float(height[place, 0]):
+                if not block["stroked"] or tall <= _MAX_LINE_HEIGHTS * float(height[row, 0]):
                     covered.add(place)
                     if _is_box(block) and any(
                         _holds(other["bbox"], middle) and order_of(other, -1) > at
@@ -323,9 +342,11 @@ def _is_box(block: dict[str, Any]) -> bool:
 
 
 def _is_fill(block: dict[str, Any]) -> bool:
-    x0, y0, x1, y1 = block["bbox"]
-    is_drawn = block["type"] == 3 and block["alpha"] > 0
-    return bool(is_drawn and min(x1 - x0, y1 - y0) >= _MIN_FILL_POINTS)
+    return block["type"] == _VECTOR_BLOCK and block["alpha"] > 0 and _is_large(block["bbox"])
+
+
+def _is_large(box: Sequence[float]) -> bool:
+    return min(box[2] - box[0], box[3] - box[1]) >= _MIN_FILL_POINTS
 
 
 def _channels(colour: int) -> _Colour:
@@ -349,9 +370,17 @@ def _without_ink(
     Where a character is, the page has one colour. Pictures have many: below one, text shows where
     the page looks otherwise with its text in invisible mode.
     """
-    shown = _picture(page)
-    ink = _ink(page, shown) if any(doubtful.values()) else None
-    by_character = page.get_text("rawdict", flags=flags, sort=False)
+    area = load_pymupdf().EMPTY_RECT()
+    for line in _lines(content["blocks"]):
+        for span in line["spans"]:
+            if id(span) in doubtful:
+                area |= span["bbox"]
+    # Whole points, so that dots are where they are on the whole page.
+    area = (area * page.rotation_matrix & page.rect) * page.derotation_matrix
+    area = area.irect
+    shown = _picture(page, area)
+    ink = _ink(page, shown, area) if any(doubtful.values()) else None
+    by_character = page.get_text("rawdict", flags=flags, sort=False, clip=area)
     unseen: dict[int, list[int]] = {}
     exact = {
         span["origin"]: span["chars"]
@@ -370,9 +399,9 @@ def _without_ink(
             blank = [
                 not character["c"].isspace()
                 and not (
-                    _part(ink, character["bbox"]).any()
+                    _part(ink, area, character["bbox"]).any()
                     if is_below_picture
-                    else _has_contrast(_part(shown, character["bbox"]))
+                    else _has_contrast(_part(shown, area, character["bbox"]))
                 )
                 for character in characters
             ]
@@ -394,8 +423,8 @@ def _hidden_runs(blank: Sequence[bool], text: str) -> Iterator[int]:
         run = []
 
 
-def _ink(page: Any, shown: Any) -> Any:
-    """Return where text shows on a page, as a matrix of truths."""
+def _ink(page: Any, shown: Any, area: Any) -> Any:
+    """Return where text shows in an area, as a matrix of truths."""
     import numpy as np
 
     document = page.parent
@@ -413,7 +442,7 @@ def _ink(page: Any, shown: Any) -> Any:
         for xref, stream in streams.items():
             document.update_stream(xref, _TEXT_MODE.sub(_INVISIBLE_MODE, stream))
         page.set_contents(blind)
-        bare = _picture(page)
+        bare = _picture(page, area)
     finally:
         for xref in forms:
             document.update_stream(xref, streams[xref])
@@ -421,22 +450,22 @@ def _ink(page: Any, shown: Any) -> Any:
     return np.abs(shown - bare).max(axis=2) > _SAME_COLOUR
 
 
-def _picture(page: Any) -> Any:
+def _picture(page: Any, area: Any) -> Any:
     import numpy as np
 
     pymupdf = load_pymupdf()
     # Without rotation: places of text are those of the page before it is turned.
     turn = pymupdf.Matrix(page.derotation_matrix)
-    zoom = _DOTS_PER_INCH / 72
-    pixmap = page.get_pixmap(matrix=turn * pymupdf.Matrix(zoom, zoom), alpha=False)
+    matrix = turn * pymupdf.Matrix(_DOTS_PER_POINT, _DOTS_PER_POINT)
+    pixmap = page.get_pixmap(matrix=matrix, alpha=False, clip=area * page.rotation_matrix)
     dots = np.frombuffer(pixmap.samples, np.uint8).reshape(pixmap.height, pixmap.width, 3)
     return dots.astype(np.int16)
 
 
-def _part(dots: Any, box: Box) -> Any:
+def _part(dots: Any, area: Any, box: Box) -> Any:
     """Return the dots in the middle of a character's box."""
-    zoom = _DOTS_PER_INCH / 72
-    x0, y0, x1, y1 = (zoom * edge for edge in box)
+    x0, x1 = (_DOTS_PER_POINT * (edge - area.x0) for edge in (box[0], box[2]))
+    y0, y1 = (_DOTS_PER_POINT * (edge - area.y0) for edge in (box[1], box[3]))
     wide, high = _TRIM_SHARE * (x1 - x0), _TRIM_SHARE * (y1 - y0)
     left, top = max(0, round(x0 + wide)), max(0, round(y0 + high))
     return dots[

@@ -237,7 +237,7 @@ def _warnings(text: str, pages: Sequence[Page], textless: int, repaired: bool) -
         warnings.append(
             f"Hidden text was left out: {count_of(len(hidden), 'run')} of text on "
             f"page{'s' if ',' in numbers else ''} {numbers} that nobody sees there (invisible, in "
-            "the colour of its ground, covered, too small, outside, or other than its glyphs), "
+            "the colour of its ground, covered, too small, or other than its glyphs), "
             f"for instance “{shown}”. Look at the page, and at where the file comes from."
         )
     unmapped = text.count("\ufffd")
