@@ -526,7 +526,8 @@ def test_commands_before_the_first_ingest_say_what_to_do(tmp_path: Path, rag: Ra
         (("documents",), 0, "rag ingest"),
         (("doctor",), 1, "rag ingest"),
         (("index",), 1, "rag ingest"),
-        (("gc",), 3, "rag ingest"),
+        (("gc",), 0, "rag ingest"),
+        (("gc", "-n", "thesis"), 3, "rag ingest"),
     ):
         ran = rag(*at, *command)
         assert ran.exit_code == code, (command, ran.output)

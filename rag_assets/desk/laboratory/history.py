@@ -9,7 +9,7 @@ from starlette.responses import RedirectResponse, Response
 
 from rag_assets.desk.jobs import Job
 from rag_assets.desk.laboratory.shared import LabOf, OpenLab, download, status_of
-from rag_assets.desk.laboratory.sheets import Cell, to_csv, to_xlsx
+from rag_assets.desk.laboratory.sheets import to_csv, to_xlsx
 from rag_assets.desk.rendering import page, say
 from rag_assets.desk.state import FormOf, text_of
 from rag_assets.lab import (
@@ -22,7 +22,7 @@ from rag_assets.lab import (
     read_sheet,
 )
 from rag_assets.lab.recipes import formula
-from rag_assets.model import RagError, UsageError
+from rag_assets.model import Cell, RagError, UsageError
 
 router = APIRouter(prefix="/history")
 KIND = "import"
