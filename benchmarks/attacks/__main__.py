@@ -16,6 +16,7 @@ from itertools import islice
 from pathlib import Path
 
 from benchmarks.attacks.attack import Attack, NotTriedError, make_library
+from benchmarks.attacks.doors import doors
 from benchmarks.attacks.files import contents, sidecars
 from benchmarks.attacks.injections import injections
 from benchmarks.attacks.kills import kills
@@ -29,10 +30,12 @@ KINDS = {
     "contents": contents,
     "sidecars": sidecars,
     "injections": injections,
+    "doors": doors,
 }
 # A look at each kind; `--count` says more.
 USUAL = {
     "kills": 3, "machine": 3, "processes": 1, "contents": 4, "sidecars": 4, "injections": 1,
+    "doors": 3,
 }  # fmt: skip
 
 

@@ -32,7 +32,8 @@ class Attack:
     """One attack.
 
     Args:
-        kind: of `kills`, `machine`, `processes`, `contents`, `sidecars`, `injections`.
+        kind: of `kills`, `machine`, `processes`, `contents`, `sidecars`, `injections`,
+            `doors`.
         holds: what must hold, in words.
         run: attacks a library in the folder that it is given; raises `BrokeError`, or
             `NotTriedError`.

@@ -113,15 +113,16 @@ class Guard:
             begun = begun or message["type"] == "http.response.start"
             await _with_headers(send, scope["path"])(message)
 
+        answer = _refuse(413, f"The request is larger than {most} bytes. Send less at once.")
+        # What reads a body may make another error of ours.
+        if int(headers.get("content-length", 0)) > most:
+            await answer(scope, receive, sending)
+            return
         try:
-            # What reads a body may make another error of this one.
-            if int(headers.get("content-length", 0)) > most:
-                raise _TooLargeError
             await self._app(scope, _bounded(receive, most), sending)
         except _TooLargeError:
             if begun:
                 raise
-            answer = _refuse(413, f"The request is larger than {most} bytes. Send less at once.")
             await answer(scope, receive, sending)
 
     def _refusal(self, scope: Scope) -> Response | None:
