@@ -135,7 +135,7 @@ def _large(library: Library, folder: Path) -> None:
     question.write_text(f"question: {words}\n", "utf-8")
     ran = rag(root, "query", "--file", question)
     require_sentence(ran)
-    require(ran.returncode == 3, f"ends with {ran.returncode}: {last_line(ran)}")
+    require(ran.returncode in {2, 3}, f"ends with {ran.returncode}: {last_line(ran)}")
     sheet = folder / "line.csv"
     sheet.write_text("a," * _WORDS * 9, "utf-8")
     rag(root, "lab", "init")
