@@ -16,6 +16,7 @@ from itertools import islice
 from pathlib import Path
 
 from benchmarks.attacks.attack import Attack, NotTriedError, make_library
+from benchmarks.attacks.doors import doors
 from benchmarks.attacks.files import contents, sidecars
 from benchmarks.attacks.frames import frames
 from benchmarks.attacks.injections import injections
@@ -31,11 +32,13 @@ KINDS = {
     "sidecars": sidecars,
     "injections": injections,
     "frames": frames,
+    "doors": doors,
 }
 # A look at each kind; `--count` says more.
 USUAL = {
     "kills": 3, "machine": 3, "processes": 1, "contents": 4, "sidecars": 4, "injections": 1,
     "frames": 4,
+    "doors": 3,
 }  # fmt: skip
 
 

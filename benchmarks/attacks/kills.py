@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import signal
 import sys
 from collections.abc import Iterator, Sequence
@@ -12,12 +13,14 @@ from benchmarks.attacks.attack import (
     Attack,
     Library,
     last_line,
+    namespace_of,
     rag,
     require,
     require_sentence,
     require_state,
     run_limited,
 )
+from rag_assets_tests.e2e.workspaces import published_state
 
 _HOLDS = "the command runs again, and ends in what a clean build publishes"
 # What it says → whether it publishes the added file, and where its changes of files lie.
@@ -31,6 +34,8 @@ _COMMANDS: dict[tuple[str, ...], tuple[bool, int]] = {
     ("meta", "set", "roofs", "year=2024"): (False, 6),
 }
 
+_ENDINGS = {"publish": 60, "discard": 8}
+
 
 def kills(library: Library, chance: random.Random) -> Iterator[Attack]:
     """Yield kills of every command in turn, each at a place of its own, without end."""
@@ -39,6 +44,10 @@ def kills(library: Library, chance: random.Random) -> Iterator[Attack]:
             nth = chance.randint(1, most)
             name = f"{' '.join(command[:2])}, change {nth}"
             yield Attack("kills", name, _HOLDS, partial(_kill, library, command, publishes, nth))
+        for ending, most in _ENDINGS.items():
+            nth = chance.randint(1, most)
+            name = f"draft {ending}, change {nth}"
+            yield Attack("kills", name, _HOLDS, partial(_kill_ending, library, ending, nth))
 
 
 _MOVES = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "os.truncate")
@@ -85,3 +94,25 @@ def _kill(
     if command[0] == "meta":  # it publishes what it overrides, which no build of the files has
         return
     require_state(root, library.after if publishes else library.before)
+
+
+def _kill_ending(library: Library, ending: str, nth: int, folder: Path) -> None:
+    root = library.copy_to(folder)
+    edit = ("edit_text", "0", "--text", "Zebras keep cool.")
+    for said in (("create", "roofs"), ("edit", "roofs", *edit)):
+        ran = rag(root, "draft", *said)
+        require(ran.returncode == 0, f"draft {said[0]}: {last_line(ran)}")
+    undisturbed = folder / "undisturbed"
+    shutil.copytree(root, undisturbed)
+    command = ("draft", ending, "roofs", "--revision", "2")
+    ran = rag(undisturbed, *command)
+    require(ran.returncode == 0, f"undisturbed: {last_line(ran)}")
+    killed = run_limited(
+        "--workspace", root, *command, scratch=folder, before=partial(_kill_at, nth, str(root))
+    )
+    require(killed.returncode in {-9, 0}, f"ends with {killed.returncode}: {last_line(killed)}")
+    again = rag(root, *command)
+    require(again.returncode == 0, f"run again: {last_line(again)}")
+    require_state(root, published_state(namespace_of(undisturbed)))
+    shown = rag(root, "draft", "show", "roofs")
+    require("no draft; as published" in shown.stdout, f"then: {last_line(shown)}")

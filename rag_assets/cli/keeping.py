@@ -43,9 +43,10 @@ def gc(names: tuple[str, ...], days: float, as_json: bool) -> None:
     report, runs = {}, 0
     refused: list[str] = []
     for namespace, models in open_with_models(names):
-        if not names and read_inventory(namespace) is None:
-            continue  # declared and never built: there is nothing of it to remove
         try:
+            if not names and read_inventory(namespace) is None:
+                click.echo(f"{namespace.name}: nothing is built yet (`rag ingest`)", err=True)
+                continue
             found = collect_garbage(
                 namespace,
                 models,

@@ -23,7 +23,7 @@ OPEN = "/open"
 _READING = frozenset({"GET", "HEAD", "OPTIONS"})
 _STATIC = "/static/"
 # Of a request that brings no files.
-_MOST_TEXT_BYTES = 4_000_000
+_MOST_TEXT_BYTES = 1_000_000
 _EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - compared with
 _HEADERS = {
     "Content-Security-Policy": "default-src 'self'; base-uri 'none'; object-src 'none'; "
@@ -104,8 +104,8 @@ class Guard:
             await refused(scope, receive, _with_headers(send, scope["path"]))
             return
         begun = False
-        kind = Headers(scope=scope).get("content-type", "")
-        is_upload = kind.startswith("multipart/")
+        headers = Headers(scope=scope)
+        is_upload = headers.get("content-type", "").startswith("multipart/")
         most = self._door.most_bytes if is_upload else min(_MOST_TEXT_BYTES, self._door.most_bytes)
 
         async def sending(message: Message) -> None:
@@ -113,12 +113,16 @@ class Guard:
             begun = begun or message["type"] == "http.response.start"
             await _with_headers(send, scope["path"])(message)
 
+        answer = _refuse(413, f"The request is larger than {most} bytes. Send less at once.")
+        # What reads a body may make another error of ours.
+        if int(headers.get("content-length", 0)) > most:
+            await answer(scope, receive, sending)
+            return
         try:
             await self._app(scope, _bounded(receive, most), sending)
         except _TooLargeError:
             if begun:
                 raise
-            answer = _refuse(413, f"The request is larger than {most} bytes. Send less at once.")
             await answer(scope, receive, sending)
 
     def _refusal(self, scope: Scope) -> Response | None:

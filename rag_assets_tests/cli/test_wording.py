@@ -4,12 +4,12 @@ import errno
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from rag_assets.cli import stages
 from rag_assets.cli.main import COMMANDS, GROUPS, build_cli
 from rag_assets.publishing import collecting
-from rag_assets.storage import describe_trouble
+from rag_assets.storage import TEMPORARY_PREFIX, describe_trouble
 from rag_assets_tests.libraries import build, make_workspace
 
 
@@ -45,6 +45,25 @@ def test_gc_on_a_full_disk_does_not_advise_gc(
     assert "record.parquet: the disk is full." in ran.stderr
     assert "`rag gc` removes" not in ran.stderr
     assert "The disk is full even so" in ran.stderr
+
+
+def test_gc_passes_by_a_namespace_that_was_never_built(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, {"evidence/a.md": "# A\n\nRoofs are cool.\n"})
+    build(workspace.namespace("thesis"))
+    left = workspace.outputs / f"{TEMPORARY_PREFIX}999999999-0a1b2c3d.md"
+    left.parent.mkdir(exist_ok=True)
+    left.write_text("half", "utf-8")
+
+    def rag(*arguments: str) -> Result:
+        return CliRunner().invoke(build_cli(), ["--workspace", str(tmp_path), *arguments])
+
+    assert rag("namespace", "add", "another").exit_code == 0
+    ran = rag("gc")
+    assert ran.exit_code == 0, ran.output
+    assert "another: nothing is built yet" in ran.stderr
+    assert "thesis: " in ran.stdout
+    assert "another" not in ran.stdout
+    assert not left.exists()
 
 
 def test_help_lists_commands_by_what_one_does_with_them() -> None:

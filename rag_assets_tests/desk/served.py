@@ -2,10 +2,11 @@
 
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import uvicorn
 from fastapi.testclient import TestClient
@@ -69,3 +70,36 @@ def serve_desk(workspace: Workspace) -> Iterator[Served]:
         finally:
             server.should_exit = True
             thread.join()
+
+
+@contextmanager
+def stranger(answer: Callable[[str], str]) -> Iterator[tuple[str, list[str]]]:
+    """Serve whatever `answer` makes of a request; yield the address and what was received."""
+    received: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            length = int(self.headers.get("Content-Length", 0))
+            received.append(f"{self.path} {self.headers} {self.rfile.read(length).decode()}")
+            said = answer(self.path).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(said)))
+            self.end_headers()
+            self.wfile.write(said)
+
+        do_POST = do_GET  # noqa: N815 - the name that the server calls
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", received
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

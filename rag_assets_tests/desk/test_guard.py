@@ -133,8 +133,10 @@ def test_every_answer_forbids_foreign_scripts(client: TestClient) -> None:
 
 
 def test_a_body_that_is_too_large_is_refused(client: TestClient) -> None:
-    large = {"language": "x" * MOST_BYTES, "back": "/"}
-    assert client.post("/language", data=large).status_code == 413
+    large = {"question": "x" * MOST_BYTES}
+    for answer in (client.post("/ask", data=large), client.post("/api/query", json=large)):
+        assert answer.status_code == 413
+        assert "larger than 1000000 bytes" in answer.text
 
 
 def test_a_body_that_does_not_say_its_length_is_bounded(workspace: Workspace) -> None:

@@ -1,10 +1,7 @@
 """Commands and a desk: `rag query` and `rag ask` say the same with one and without."""
 
-import threading
 import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
 
 import pytest
 from click.testing import CliRunner, Result
@@ -21,7 +18,7 @@ from rag_assets.workspace.desk_address import (
     note_desk,
     prove,
 )
-from rag_assets_tests.desk.served import Served, serve_desk
+from rag_assets_tests.desk.served import Served, serve_desk, stranger
 from rag_assets_tests.libraries import build, make_workspace
 
 NOTE = "# Roofs\n\nA green roof was 7 degrees cooler than bitumen at noon.\n"
@@ -87,41 +84,8 @@ def test_a_desk_of_another_version_is_not_asked(
     workspace: Workspace, served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert DeskClient.find(workspace) is not None
-    monkeypatch.setattr("rag_assets.desk.home.prove", lambda *said: prove(*said).replace("0", "1"))
+    monkeypatch.setattr("rag_assets.desk.home.prove", lambda *said: prove(*said)[::-1])
     assert DeskClient.find(workspace) is None
-
-
-@contextmanager
-def stranger(answer: Callable[[str], str]) -> Iterator[tuple[str, list[str]]]:
-    """Serve whatever `answer` makes of a request; yield the address and what was received."""
-    received: list[str] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self) -> None:
-            length = int(self.headers.get("Content-Length", 0))
-            received.append(f"{self.path} {self.headers} {self.rfile.read(length).decode()}")
-            said = answer(self.path).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(said)))
-            self.end_headers()
-            self.wfile.write(said)
-
-        do_POST = do_GET  # noqa: N815 - the name that the server calls
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", received
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 @pytest.mark.parametrize("said", ['{"version": "VERSION"}', "0" * 64, "x" * 100_000, "é", ""])

@@ -149,7 +149,9 @@ def test_an_ingest_with_nothing_to_do_starts_no_run(library: Path, rag: Rag) -> 
 def test_what_could_not_be_read_is_told_where_nothing_has_changed(tmp_path: Path, rag: Rag) -> None:
     files = {"evidence/roofs.md": "Roofs are warm.", "evidence/broken.pdf": b"%PDF-1.4 no more"}
     at = ("--workspace", make_workspace(tmp_path / "library", files).root, "ingest")
-    assert rag(*at).exit_code == 1  # what could not be read is published by nobody: CI has to see it
+    assert (
+        rag(*at).exit_code == 1
+    )  # what could not be read is published by nobody: CI has to see it
     settled = rag(*at)
     assert settled.exit_code == 1
     assert settled.stdout == "thesis: nothing has changed; nothing to do\n"
@@ -527,7 +529,8 @@ def test_commands_before_the_first_ingest_say_what_to_do(tmp_path: Path, rag: Ra
         (("documents",), 0, "rag ingest"),
         (("doctor",), 1, "rag ingest"),
         (("index",), 1, "rag ingest"),
-        (("gc",), 0, "0 runs"),
+        (("gc",), 0, "rag ingest"),
+        (("gc", "-n", "thesis"), 3, "rag ingest"),
     ):
         ran = rag(*at, *command)
         assert ran.exit_code == code, (command, ran.output)

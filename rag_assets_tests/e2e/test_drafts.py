@@ -1,11 +1,14 @@
 """`rag draft` through its front door, and what a kill leaves of a draft."""
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import Result
@@ -86,6 +89,18 @@ def test_a_draft_from_its_begin_to_an_answer(namespace: Namespace, rag: Rag) -> 
     assert "no draft; as published" in draft("show", "roofs").stdout
 
 
+def edit_until(namespace: Namespace, point: str, *endings: str) -> int:
+    """Run `rag_assets_tests.e2e.drafting`; returns how it ended."""
+    root = str(namespace.workspace.root)
+    module = [sys.executable, "-m", "rag_assets_tests.e2e.drafting"]
+    return subprocess.run(
+        [*module, root, "thesis", "roofs", point, *endings],
+        env=outside_environment(),
+        cwd=Path(__file__).parents[2],
+        check=False,
+    ).returncode
+
+
 @pytest.mark.parametrize(
     ("point", "revision"),
     [
@@ -99,14 +114,7 @@ def test_a_kill_leaves_an_operation_and_a_publish_whole_or_undone(
     namespace: Namespace, point: str, revision: int
 ) -> None:
     open_editor(namespace, "roofs").create()
-    root = str(namespace.workspace.root)
-    ran = subprocess.run(
-        [sys.executable, "-m", "rag_assets_tests.e2e.drafting", root, "thesis", "roofs", point],
-        env=outside_environment(),
-        cwd=Path(__file__).parents[2],
-        check=False,
-    )
-    assert ran.returncode == -signal.SIGKILL, f"{point} was never reached"
+    assert edit_until(namespace, point) == -signal.SIGKILL, f"{point} was never reached"
     history = read_history(namespace, "roofs")
     assert history.revision == revision
     assert history.is_open == (revision < 3)
@@ -139,3 +147,48 @@ def test_a_kill_of_the_build_of_a_published_draft_is_mended_by_the_same_command(
     assert whole_publication(namespace) != before
     assert read_history(namespace, "roofs").revision == 3
     assert published_state(open_namespace(namespace.workspace.root))["counts"]["chunk_edits"] == 1
+
+
+@pytest.fixture
+def drafted(namespace: Namespace) -> Namespace:
+    editor = open_editor(namespace, "roofs")
+    editor.create()
+    editor.edit_text(0, "Zebras keep cool.")
+    return namespace
+
+
+def test_a_discard_that_was_killed_is_finished_by_the_same_command(
+    drafted: Namespace, rag: Rag
+) -> None:
+    point = "renamed:meta/journal/edits/*/*:1"
+    assert edit_until(drafted, point, "discard") == -signal.SIGKILL
+    again = ("discard", "roofs", "--by", "ann", "--revision", "2")
+    ran = rag("--workspace", drafted.workspace.root, "draft", *again)
+    assert ran.exit_code == 0, ran.stderr
+    assert read_history(drafted, "roofs").revision == 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ending", ["publish", "discard"])
+@pytest.mark.parametrize("moment", ["rename", "renamed"])
+def test_a_draft_whose_end_is_killed_at_any_write_is_finished_by_the_same_again(
+    drafted: Namespace, tmp_path: Path, ending: str, moment: str
+) -> None:
+    def copy(name: str) -> Namespace:
+        shutil.copytree(drafted.workspace.root, tmp_path / name)
+        return open_namespace(tmp_path / name)
+
+    def finish(namespace: Namespace) -> tuple[dict[str, Any], int]:
+        getattr(open_editor(namespace, "roofs"), ending)()
+        build(namespace)
+        return published_state(namespace), read_history(namespace, "roofs").revision
+
+    expected = finish(copy("undisturbed"))
+    for number in count(1):
+        namespace = copy(f"killed {number}")
+        code = edit_until(namespace, f"{moment}:*:{number}", ending)
+        assert finish(namespace) == expected, f"{moment} {number}"
+        if code == 0:
+            break
+        assert code == -signal.SIGKILL
+    assert number > (5 if ending == "publish" else 1)
