@@ -23,7 +23,6 @@ from rag_assets.law import (
     read_clause,
 )
 from rag_assets.model import FIGURE, DamagedFileError, PageBox, ParsedDocument
-from rag_assets.statutes import exception_end
 
 # Spec 000 recommends quotes of at most so many words.
 QUOTE_WORDS = 60
@@ -103,6 +102,9 @@ class QuoteFinder:
         if article is None:
             quote = shorten(sentence, QUOTE_WORDS)
         else:
+            # Statutes bring the search with them, which who only imports the library does not need.
+            from rag_assets.statutes import exception_end
+
             quote = text[span[0] : exception_end(text, span[1])].rstrip()
         last = first + len(quote)
         check = check_quote(document, first, quote, name)

@@ -29,6 +29,7 @@ from rag_assets.model import (
     hide_credentials,
 )
 from rag_assets.publishing import DocumentLine, original_uri
+from rag_assets.storage import reading_once
 from rag_assets.workspace import (
     ARCHIVED,
     Namespace,
@@ -116,6 +117,7 @@ async def ingest_many(
     )
 
 
+@reading_once()
 def ingest_many_sync(
     sources: Sequence[KnowledgeSource],
     *,

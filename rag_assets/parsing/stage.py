@@ -32,6 +32,7 @@ from rag_assets.storage import (
     explained_errors,
     hold_lock,
     read_entries,
+    read_once,
     read_rows,
     told_mount,
 )
@@ -393,6 +394,6 @@ def read_reports(
     namespace: Namespace, partition: str, contents: Iterable[str]
 ) -> list[dict[str, Any]]:
     """Return the reports of some contents of a partition as dictionaries."""
-    path = namespace.record(PARSES, partition)
-    rows: list[dict[str, Any]] = read_rows(path, reports_schema(), list(contents)).to_pylist()
-    return rows
+    path, wanted = namespace.record(PARSES, partition), set(contents)
+    rows = read_once([path], "reports", lambda: read_rows(path, reports_schema(), None).to_pylist())
+    return [row for row in rows if row["content_hash"] in wanted]

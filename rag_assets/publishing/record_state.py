@@ -5,14 +5,14 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
-from rag_assets.editing import Passages
+from rag_assets.editing import Passages, edits_digest
 from rag_assets.embedding import count_unknown_vectors
 from rag_assets.law.versions import LAWS_KEY
 from rag_assets.model import hash_fields
 from rag_assets.parsing import read_reports
 from rag_assets.publishing.facts import DocumentFacts, gather_facts
 from rag_assets.stages import PARSES, published_stages, recorded, switched_on, way_to
-from rag_assets.storage import Entry, live_digest, read_entries
+from rag_assets.storage import Entry, live_digest, read_entries, read_once
 from rag_assets.workspace import (
     Inventory,
     Namespace,
@@ -56,9 +56,19 @@ def collect(namespace: Namespace, inventory: Inventory, models: Collection[str])
     Args:
         models: fingerprints of the configured models; their order does not matter.
     """
-    entries: dict[str, dict[str, Entry]] = {
-        stage: {} for stage in switched_on(published_stages(), namespace.settings)
-    }
+    stages = switched_on(published_stages(), namespace.settings)
+    files = [namespace.record(stage, key) for stage in stages for key in namespace.partition_keys]
+    # An inventory is kept with what was made of it, so that no other has its id.
+    what = (id(inventory), frozenset(models), edits_digest(namespace))
+    return read_once(
+        [namespace.journal, *files], what, lambda: _collect(namespace, inventory, models, stages)
+    )
+
+
+def _collect(
+    namespace: Namespace, inventory: Inventory, models: Collection[str], stages: Collection[str]
+) -> RecordState:
+    entries: dict[str, dict[str, Entry]] = {stage: {} for stage in stages}
     reports: dict[str, dict[str, Any]] = {}
     passages = Passages(namespace, inventory)
     for partition in namespace.partition_keys:

@@ -16,7 +16,7 @@ from rag_assets.publishing import partitions_to_build
 from rag_assets.running.address_space import require_address_space
 from rag_assets.running.instance import load_definitions, open_instance
 from rag_assets.stages import PARSE_SUMMARIES, PARSES, partitioned, stage_names, switched_on
-from rag_assets.storage import describe_trouble, hold_lock, number_in
+from rag_assets.storage import describe_trouble, hold_lock, number_in, reading_once
 from rag_assets.workspace import Namespace, Workspace
 
 if TYPE_CHECKING:
@@ -111,6 +111,7 @@ def ingest(namespace: Namespace, *, on_progress: Progress | None = None) -> RunO
     return materialize_stages(namespace, STAGES, on_progress=on_progress)
 
 
+@reading_once()
 def ingest_changes(namespace: Namespace, *, on_progress: Progress | None = None) -> RunOutcome:
     """Run every stage over the partitions in which something changed since the publication.
 
@@ -177,6 +178,7 @@ def audit_file(
     return Path(metadata.get("copies", {}).get(name) or metadata["file"])
 
 
+@reading_once()
 def _run(
     workspace: Workspace,
     keys: Sequence[Sequence[str]],

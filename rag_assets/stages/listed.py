@@ -51,9 +51,12 @@ STAGES = (
 PARSE_SUMMARIES = ("parse_quality_report", "instruction_briefs")
 
 
+_BY_NAME = {stage.name: stage for stage in STAGES}
+
+
 def stage_named(name: str) -> Stage:
     """Return the stage of a name; a KeyError where there is none."""
-    return {stage.name: stage for stage in STAGES}[name]
+    return _BY_NAME[name]
 
 
 def stage_names() -> tuple[str, ...]:

@@ -57,6 +57,7 @@ from rag_assets.storage.records import (
     split_rows,
     write_record,
 )
+from rag_assets.storage.rereading import read_once, reading_once
 from rag_assets.storage.restoring import restore_json
 from rag_assets.storage.shipping import MANIFEST
 from rag_assets.storage.store import Listed, LocalStore, Store, Value, match_keys, put, update
@@ -126,9 +127,11 @@ __all__ = [
     "read_journal_lines",
     "read_json",
     "read_manifest",
+    "read_once",
     "read_parquet",
     "read_pointer",
     "read_rows",
+    "reading_once",
     "refresh_record",
     "remove_left_behind",
     "remove_unfinished",

@@ -18,6 +18,7 @@ from rag_assets.storage.locks import Notify, hold_lock
 from rag_assets.storage.mounts import place_of
 from rag_assets.storage.parquet import read_groups, write_parquet
 from rag_assets.storage.provenance import signature
+from rag_assets.storage.rereading import read_once
 from rag_assets.storage.trouble import trouble_of_machine
 
 if TYPE_CHECKING:
@@ -71,10 +72,14 @@ def read_entries(path: Path) -> dict[str, Entry]:
         DamagedFileError: truncated or not a record.
         StorageError: the machine cannot read it now.
     """
+    refresh(path)
+    return dict(read_once([path], "entries", lambda: _read_entries(path)))
+
+
+def _read_entries(path: Path) -> dict[str, Entry]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    refresh(path)
     try:
         metadata = pq.read_metadata(path)
         manifest = json.loads((metadata.metadata or {})[_MANIFEST_KEY.encode()])

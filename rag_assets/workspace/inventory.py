@@ -12,6 +12,7 @@ from rag_assets.model import DamagedFileError, Progress, UsageError, hash_fields
 from rag_assets.storage import (
     hold_lock,
     mend_journal,
+    read_once,
     read_parquet,
     trouble_of_machine,
     write_parquet,
@@ -121,9 +122,18 @@ class Inventory:
                 found.setdefault(source.content_hash, []).append(source)
         return {key: LivingContent(key, tuple(found[key])) for key in sorted(found)}
 
+    @cached_property
+    def _partitions(self) -> dict[int, dict[str, dict[str, LivingContent]]]:
+        return {}  # by how many digits keys have
+
     def partition(self, namespace: Namespace, key: str) -> dict[str, LivingContent]:
         """Return the living contents of one partition."""
-        return {c: v for c, v in self.contents.items() if namespace.partition_of(c) == key}
+        digits = namespace.settings.hex_digits
+        if digits not in self._partitions:
+            parts = self._partitions[digits] = {}
+            for content, living in self.contents.items():
+                parts.setdefault(namespace.partition_of(content), {})[content] = living
+        return dict(self._partitions[digits].get(key, {}))
 
     def expired(self, keep_days: float, now: float) -> frozenset[str]:
         """Return contents that have been missed for longer than `keep_days`."""
@@ -137,7 +147,7 @@ class Inventory:
             for content, living in self.contents.items()
         }
 
-    @property
+    @cached_property
     def claims(self) -> list[Claim]:
         """What every file claims to be, for `reconcile`. A broken sidecar pins nothing."""
         return [
@@ -266,6 +276,10 @@ def read_inventory(namespace: Namespace) -> Inventory | None:
         DamagedFileError: the file is not what was written; it can be rebuilt.
         StorageError: the machine cannot read it now.
     """
+    return read_once([namespace.inventory], "inventory", lambda: _read_inventory(namespace))
+
+
+def _read_inventory(namespace: Namespace) -> Inventory | None:
     import pyarrow as pa
 
     try:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from rag_assets.model import DamagedFileError
-from rag_assets.storage import append_journal_lines, read_journal_lines
+from rag_assets.storage import append_journal_lines, read_journal_lines, read_once
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,10 @@ def read_journal(path: Path) -> Journal:
     Raises:
         DamagedFileError: a line in the middle is not what was written; names the line.
     """
+    return read_once([path], "journal", lambda: _read(path))
+
+
+def _read(path: Path) -> Journal:
     bindings: list[Binding] = []
     overrides: list[Override] = []
     for number, line in enumerate(read_journal_lines(path), start=1):

@@ -124,7 +124,9 @@ def test_without_another_model_the_shipped_ones_stand_before_it(
 
     def ingest(namespace: Namespace) -> RunOutcome:
         seen.append(namespace)
-        return RunOutcome("no-run", is_success=False, errors=("stopped here",), checks=())
+        return RunOutcome(
+            "no-run", is_success=False, errors=("stopped here",), checks=(), is_published=False
+        )
 
     monkeypatch.setattr("rag_assets.running.ingest_changes", ingest)
     config = KnowledgeConfig(base_config={"vector_store": {"path": str(tmp_path)}})

@@ -3,6 +3,7 @@
 import asyncio
 import shutil
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
@@ -15,8 +16,8 @@ from rag_assets.model import StorageError
 from rag_assets.parsing import pool
 from rag_assets.parsing.process import WorkerProcess
 from rag_assets.running import RunOutcome, ingest, ingest_changes, materialize, open_instance
-from rag_assets.storage import current_folder, read_manifest
-from rag_assets.workspace import Namespace
+from rag_assets.storage import current_folder, file_identity, read_manifest, records
+from rag_assets.workspace import Namespace, journal
 from rag_assets_tests.libraries import make_workspace
 
 
@@ -156,3 +157,26 @@ def test_a_run_that_fails_fails_all_that_share_it_and_no_later_one(
         with pytest.raises(StorageError, match="full"):
             ingest_changes(namespace)
     assert not materialize._next_runs
+
+
+def test_one_more_document_has_each_file_of_the_library_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "library"
+    ingest_source(root, "a.md", "# A\n\nRoofs are cool.\n")
+    read: list[tuple[Path, object]] = []
+    for module, name in ((records, "_read_entries"), (journal, "_read")):
+        real = getattr(module, name)
+
+        def counted(path: Path, real: Callable[[Path], object] = real) -> object:
+            read.append((path, file_identity(path)))
+            return real(path)
+
+        monkeypatch.setattr(module, name, counted)
+    ingest_source(root, "b.md", "# B\n\nStreets are warm.\n")
+    namespace = Workspace.open(root).namespace("demo")
+    assert {path for path, _ in read} >= {
+        namespace.journal,
+        *(namespace.record("chunks", key) for key in namespace.partition_keys),
+    }
+    assert len(read) == len(set(read))
