@@ -149,7 +149,9 @@ def test_failed_documents_are_told_on_the_checks_tab(page: Page, server: Server)
     page.goto(f"{server.url}/assets/thesis/parse_reports?view=checks")
     told = page.get_by_text(re.compile(r"broken\.pdf: failed.* · .*empty\.md: failed"))
     expect(told.first).to_be_visible()
-    expect(page.get_by_text(re.compile("^Every file of raw/ could be read, parsed and named, or"))).to_be_visible()
+    expect(
+        page.get_by_text(re.compile("^Every file of raw/ could be read, parsed and named, or"))
+    ).to_be_visible()
 
 
 def test_all_assets_of_all_groups_can_be_materialized_at_once(page: Page, server: Server) -> None:
@@ -159,7 +161,9 @@ def test_all_assets_of_all_groups_can_be_materialized_at_once(page: Page, server
     expect(launch).to_be_enabled()
 
 
-def test_every_sensor_has_a_switch_and_none_runs_unless_it_was_asked_for(page: Page, server: Server) -> None:
+def test_every_sensor_has_a_switch_and_none_runs_unless_it_was_asked_for(
+    page: Page, server: Server
+) -> None:
     page.goto(f"{server.url}/automation")
     for name in (
         "thesis_raw_files", "thesis_configuration", "thesis_chunk_edits", "questions", "drafts",
