@@ -201,7 +201,9 @@ def _find_rival(
     """Return the number that the source has where a statement has one that it does not confirm."""
     if own.unit.kind in _PLACED:
         return None
-    is_made = own.role == "by" or _IS_SUM.search(statement) is not None
+    is_made = own.role == "by" or (
+        _IS_SUM.search(statement) is not None and _IS_SUM.search(decides.text) is None
+    )
     rivals = [
         other
         for other in (*decides.numbers, *joined(decides.text))

@@ -40,13 +40,14 @@ _SMALL = rf"(?:{_any(_TENS)}(?:[\s-]{_any(_ONES)})?|{_any(_TEENS)}|{_any(_ONES)}
 _HUNDREDS = rf"(?:(?:{_SMALL}[\s-])?hundred(?:\s(?:and\s)?{_SMALL})?|{_SMALL})"
 _CARDINAL = rf"(?:(?:{_HUNDREDS}[\s-])?thousand(?:,?\s(?:and\s)?{_HUNDREDS})?|{_HUNDREDS})"
 _PART = _any(_PARTS)
-# 1,234.5 and 1.234,5 and 1'234; 1 234 567, before a word alone: cells of a table look alike;
+# 1,234.5 and 1.234,5 and 1'234; 1 234 567, before a word alone: cells of a table look alike, and
+# so does a name before a number (tray u46 338);
 # 12,5 and 0,450, but no list (1,2,3) and no place of an atom (1,2-).
 _DIGITS = (
     r"(?:\d{1,3}(?:\.\d{3})+,\d+|\d{1,3}(?:\.\d{3}){2,}(?![\d.])"
     r"|\d{1,3}(?:['’]\d{3})+(?:[.,]\d+)?"
     r"|\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d,]*\d)"
-    r"|(?<!\d )\d{1,3}(?: \d{3})+(?:[.,]\d+)?(?=\s?[a-z%°$€£¥]|[.;)](?:\s|$))"
+    r"|(?<!\d )(?<![a-z])\d{1,3}(?: \d{3})+(?:[.,]\d+)?(?=\s?[a-z%°$€£¥]|[.;)](?:\s|$))"
     r"|\d{1,3}(?: 000)+(?!\d)"
     r"|(?<!\d,)(?:0,\d+|\d+,\d{1,2})(?![\d,]|-[a-z])"
     r"|\d+(?:[.·]\d+)?|(?<![\d.])\.\d+)"
