@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 
 from rag_assets.cli.main import COMMANDS
 from rag_assets.evidence import pack_schema
+from rag_assets.running import open_instance
 from rag_assets.workspace import Workspace, create_workspace, set_metadata, stale_environment
 from rag_assets_tests.e2e.workspaces import (
     NOTES,
@@ -144,6 +145,16 @@ def test_an_ingest_with_nothing_to_do_starts_no_run(library: Path, rag: Rag) -> 
         assert rag(*at).exit_code == 0
     next((library / "data").rglob("parsed/**/*.parquet")).unlink()
     assert "thesis/parse_reports" in rag(*at).stdout
+
+
+def test_an_ingest_with_nothing_to_do_makes_new_questions_known(library: Path, rag: Rag) -> None:
+    at = ("--workspace", library, "ingest")
+    assert rag(*at).exit_code == 0
+    (library / "queries" / "noon.yaml").write_text("question: Which roof was cooler?\n", "utf-8")
+    assert rag(*at).stdout == "thesis: nothing has changed; nothing to do\n"
+    with open_instance(Workspace.open(library)) as instance:
+        known = instance.get_dynamic_partitions("questions")
+    assert any(key.startswith("noon-") for key in known)
 
 
 def test_what_could_not_be_read_is_told_where_nothing_has_changed(tmp_path: Path, rag: Rag) -> None:
