@@ -92,6 +92,7 @@ def declare_namespace(planned: Namespace, config: KnowledgeConfig) -> Namespace:
         ConfigurationError: somebody has declared it otherwise meanwhile.
     """
     root, name = planned.workspace.root, planned.name
+    is_new = not _is_workspace(root)
     if name not in planned.workspace.namespace_names:
         path = planned.workspace.namespace_file(name)
         for folder in (planned.roots[0], path.parent):
@@ -99,7 +100,7 @@ def declare_namespace(planned: Namespace, config: KnowledgeConfig) -> Namespace:
         with suppress(UsageError):  # another was first: what it wrote is compared below
             add_file(path, _declaration(root, name, config).encode())
         _forget_definitions()
-    if not _is_workspace(root):
+    if is_new:
         create_workspace(root, list_templates()[0])
     return open_namespace(name, config)
 
