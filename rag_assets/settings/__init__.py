@@ -14,6 +14,7 @@ from rag_assets.settings.judging import EntailmentSettings as EntailmentSettings
 from rag_assets.settings.judging import ReaderSettings as ReaderSettings
 from rag_assets.settings.judging import ScorerName as ScorerName
 from rag_assets.settings.judging import VerifySettings as VerifySettings
+from rag_assets.settings.laboratory import CALLED_RULES as CALLED_RULES
 from rag_assets.settings.laboratory import LabSettings as LabSettings
 from rag_assets.settings.laboratory import RecipeRule as RecipeRule
 from rag_assets.settings.laboratory import SpaceSettings as SpaceSettings

@@ -9,7 +9,7 @@ from rag_assets.lab.store.events import Draft, EntityKind, Event, Rows
 from rag_assets.lab.store.store import Reading, Writing
 from rag_assets.lab.store.tables import runs
 from rag_assets.model import UsageError
-from rag_assets.settings.laboratory import CALLED_RULES
+from rag_assets.settings import CALLED_RULES
 
 MOST_RECIPES = 3
 
