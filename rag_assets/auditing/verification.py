@@ -5,7 +5,6 @@ from dataclasses import replace
 from datetime import date
 
 from rag_assets.auditing.deciding import Case, decide
-from rag_assets.auditing.drafts.anchors import Citation
 from rag_assets.auditing.drafts.draft import CitedSentence, Draft
 from rag_assets.auditing.encoders import Encoder, RememberingEncoder
 from rag_assets.auditing.judged import Judged
@@ -120,7 +119,8 @@ def make_cases(draft: Draft, library: Library) -> tuple[list[Case], tuple[Listed
     targets: dict[str, CitedDocumentRef | FaultyCitation] = {}
     for sentence in draft.sentences:
         # A document cited twice for the same words is asked once.
-        asked = {(c.label, c.claim, c.hint): c for c in reversed(sentence.citations)}
+        marks_last = sorted(sentence.citations, key=lambda c: c.form != "words")
+        asked = {(c.label, c.claim, c.hint): c for c in marks_last}
         for (label, _, _), citation in reversed(asked.items()):
             if label not in targets:
                 targets[label] = resolve_citation(citation, library, draft.namespaces)

@@ -123,7 +123,7 @@ def run_stages(
         if not outcome.is_success:
             code = FAILED
     workspace = open_workspace()
-    if not has_run and any(workspace.queries.glob("*")):
+    if not has_run:
         register_saved_questions(workspace)  # as a run does
     if as_json:
         print_json(report)

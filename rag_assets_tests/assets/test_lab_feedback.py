@@ -202,8 +202,8 @@ def test_who_said_no_is_not_overruled(lab: Laboratory, instance: dg.DagsterInsta
         assert why in told(instance, EXTRACTIONS, key)["taught nothing"]
     with lab.store.reading() as reading:
         assert list_items(reading) == []
-    # An edit without that word is one that teaches.
-    assert give(lab, "r1", "Ethylene rose a lot.").learned
+    # What a person kept from learning stays so until they say otherwise.
+    assert give(lab, "r1", "Ethylene rose a lot.", learn=True).learned
 
 
 def test_keys_of_dead_revisions_leave_the_set(
