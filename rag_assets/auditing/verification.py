@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import date
 
 from rag_assets.auditing.deciding import Case, decide
+from rag_assets.auditing.drafts.anchors import Citation
 from rag_assets.auditing.drafts.draft import CitedSentence, Draft
 from rag_assets.auditing.encoders import Encoder, RememberingEncoder
 from rag_assets.auditing.judged import Judged
@@ -119,9 +120,11 @@ def make_cases(draft: Draft, library: Library) -> tuple[list[Case], tuple[Listed
     targets: dict[str, CitedDocumentRef | FaultyCitation] = {}
     for sentence in draft.sentences:
         # A document cited twice for the same words is asked once.
-        marks_last = sorted(sentence.citations, key=lambda c: c.form != "words")
-        asked = {(c.label, c.claim, c.hint): c for c in marks_last}
-        for (label, _, _), citation in reversed(asked.items()):
+        asked: dict[tuple[object, ...], Citation] = {}
+        for one in sentence.citations:
+            asked.setdefault((one.label, one.claim, one.hint), one)
+        for citation in asked.values():
+            label = citation.label
             if label not in targets:
                 targets[label] = resolve_citation(citation, library, draft.namespaces)
             if citation.form == "words" and _is_cited_besides(citation, sentence, targets):
