@@ -49,7 +49,10 @@ def work_out(sentence: str) -> tuple[Quantity, ...]:
     read = [q for q in read_quantities(sentence) if not is_spread(folded, q)]
     found = list(joined(sentence))
     if len(read) <= _MOST_OPERANDS:
-        free = [q for q in read if q.unit.kind not in _PLACED and not is_year(q)]
+        # Of a ratio (2:1) neither part is a number to calculate with.
+        parts = {q for a, b in pairwise(read) if folded[a.end : b.start].strip() in {":", "："}
+                 for q in (a, b)}  # fmt: skip
+        free = [q for q in read if q.unit.kind not in _PLACED and not is_year(q) and q not in parts]
         found += [q for pair in combinations(free, 2) for q in _of_any(*pair)]
         found += [_made(q, 100 - q.value, _SHARE, f"100 − {q.raw:g}") for q in free
                   if q.unit.kind == "share" and 0 < q.value < 100]  # fmt: skip

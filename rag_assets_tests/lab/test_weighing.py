@@ -126,12 +126,7 @@ def test_what_experience_says_is_quoted_too() -> None:
         # The passage: TiO2 doped with copper and molybdenum coupled CO to ethylene, 2:1.
         ("They gave 84 % ethylene.", "M1", "No source cited has 84 %"),
         ("They gave 12 μmol g−1 h−1 of ethylene.", "M1", "No source cited has 12"),
-        pytest.param(
-            "A Cu:Mo ratio of 3:1 was the most selective.",
-            "atomic_ratio",
-            "3",
-            marks=pytest.mark.xfail(reason="a ratio of 3:1 is not compared with 2:1 yet"),
-        ),
+        ("A Cu:Mo ratio of 3:1 was the most selective.", "atomic_ratio", "3"),
         ("Palladium beside copper coupled CO.", "M1", "names Pd"),
         ("They coupled CO with methanol.", "M1", "names CH3OH"),
         ("They coupled CO over L-histidine.", "M1", "names L-histidine"),
