@@ -76,7 +76,7 @@ class Changed:
 def list_rows(draft: ChunkDraft, first: int = 0, behind: int | None = None) -> list[Row]:
     """Return the rows of a draft, of all its chunks or of those from `first` to before `behind`."""
     rows = []
-    for chunk, (_, _, begins) in zip(
+    for chunk, (*_, begins) in zip(
         draft.chunks[first:behind], _looks(draft)[first:behind], strict=True
     ):
         text = " ".join(chunk.text[: 2 * _SHOWN].split())[:_SHOWN]
@@ -84,13 +84,13 @@ def list_rows(draft: ChunkDraft, first: int = 0, behind: int | None = None) -> l
     return rows
 
 
-def _looks(draft: ChunkDraft) -> list[tuple[str, bool, str]]:
-    """Return what decides what each row looks like: a key stands for text, print and place."""
+def _looks(draft: ChunkDraft) -> list[tuple[str, str, bool, str]]:
+    """Return what decides what each row looks like: a key tells where its chunk is printed."""
     looks, before = [], ""
     for chunk in draft.chunks:
         begins = chunk.parent_label if chunk.parent_label != before else ""
         before = chunk.parent_label
-        looks.append((chunk.key, chunk.is_enabled, begins))
+        looks.append((chunk.key, chunk.text, chunk.is_enabled, begins))
     return looks
 
 

@@ -197,7 +197,7 @@ def test_a_file_that_is_cut_off_before_its_text_is_damaged() -> None:
     )
     failure = reason_of(whole[: whole.index(b"stream")])
     assert failure.reason_code == "damaged_file"
-    assert "replace it" in failure.message
+    assert "cut off" in failure.message
 
 
 def test_pages_of_nothing_but_one_repeated_line_keep_it(settings: ParseSettings) -> None:

@@ -69,13 +69,15 @@ def drop_hidden(
     Raises:
         RuntimeError: MuPDF cannot read or draw the page.
     """
+    spans = [span for line in _lines(content["blocks"]) for span in line["spans"]]
+    if not spans:
+        return []
     pymupdf = load_pymupdf()
     source: bytes = page.read_contents()
     is_tagged = (
         b"ActualText" in source or page.parent.xref_get_key(page.xref, "StructParents")[0] == "int"
     )
     drawn: list[dict[str, Any]] = []
-    spans = [span for line in _lines(content["blocks"]) for span in line["spans"]]
     if is_tagged or _PAINTS.search(source) or page.first_annot:
         vectors = pymupdf.TEXT_COLLECT_VECTORS | pymupdf.TEXT_IGNORE_ACTUALTEXT
         read = page.get_textpage(flags=flags | vectors)
