@@ -66,7 +66,7 @@ def judge_by_coverage(
         "WEAK": f"Shares only some of its words with the passage ({found}; OK from "
         f"{ok}). Cite a better passage, or say less.",
         "MISSING": f"Nothing in the cited document shares enough of its words ({found}; WEAK from "
-        f"{weak}). Cite another source, or drop the claim.",
+        f"{weak}). Cite the source that says it.",
     }[status]
     judgement = Judgement(score, status, code, reason, best, span, note=note)
     return hold_against_facts(judgement, claim, passages)

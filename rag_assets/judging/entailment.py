@@ -108,8 +108,7 @@ def _reason(code: ReasonCode, score: float) -> str:
         "supported": f"The passage says it ({found}).",
         "weakly_supported": f"The passage says something of the kind ({found}). Read it, cite a "
         "better passage, or say less.",
-        "not_found": f"Nothing in the cited document says it ({found}). Cite another source, or "
-        "drop the claim.",
+        "not_found": f"Nothing in the cited document says it ({found}). Cite the source that does.",
         "contradicted": f"The passage says otherwise ({found}). Correct the sentence, or cite a "
         "source that says it.",
     }[code]

@@ -127,8 +127,9 @@ def hold_against_facts(
 ) -> Judgement:
     """Return a judgement with what a program sees; no scorer overrules it.
 
-    A statement with a number or direction that the deciding sentence has otherwise is WEAK at best
-    and says so; one with a number that nothing shown confirms is never OK.
+    A statement with a number or direction that the deciding sentence has otherwise is WEAK and says
+    so, also where a reader finds nothing. One with a number that nothing shown confirms is never
+    OK.
     """
     sentences = sentences_of(passages)
     agreeing = check_facts(statement, sentences, "for")
@@ -138,9 +139,7 @@ def hold_against_facts(
         speaks_for=(*agreeing, *judgement.speaks_for),
         speaks_against=(*differing, *judgement.speaks_against),
     )
-    if judgement.status == "MISSING":
-        return judgement
-    if differing:
+    if differing and judgement.reason_code != "contradicted":
         reason = f"{differing[0].text} Correct it, or cite the place that says so. "
         return replace(
             judgement, status="WEAK", reason_code="facts_differ",

@@ -147,7 +147,7 @@ class SimilarityScorer:
             "WEAK": f"Related to the passage, but not close ({found}; OK from "
             f"{ok}). Cite a better passage, or say less.",
             "MISSING": f"Nothing in the cited document comes close ({found}; WEAK from "
-            f"{weak}). Cite another source, or drop the claim.",
+            f"{weak}). Cite the source that says it.",
         }[status]
         return Judgement(score, status, code, reason, best, span, note=note)
 
