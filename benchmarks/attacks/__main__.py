@@ -21,6 +21,7 @@ from benchmarks.attacks.files import contents, sidecars
 from benchmarks.attacks.frames import frames
 from benchmarks.attacks.injections import injections
 from benchmarks.attacks.kills import kills
+from benchmarks.attacks.lies import lies
 from benchmarks.attacks.machine import machine, processes
 from rag_assets.model import RagError
 
@@ -33,12 +34,13 @@ KINDS = {
     "injections": injections,
     "frames": frames,
     "doors": doors,
+    "lies": lies,
 }
 # A look at each kind; `--count` says more.
 USUAL = {
     "kills": 3, "machine": 3, "processes": 1, "contents": 4, "sidecars": 4, "injections": 1,
     "frames": 4,
-    "doors": 3,
+    "doors": 3, "lies": 21,
 }  # fmt: skip
 
 

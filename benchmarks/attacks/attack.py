@@ -33,7 +33,7 @@ class Attack:
 
     Args:
         kind: of `kills`, `machine`, `processes`, `contents`, `sidecars`, `injections`,
-            `frames`, `doors`.
+            `frames`, `doors`, `lies`.
         holds: what must hold, in words.
         run: attacks a library in the folder that it is given; raises `BrokeError`, or
             `NotTriedError`.

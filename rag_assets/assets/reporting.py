@@ -17,7 +17,7 @@ from rag_assets.model.markdown import code_span, escape_inline, fence
 from rag_assets.workspace import Workspace
 
 # Rows of a table in the UI; more make its pages slow, and `rag documents` lists them all.
-_MOST_ROWS = 500
+_MOST_ROWS = 100
 # Documents in trouble that every partition of a run names; its own stand under "not ok" as well.
 _MOST_FAILED = 20
 # Links to partitions that each of them repeats.

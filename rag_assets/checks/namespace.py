@@ -1,8 +1,8 @@
 """Checks of a namespace. Each reads its whole state and is a statement that can fail."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import dagster as dg
 
@@ -21,94 +21,91 @@ from rag_assets.publishing import (
 )
 from rag_assets.workspace import Namespace, Workspace, require_inventory
 
-Statement = Callable[[], dg.AssetCheckResult]
+# Says of a namespace, and of the partitions that a run has made, what is wrong.
+Statement = Callable[[Namespace, Sequence[str]], dg.AssetCheckResult]
+
+
+class _Check(NamedTuple):
+    stage: str
+    description: str
+    statement: Statement
+    blocking: bool = False
 
 
 def build_namespace_checks(declared: Namespace) -> Sequence[dg.AssetChecksDefinition]:
     """Return the checks of one namespace. Those that guard publishing block it."""
+    stages = dict.fromkeys(check.stage for check in _CHECKS.values())
 
     def reopen() -> Namespace:
         return Workspace.open(declared.workspace.root).namespace(declared.name)
 
-    def check(
-        stage: str, description: str, *, blocking: bool = False
-    ) -> Callable[[Statement], dg.AssetChecksDefinition]:
-        return dg.asset_check(
-            asset=dg.AssetKey([declared.name, stage]), description=description, blocking=blocking
-        )
-
-    @check("inventory", "No bytes lie both where evidence lies and where it does not.")
-    def no_citability_conflicts() -> dg.AssetCheckResult:
-        found = citability_conflicts(require_inventory(reopen()))
-        return judge(found, dg.AssetCheckSeverity.WARN)
-
-    @check(
-        "parse_reports",
-        "Every file of raw/ could be read, parsed and named, or a person has archived it.",
-    )
-    def no_documents_failed() -> dg.AssetCheckResult:
-        namespace = reopen()
-        return judge(troubled_documents(namespace, model_fingerprints(namespace.settings.embed)))
-
-    @check(
-        "chunks",
-        "Every character of a parent that is not white space is in a chunk of it.",
-        blocking=True,
-    )
-    def chunks_cover_their_parent() -> dg.AssetCheckResult:
-        namespace = reopen()
-        return judge(uncovered_parents(namespace, require_inventory(namespace)))
-
-    @check(
-        "chunks", "No chunk has more tokens than any of the embedding models reads.", blocking=True
-    )
-    def no_chunk_exceeds_the_model() -> dg.AssetCheckResult:
-        namespace = reopen()
-        limit = joint_tokenizer(namespace.settings.embed).limit
-        return judge(oversized_chunks(namespace, require_inventory(namespace), limit))
-
-    @check(
-        "search_index",
-        "The publication holds exactly the chunks of the living documents.",
-        blocking=True,
-    )
-    def index_matches_chunks() -> dg.AssetCheckResult:
-        namespace = reopen()
-        return judge(index_differences(namespace, model_fingerprints(namespace.settings.embed)))
-
-    @check(
-        "search_index", "Everything published as citable lies where evidence lies.", blocking=True
-    )
-    def evidence_is_citable() -> dg.AssetCheckResult:
-        return judge(uncitable_evidence(reopen()))
-
-    @check(
-        "search_index",
-        "What readers see is what raw/, the settings and the overrides hold: nothing has changed "
-        "since it was published. An unchanged library stays fresh, however old it is.",
-    )
-    def publication_is_fresh() -> dg.AssetCheckResult:
-        return judge_freshness(reopen())
-
-    @check(
-        "search_index",
-        "The search table is in order: fragments, versions, rows that no index knows, deleted rows "
-        "and bytes a row are within their bounds.",
-    )
-    def table_health() -> dg.AssetCheckResult:
-        return judge_table(reopen())
-
     return [
-        no_citability_conflicts,
-        no_documents_failed,
-        chunks_cover_their_parent,
-        no_chunk_exceeds_the_model,
-        index_matches_chunks,
-        evidence_is_citable,
-        publication_is_fresh,
-        table_health,
+        *(_build_checks(declared, stage, reopen) for stage in stages),
         *build_law_checks(declared, reopen),
     ]
+
+
+def _build_checks(
+    declared: Namespace, stage: str, reopen: Callable[[], Namespace]
+) -> dg.AssetChecksDefinition:
+    """Return the checks of one stage as one step: each step costs a run more than most checks."""
+
+    @dg.multi_asset_check(
+        name=dg.AssetKey([declared.name, stage]).to_python_identifier("checks"),
+        specs=[
+            dg.AssetCheckSpec(
+                name,
+                asset=[declared.name, stage],
+                description=check.description,
+                blocking=check.blocking,
+            )
+            for name, check in _CHECKS.items()
+            if check.stage == stage
+        ],
+        can_subset=True,
+    )
+    def checks(context: dg.AssetCheckExecutionContext) -> Iterator[dg.AssetCheckResult]:
+        namespace = reopen()
+        partitions = _partitions_of(context.run, namespace)
+        for name in sorted(key.name for key in context.selected_asset_check_keys):
+            yield _CHECKS[name].statement(namespace, partitions)._replace(check_name=name)
+
+    return checks
+
+
+def _partitions_of(run: dg.DagsterRun, namespace: Namespace) -> Sequence[str]:
+    """Return the partitions that a run makes; all where it names none."""
+    keys = namespace.partition_keys
+    one = run.tags.get("dagster/partition")
+    first = one or run.tags.get("dagster/asset_partition_range_start", keys[0])
+    last = one or run.tags.get("dagster/asset_partition_range_end", keys[-1])
+    return [key for key in keys if first <= key <= last]
+
+
+def _conflicts(namespace: Namespace, _: Sequence[str]) -> dg.AssetCheckResult:
+    found = citability_conflicts(require_inventory(namespace))
+    return judge(found, dg.AssetCheckSeverity.WARN)
+
+
+def _troubled(namespace: Namespace, _: Sequence[str]) -> dg.AssetCheckResult:
+    return judge(troubled_documents(namespace))
+
+
+def _uncovered(namespace: Namespace, partitions: Sequence[str]) -> dg.AssetCheckResult:
+    return judge(uncovered_parents(namespace, require_inventory(namespace), partitions))
+
+
+def _oversized(namespace: Namespace, partitions: Sequence[str]) -> dg.AssetCheckResult:
+    limit = joint_tokenizer(namespace.settings.embed).limit
+    return judge(oversized_chunks(namespace, require_inventory(namespace), partitions, limit))
+
+
+def _differences(namespace: Namespace, _: Sequence[str]) -> dg.AssetCheckResult:
+    return judge(index_differences(namespace, model_fingerprints(namespace.settings.embed)))
+
+
+def _uncitable(namespace: Namespace, _: Sequence[str]) -> dg.AssetCheckResult:
+    return judge(uncitable_evidence(namespace))
 
 
 def judge_table(namespace: Namespace) -> dg.AssetCheckResult:
@@ -145,6 +142,59 @@ def judge_freshness(namespace: Namespace) -> dg.AssetCheckResult:
         f"on {looked:%Y-%m-%d at %H:%M:%S} UTC."
     )
     return judge(state["stale"], dg.AssetCheckSeverity.WARN, passing=passing, shown=shown)
+
+
+# By its name.
+_CHECKS: Mapping[str, _Check] = {
+    "no_citability_conflicts": _Check(
+        "inventory",
+        "No bytes lie both where evidence lies and where it does not.",
+        _conflicts,
+    ),
+    "no_documents_failed": _Check(
+        "parse_reports",
+        "Every file of raw/ could be read, parsed and named, or a person has archived it.",
+        _troubled,
+    ),
+    "chunks_cover_their_parent": _Check(
+        "chunks",
+        "Every character of a parent that is not white space is in a chunk of it. A run looks at "
+        "the partitions that it makes.",
+        _uncovered,
+        blocking=True,
+    ),
+    "no_chunk_exceeds_the_model": _Check(
+        "chunks",
+        "No chunk has more tokens than any of the embedding models reads. A run looks at the "
+        "partitions that it makes.",
+        _oversized,
+        blocking=True,
+    ),
+    "index_matches_chunks": _Check(
+        "search_index",
+        "The publication holds exactly the chunks of the living documents.",
+        _differences,
+        blocking=True,
+    ),
+    "evidence_is_citable": _Check(
+        "search_index",
+        "Everything published as citable lies where evidence lies.",
+        _uncitable,
+        blocking=True,
+    ),
+    "publication_is_fresh": _Check(
+        "search_index",
+        "What readers see is what raw/, the settings and the overrides hold: nothing has changed "
+        "since it was published. An unchanged library stays fresh, however old it is.",
+        lambda namespace, _: judge_freshness(namespace),
+    ),
+    "table_health": _Check(
+        "search_index",
+        "The search table is in order: fragments, versions, rows that no index knows, deleted rows "
+        "and bytes a row are within their bounds.",
+        lambda namespace, _: judge_table(namespace),
+    ),
+}
 
 
 def record_stale(namespace: Namespace, instance: dg.DagsterInstance, reason: str) -> None:

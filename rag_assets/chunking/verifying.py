@@ -1,6 +1,6 @@
-"""Statements about a namespace's whole state that must hold before it is published."""
+"""Statements about what was cut that must hold before it is published."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from rag_assets.chunking.rows import chunks_schema, parents_schema
 from rag_assets.stages import parsed_contents
@@ -8,12 +8,14 @@ from rag_assets.storage import Entry, read_entries, read_rows
 from rag_assets.workspace import Inventory, Namespace
 
 
-def uncovered_parents(namespace: Namespace, inventory: Inventory) -> Iterator[str]:
+def uncovered_parents(
+    namespace: Namespace, inventory: Inventory, partitions: Sequence[str]
+) -> Iterator[str]:
     """Yield a sentence for every parent with text that stands in none of its chunks.
 
     Parents that another run has made anew meanwhile are left to it: it cuts and judges them.
     """
-    for partition in namespace.partition_keys:
+    for partition in partitions:
         seen = _cut_contents(namespace, inventory, partition)
         if seen:
             found = list(_uncovered(namespace, inventory, partition, seen))
@@ -63,10 +65,12 @@ def _has_gap(text: str, spans: list[tuple[int, int]]) -> bool:
     return False
 
 
-def oversized_chunks(namespace: Namespace, inventory: Inventory, limit: int) -> Iterator[str]:
+def oversized_chunks(
+    namespace: Namespace, inventory: Inventory, partitions: Sequence[str], limit: int
+) -> Iterator[str]:
     """Yield a sentence for every chunk that is more tokens than the model reads."""
     columns = ["content_hash", "order", "input_tokens"]
-    for partition in namespace.partition_keys:
+    for partition in partitions:
         living = parsed_contents(namespace, inventory, partition)
         path = namespace.record("chunks", partition)
         if living:

@@ -1,6 +1,7 @@
 """The connection of this process to Ray."""
 
 import os
+from contextlib import chdir
 from typing import Any
 
 from rag_assets.model import ConfigurationError, ServiceError, usable_processors
@@ -37,13 +38,15 @@ def connect() -> Any:
     quiet: dict[str, Any] = {"logging_level": "warning", "log_to_driver": False}
     address = os.environ.get(ADDRESS_VARIABLE)
     try:
-        if address:
-            ray.init(address, **quiet)
-        else:
-            ray.init(
-                "local", num_cpus=usable_processors(), include_dashboard=False,
-                object_store_memory=_STORE_BYTES, **quiet,
-            )  # fmt: skip
+        # Workers run in the folder that is the current one here, and import from it first of all.
+        with chdir("/"):
+            if address:
+                ray.init(address, **quiet)
+            else:
+                ray.init(
+                    "local", num_cpus=usable_processors(), include_dashboard=False,
+                    object_store_memory=_STORE_BYTES, **quiet,
+                )  # fmt: skip
     except Exception as error:  # Ray raises just that where a machine is too busy to start it
         reason = str(error).strip().partition("\n")[0].rstrip(".")
         if not address:

@@ -1,6 +1,9 @@
 """One configuration object with the names of the knowledge library (spec 001), as our settings."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Literal, TypeVar  # Any: values before pydantic checks them
 
@@ -13,7 +16,7 @@ from pydantic import (
     model_validator,
 )
 
-from rag_assets.model import ConfigurationError, require_text
+from rag_assets.model import ConfigurationError, RagError, require_text
 from rag_assets.settings import (
     ChunkMode,
     ChunkSettings,
@@ -29,6 +32,8 @@ from rag_assets.settings import (
 from rag_assets.workspace import Namespace
 
 _Settings = TypeVar("_Settings", bound=BaseModel)
+# A key of the namespace's `retrieve:` in a sentence.
+_KEY = re.compile(r"\bretrieve\.([a-z_]+(?:\.\w+)*)")
 _PROVIDERS = {"openai": "openai_compatible"}
 
 
@@ -368,6 +373,52 @@ def retrieve_settings(
         part = config.retrieve_config if isinstance(config, KnowledgeConfig) else config
         base = laid_over(base, part.changes(), "retrieve_config")
     return base
+
+
+def search_layer(config: KnowledgeConfig | RetrieveConfig) -> tuple[str, dict[str, Any]]:
+    """Return the search settings that a caller wrote, and below which name."""
+    if isinstance(config, KnowledgeConfig):
+        return "retrieve_config", config.retrieve_config.model_dump(exclude_unset=True)
+    return "knowledge", config.model_dump(exclude_unset=True)
+
+
+def as_written(text: str, layers: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
+    """Return a sentence that names keys of `retrieve:` with the keys that the caller wrote.
+
+    A key that is in no layer is the namespace's, and stays.
+
+    Args:
+        layers: of `search_layer`, the last winning.
+    """
+
+    def written(match: re.Match[str]) -> str:
+        keys = match[1].split(".")
+        if keys[0] in TuningConfig.model_fields:
+            keys = ["tuning", *keys]
+        found = [(_depth(values, keys), name) for name, values in reversed(layers)]
+        depth, name = max(found, key=itemgetter(0))
+        return ".".join([name, *keys]) if depth > (keys[0] == "tuning") else match[0]
+
+    return _KEY.sub(written, text)
+
+
+def _depth(values: object, keys: Sequence[str]) -> int:
+    """Return how many of some keys, each within the one before, are there."""
+    if not keys or not isinstance(values, Mapping) or keys[0] not in values:
+        return 0
+    return 1 + _depth(values[keys[0]], keys[1:])
+
+
+@contextmanager
+def naming_keys(layers: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[None]:
+    """Let errors name the keys that the caller wrote; see `as_written`."""
+    try:
+        yield
+    except RagError as error:
+        error.args = tuple(
+            as_written(part, layers) if isinstance(part, str) else part for part in error.args
+        )
+        raise
 
 
 def chunk_settings(base: ChunkSettings, config: ChunkConfig) -> ChunkSettings:

@@ -12,8 +12,11 @@ from rag_assets.knowledge.config import (
     KnowledgeConfig,
     Part,
     RetrieveConfig,
+    as_written,
+    naming_keys,
     part_of,
     retrieve_settings,
+    search_layer,
     search_part,
 )
 from rag_assets.knowledge.passages import KnowledgeChunk, describe_chunk
@@ -83,6 +86,7 @@ class KnowledgeRetriever:
         self._namespace = namespace
         self._workspace = namespace.workspace
         self._settings = retrieve_settings(namespace.settings.retrieve, config)
+        self._layer = search_layer(config)
         self._llm = open_chat_model(self._workspace, namespace.settings.llm, role="rewrite")
         from rag_assets.retrieval import OpenedLibrary
 
@@ -166,10 +170,15 @@ class KnowledgeRetriever:
         also = KnowledgeScope(document_ids=document_ids).document_ids
         names = tuple(dict.fromkeys(wanted.namespaces or (self._namespace.name,)))
         changes = RetrieveConfig() if top_k is None else RetrieveConfig(top_k=top_k)
-        settings = retrieve_settings(self._settings, search_part(knowledge), changes)
+        own = search_part(knowledge)
+        settings = retrieve_settings(self._settings, own, changes)
+        layers = [self._layer, search_layer(own)]
         from rag_assets.retrieval import Retriever
 
-        with Retriever(self._library, names, settings, self._llm) as retriever:
+        with (
+            naming_keys(layers),
+            Retriever(self._library, names, settings, self._llm) as retriever,
+        ):
             found = retriever.retrieve(
                 query,
                 filters=_filters(wanted, filters),
@@ -183,7 +192,8 @@ class KnowledgeRetriever:
                 for reader in (retriever.readers if uids else ())
                 for row in reader.fetch_documents(uids).to_pylist()
             }
-        return KnowledgeResult(self._described(found, documents), found, found.warnings)
+        warnings = tuple(as_written(warning, layers) for warning in found.warnings)
+        return KnowledgeResult(self._described(found, documents), found, warnings)
 
     def resolve_inject_config(
         self, knowledge: KnowledgeConfig | RetrieveConfig | Mapping[str, Any] | None = None

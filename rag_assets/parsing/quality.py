@@ -133,9 +133,8 @@ def _table(named: Sequence[tuple[str, _Row]]) -> Iterator[str]:
     yield "| document | parser | " + " | ".join(label for _, label in _COLUMNS) + " | seconds |"
     yield "| --- | --- |" + " --- |" * (len(_COLUMNS) + 1)
     for name, row in named:
-        cells = [
-            table_cell(str(row[field] if row[field] is not None else "")) for field, _ in _COLUMNS
-        ]
+        values = [row[field] for field, _ in _COLUMNS]
+        cells = [str(v) if isinstance(v, int) else table_cell(str(v or "")) for v in values]
         cells = [table_cell(name), row["parser"], *cells, f"{row['seconds']:.2f}"]
         yield f"| {' | '.join(cells)} |"
     yield ""

@@ -190,7 +190,7 @@ def _build_publication(
         tables = _join(namespace, state, models, plan)
     except RecordsMovedError:
         return False
-    if _read_state(namespace, models).name != state.name:
+    if _read_state(namespace, models, state).name != state.name:
         return False
 
     def build(folder: Path) -> None:
@@ -210,11 +210,15 @@ def _build_publication(
     return True
 
 
-def _read_state(namespace: Namespace, models: Sequence[EmbeddingModel]) -> _State:
+def _read_state(
+    namespace: Namespace, models: Sequence[EmbeddingModel], before: _State | None = None
+) -> _State:
     inventory = require_inventory(namespace)
     # Before they are read: one that is set meanwhile must look unpublished rather than published.
     overrides, edits = overrides_digest(namespace), edits_digest(namespace)
     records = collect(namespace, inventory, [model.fingerprint for model in models])
+    if before is not None and records is before.records:
+        return before
     name = _name(namespace, inventory, records, models)
     return _State(name, inventory, overrides, edits, records)
 

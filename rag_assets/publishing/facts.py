@@ -4,6 +4,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property, lru_cache
 from operator import itemgetter
 from pathlib import PurePosixPath
 from typing import Any, cast  # Any: sidecars' fields, rows of Parquet
@@ -36,7 +37,7 @@ DESCRIPTIVE = (
 _TAKEN_OUT = "taken out of the library; `rag meta set {uid} archived=` takes it in again."
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DocumentFacts:
     """One living content joined with who it is.
 
@@ -61,7 +62,7 @@ class DocumentFacts:
     updated_at: datetime | None
     laws: tuple[Mapping[str, Any], ...] = ()
 
-    @property
+    @cached_property
     def title(self) -> str:
         """The sidecar's title, else the document's own, else the file's stem.
 
@@ -75,7 +76,7 @@ class DocumentFacts:
             return with_standing(title, self.standing)
         return title
 
-    @property
+    @cached_property
     def standing(self) -> Standing | None:
         """The sidecar's standing, else what the document says of itself."""
         stated = self.fields.get("standing")
@@ -203,15 +204,20 @@ def source_id(namespace: Namespace, source: SourceFile) -> str:
 
     Of a file whose sidecar names no URI, the URI is its place in raw/.
     """
-    metadata = json.loads(source.sidecar or "{}")
+    return _source_id(
+        namespace.name, source.source_type, original_uri(source), source.sidecar or "{}"
+    )
+
+
+@lru_cache(maxsize=1 << 16)
+def _source_id(namespace: str, source_type: str, uri: str, sidecar: str) -> str:
+    metadata = json.loads(sidecar)
     more = metadata.get("metadata", {})
     # What was found out about the source is no part of who it is.
     more.pop("source_info_auto" if "source_info_auto" in more else "source_info", None)
     metadata.pop("source_uri", None)
     more.pop("source_id", None)  # a caller's own is for its own use
-    return hash_fields(
-        namespace.name, source.source_type, original_uri(source), _canonical(metadata)
-    )
+    return hash_fields(namespace, source_type, uri, _canonical(metadata))
 
 
 def original_uri(source: SourceFile) -> str:
@@ -295,7 +301,7 @@ def document_row(
         "source_type": first.source_type,
         "source_subtype": first.source_subtype or None,
         "citable": facts.citable,
-        "year": _year(fields, report),
+        "year": document_year(facts),
         "authors": list(fields.get("authors") or report["authors"] or []),
         "abstract": report["abstract"],
         "tags": list(fields.get("tags", [])),
@@ -331,8 +337,9 @@ def _kept_metadata(facts: DocumentFacts) -> dict[str, Any]:
     return {f"user_{key}" if key in ours else key: value for key, value in kept.items()}
 
 
-def _year(fields: Mapping[str, Any], report: Mapping[str, Any]) -> int | None:
+def document_year(facts: DocumentFacts) -> int | None:
     """Return the sidecar's year or that of its date, else the one that the document prints."""
+    fields, report = facts.fields, facts.report or {}
     if "year" in fields:
         return int(fields["year"])
     date = str(fields.get("published_date") or "")

@@ -19,6 +19,7 @@ from rag_assets.publishing.entity_schemas import ENTITIES, MENTIONS, RELATIONS
 from rag_assets.publishing.facts import (
     DocumentFacts,
     document_row,
+    document_year,
     source_id,
     source_row,
     tell_sources_apart,
@@ -285,7 +286,7 @@ def _chunks(
             spread([f.living.first.source_subtype or None for f in facts]),
         ),
         "language": spread([f.language for f in facts]),
-        "year": spread([document_row(namespace, f, 0, [])["year"] for f in facts], pa.int64()),
+        "year": spread([document_year(f) for f in facts], pa.int64()),
         "doc_title": spread([f.title for f in facts]),
         "citation_key": spread([f.fields.get("citation_key") for f in facts]),
         "metadata": pa.array(_metadata(chunks), strings),

@@ -19,12 +19,11 @@ from rag_assets.workspace import (
     Namespace,
     changed_partitions,
     code_digest,
+    current_identities,
     look_at_raw,
     name_changes,
     overrides_digest,
     read_inventory,
-    read_journal,
-    reconcile,
     settings_digest,
 )
 
@@ -75,8 +74,7 @@ def list_documents(namespace: Namespace, models: Sequence[str]) -> list[Document
     if inventory is None:
         return []
     facts = collect(namespace, inventory, models).facts
-    journal = read_journal(namespace.journal)
-    identities = reconcile(journal.bindings, inventory.claims)
+    identities = current_identities(namespace, inventory)
     histories = read_histories(namespace)
     lines = [
         DocumentLine(

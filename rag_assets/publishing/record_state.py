@@ -89,10 +89,11 @@ def _collect(
         for content, entry in entries["chunks"].items()
         if content in edited or content not in passages.edited
     }
+    way = recorded(way_to("chunks"))
     encoded = {
         content: _models_of(entries, made[content], content) & frozenset(models)
         for content in made
-        if _is_chain(entries, content)
+        if _is_chain([entries[stage].get(content) for stage in way])
     }
     entries["embeddings"] = {
         content: _only(entries["embeddings"][content], chosen, models)
@@ -144,9 +145,8 @@ def count_lacking(namespace: Namespace, models: Sequence[str]) -> int:
     return count_unknown_vectors(namespace, records.passages, lacking, models) if lacking else 0
 
 
-def _is_chain(entries: dict[str, dict[str, Entry]], content: str) -> bool:
-    """Say whether the chunks of a content were made from the parse that it has now."""
-    chain = [entries[stage].get(content) for stage in recorded(way_to("chunks"))]
+def _is_chain(chain: Sequence[Entry | None]) -> bool:
+    """Say whether a content's entries, from its parse to its chunks, were made of each other."""
     return all(
         before is not None and after is not None and after.note["of"] == before.digest
         for before, after in pairwise(chain)

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from rag_assets.editing import count_passages
-from rag_assets.publishing.facts import is_citable
+from rag_assets.parsing import read_reports
+from rag_assets.publishing.facts import gather_facts, is_citable
 from rag_assets.publishing.record_state import collect
 from rag_assets.storage import current_folder, read_manifest, read_pointer
 from rag_assets.workspace import (
@@ -12,21 +13,26 @@ from rag_assets.workspace import (
     current_identities,
     current_overrides,
     overrides_digest,
+    read_journal,
     require_inventory,
 )
 
 
-def troubled_documents(namespace: Namespace, models: Sequence[str]) -> Iterator[str]:
-    """Yield a sentence for every file that cannot be searched: failed, refused or withheld.
-
-    Args:
-        models: fingerprints of the configured models.
-    """
+def troubled_documents(namespace: Namespace) -> Iterator[str]:
+    """Yield a sentence for every file that cannot be searched: failed, refused or withheld."""
     inventory = require_inventory(namespace)
     for source in inventory.sources:
         if source.status != "ok":
             yield f"{source.source_uri}: refused: {source.reason_code}: {source.message}"
-    for fact in collect(namespace, inventory, models).facts:
+    reports = {
+        row["content_hash"]: row
+        for partition in namespace.partition_keys
+        if (living := inventory.partition(namespace, partition))
+        for row in read_reports(namespace, partition, living)
+    }
+    identities, journal = current_identities(namespace, inventory), read_journal(namespace.journal)
+    overrides = current_overrides(namespace)
+    for fact in gather_facts(inventory, identities, journal, overrides, reports, (), {}):
         if fact.status in {"failed", "withheld"}:
             name = fact.living.first.source_uri
             yield f"{name}: {fact.status}: {fact.reason_code}: {fact.message}"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any  # Any: JSON of manifests
 
 from rag_assets.model import UsageError
 from rag_assets.publishing import build_id_of
-from rag_assets.publishing.catalogue import attach_catalogues, catalogue_name
+from rag_assets.publishing.catalogue import OFFLINE, catalogue_name
 from rag_assets.stages import recorded
 from rag_assets.storage import find_json, list_publications, put_json, read_manifest, read_pointer
 from rag_assets.tracing.stored import create_stored_tables, read_named_rows
@@ -66,6 +66,8 @@ def write_build_manifest(namespace: Namespace, publication: str) -> BuildManifes
         UsageError: the publication does not stand (any more); the text says which do.
         DamagedFileError: its own files cannot be read.
     """
+    import duckdb
+
     folder = namespace.publications / publication
     workspace = namespace.workspace
     store, catalogue = workspace.store, folder / catalogue_name(publication)
@@ -77,7 +79,7 @@ def write_build_manifest(namespace: Namespace, publication: str) -> BuildManifes
     written = find_json(store, place + NAME, "build manifest")
     if written is not None:
         return BuildManifest(build_id, store.place(place + NAME), written, False)
-    with attach_catalogues({namespace.name: catalogue}) as connection:
+    with duckdb.connect(":memory:", config=OFFLINE) as connection:
         create_stored_tables(connection, workspace, [namespace.name], publication)
         content, chunks = _render(connection, namespace, published, build_id)
     put_json(store, place + CHUNK_NAME, chunks)

@@ -68,7 +68,7 @@ class LivingContent:
         """The file whose sidecar holds for this content."""
         return Path(self._speaker.file)
 
-    @property
+    @cached_property
     def sidecar(self) -> dict[str, Any]:
         """What the first sidecar in path order says."""
         loaded: dict[str, Any] = json.loads(self._speaker.sidecar or "{}")
@@ -261,7 +261,11 @@ def _lost_journal(namespace: Namespace, before: Inventory, journal: Journal) -> 
 
 def current_identities(namespace: Namespace, inventory: Inventory) -> Identities:
     """Return who every content of an inventory is, from the journal as it stands."""
-    return reconcile(read_journal(namespace.journal).bindings, inventory.claims)
+    return read_once(
+        [namespace.journal],
+        ("identities", inventory.digest),
+        lambda: reconcile(read_journal(namespace.journal).bindings, inventory.claims),
+    )
 
 
 def current_overrides(namespace: Namespace) -> dict[str, dict[str, str]]:

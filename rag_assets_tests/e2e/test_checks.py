@@ -173,7 +173,8 @@ def test_parents_that_another_run_has_made_anew_are_that_runs_to_judge(
 ) -> None:
     change_chunks(namespace, cut_short)
     inventory = require_inventory(namespace)
-    assert [*uncovered_parents(namespace, inventory)]
+    keys = namespace.partition_keys
+    assert [*uncovered_parents(namespace, inventory, keys)]
     record = min((namespace.records / "chunks").glob("*.parquet"))
     path = namespace.record("parents", record.stem)
     entries = {
@@ -181,7 +182,7 @@ def test_parents_that_another_run_has_made_anew_are_that_runs_to_judge(
     }
     rows = read_rows(path, parents_schema(), list(entries))
     write_record(path, parents_schema(), entries, [rows])
-    assert [*uncovered_parents(namespace, inventory)] == []
+    assert [*uncovered_parents(namespace, inventory, keys)] == []
 
 
 def test_trouble_with_single_files_fails_the_command_and_publishes_the_rest(

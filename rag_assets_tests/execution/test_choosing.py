@@ -45,9 +45,13 @@ def test_without_ray_the_message_names_the_command(monkeypatch: pytest.MonkeyPat
     ],
 )
 def test_a_ray_that_does_not_start_or_answer_is_told_with_what_to_do(
-    monkeypatch: pytest.MonkeyPatch, address: str | None, told: str
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, address: str | None, told: str
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    begun_in: list[Path] = []
+
     def init(*_: object, **__: object) -> None:
+        begun_in.append(Path.cwd())
         # What Ray raises where its own processes do not start in its time.
         raise Exception("timed out.\nlong story")  # noqa: TRY002
 
@@ -63,6 +67,9 @@ def test_a_ray_that_does_not_start_or_answer_is_told_with_what_to_do(
         pytest.raises(ServiceError, match=re.escape(told)),
     ):
         list(engine.map(Acts(), [Act(0)], pytest.fail))
+    # Its workers import from that folder.
+    assert begun_in == [Path("/")]
+    assert Path.cwd() == tmp_path
 
 
 def test_the_local_engine_imports_no_ray() -> None:

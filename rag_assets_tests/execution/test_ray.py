@@ -1,5 +1,6 @@
 """Ray as an engine gives what this machine gives, also where workers or the run itself die."""
 
+import colorsys
 import subprocess
 import sys
 from collections import Counter
@@ -209,6 +210,19 @@ def test_a_killed_run_leaves_nobody_and_is_taken_up_where_it_was(
             assert after[name] == before[name] == 1, name
         else:
             assert after[name] <= 2, name
+
+
+def test_workers_import_nothing_of_the_folder(tmp_path: Path) -> None:
+    (tmp_path / "colorsys.py").write_text("raise SystemExit('imported')")
+    code = (
+        "from rag_assets.execution.ray_cluster import connect; ray = connect(); "
+        "print(ray.get(ray.remote(lambda: __import__('colorsys').__file__).remote()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        cwd=tmp_path, timeout=_SECONDS, check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    assert Path(done.stdout.strip()) == Path(colorsys.__file__)
 
 
 def is_of(process: psutil.Process, run: int) -> bool:

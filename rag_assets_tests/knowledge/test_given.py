@@ -1,6 +1,7 @@
 """What the library is given: mappings are parts, and what is wrong is said in a sentence."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from rag_assets import (
     Workspace,
 )
 from rag_assets.knowledge import DraftEditor, ingest_many_sync
+from rag_assets.knowledge.config import laid_over
 from rag_assets.model import ConfigurationError, RagError
 from rag_assets_tests.libraries import build, make_workspace
 
@@ -68,6 +70,49 @@ def test_weighted_reranking_without_weights_keeps_the_order(library: Workspace) 
         with KnowledgeRetriever.from_config(namespace="thesis", config=config) as retriever:
             orders.append(found(retriever))
     assert orders[0] == orders[1]
+
+
+WEIGHTED = {"mode": "weighted", "params": {"colour": 1}}
+
+
+@pytest.mark.parametrize(
+    ("retrieve_config", "knowledge", "key"),
+    [
+        ({"rerank": WEIGHTED}, None, "'retrieve_config.rerank.params.colour'"),
+        ({}, {"rerank": WEIGHTED}, "'knowledge.rerank.params.colour'"),
+        ({}, {"retrieve_config": {"rerank": WEIGHTED}}, "'retrieve_config.rerank.params.colour'"),
+        # The key is the first one's, though the second has the section, too.
+        ({"rerank": WEIGHTED}, {"rerank": {"top_n": 3}}, "'retrieve_config.rerank.params.colour'"),
+        ({"rerank": {"mode": "model", "model": "x"}}, None, "retrieve_config.rerank.model: 'x'"),
+        ({"fusion": {"weights": {"moon": 1}}}, None, "'retrieve_config.fusion.weights'"),
+        ({"top_k": 3}, None, "'retrieve.rerank.params.colour'"),  # the namespace's own
+    ],
+)
+def test_an_error_names_the_key_that_was_written(
+    library: Workspace,
+    retrieve_config: Mapping[str, Any],
+    knowledge: Mapping[str, Any] | None,
+    key: str,
+) -> None:
+    namespace = library.namespace("thesis")
+    if retrieve_config == {"top_k": 3}:
+        retrieve = laid_over(namespace.settings.retrieve, {"rerank": WEIGHTED}, "retrieve")
+        settings = namespace.settings.model_copy(update={"retrieve": retrieve})
+        namespace = replace(namespace, settings=settings)
+    config = KnowledgeConfig(retrieve_config=retrieve_config)
+    with KnowledgeRetriever(namespace, config) as retriever, pytest.raises(RagError) as caught:
+        found(retriever, knowledge=knowledge)
+    assert key in str(caught.value)
+
+
+def test_a_warning_names_the_key_that_was_written(library: Workspace) -> None:
+    config = config_of(library.root, retrieve_config={"tuning": {"rerank_k": 2, "pool_k": 2}})
+    with KnowledgeRetriever.from_config(namespace="thesis", config=config) as retriever:
+        warnings = retriever.retrieve_sync("roof").warnings
+    assert any(
+        "raise retrieve_config.tuning.rerank_k and retrieve_config.tuning.pool_k" in warning
+        for warning in warnings
+    )
 
 
 @pytest.mark.parametrize(

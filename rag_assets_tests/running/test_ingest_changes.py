@@ -6,18 +6,22 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pytest
 import yaml
 
 from rag_assets import KnowledgeConfig, KnowledgeSource, Workspace
+from rag_assets.checks import build_namespace_checks
+from rag_assets.chunking import verifying
 from rag_assets.knowledge import IngestOutcome
 from rag_assets.model import StorageError
 from rag_assets.parsing import pool
 from rag_assets.parsing.process import WorkerProcess
 from rag_assets.running import RunOutcome, ingest, ingest_changes, materialize, open_instance
 from rag_assets.storage import current_folder, file_identity, read_manifest, records
-from rag_assets.workspace import Namespace, journal
+from rag_assets.workspace import Namespace, journal, require_inventory
 from rag_assets_tests.libraries import make_workspace
 
 
@@ -173,10 +177,29 @@ def test_one_more_document_has_each_file_of_the_library_read_once(
             return real(path)
 
         monkeypatch.setattr(module, name, counted)
-    ingest_source(root, "b.md", "# B\n\nStreets are warm.\n")
+    judged: set[str] = set()
+
+    def judging(path: Path, *more: Any) -> pa.Table:
+        judged.add(path.stem)
+        return records.read_rows(path, *more)
+
+    monkeypatch.setattr(verifying, "read_rows", judging)
+    run_id = ingest_source(root, "b.md", "# B\n\nStreets are warm.\n")
     namespace = Workspace.open(root).namespace("demo")
+    # The chunks of others were judged when they were cut.
+    assert judged == materialized(namespace, run_id)
+    held = {namespace.partition_of(c) for c in require_inventory(namespace).contents}
     assert {path for path, _ in read} >= {
         namespace.journal,
-        *(namespace.record("chunks", key) for key in namespace.partition_keys),
+        *(namespace.record("chunks", key) for key in held),
     }
     assert len(read) == len(set(read))
+
+
+def test_the_checks_of_a_stage_are_one_step(tmp_path: Path) -> None:
+    namespace = make_workspace(tmp_path, {}).namespace("thesis")
+    stages = [
+        {key.asset_key.path[-1] for key in checks.check_keys}
+        for checks in build_namespace_checks(namespace)
+    ]
+    assert stages == [{"inventory"}, {"parse_reports"}, {"chunks"}, {"search_index"}]
