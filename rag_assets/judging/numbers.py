@@ -2,9 +2,9 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import combinations
 
 from rag_assets.evidence.wording import content_stems
 from rag_assets.judging.equal_numbers import is_equal, units_agree
@@ -32,9 +32,14 @@ _IS_SUM = re.compile(
     r"|合计|总[共计]|[一总]共|连同|相加"
 )
 _CLAUSE_END = re.compile(r"[,;:，；：]\s|[，；：、]|\s(?=(?:and|but|while|whereas)\s)")
+# What stands between two items of a list, each with its number.
+_PART_END = re.compile(
+    r"[,;:]\s|\.\s(?=[A-Z])|[，；：。、]|[和与而比]"
+    r"|\s(?=(?:and|but|while|whereas|than|versus|vs\.?|against|compared)\s)"
+)
+_IN_ORDER = re.compile(r"\brespectively\b|分别")
 # Share of a statement's words that the sentence which decides it holds at least.
 _ENOUGH = 0.4
-_OPENS = re.compile(r"\s?[(（]\s?")
 _NOUN = re.compile(r"[\s-]*(?P<noun>[^\d.,;:()（），。；：]{1,40})")
 
 
@@ -59,6 +64,9 @@ class _Sentence:
     text: str
     words: frozenset[str]
     numbers: tuple[Quantity, ...]
+
+
+_Place = tuple[_Sentence, Quantity]
 
 
 def compare_numbers(statement: str, sentences: Sequence[str]) -> NumberComparison:
@@ -86,9 +94,13 @@ def compare_numbers(statement: str, sentences: Sequence[str]) -> NumberCompariso
         rival = slip or _find_rival(statement, own, each, taken) or _find_slip(own, shown)
         if rival is not None:
             differing.append((own, rival))
-    for own, rival in _exchanged(statement, decides, agreeing):
-        del agreeing[own]
-        differing.append((own, rival))
+    said = _Sentence(statement, _words(statement), stated)
+    misplaced = dict(_exchanged(said, shown))
+    for own, each in decides.items():
+        rival = misplaced.get(own) or _find_rightful(own, said, each, shown)
+        if rival is not None and own not in dict(differing):
+            agreeing.pop(own, None)
+            differing.append((own, rival))
     unconfirmed = tuple(own for own in stated if own not in agreeing)
     return NumberComparison(tuple(agreeing.items()), tuple(differing), unconfirmed)
 
@@ -219,22 +231,120 @@ def _find_rival(
     return named if named is not None and noun & _noun(decides.text, named) else None
 
 
-def _exchanged(
-    statement: str, decides: Mapping[Quantity, _Sentence], agreeing: Mapping[Quantity, Quantity]
-) -> Iterator[tuple[Quantity, Quantity]]:
-    """Yield numbers in parentheses that the source has behind others: 3 months (12.5 %)."""
-    for first, second in _pairs(statement, [*decides]):
-        each = decides[first]
-        beside = dict(_pairs(each.text, each.numbers))
-        there = beside.get(agreeing.get(first, first))
-        if second in agreeing and there is not None and not is_equal(second, there):
-            yield second, there
+def _exchanged(said: _Sentence, shown: Sequence[_Sentence]) -> Iterator[tuple[Quantity, Quantity]]:
+    """Yield two numbers of a statement that the source has the other way round, each with the
+    other: A 35 %, B 70 %.
+    """
+    for pair in combinations(said.numbers, 2):
+        first, second = pair
+        is_listed = not _words(said.text[first.end : second.start])  # 4 or 24 °C
+        is_alike = _has_same_kind(first, second) and not is_equal(first, second)
+        if is_listed or not is_alike or _is_placed(first):
+            continue
+        places = [_places(own, shown) for own in pair]
+        if not all(places) or any(_IN_ORDER.search(s.text) for each in places for s, _ in each):
+            continue
+        a, b = _apart(*(_around(said, own) for own in pair))
+        there = (frozenset[str]().union(*(_around(*place) for place in each)) for each in places)
+        of_first, of_second = _apart(*there)
+        crossed = a & of_second, b & of_first
+        if all(crossed) and sum(map(len, crossed)) > len(a & of_first) + len(b & of_second):
+            yield first, places[1][0][1]
+            yield second, places[0][0][1]
 
 
-def _pairs(text: str, numbers: Sequence[Quantity]) -> Iterator[tuple[Quantity, Quantity]]:
-    for first, second in pairwise(numbers):
-        if first.end <= second.start and _OPENS.fullmatch(text[first.end : second.start]):
-            yield first, second
+def _apart(a: frozenset[str], b: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+    return a - b, b - a
+
+
+def _find_rightful(
+    own: Quantity, said: _Sentence, decides: _Sentence, shown: Sequence[_Sentence]
+) -> Quantity | None:
+    """Return the number that the deciding sentence has where a statement has that of another row,
+    group or date: it shares with the statement all that any place of the number said shares, and
+    more.
+    """
+    places = [] if _is_placed(own) else _places(own, shown)
+    noun = _noun(said.text, own) if _is_count(own) and own.step == 1 else None
+    others = [q for q in said.numbers if q is not own and _has_same_kind(own, q)]
+    gives_others = any(_is_told(q, other) for q in others for other in decides.numbers)
+    for rival in _written(decides) if places else ():
+        is_free = not (
+            any(_is_told(q, rival) for q in said.numbers)
+            or _is_within_limit(own, rival)
+            or own.bound * (rival.value - own.value) > 0
+            or not (_has_same_kind(own, rival) or not rival.unit.kind)
+            or (noun is not None and not noun & _noun(decides.text, rival))
+        )
+        if is_free and all(
+            (each is decides or not gives_others)
+            and _is_comparable(q, rival)
+            and _says_more(said.words, (decides, rival), (each, q))
+            for each, q in places
+        ):
+            return rival
+    return None
+
+
+def _says_more(said: frozenset[str], rightful: _Place, place: _Place) -> bool:
+    """Say whether what stands around one number has all that a statement shares with what stands
+    around another, and more.
+    """
+    (decides, rival), (each, equal) = rightful, place
+    more, less = _around(*rightful) & said, _around(*place) & said
+    if not each.words or any(_IN_ORDER.search(s.text) for s in (decides, each)):
+        return False
+    if each is not decides:
+        return less <= more and each.words & said < decides.words & said
+    first, second = sorted((rival, equal), key=lambda q: q.start)
+    is_apart = _PART_END.search(each.text, first.end, second.start) is not None
+    return is_apart and bool(less) and less < more
+
+
+def _places(own: Quantity, shown: Sequence[_Sentence]) -> list[_Place]:
+    return [(each, q) for each in shown for q in _written(each) if _is_told(own, q)]
+
+
+def _written(sentence: _Sentence) -> list[Quantity]:
+    """Return the numbers of a sentence as they are read without the units of its headers."""
+    read = read_quantities(sentence.text)
+    return [q for q in sentence.numbers if q in read]
+
+
+def _is_told(own: Quantity, other: Quantity) -> bool:
+    """Say whether a number is one of a statement, be it in a row whose header has the unit."""
+    is_bare = bool(own.unit.kind) and not (other.unit.kind or own.role)
+    is_decimal = own.raw % 1 != 0
+    return is_equal(own, other) or (is_bare and is_decimal and _has_digits_of(own, other))
+
+
+def _is_comparable(first: Quantity, second: Quantity) -> bool:
+    is_alike = bool(first.unit.kind) or (first.step < 1) == (second.step < 1)
+    return is_alike and _has_same_kind(first, second)
+
+
+def _around(sentence: _Sentence, number: Quantity) -> frozenset[str]:
+    """Return the words, and the numbers of other kinds, that stand with a number: of a list those
+    of its own item.
+    """
+    text = sentence.text
+    alike = [q for q in sentence.numbers if q is not number and _is_comparable(number, q)]
+    begin = max((q.end for q in alike if q.end <= number.start), default=0)
+    end = min((q.start for q in alike if q.start >= number.end), default=len(text))
+    if begin and (match := _PART_END.search(text, begin, number.start)):
+        begin = match.end()
+    if end < len(text) and (match := _PART_END.search(text, number.end, end)):
+        end = match.start()
+    others = {
+        f"{q.value:g} {q.unit.kind}"
+        for q in sentence.numbers
+        if begin <= q.start < end and not _has_same_kind(q, number)
+    }
+    return _words(text[begin:end]) | others
+
+
+def _is_placed(own: Quantity) -> bool:
+    return own.unit.kind in _PLACED or is_year(own)
 
 
 def _is_count(own: Quantity) -> bool:
