@@ -341,8 +341,8 @@ def _warnings(name: str, reader: SentenceReader, line_starts: list[int]) -> Iter
         shown = ", ".join(list(dict.fromkeys(article for _, article in named))[:_MAX_LINES_NAMED])
         yield (
             f"{name}, {lines([start for start, _ in named])}: {count_of(len(named), 'article')} "
-            f"named in words alone ({shown}), not checked: without 《》 it is not sure which law is "
-            "meant. Write 《law》第…条 or [law > 第…条], or put {#doc_uid} behind the sentence."
+            f"named in words alone ({shown}), not checked: without 《》 it is not sure which law "
+            "is meant. Write 《law》第…条 or [law > 第…条], or put {#doc_uid} behind the sentence."
         )
     unread = {start for start, _ in find_anchors(reader.body)} - reader.seen
     if unread:
