@@ -55,6 +55,9 @@ _FRAMES = {
         "For example, suppose {}.",
         "The sentence “{}” has nine words.",
         "例如，假设{}。",
+        "A model might output, e.g., {}.",
+        "For example, one may write: {}.",
+        "模型可能输出：{}。",
     ],
     "future work": [
         "Future work will show that {}.",

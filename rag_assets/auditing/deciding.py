@@ -25,7 +25,7 @@ from rag_assets.evidence.locating import anchor_words, first_words, locate
 from rag_assets.evidence.wording import content_stems, suggest_query
 from rag_assets.judging import Scorer, Sign
 from rag_assets.model import describe_standing, standing_of_title
-from rag_assets.statutes import dropped_exception, misplaced_lead
+from rag_assets.statutes import dropped_limit, misplaced_lead
 
 # Words of a quotation that are repeated in a reason; the whole stands in its sign.
 _WORDS_SHOWN = 12
@@ -40,7 +40,7 @@ _OTHER_ARTICLE = "Supported by {found}, but the citation says {named}. Correct t
 _UNMENTIONED = "The passage does not speak of {}: whether it is said there, look up yourself. "
 _NEAREST_IN_ARTICLE = "What comes nearest is {found}, not {named}, which the citation says. "
 _OTHER_LEAD = "What it says stands below “{}”, not below “{}”. Correct it."
-_DROPPED = "It leaves out what the article excepts: “{}” Say so, or quote the whole sentence."
+_DROPPED = "It leaves out what limits the article: “{}” Say so, or quote the whole sentence."
 _RETRACTED = "The source says it, but it is marked as retracted."
 # What `cut_to_article` leaves of the items between a list's first words and the one that is cited.
 _GAP = re.compile(r"\n{3,}")
@@ -399,7 +399,7 @@ def _law_faults(
         leads = misplaced_lead(cited.whole if cited is not None else article, case.claim)
         if leads is not None:
             yield "wrong_article", _OTHER_LEAD.format(*leads)
-        left = dropped_exception(passage, judged.start, judged.end, case.claim)
+        left = dropped_limit(passage, judged.start, judged.end, case.claim)
         if left is not None:
             yield "drops_exception", _DROPPED.format(left)
     if isinstance(case.target, CitedDocumentRef) and case.target.repeal:

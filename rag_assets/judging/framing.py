@@ -149,6 +149,16 @@ _SAID = _any(
     r"rumou?r\w*|opinions?|views?|ideas?|notion|theory|proposed?)\b",
     r"认为|声称|宣称|宣传|主张|^据|据[称说报]|传言|提出|写道|表示|报道|所谓|断言|断定|网传|相传|盛传|指出",
 )
+# What a model or a writer may put down: before a colon or “e.g.”, examples of output and prompts.
+_MADE_UP = _any(
+    r"\b(?:(?<!for\s)examples?|samples?|outputs?|inputs?|prompt(?:s|ed)?|dummy|mock|fictitious|invented|"
+    r"made.?up|(?:model|bot|chatbot|assistant|system|LLM|GPT[\w.-]*)s?\b[^.:]{0,30}(?:generat|repl|"
+    r"respond|output|text)\w*|generated|user|assistant|translate|paraphrase|write|typical\s+\w+\s+is)"
+    r"(?:\s+(?:\d+|is|was|are|were|(?:the\s+)?following|as\s+follows|the\s+\w+\s+with|texts?|claims?|"
+    r"sentences?|abstracts?|summar(?:y|ies)|answers?|outputs?)){0,3}"
+    r"(?:\s*:|,?\s+(?:e\.g\.|for\s+(?:example|instance)|such\s+as),?)\W*$",
+    r"(?:输出|输入|提示词|生成|示例|样例|例子|虚构|可以?(?:这样)?写)[^，。：:]{0,6}[:：]\W*$",
+)
 # Words that deny by themselves, and those that deny nothing.
 _DENIES = _any(
     r"\b(?:false(?:ly|hood)?(?!\s+(?:positive|negative|alarm|discovery))|wrong(?:ly)?|untrue|"
@@ -293,6 +303,9 @@ _INTRODUCES = _any(
     r"^\W*(?:for\s+example,?\s+)?(?:suppose|imagine)\b[^,]*$|^\W*(?:假设|试想|设想)[^，]*$",
     r"^\W*true\s+or\s+false\W*$",
 )
+_SHOWS_EXAMPLE = _any(
+    r"^\W*(?:here|below|the\s+following)\s+(?:is|are)\b[^.]{0,30}\b(?:examples?\s+of|generated|invented)\b"
+)
 _HEADING = _any(
     r"[\d.\sA-Z]{0,8}(?:(?:our|the|research|working|common|popular|survey|questionnaire)\s+)*"
     r"(?:hypothes[ie]s|questions?|myths?|misconceptions?|questionnaire|items?|statements?)\W*",
@@ -347,6 +360,8 @@ def _only_says(around: Around) -> str | None:
     clause = around.governor
     if _is_said(_SUPPOSED, around) or _OTHERS.search(around.claim):
         return None
+    if _MADE_UP.search(around.lead):
+        return around.lead.strip()
     of_others = bool(_OTHERS.search(clause)) or cites_others(clause)
     is_own = bool(_WE.search(clause)) or (not of_others and bool(_OWN.search(clause)))
     of_others = of_others and not is_own
@@ -394,7 +409,9 @@ def _introduces(around: Around) -> str | None:
         return around.heading
     before = around.before
     patterns = (_SUPPOSED, _SAID, _DENIES)
-    is_framed = _INTRODUCES.search(before) and any(each.search(before) for each in patterns)
+    is_framed = _SHOWS_EXAMPLE.search(before) or (
+        _INTRODUCES.search(before) and any(each.search(before) for each in patterns)
+    )
     return before if is_framed else None
 
 

@@ -4,7 +4,6 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from rag_assets.evidence.wording import content_stems
 from rag_assets.judging.equal_numbers import is_equal, units_agree
@@ -32,9 +31,14 @@ _IS_SUM = re.compile(
     r"|合计|总[共计]|[一总]共|连同|相加"
 )
 _CLAUSE_END = re.compile(r"[,;:，；：]\s|[，；：、]|\s(?=(?:and|but|while|whereas)\s)")
+# What stands between two items of a list, each with its number.
+_PART_END = re.compile(
+    r"[,;:]\s|\.\s(?=[A-Z])|[，；：。、]|[和与而比]"
+    r"|\s(?=(?:and|but|while|whereas|than|versus|vs\.?|against|compared)\s)"
+)
+_IN_ORDER = re.compile(r"\brespectively\b|分别")
 # Share of a statement's words that the sentence which decides it holds at least.
 _ENOUGH = 0.4
-_OPENS = re.compile(r"\s?[(（]\s?")
 _NOUN = re.compile(r"[\s-]*(?P<noun>[^\d.,;:()（），。；：]{1,40})")
 
 
@@ -56,9 +60,19 @@ class NumberComparison:
 
 @dataclass(frozen=True, slots=True)
 class _Sentence:
+    """A sentence with its numbers.
+
+    Args:
+        written: as they are read without the units of headers; `numbers` also with these.
+    """
+
     text: str
     words: frozenset[str]
+    written: tuple[Quantity, ...]
     numbers: tuple[Quantity, ...]
+
+
+_Place = tuple[_Sentence, Quantity]
 
 
 def compare_numbers(statement: str, sentences: Sequence[str]) -> NumberComparison:
@@ -86,28 +100,37 @@ def compare_numbers(statement: str, sentences: Sequence[str]) -> NumberCompariso
         rival = slip or _find_rival(statement, own, each, taken) or _find_slip(own, shown)
         if rival is not None:
             differing.append((own, rival))
-    for own, rival in _exchanged(statement, decides, agreeing):
-        del agreeing[own]
-        differing.append((own, rival))
+    said = _Sentence(statement, _words(statement), stated, stated)
+    for own, rival in _misplaced(said, decides, shown):
+        if own not in dict(differing):
+            agreeing.pop(own, None)
+            differing.append((own, rival))
     unconfirmed = tuple(own for own in stated if own not in agreeing)
     return NumberComparison(tuple(agreeing.items()), tuple(differing), unconfirmed)
 
 
 def _read(sentences: Sequence[str]) -> list[_Sentence]:
     units = dict.fromkeys(unit for text in sentences for unit in _named_units(text))
-    return [_Sentence(text, _words(text), _with_named_units(text, units)) for text in sentences]
+    read = ((text, _written(text)) for text in sentences)
+    return [
+        _Sentence(text, _words(text), written, (*written, *_in_named_units(written, units)))
+        for text, written in read
+    ]
 
 
-def _with_named_units(text: str, units: Sequence[Unit] | dict[Unit, None]) -> tuple[Quantity, ...]:
-    """Return the numbers of a text; those without a unit once more in each that is named."""
+def _written(text: str) -> tuple[Quantity, ...]:
     folded = fold(text)
-    read = [q for q in read_quantities(text) if not is_spread(folded, q)]
+    return tuple(q for q in read_quantities(text) if not is_spread(folded, q))
+
+
+def _in_named_units(
+    read: Sequence[Quantity], units: Sequence[Unit] | dict[Unit, None]
+) -> Iterator[Quantity]:
+    """Yield the numbers without a unit in each that is named."""
     bare = [q for q in read if not q.unit.kind and not q.is_word and not is_year(q)]
-    return *read, *(
-        replace(q, value=q.raw * unit.factor, step=q.step * unit.factor, unit=unit)
-        for q in bare
-        for unit in units
-    )
+    for q in bare:
+        for unit in units:
+            yield replace(q, value=q.raw * unit.factor, step=q.step * unit.factor, unit=unit)
 
 
 def _named_units(text: str) -> list[Unit]:
@@ -157,7 +180,7 @@ def _shares(words: frozenset[str], shown: Sequence[_Sentence]) -> list[float]:
 def deciding_sentence(statement: str, sentences: Sequence[str]) -> str | None:
     """Return the sentence that shares most with a statement; None where it shares little."""
     words = _words(statement)
-    shown = [_Sentence(text, _words(text), ()) for text in sentences]
+    shown = [_Sentence(text, _words(text), (), ()) for text in sentences]
     shares = _shares(words, shown)
     best = max(range(len(shown)), key=shares.__getitem__, default=None)
     if best is None or (len(shown) > 1 and len(words & shown[best].words) < _ENOUGH * len(words)):
@@ -219,22 +242,136 @@ def _find_rival(
     return named if named is not None and noun & _noun(decides.text, named) else None
 
 
-def _exchanged(
-    statement: str, decides: Mapping[Quantity, _Sentence], agreeing: Mapping[Quantity, Quantity]
+def _misplaced(
+    said: _Sentence, decides: Mapping[Quantity, _Sentence], shown: Sequence[_Sentence]
 ) -> Iterator[tuple[Quantity, Quantity]]:
-    """Yield numbers in parentheses that the source has behind others: 3 months (12.5 %)."""
-    for first, second in _pairs(statement, [*decides]):
-        each = decides[first]
-        beside = dict(_pairs(each.text, each.numbers))
-        there = beside.get(agreeing.get(first, first))
-        if second in agreeing and there is not None and not is_equal(second, there):
-            yield second, there
+    """Yield the numbers of a statement that are those of another row, group or date, each with the
+    one that the source has there.
+    """
+    places = {
+        own: [(each, q) for each in shown for q in each.written if _is_told(own, q)]
+        for own in said.written
+        if own.unit.kind not in _PLACED and not is_year(own)
+    }
+    found = dict(_exchanged(said, places))
+    told = {q for each in places.values() for _, q in each}
+    for own, held in places.items():
+        each = decides[own]
+        others = [o for o in places if o is not own and _has_same_kind(own, o)]
+        gives_others = any(place is each for o in others for place, _ in places[o])
+        free = [q for q in each.written if q not in told]
+        rival = found.get(own) or _find_rightful(own, said, (each, free), held, gives_others)
+        if rival is not None:
+            yield own, rival
 
 
-def _pairs(text: str, numbers: Sequence[Quantity]) -> Iterator[tuple[Quantity, Quantity]]:
-    for first, second in pairwise(numbers):
-        if first.end <= second.start and _OPENS.fullmatch(text[first.end : second.start]):
-            yield first, second
+def _exchanged(
+    said: _Sentence, places: Mapping[Quantity, Sequence[_Place]]
+) -> Iterator[tuple[Quantity, Quantity]]:
+    """Yield neighbouring numbers that the source has the other way round, each with the other:
+    A 35 %, B 70 %.
+    """
+    for place, first in enumerate(said.written):
+        second = next((q for q in said.written[place + 1 :] if _has_same_kind(first, q)), None)
+        both = [places.get(first), places.get(second)] if second is not None else []
+        if second is None or not all(both) or is_equal(first, second):
+            continue
+        is_listed = not _words(said.text[first.end : second.start])  # 4 or 24 °C
+        if is_listed or any(_IN_ORDER.search(s.text) for each in both for s, _ in each or ()):
+            continue
+        a, b = _apart(_around(said, first), _around(said, second))
+        there = (frozenset[str]().union(*(_around(*one) for one in each or ())) for each in both)
+        of_first, of_second = _apart(*there)
+        crossed = a & of_second, b & of_first
+        if all(crossed) and sum(map(len, crossed)) > len(a & of_first) + len(b & of_second):
+            yield first, places[second][0][1]
+            yield second, places[first][0][1]
+
+
+def _apart(a: frozenset[str], b: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+    return a - b, b - a
+
+
+def _find_rightful(
+    own: Quantity,
+    said: _Sentence,
+    decides: tuple[_Sentence, Sequence[Quantity]],
+    places: Sequence[_Place],
+    gives_others: bool,
+) -> Quantity | None:
+    """Return the number that the deciding sentence has where a statement has another's: it shares
+    with the statement all that any place of the number said shares, and more.
+
+    Args:
+        decides: with those of its numbers that the statement does not say.
+        gives_others: whether it has other numbers of the statement.
+    """
+    sentence, free = decides
+    noun = _noun(said.text, own) if _is_count(own) and own.step == 1 else None
+    for rival in free if places else ():
+        is_alike = _has_same_kind(own, rival) or not rival.unit.kind
+        is_allowed = _is_within_limit(own, rival) or own.bound * (rival.value - own.value) > 0
+        if (
+            not is_alike
+            or is_allowed
+            or (noun is not None and not noun & _noun(sentence.text, rival))
+        ):
+            continue
+        if all(
+            (each is sentence or not gives_others)
+            and _is_comparable(q, rival)
+            and _says_more(said.words, (sentence, rival), (each, q))
+            for each, q in places
+        ):
+            return rival
+    return None
+
+
+def _says_more(said: frozenset[str], rightful: _Place, place: _Place) -> bool:
+    """Say whether what stands around one number has all that a statement shares with what stands
+    around another, and more.
+    """
+    (decides, rival), (each, equal) = rightful, place
+    more, less = _around(*rightful) & said, _around(*place) & said
+    if not each.words or any(_IN_ORDER.search(s.text) for s in (decides, each)):
+        return False
+    if each is not decides:
+        return less <= more and each.words & said < decides.words & said
+    first, second = sorted((rival, equal), key=lambda q: q.start)
+    is_apart = _PART_END.search(each.text, first.end, second.start) is not None
+    return is_apart and bool(less) and less < more
+
+
+def _is_told(own: Quantity, other: Quantity) -> bool:
+    """Say whether a number is one of a statement, be it in a row whose header has the unit."""
+    is_bare = bool(own.unit.kind) and not (other.unit.kind or own.role)
+    is_decimal = own.raw % 1 != 0
+    return is_equal(own, other) or (is_bare and is_decimal and _has_digits_of(own, other))
+
+
+def _is_comparable(first: Quantity, second: Quantity) -> bool:
+    is_alike = bool(first.unit.kind) or (first.step < 1) == (second.step < 1)
+    return is_alike and _has_same_kind(first, second)
+
+
+def _around(sentence: _Sentence, number: Quantity) -> frozenset[str]:
+    """Return the words, and the numbers of other kinds, that stand with a number: of a list those
+    of its own item.
+    """
+    text = sentence.text
+    alike = [q for q in sentence.written if q is not number and _is_comparable(number, q)]
+    begin = max((q.end for q in alike if q.end <= number.start), default=0)
+    end = min((q.start for q in alike if q.start >= number.end), default=len(text))
+    if begin and (match := _PART_END.search(text, begin, number.start)):
+        begin = match.end()
+    if end < len(text) and (match := _PART_END.search(text, number.end, end)):
+        end = match.start()
+    others = {
+        f"{q.value:g} {q.unit.kind}"
+        for q in sentence.written
+        if begin <= q.start < end and not _has_same_kind(q, number)
+    }
+    return _words(text[begin:end]) | others
 
 
 def _is_count(own: Quantity) -> bool:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from rag_assets.law.citing import StatuteCitation, read_citation, write_citation
 from rag_assets.lazily import lazy_names
 from rag_assets.statutes.exceptions import (
-    dropped_exception,
+    dropped_limit,
     exception_end,
     exceptions_of,
     excepts,
@@ -44,7 +44,7 @@ __all__ = [
     "curate_namespace",
     "draw_files",
     "draw_sample",
-    "dropped_exception",
+    "dropped_limit",
     "exception_end",
     "exceptions_of",
     "excepts",

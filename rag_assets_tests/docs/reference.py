@@ -62,7 +62,8 @@ VERDICT_REASONS = {
     "wrong_page": ("WEAK", "Supported, but not on the page that the citation names."),
     "wrong_article": ("WEAK", ("Supported, but by another article than the citation names, "
     "by a passage that does not speak of it, or below the lead of another paragraph.")),
-    "drops_exception": ("WEAK", "It leaves out what the article excepts; the reason shows it."),
+    "drops_exception": ("WEAK", ("It leaves out an exception or a condition of the article; the "
+    "reason shows it.")),
     "not_in_force": ("WEAK", ("The law is repealed on the day that is asked for; the reason shows "
     "the sentence that repeals it.")),
     "misquoted": ("WEAK or MISSING", ("Words in quotation marks differ from the print; MISSING "

@@ -75,6 +75,53 @@ def test_equal_digits_excuse_no_other_unit_scale_limit_or_direction(
     assert judge(statement, source).reason_code == "facts_differ"
 
 
+@pytest.mark.parametrize(
+    ("statement", "rightful", "sources"),
+    [
+        # Another row, with its unit in the header; another group, sentence, clause.
+        ("Enterococcus had a zone of 11.82 mm.", "8.99",
+         ["Enterococcus 8.99 ± 0.15 | 15.06", "Pseudomonas 11.82 ± 0.27 | 13.34"]),
+        ("Barley yielded 6.2 kg.", "4.1 kg", ["Barley yielded 4.1 kg.", "Wheat yielded 6.2 kg."]),
+        ("Barley yielded 6.2 kg.", "4.1 kg", ["Barley yielded 4.1 kg, wheat 6.2 kg."]),
+        ("大麦产量为6.2千克。", "4.1千克", ["大麦产量为4.1千克，小麦产量为6.2千克。"]),
+        ("Both groups held 90 patients each.", "45",
+         ["The trial had 90 patients.", "Both groups held 45 patients each."]),
+        # Two that are exchanged.
+        ("Of the men 70 % agreed, of the women 35 %.", "35 %",
+         ["Of the men 35 % agreed, of the women 70 %."]),
+        ("70% of the men and 35% of the women agreed.", "35 %",
+         ["We found that 35 % of men and 70 % of women agreed."]),
+        ("男性占70%，女性占35%。", "35%", ["其中男性占35%，女性占70%。"]),
+    ],
+)  # fmt: skip
+def test_a_number_of_another_row_or_group_differs(
+    statement: str, rightful: str, sources: list[str]
+) -> None:
+    judgement = judge(statement, *sources)
+    assert judgement.reason_code == "facts_differ"
+    assert judgement.speaks_against[0].source == rightful
+
+
+@pytest.mark.parametrize(
+    ("statement", "sources"),
+    [
+        ("Wheat gave 6.2 kg, barley 4.1 kg.", ["Barley yielded 4.1 kg and wheat 6.2 kg."]),
+        ("Barley yielded 4.1 kg.", ["Barley yielded 4.1 kg, wheat 6.2 kg."]),
+        # In the order of a list, and one list of two.
+        ("Barley yielded 4.1 kg and wheat 6.2 kg.",
+         ["Barley and wheat yielded 4.1 kg and 6.2 kg, respectively."]),
+        ("Blends were kept 90 days at 4 or 24 °C.", ["At 4 and 24 °C blends stayed for 90 days."]),
+        # It says both numbers: the sentence that shares more tells of the other.
+        ("At 58 % survival lay above the 50 % of low interest.",
+         ["Survival was 58 %.", "The survival of low interest was 50 %, of interest 65 %."]),
+    ],
+)  # fmt: skip
+def test_a_number_that_stands_with_its_own_words_differs_from_nothing(
+    statement: str, sources: list[str]
+) -> None:
+    assert judge(statement, *sources).reason_code == "unread"
+
+
 def test_the_number_shown_is_that_of_the_deciding_sentence() -> None:
     judgement = judge(
         "The response rate was 65.4 % in the treated group.",

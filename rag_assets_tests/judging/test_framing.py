@@ -65,6 +65,17 @@ FRAMED = {
         "Take this sentence: {}.",
         "The sentence “{}” has eight words.",
     ],
+    "output": [
+        "A model might output, e.g., {}.",
+        "For example, one may write: {}.",
+        "Sample output: {}.",
+        "The prompt was: {}.",
+        "The chatbot replied: {}.",
+        "A made-up abstract: {}.",
+        "A fictitious claim such as {}.",
+        "User: {}.",
+        "Here is an example of what a model may write. {}.",
+    ],
     "planned": [
         "Future work will show that {}.",
         "It remains to be shown that {}.",
@@ -101,6 +112,9 @@ FRAMED_ZH = [
     "{}，仍有待证实。",
     "题项3：{}。",
     "审稿人必须回答支持：{}。",
+    "模型可能输出：{}。",
+    "例如，可以写：{}。",
+    "提示词：{}。",
 ]
 ASSERTED = [
     "{}. Gardens do the same.",
@@ -125,6 +139,10 @@ ASSERTED = [
     "Hypothesis 1: {}. We rejected it at first.\n\nAfter ten years we know more. {}.",
     "Table 2 shows that {}.",
     "Although nobody expected it, {}.",
+    "For example, {}.",
+    "The output of the model shows that {}.",
+    "We generated maps. {}.",
+    "The main finding: {}.",
 ]
 ASSERTED_ZH = [
     "我们发现{}。",
@@ -134,6 +152,8 @@ ASSERTED_ZH = [
     "与预期一致，{}。",
     "{}。这一结果与前人研究不同。",
     "毫无疑问，{}。",
+    "例如，{}。",
+    "模型输出表明，{}。",
 ]
 
 

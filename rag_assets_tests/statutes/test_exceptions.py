@@ -3,7 +3,7 @@
 import pytest
 
 from rag_assets.statutes.exceptions import (
-    dropped_exception,
+    dropped_limit,
     exception_end,
     exceptions_around,
     exceptions_of,
@@ -52,8 +52,35 @@ def test_an_exception_belongs_to_its_sentence_and_to_the_one_before() -> None:
 )
 def test_who_speaks_of_the_exception_drops_none(said: str, is_dropped: bool) -> None:
     article = "第三条 借款人应当向出借人支付利息。但是利率超过四倍的部分不予支持。"
-    left = dropped_exception(article, 4, 16, said)
+    left = dropped_limit(article, 4, 16, said)
     assert left == ("但是利率超过四倍的部分不予支持。" if is_dropped else None)
+
+
+@pytest.mark.parametrize(
+    ("said", "condition"),
+    [
+        ("警车执行任务时一律不受限制。", "在确保安全的前提下"),
+        ("警车在任何时候都不受限制。", "在确保安全的前提下"),
+        ("警车执行任务时不受限制。", None),
+        ("只要确保安全，警车就不受限制。", None),
+        ("销售者只要不知情就不赔偿。", "能证明商品是合法取得的"),
+        ("销售者证明商品合法取得的，一律不赔偿。", None),
+        # Any one of these suffices.
+        ("酒后驾驶的一律扣证。", None),
+    ],
+)
+def test_who_says_that_a_rule_always_holds_drops_its_condition(
+    said: str, condition: str | None
+) -> None:
+    article = (
+        "警车执行任务时，在确保安全的前提下，不受限制。"
+        "销售者不知情，能证明商品是合法取得的，不承担赔偿责任。"
+        "有下列情形之一的，扣留驾驶证：（一）酒后驾驶；（二）超速。"
+    )
+    sentences = [sentence + "。" for sentence in article.split("。")[:-1]]
+    about = max(sentences, key=lambda sentence: len(set(sentence) & set(said)))
+    start = article.index(about)
+    assert dropped_limit(article, start, start + len(about), said) == condition
 
 
 def test_a_quote_goes_on_to_the_exception_behind_it() -> None:

@@ -14,7 +14,7 @@ from rag_assets.agents.statements import (
 from rag_assets.answering.law.citing import FoundArticles, Resolved, take_citations
 from rag_assets.answering.law.precedence import find_precedence
 from rag_assets.answering.law.record import LawConflict, LawPoint, LawSource
-from rag_assets.statutes import dropped_exception, exceptions_of, excepts, misplaced_lead
+from rag_assets.statutes import dropped_limit, exceptions_of, excepts, misplaced_lead
 
 # Counts as code: raise it when the same answer over the same articles comes to another list.
 LAW_CHECKING_VERSION = 2
@@ -226,12 +226,12 @@ def _left_out(
         return None
     passage = passages[quote.alias]
     begin = passage.char_start
-    left = dropped_exception(
+    left = dropped_limit(
         passage.text, quote.char_start - begin, quote.char_end - begin, statement.text
     )
     if left is None:
         return None
-    reason = f"It leaves out what the article excepts: “{left}”"
+    reason = f"It leaves out what limits the article: “{left}”"
     return _refused(statement, "drops_exception", reason)
 
 

@@ -12,7 +12,8 @@ from rag_assets.auditing.drafts.anchors import Citation, find_anchors, find_laws
 from rag_assets.auditing.drafts.blocks import ProseKind
 from rag_assets.auditing.drafts.office import OFFICE_SUFFIXES, read_office_text
 from rag_assets.auditing.drafts.sentences import SentenceReader, SentenceSplitter
-from rag_assets.model import UsageError, drop_controls, hash_bytes
+from rag_assets.law import LawNames, find_references
+from rag_assets.model import UsageError, count_of, drop_controls, hash_bytes
 from rag_assets.workspace.bounded_yaml import YamlError, parse_yaml
 
 FRONT_MATTER = re.compile(
@@ -24,6 +25,7 @@ _LINE_END = re.compile(r"\r\n?|\n")
 _PARAGRAPH_END = re.compile(r"\n\n+")
 _PLAIN_TEXT_SUFFIXES = frozenset({".txt", ".text"})
 _MAX_LINES_NAMED = 8
+_NO_LAWS = LawNames({})
 # How YAML writes an empty value.
 _NOTHING = ("", "~", "null")
 # One letter more, less or other in a word of ten is 90 to 95 of 100.
@@ -326,6 +328,21 @@ def _warnings(name: str, reader: SentenceReader, line_starts: list[int]) -> Iter
         yield (
             f"{name}, {lines(reader.attributes)}: {{#…}} was read as the attribute of an image "
             "or of other Markdown, not as a citation."
+        )
+    named = [
+        (sentence.start, one.shown)
+        for sentence in reader.sentences
+        if not (sentence.citations or sentence.is_listed or sentence.kind == "heading")
+        for one in find_references(sentence.text, _NO_LAWS)
+        # “Section 3” may be one of the draft, 第三条 one of a contract.
+        if one.law is not None or not (one.is_plain_word or one.shown.startswith("第"))
+    ]
+    if named:
+        shown = ", ".join(list(dict.fromkeys(article for _, article in named))[:_MAX_LINES_NAMED])
+        yield (
+            f"{name}, {lines([start for start, _ in named])}: {count_of(len(named), 'article')} "
+            f"named in words alone ({shown}), not checked: without 《》 it is not sure which law "
+            "is meant. Write 《law》第…条 or [law > 第…条], or put {#doc_uid} behind the sentence."
         )
     unread = {start for start, _ in find_anchors(reader.body)} - reader.seen
     if unread:
