@@ -122,8 +122,8 @@ class PreviewSource:
             count = len(document.pages)
             if document.media_type != "application/pdf":
                 raise UsageError(
-                    f"{self.source_uri} is {document.media_type}; only pages of a PDF can be drawn. "
-                    "Leave --page out to list its blocks."
+                    f"{self.source_uri} is {document.media_type}; only pages of a PDF can be "
+                    "drawn. Leave --page out to list its blocks."
                 )
             if page > count:
                 raise UsageError(

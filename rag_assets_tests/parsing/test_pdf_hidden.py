@@ -243,6 +243,11 @@ def small(page: Any, text: str) -> None:
     page.insert_text(AT, text, fontsize=4)
 
 
+def aslant(page: Any, text: str) -> None:
+    turned = pymupdf.Matrix(45)
+    page.insert_text((72, 600), text, morph=(pymupdf.Point(72, 600), turned))
+
+
 def under_glass(page: Any, text: str) -> None:
     page.insert_text(AT, text)
     page.draw_rect((60, 185, 400, 208), color=None, fill=(1, 1, 0), fill_opacity=0.3)
@@ -256,7 +261,7 @@ def a_name_for_glyphs(page: Any, text: str) -> None:
 @pytest.mark.parametrize(
     "draw",
     [
-        on_a_dark_box, on_a_thick_line, on_a_picture, highlighted, in_a_frame, grey, small,
+        on_a_dark_box, on_a_thick_line, on_a_picture, highlighted, in_a_frame, grey, small, aslant,
         under_glass, a_name_for_glyphs,
     ],
     ids=lambda draw: draw.__name__,

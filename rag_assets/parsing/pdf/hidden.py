@@ -34,8 +34,9 @@ _MAX_DARK = 60
 _MAX_TINY_AREA = 0.6
 _MAX_TINY_SIZE = 4.0
 # Width of a character by its height, or the reverse: set with a scale of 10 % or less. The
-# narrowest word of 109 papers has 0.16.
+# narrowest text of 109 papers has 0.15. Boxes of text that runs aslant tell nothing.
 _MAX_FLAT_RATIO = 0.06
+_MIN_STRAIGHT = 0.99
 # Lower or narrower fills are rules, marks of plots and strokes of drawings: they cover no word.
 _MIN_FILL_POINTS = 4.0
 _MIN_COVERED_SHARE = 0.5
@@ -213,18 +214,22 @@ def _by_own_look(
     hidden, plain = [], []
     doubtful: dict[int, bool] = {}
     for line in lines:
-        is_upright = abs(line["dir"][0]) > abs(line["dir"][1])
+        across_page, down_page = map(abs, line["dir"])
+        is_aslant = max(across_page, down_page) < _MIN_STRAIGHT
         for span in line["spans"]:
             if not any(map(str.isalnum, span["text"])):
                 continue  # accents and the strokes of formulas have no width
             x0, y0, x1, y1 = span["bbox"]
-            along, across = (x1 - x0, y1 - y0) if is_upright else (y1 - y0, x1 - x0)
+            along, across = (x1 - x0, y1 - y0)
+            if down_page > across_page:
+                along, across = across, along
             along /= len(span["text"])
             # Its characters' boxes are not where they are.
             is_drawn_font = span["font"].startswith("Type3")
+            has_form = not is_aslant and not is_drawn_font
             is_small = span["size"] < _MAX_TINY_SIZE and along * across < _MAX_TINY_AREA
             is_flat = not _MAX_FLAT_RATIO * across < along < across / _MAX_FLAT_RATIO
-            if along * across > 0 and (is_small or (is_flat and not is_drawn_font)):
+            if along * across > 0 and (is_small or (is_flat and has_form)):
                 hidden.append(span)
             elif span["alpha"] > 0:
                 if not is_drawn_font:
@@ -313,18 +318,21 @@ def _places(spans: Sequence[Span], drawn: Sequence[Sequence[Any]]) -> list[int]:
     import numpy as np
 
     printed = [(place, block) for place, block in enumerate(drawn) if block[6] == TEXT_BLOCK]
-    boxes = np.array([block[:4] for _, block in printed] or [(0.0, 0.0, 0.0, 0.0)])
+    if not spans or not printed:
+        return [len(drawn)] * len(spans)
+    left, top, right, bottom = np.array([block[:4] for _, block in printed]).T
+    x, y0, _, y1 = np.array([span["bbox"] for span in spans]).T[..., None]
+    x, y = x + 0.1, (y0 + y1) / 2
+    here: list[list[int]] = [[] for _ in spans]
+    held = (left <= x) & (x <= right) & (top <= y) & (y <= bottom)
+    for row, number in np.argwhere(held).tolist():
+        here[row].append(number)
     found = []
-    for span in spans:
-        x0, y0, _, y1 = span["bbox"]
-        x, y, text = x0 + 0.1, (y0 + y1) / 2, span["text"].strip()
-        held = (boxes[:, :2] <= (x, y)).all(axis=1) & (boxes[:, 2:] >= (x, y)).all(axis=1)
-        here = [printed[number] for number in np.flatnonzero(held).tolist()]
-        best = max(
-            ((text in read[4], text.split()[0] in read[4], place) for place, read in here),
-            default=(False, False, len(drawn)),
-        )
-        found.append(best[2])
+    for span, numbers in zip(spans, here, strict=True):
+        text = span["text"].strip()
+        reads = [(printed[number][1][4], printed[number][0]) for number in numbers]
+        fits = [(text in read, text.split()[0] in read, place) for read, place in reads]
+        found.append(max(fits)[2] if fits else len(drawn))
     return found
 
 
