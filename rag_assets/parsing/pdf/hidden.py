@@ -305,9 +305,10 @@ def _paint(place: int, block: Sequence[Any]) -> _Paint | None:
     x0, y0, x1, y1, _, _, kind = block
     if kind == TEXT_BLOCK or min(x1 - x0, y1 - y0) < _MIN_FILL_POINTS:
         return None
+    box = x0, y0, x1, y1
     if kind == PICTURE_BLOCK:
-        return _Paint(place, block[:4], None)
-    return _Paint(place, block[:4], *paint_of(block))
+        return _Paint(place, box, None)
+    return _Paint(place, box, *paint_of(block))
 
 
 def _places(spans: Sequence[Span], drawn: Sequence[Sequence[Any]]) -> list[int]:
