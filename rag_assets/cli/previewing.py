@@ -14,7 +14,7 @@ from rag_assets.cli.options import (
     print_json,
     write_output,
 )
-from rag_assets.model import UsageError, count_of
+from rag_assets.model import count_of
 from rag_assets.workspace import Settings, shipped_settings
 
 _file = click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
@@ -88,26 +88,17 @@ def show(
     dpi: int,
 ) -> None:  # fmt: skip
     """Write the picture of a page, or print the blocks."""
-    from rag_assets.parsing import draw_page
     from rag_assets.previewing import PreviewSource
 
-    document = PreviewSource(file, password=password).parse(_settings(name))
-    if number is None:
-        for order, block in enumerate(document.blocks):
-            place = f"page {block.page} " if block.page else ""
-            level = f" {block.level}" if block.level else ""
-            text = " ".join(document.text[block.start : block.end].split())
-            click.echo(f"{order:>5} {place}{block.kind}{level}: {text}")
+    source = PreviewSource(file, password=password)
+    if number is not None:
+        target = output or default_output(f"{file.stem}-page-{number}.png")
+        write_output(target, source.draw(number, dpi, _settings(name)))
+        click.echo(f"{target}")
         return
-    if document.media_type != "application/pdf":
-        raise UsageError(
-            f"{file} is {document.media_type}; only pages of a PDF can be drawn. Leave --page out "
-            "to list its blocks."
-        )
-    if number > len(document.pages):
-        raise UsageError(
-            f"{file} has {count_of(len(document.pages), 'page')}; --page {number} is not there."
-        )
-    target = output or default_output(f"{file.stem}-page-{number}.png")
-    write_output(target, draw_page(file.read_bytes(), document, number, dpi, password))
-    click.echo(f"{target}")
+    document = source.parse(_settings(name))
+    for order, block in enumerate(document.blocks):
+        place = f"page {block.page} " if block.page else ""
+        level = f" {block.level}" if block.level else ""
+        text = " ".join(document.text[block.start : block.end].split())
+        click.echo(f"{order:>5} {place}{block.kind}{level}: {text}")

@@ -1,7 +1,9 @@
 """One source and its stateless preview (spec 001)."""
 
+import base64
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,9 +21,17 @@ from rag_assets.model import (
     ParseFailure,
     ParseReport,
     UsageError,
+    count_of,
     hash_bytes,
 )
-from rag_assets.parsing import ParseJob, parse_files, read_parsed
+from rag_assets.parsing import (
+    ParseJob,
+    WorkerDiedError,
+    WorkerProcess,
+    WorkerTimeoutError,
+    parse_files,
+    read_parsed,
+)
 from rag_assets.settings import ChunkSettings
 from rag_assets.workspace import Settings, shipped_settings
 
@@ -76,7 +86,8 @@ class PreviewSource:
         """
         chosen = settings or shipped_settings()
         chunking = _chunk_settings(chosen.chunk, chunk_config)
-        document, report = self._parse(chosen)
+        with self._parsed(chosen) as (_, parsed):
+            document, report = read_parsed(parsed)
         parents, chunks = chunk_document(document, chunking, joint_tokenizer(chosen.embed))
         articles = _articles(document.text, chunks) if chunking.mode == "law" else ()
         return ChunkPreview(Path(self.source_uri).name, document, report, parents, chunks, articles)
@@ -88,9 +99,61 @@ class PreviewSource:
             ParseFailure: the source cannot be read.
             UsageError: there is no such file.
         """
-        return self._parse(settings or shipped_settings())[0]
+        with self._parsed(settings or shipped_settings()) as (_, parsed):
+            return read_parsed(parsed)[0]
 
-    def _parse(self, settings: Settings) -> tuple[ParsedDocument, ParseReport]:
+    def draw(self, page: int, dpi: int = 110, settings: Settings | None = None) -> bytes:
+        """Return a page of a PDF with the blocks that were found drawn on it, as PNG.
+
+        It is drawn in a worker under the limits of a build: a page is a program of its author.
+
+        Args:
+            page: number, from 1.
+            dpi: dots per inch of the picture.
+            settings: of a namespace; without it the shipped ones.
+
+        Raises:
+            ParseFailure: the source cannot be read, or the page cannot be drawn.
+            UsageError: there is no such file, or it has no such page.
+        """
+        chosen = (settings or shipped_settings()).parse
+        with self._parsed(settings or shipped_settings()) as (path, parsed):
+            document = read_parsed(parsed)[0]
+            count = len(document.pages)
+            if document.media_type != "application/pdf":
+                raise UsageError(
+                    f"{self.source_uri} is {document.media_type}; only pages of a PDF can be "
+                    "drawn. Leave --page out to list its blocks."
+                )
+            if page > count:
+                raise UsageError(
+                    f"{self.source_uri} has {count_of(count, 'page')}; --page {page} is not there."
+                )
+            with closing(WorkerProcess(chosen)) as worker:
+                arguments = {"path": str(path), "parsed": str(parsed), "page": page, "dpi": dpi,
+                             "password": self.password}  # fmt: skip
+                try:
+                    drawn = worker.call("rag_assets.parsing.pdf.drawing:draw_in_worker", arguments)
+                except WorkerTimeoutError as error:
+                    raise ParseFailure(
+                        "time_limit",
+                        f"Page {page} takes longer to draw than {chosen.seconds_per_document:g} s "
+                        "(parse.seconds_per_document).",
+                    ) from error
+                except WorkerDiedError as error:
+                    raise ParseFailure(
+                        "memory_limit",
+                        f"Page {page} needs more memory to be drawn than "
+                        f"{chosen.megabytes_of_memory} MB (parse.megabytes_of_memory), or is "
+                        "damaged.",
+                    ) from error
+        if "trouble" in drawn:
+            raise ParseFailure("damaged_file", drawn["trouble"])
+        return base64.b64decode(drawn["png"])
+
+    @contextmanager
+    def _parsed(self, settings: Settings) -> Iterator[tuple[Path, Path]]:
+        """Yield the file that was parsed, and its parse, which is then removed."""
         given = Path(self.source_uri)
         with tempfile.TemporaryDirectory(prefix="rag-preview-") as folder:
             path, data = given, self._read(given)
@@ -112,7 +175,7 @@ class PreviewSource:
                 raise ParseFailure(
                     report.reason_code or "parser_crashed", f"{given.name}: {report.message}"
                 )
-            return read_parsed(job.folder / str(report.parsed_file))
+            yield path, job.folder / str(report.parsed_file)
 
     def _read(self, path: Path) -> bytes:
         if self.content is not None:

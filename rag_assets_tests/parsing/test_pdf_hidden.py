@@ -80,6 +80,14 @@ def tiny_by_scale(page: Any, text: str) -> None:
     source(page, f" q .03 0 0 .03 72 600 cm BT /helv 11 Tf ({text}) Tj ET Q")
 
 
+def too_narrow(page: Any, text: str) -> None:
+    source(page, f" q BT 1 Tz 72 600 Td /helv 11 Tf ({text}) Tj ET Q")
+
+
+def too_flat(page: Any, text: str) -> None:
+    source(page, f" q 1 0 0 .01 72 600 cm BT /helv 11 Tf ({text}) Tj ET Q")
+
+
 def covered_by_a_box(page: Any, text: str) -> None:
     page.insert_text(AT, text)
     page.draw_rect((60, 185, 400, 208), color=None, fill=(1, 1, 1), overlay=True)
@@ -170,6 +178,8 @@ KINDS = (
     hardly_there,
     tiny,
     tiny_by_scale,
+    too_narrow,
+    too_flat,
     covered_by_a_box,
     covered_by_a_black_box,
     covered_by_a_line,
@@ -233,6 +243,11 @@ def small(page: Any, text: str) -> None:
     page.insert_text(AT, text, fontsize=4)
 
 
+def aslant(page: Any, text: str) -> None:
+    turned = pymupdf.Matrix(45)
+    page.insert_text((72, 600), text, morph=(pymupdf.Point(72, 600), turned))
+
+
 def under_glass(page: Any, text: str) -> None:
     page.insert_text(AT, text)
     page.draw_rect((60, 185, 400, 208), color=None, fill=(1, 1, 0), fill_opacity=0.3)
@@ -246,7 +261,7 @@ def a_name_for_glyphs(page: Any, text: str) -> None:
 @pytest.mark.parametrize(
     "draw",
     [
-        on_a_dark_box, on_a_thick_line, on_a_picture, highlighted, in_a_frame, grey, small,
+        on_a_dark_box, on_a_thick_line, on_a_picture, highlighted, in_a_frame, grey, small, aslant,
         under_glass, a_name_for_glyphs,
     ],
     ids=lambda draw: draw.__name__,
@@ -298,11 +313,12 @@ def test_invisible_text_beside_a_picture_on_a_printed_page_is_no_scan() -> None:
 def test_a_glyph_that_says_a_radical_has_the_character_that_the_file_states() -> None:
     line = {"bbox": (0, 0, 90, 12), "spans": [{"text": "方向与风速"}]}
     glyphs = {"bbox": (0, 0, 90, 12), "spans": [{"text": "⽅向与⻛速"}]}
-    assert _replace_by_glyphs({"blocks": [{"lines": [line]}]}, [{"lines": [glyphs]}]) == []
+    assert _replace_by_glyphs({"blocks": [{"lines": [line]}]}, [glyphs]) == []
     assert line["spans"] == [{"text": "方向与风速"}]
 
 
 def test_the_drawn_page_decides_of_invisible_glyphs_that_browsers_put_over_shapes() -> None:
-    span = {"text": "true", "font": "Type3 (7 0 R)", "size": 12.0, "alpha": 0, "char_flags": 16}
-    hidden, doubtful = _judge([span], [], ())
+    span = {"text": "true", "font": "Type3 (7 0 R)", "size": 12.0, "alpha": 0, "char_flags": 16,
+            "bbox": (72, 88, 100, 102)}  # fmt: skip
+    hidden, doubtful = _judge([{"dir": (1.0, 0.0), "spans": [span]}], [])
     assert (hidden, doubtful) == ([], {id(span): False})

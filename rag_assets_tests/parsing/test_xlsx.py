@@ -339,6 +339,8 @@ def test_an_old_workbook_is_read() -> None:
         ("row", "name: a; n: 0.5; ok: TRUE"),
         ("row", "name: b; n: 2; ok: FALSE"),
     ]
+    (warning,) = document.warnings
+    assert warning.startswith("Hidden rows and columns of this format cannot be recognised")
 
 
 CELL = "<table:table-cell{}><text:p>{}</text:p></table:table-cell>"

@@ -1,29 +1,42 @@
-"""Text that a page holds but does not show: it must not be read as if a reader had seen it."""
+"""Text that a page holds but does not show, or shows struck: it is not read as what a page says."""
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any  # Any: pages of PyMuPDF, its dictionaries, numpy arrays
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count, islice
+from typing import Any  # Any: PyMuPDF's dictionaries, numpy arrays
 
 from rag_assets.model import Box
-from rag_assets.parsing.pdf.library import load_pymupdf
+from rag_assets.parsing.pdf.drawn import (
+    DOTS_PER_POINT,
+    PICTURE_BLOCK,
+    SAME_COLOUR,
+    TEXT_BLOCK,
+    WHITE,
+    Colour,
+    DrawnPage,
+    Span,
+    is_same_colour,
+    lines_of,
+    middle_of,
+    paint_of,
+    seen_colour,
+)
+from rag_assets.parsing.pdf.struck import find_struck
 
-# Operators that can paint over text or below it: fills, shadings, pictures, forms (ISO 32000-1,
-# table 51). A page without them, or with thin strokes alone, shows its text on white paper.
-_PAINTS = re.compile(rb"[\s\])>](?:f\*?|F|[Bb]\*?|sh|Do|EI|(?:[4-9]|\d\d+)(?:\.\d*)?\s+w)(?=\s|$)")
-_PICTURES = re.compile(rb"[\s\])>](?:sh|Do|EI|/\S+\s+scn)(?=\s|$)")
 _TEXT_MODE = re.compile(rb"(?<![\d.])[0-7](?=\s+Tr\b)")
 _INVISIBLE_MODE = b"3"
-# What differs by less than a tenth of the range in every channel the eye cannot tell apart.
-_SAME_COLOUR = 25
-_WHITE = (255, 255, 255)
 # Text on pictures is black as a rule; the eye of a reader sees other colours where they differ.
 _MAX_DARK = 60
-_OPAQUE = 255
 # Square points a character: text of 1 point. Labels in diagrams are set down to 2 points, which
 # is 2 square points a character.
 _MAX_TINY_AREA = 0.6
 _MAX_TINY_SIZE = 4.0
+# Width of a character by its height, or the reverse: set with a scale of 10 % or less. The
+# narrowest text of 109 papers has 0.15. Boxes of text that runs aslant tell nothing.
+_MAX_FLAT_RATIO = 0.06
+_MIN_STRAIGHT = 0.99
 # Lower or narrower fills are rules, marks of plots and strokes of drawings: they cover no word.
 _MIN_FILL_POINTS = 4.0
 _MIN_COVERED_SHARE = 0.5
@@ -33,35 +46,59 @@ _MAX_FILLS = 5_000
 # A page with a picture of at least half its size and hardly any text that is seen is a scan with
 # its recognised text: so much may be stamped on it (an archive's line on every page).
 _SCAN_SHARE, _MAX_STAMP_CHARACTERS, _MAX_STAMP_SHARE = 0.5, 60, 0.2
-_PICTURE_KINDS = ("fill-image", "fill-imgmask", "fill-shade")
-_TEXT_KINDS = ("fill-text", "stroke-text")
-# Fine enough for the strokes of 4 point labels: at 1 the letters run into one grey.
-_DOTS_PER_POINT = 2
+# Places that are nearer to each other, up and down the page, are drawn as one picture.
+_MAX_GAP_POINTS = 12.0
 # The box of a character reaches into the lines above and below it; its letter is in the middle.
 _TRIM_SHARE = 0.2
-# One thin character may leave no dot.
+# One thin character may leave no dot. Two narrow ones are half as wide as their size.
 _MIN_HIDDEN_RUN = 2
-_TEXT_BLOCK, _VECTOR_BLOCK = 0, 3
+_MIN_GAP_SIZES = 0.4
 _CLIPPING = 64  # bit of `char_flags`: text that a picture is painted through
 
-_Span = dict[str, Any]
-_Colour = tuple[int, int, int]
+
+@dataclass(frozen=True, slots=True)
+class _Paint:
+    """A fill, a stroke or a picture: `place` counts what is drawn, `colour` is None for a picture.
+
+    The colour is the one that white paper has below it. A box is a rectangle that hides its ground.
+    """
+
+    place: int
+    box: Box
+    colour: Colour | None
+    is_stroke: bool = False
+    is_box: bool = False
 
 
-def drop_hidden(
-    page: Any, content: dict[str, Any], flags: int, log: Callable[[], Sequence[tuple[str, Box]]]
-) -> list[str]:
-    """Take out of a page's text what nobody sees on the page.
-
-    That is text without ink (invisible mode, no opacity), in the colour of its ground, covered by
-    what is drawn later or too small to read, and text that the file
-    gives in place of other glyphs (`ActualText`). The recognised text of a scan stays.
+@dataclass(slots=True)
+class _Ground:
+    """What is painted where a span is.
 
     Args:
-        page: a `pymupdf.Page`.
-        content: its text as `get_text("dict", flags=flags)` gives it; changed in place.
-        flags: that it was read with.
-        log: gives the page's `get_bboxlog()`.
+        colours: those that may be its ground, from the nearest down to the first box or the paper;
+            None for a picture, and for a stroke, which may be a frame or a thick line below it.
+        has_picture: one of them is a picture.
+        is_covered: a paint is drawn over a part of it; `is_below_picture`: a picture is.
+        is_printed_over: a box is drawn over it, and other text in its place.
+    """
+
+    colours: list[Colour | None]
+    has_picture: bool = False
+    is_covered: bool = False
+    is_below_picture: bool = False
+    is_printed_over: bool = False
+
+
+def drop_hidden(content: dict[str, Any], drawn: DrawnPage) -> list[str]:
+    """Take out of a page's text what nobody sees on the page, and what is struck.
+
+    Nobody sees text without ink (invisible mode, no opacity), in the colour of its ground, covered
+    by what is drawn later, too small or too narrow to read, and text that the file gives in place
+    of other glyphs (`ActualText`). The recognised text of a scan stays.
+
+    Args:
+        content: a page's text as `get_text("dict")` gives it; changed in place.
+        drawn: the page.
 
     Returns:
         The texts that were taken out.
@@ -69,62 +106,30 @@ def drop_hidden(
     Raises:
         RuntimeError: MuPDF cannot read or draw the page.
     """
-    spans = [span for line in _lines(content["blocks"]) for span in line["spans"]]
-    if not spans:
+    if not content["blocks"]:
         return []
-    pymupdf = load_pymupdf()
-    source: bytes = page.read_contents()
-    is_tagged = (
-        b"ActualText" in source or page.parent.xref_get_key(page.xref, "StructParents")[0] == "int"
-    )
-    drawn: list[dict[str, Any]] = []
-    if is_tagged or _PAINTS.search(source) or page.first_annot:
-        vectors = pymupdf.TEXT_COLLECT_VECTORS | pymupdf.TEXT_IGNORE_ACTUALTEXT
-        read = page.get_textpage(flags=flags | vectors)
-        # Half of the time goes into the dictionary.
-        if _is_suspect(read.extractBLOCKS(), content):
-            drawn = read.extractDICT()["blocks"]
-    found = _replace_by_glyphs(content, drawn) if is_tagged else []
-    if found:
-        spans = [span for line in _lines(content["blocks"]) for span in line["spans"]]
-    order = log() if _PICTURES.search(source) else ()
-    hidden, doubtful = _judge(spans, drawn, order)
-    unseen = _without_ink(page, content, doubtful, flags) if doubtful else {}
-    if not hidden and not unseen:
+    found = []
+    printed = "".join([block[4] for block in drawn.blocks if block[6] == TEXT_BLOCK])
+    if "".join(printed.split()) != "".join(
+        "".join(map(_text, lines_of(content["blocks"]))).split()
+    ):
+        found = _replace_by_glyphs(content, drawn.glyph_lines())
+    lines = list(lines_of(content["blocks"]))
+    spans = [span for line in lines for span in line["spans"]]
+    hidden, doubtful = _judge(lines, drawn.blocks)
+    unseen = _without_ink(drawn, [span for span in spans if id(span) in doubtful], doubtful)
+    missing = sum(len(span["text"].strip()) for span in hidden) + sum(map(len, unseen.values()))
+    seen = sum(len(span["text"].strip()) for span in spans) - missing
+    paper = drawn.page.rect.width * drawn.page.rect.height
+    if seen <= max(_MAX_STAMP_CHARACTERS, _MAX_STAMP_SHARE * missing) and any(
+        kind == PICTURE_BLOCK and (x1 - x0) * (y1 - y0) >= _SCAN_SHARE * paper
+        for x0, y0, x1, y1, _, _, kind in drawn.blocks
+    ):
         return found
-    count = sum(len(span["text"].strip()) for span in hidden) + sum(map(len, unseen.values()))
-    seen = sum(len(span["text"].strip()) for span in spans) - count
-    if seen <= max(_MAX_STAMP_CHARACTERS, _MAX_STAMP_SHARE * count):
-        paper = page.rect.width * page.rect.height
-        if any(
-            kind in _PICTURE_KINDS and (x1 - x0) * (y1 - y0) >= _SCAN_SHARE * paper
-            for kind, (x0, y0, x1, y1) in order
-        ):
-            return found
-    for span in hidden:
-        unseen[id(span)] = list(range(len(span["text"])))
-    return found + _remove(content, unseen)
-
-
-def _is_suspect(drawn: Sequence[Sequence[Any]], content: dict[str, Any]) -> bool:
-    """Tell whether a page has other glyphs than the text says, or fills in the place of text."""
-    import numpy as np
-
-    lines = list(_lines(content["blocks"]))
-    printed = "".join(block[4] for block in drawn if block[6] == _TEXT_BLOCK)
-    if "".join(printed.split()) != "".join("".join(map(_text, lines)).split()):
-        return True
-    boxes = [block[:4] for block in drawn if block[6] != _TEXT_BLOCK and _is_large(block[:4])]
-    if not boxes or not lines:
-        return False
-    x0, y0, x1, y1 = np.array([line["bbox"] for line in lines]).T[:, :, None]
-    left, top, right, bottom = np.array(boxes[:_MAX_FILLS]).T
-    return bool(((x0 < right) & (left < x1) & (y0 < bottom) & (top < y1)).any())
-
-
-def _lines(blocks: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    for block in blocks:
-        yield from block.get("lines", ())
+    unseen |= {id(span): set(range(len(span["text"]))) for span in hidden}
+    for span, place in find_struck(lines, drawn):
+        unseen.setdefault(id(span), set()).add(place)
+    return found + _remove(content, unseen) if unseen else found
 
 
 def _text(line: dict[str, Any]) -> str:
@@ -146,17 +151,17 @@ def _is_readable(text: str) -> bool:
     )
 
 
-def _replace_by_glyphs(content: dict[str, Any], drawn: Sequence[dict[str, Any]]) -> list[str]:
+def _replace_by_glyphs(content: dict[str, Any], printed: Sequence[dict[str, Any]]) -> list[str]:
     """Give lines whose `ActualText` has other letters than its glyphs the text of the glyphs.
 
     Glyphs without readable characters are what `ActualText` is for.
     """
-    glyphs = [(line, _text(line)) for line in _lines(drawn)]
+    glyphs = [(line, _text(line)) for line in printed]
     on_page = _letters("".join(text for _, text in glyphs))
-    if on_page == _letters("".join(map(_text, _lines(content["blocks"])))):
+    if on_page == _letters("".join(map(_text, lines_of(content["blocks"])))):
         return []
     found = []
-    for line in _lines(content["blocks"]):
+    for line in lines_of(content["blocks"]):
         stated = _text(line)
         if not _letters(stated) or _letters(stated) in on_page:
             continue
@@ -167,15 +172,11 @@ def _replace_by_glyphs(content: dict[str, Any], drawn: Sequence[dict[str, Any]])
             if min(x1, other["bbox"][2]) > max(x0, other["bbox"][0])
             and y0 < (other["bbox"][1] + other["bbox"][3]) / 2 < y1
         ]
-        printed = "".join(text for _, text in here)
-        if _letters(printed) and _is_readable(printed) and _letters(printed) != _letters(stated):
+        shown = "".join(text for _, text in here)
+        if _letters(shown) and _is_readable(shown) and _letters(shown) != _letters(stated):
             line["spans"] = [span for other, _ in here for span in other["spans"]]
             found.append(stated)
     return found
-
-
-def _middle(box: Sequence[float]) -> tuple[float, float]:
-    return (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
 
 
 def _holds(box: Sequence[float], point: tuple[float, float]) -> bool:
@@ -183,92 +184,76 @@ def _holds(box: Sequence[float], point: tuple[float, float]) -> bool:
 
 
 def _judge(
-    spans: Sequence[_Span],
-    drawn: Sequence[dict[str, Any]],
-    log: Sequence[tuple[str, Box]],
-) -> tuple[list[_Span], dict[int, bool]]:
+    lines: Sequence[dict[str, Any]], drawn: Sequence[Sequence[Any]]
+) -> tuple[list[Span], dict[int, bool]]:
     """Return the spans that are hidden, and by identity those that the drawn page decides.
 
     Of the latter whether a picture is drawn over them.
     """
-    hidden, plain = [], []
-    doubtful: dict[int, bool] = {}
-    for span in spans:
-        if not any(map(str.isalnum, span["text"])):
-            continue  # accents and the strokes of formulas have no width
-        if span["size"] < _MAX_TINY_SIZE and _is_tiny(span):
+    hidden, plain, doubtful = _by_own_look(lines)
+    grounds = _grounds(plain, drawn)
+    for place, span in enumerate(plain):
+        colour = seen_colour(span["color"], span["alpha"])
+        ground = grounds.get(place)
+        if ground is None:
+            if _is_light(span):
+                hidden.append(span)
+            continue
+        is_same = any(below and is_same_colour(colour, below) for below in ground.colours)
+        if ground.is_printed_over or (is_same and len(ground.colours) == 1):
             hidden.append(span)
-        elif span["alpha"] == 0 and (span["char_flags"] & _CLIPPING or _is_drawn_font(span)):
-            doubtful[id(span)] = False
-        elif span["alpha"] == 0:
-            hidden.append(span)
-        elif not _is_drawn_font(span):  # its characters' boxes are not where they are
-            plain.append(span)
-    below, covered, replaced = _fills_at(plain, drawn)
-    on_pictures, under_pictures = _pictures_at(plain, log)
-    light = {
-        (colour, alpha)
-        for colour, alpha in {(span["color"], span["alpha"]) for span in plain}
-        if _is_same(_blend(_channels(colour), alpha / 255), _WHITE)
-    }
-    unusual = [
-        place
-        for place, span in enumerate(plain)
-        if place in below or place in on_pictures or (span["color"], span["alpha"]) in light
-    ]
-    for place in unusual:
-        colour = _blend(_channels(plain[place]["color"]), plain[place]["alpha"] / 255)
-        grounds = below.get(place, [_WHITE])
-        is_same = any(ground and _is_same(colour, ground) for ground in grounds)
-        if is_same and len(grounds) == 1 and place not in on_pictures:
-            replaced.add(place)
-        elif is_same or (place in on_pictures and max(colour) > _MAX_DARK):
-            doubtful[id(plain[place])] = False
-    doubtful |= {id(plain[place]): place in under_pictures for place in covered | under_pictures}
-    for place in replaced:
-        hidden.append(plain[place])
-        doubtful.pop(id(plain[place]), None)
+        elif is_same or ground.is_covered or (ground.has_picture and max(colour) > _MAX_DARK):
+            doubtful[id(span)] = ground.is_below_picture
     return hidden, doubtful
 
 
-def _is_drawn_font(span: _Span) -> bool:
-    """Tell whether glyphs are drawings; browsers print bold ones as shapes below invisible text."""
-    return bool(span["font"].startswith("Type3"))
+def _by_own_look(
+    lines: Sequence[dict[str, Any]],
+) -> tuple[list[Span], list[Span], dict[int, bool]]:
+    """Return the spans that are hidden whatever is around them, the others, and doubtful ones."""
+    hidden, plain = [], []
+    doubtful: dict[int, bool] = {}
+    for line in lines:
+        across_page, down_page = map(abs, line["dir"])
+        is_aslant = max(across_page, down_page) < _MIN_STRAIGHT
+        for span in line["spans"]:
+            if not any(map(str.isalnum, span["text"])):
+                continue  # accents and the strokes of formulas have no width
+            x0, y0, x1, y1 = span["bbox"]
+            along, across = (x1 - x0, y1 - y0)
+            if down_page > across_page:
+                along, across = across, along
+            along /= len(span["text"])
+            # Its characters' boxes are not where they are.
+            is_drawn_font = span["font"].startswith("Type3")
+            has_form = not is_aslant and not is_drawn_font
+            is_small = span["size"] < _MAX_TINY_SIZE and along * across < _MAX_TINY_AREA
+            is_flat = not _MAX_FLAT_RATIO * across < along < across / _MAX_FLAT_RATIO
+            if along * across > 0 and (is_small or (is_flat and has_form)):
+                hidden.append(span)
+            elif span["alpha"] > 0:
+                if not is_drawn_font:
+                    plain.append(span)
+            elif span["char_flags"] & _CLIPPING or is_drawn_font:
+                # Browsers print bold glyphs as shapes below invisible ones of such a font.
+                doubtful[id(span)] = False
+            else:
+                hidden.append(span)
+    return hidden, plain, doubtful
 
 
-def _is_tiny(span: _Span) -> bool:
-    x0, y0, x1, y1 = span["bbox"]
-    return bool(0 < (x1 - x0) * (y1 - y0) < _MAX_TINY_AREA * len(span["text"]))
+def _is_light(span: Span) -> bool:
+    return is_same_colour(seen_colour(span["color"], span["alpha"]), WHITE)
 
 
-def _fills_at(
-    spans: Sequence[_Span], drawn: Sequence[dict[str, Any]]
-) -> tuple[dict[int, list[_Colour | None]], set[int], set[int]]:
-    """Return the colours that may be the ground of spans, and the spans that a later fill touches.
-
-    The last are those of a box that other text is printed on, in their place.
-
-    Grounds are those of the fills below the middle of a span down to the first plain rectangle, or
-    to the paper; None for a stroke, which may be a frame around it or a thick line below it.
-    """
+def _grounds(spans: Sequence[Span], drawn: Sequence[Sequence[Any]]) -> dict[int, _Ground]:
+    """Return by a span's number what is below it and over it, of those that a paint touches."""
     import numpy as np
 
-    fills = [(order, block) for order, block in enumerate(drawn) if _is_fill(block)][:_MAX_FILLS]
-    if not fills or not spans:
-        return {}, set(), set()
-    orders = {
-        (span["origin"], span["text"]): order
-        for order, block in enumerate(drawn)
-        for line in block.get("lines", ())
-        for span in line["spans"]
-    }
-    placed = {origin: order for (origin, _), order in orders.items()}
-
-    def order_of(span: _Span, other: int) -> int:
-        origin = span["origin"]
-        return orders.get((origin, span["text"]), placed.get(origin, other))
-
-    boxes = np.array([block["bbox"] for _, block in fills])[None]
+    paints = list(islice(filter(None, map(_paint, count(), drawn)), _MAX_FILLS))
+    if not paints or not spans:
+        return {}
+    boxes = np.array([paint.box for paint in paints])[None]
     texts = np.array([span["bbox"] for span in spans])[:, None]
     # Most spans are far from all the fills of a plot.
     near = np.flatnonzero(
@@ -281,136 +266,132 @@ def _fills_at(
     height = texts[..., 3] - texts[..., 1]
     width = (texts[..., 2] - texts[..., 0]) / 2
     touched = (wide >= np.minimum(_MIN_FILL_POINTS, width)) & (high >= _MIN_COVERED_SHARE * height)
-    below: dict[int, list[_Colour | None]] = {}
-    covered, replaced = set(), set()
-    for row in np.flatnonzero(touched.any(axis=1)).tolist():
-        place = int(near[row])
-        order = order_of(spans[place], len(drawn))
-        middle = _middle(spans[place]["bbox"])
-        grounds: list[_Colour | None] = []
+    # The frame of a box covers nothing, and is the ground of light text at most.
+    is_frame = np.array([paint.is_stroke for paint in paints]) & (
+        boxes[..., 3] - boxes[..., 1] > _MAX_LINE_HEIGHTS * height
+    )
+    is_light = [_is_light(spans[place]) for place in near.tolist()]
+    touched &= ~is_frame | np.array(is_light, bool)[:, None]
+    found = {}
+    rows = np.flatnonzero(touched.any(axis=1)).tolist()
+    places = _places([spans[near[row]] for row in rows], drawn)
+    for row, place in zip(rows, places, strict=True):
+        middle = middle_of(spans[near[row]]["bbox"])
+        ground = found[int(near[row])] = _Ground([])
         for number in reversed(np.flatnonzero(touched[row]).tolist()):
-            at, block = fills[number]
-            if at > order:
-                # A stroke covers as a line does, not as the frame of a box.
-                tall = block["bbox"][3] - block["bbox"][1]
-                if not block["stroked"] or tall <= _MAX_LINE_HEIGHTS * float(height[row, 0]):
-                    covered.add(place)
-                    if _is_box(block) and any(
-                        _holds(other["bbox"], middle) and order_of(other, -1) > at
-                        for other in spans
-                    ):
-                        replaced.add(place)
-            elif _holds(block["bbox"], middle):
-                fill = _blend(_channels(block["color"]), block["alpha"] / 255)
-                grounds.append(None if block["stroked"] else fill)
-                if _is_box(block):
-                    break
+            paint = paints[number]
+            is_held = _holds(paint.box, middle)
+            is_picture = paint.colour is None
+            if paint.place < place:
+                if is_held:
+                    ground.has_picture |= is_picture
+                    ground.colours.append(None if paint.is_stroke else paint.colour)
+                    if paint.is_box:
+                        break
+            elif is_picture:
+                ground.is_covered |= is_held
+                ground.is_below_picture |= is_held
+            elif not is_frame[row, number]:
+                ground.is_covered = True
+                here = [other for other in spans if _holds(other["bbox"], middle)]
+                ground.is_printed_over |= paint.is_box and paint.place < max(_places(here, drawn))
         else:
-            grounds.append(_WHITE)
-        below[place] = grounds
-    return below, covered, replaced
+            ground.colours.append(WHITE)
+    return found
 
 
-def _pictures_at(
-    spans: Sequence[_Span], log: Sequence[tuple[str, Box]]
-) -> tuple[set[int], set[int]]:
-    """Return the spans on a picture or shading, and those that one is drawn over."""
+def _paint(place: int, block: Sequence[Any]) -> _Paint | None:
+    """Return what a block paints, None for text and for what is too small to cover a word."""
+    x0, y0, x1, y1, _, _, kind = block
+    if kind == TEXT_BLOCK or min(x1 - x0, y1 - y0) < _MIN_FILL_POINTS:
+        return None
+    box = x0, y0, x1, y1
+    if kind == PICTURE_BLOCK:
+        return _Paint(place, box, None)
+    return _Paint(place, box, *paint_of(block))
+
+
+def _places(spans: Sequence[Span], drawn: Sequence[Sequence[Any]]) -> list[int]:
+    """Return when spans were drawn: the place of the block that has a span's text where it is.
+
+    What is drawn within a line divides it; then the block counts that has its first word.
+    """
     import numpy as np
 
-    pictures = [(order, box) for order, (kind, box) in enumerate(log) if kind in _PICTURE_KINDS]
-    if not pictures or not spans:
-        return set(), set()
-    orders, boxes = zip(*pictures, strict=True)
-    texts = [(order, _middle(box)) for order, (kind, box) in enumerate(log) if kind in _TEXT_KINDS]
-    on, under = set(), set()
-    held = _held(np.array([_middle(span["bbox"]) for span in spans]), np.array(boxes))
-    for place in np.flatnonzero(held.any(axis=1)).tolist():
-        on.add(place)
-        last = max(orders[number] for number in np.flatnonzero(held[place]).tolist())
-        box = spans[place]["bbox"]
-        if any(order < last and _holds(box, middle) for order, middle in texts):
-            under.add(place)
-    return on, under
-
-
-def _held(points: Any, boxes: Any) -> Any:
-    """Return for each point which boxes hold it, as a matrix of truths."""
-    x, y = points[:, :1], points[:, 1:]
-    return (x >= boxes[:, 0]) & (x <= boxes[:, 2]) & (y >= boxes[:, 1]) & (y <= boxes[:, 3])
-
-
-def _is_box(block: dict[str, Any]) -> bool:
-    return bool(block["isrect"] and not block["stroked"] and block["alpha"] == _OPAQUE)
-
-
-def _is_fill(block: dict[str, Any]) -> bool:
-    return block["type"] == _VECTOR_BLOCK and block["alpha"] > 0 and _is_large(block["bbox"])
-
-
-def _is_large(box: Sequence[float]) -> bool:
-    return min(box[2] - box[0], box[3] - box[1]) >= _MIN_FILL_POINTS
-
-
-def _channels(colour: int) -> _Colour:
-    return colour >> 16 & 255, colour >> 8 & 255, colour & 255
-
-
-def _blend(colour: _Colour, opacity: float) -> _Colour:
-    red, green, blue = (round(opacity * part + (1 - opacity) * 255) for part in colour)
-    return red, green, blue
-
-
-def _is_same(one: _Colour, other: _Colour) -> bool:
-    return all(abs(a - b) <= _SAME_COLOUR for a, b in zip(one, other, strict=True))
+    printed = [(place, block) for place, block in enumerate(drawn) if block[6] == TEXT_BLOCK]
+    if not spans or not printed:
+        return [len(drawn)] * len(spans)
+    left, top, right, bottom = np.array([block[:4] for _, block in printed]).T
+    x, y0, _, y1 = np.array([span["bbox"] for span in spans]).T[..., None]
+    x, y = x + 0.1, (y0 + y1) / 2
+    here: list[list[int]] = [[] for _ in spans]
+    held = (left <= x) & (x <= right) & (top <= y) & (y <= bottom)
+    for row, number in np.argwhere(held).tolist():
+        here[row].append(number)
+    found = []
+    for span, numbers in zip(spans, here, strict=True):
+        text = span["text"].strip()
+        reads = [(printed[number][1][4], printed[number][0]) for number in numbers]
+        fits = [(text in read, text.split()[0] in read, place) for read, place in reads]
+        found.append(max(fits)[2] if fits else len(drawn))
+    return found
 
 
 def _without_ink(
-    page: Any, content: dict[str, Any], doubtful: dict[int, bool], flags: int
-) -> dict[int, list[int]]:
+    drawn: DrawnPage, spans: Sequence[Span], are_below: dict[int, bool]
+) -> dict[int, set[int]]:
     """Return by span the places of its characters that leave no ink on the drawn page.
 
     Where a character is, the page has one colour. Pictures have many: below one, text shows where
     the page looks otherwise with its text in invisible mode.
     """
-    area = load_pymupdf().EMPTY_RECT()
-    for line in _lines(content["blocks"]):
-        for span in line["spans"]:
-            if id(span) in doubtful:
-                area |= span["bbox"]
-    # Whole points, so that dots are where they are on the whole page.
-    area = (area * page.rotation_matrix & page.rect) * page.derotation_matrix
-    area = area.irect
-    shown = _picture(page, area)
-    ink = _ink(page, shown, area) if any(doubtful.values()) else None
-    by_character = page.get_text("rawdict", flags=flags, sort=False, clip=area)
-    unseen: dict[int, list[int]] = {}
-    exact = {
-        span["origin"]: span["chars"]
-        for line in _lines(by_character["blocks"])
-        for span in line["spans"]
-    }
-    for line in _lines(content["blocks"]):
-        for span in line["spans"]:
-            if id(span) not in doubtful:
-                continue
-            is_below_picture = doubtful[id(span)]
-            characters = exact.get(span["origin"], ())
-            text = span["text"]
-            if len(characters) != len(text):
-                continue
+    import numpy as np
+
+    unseen: dict[int, set[int]] = {}
+    blind = None
+    for group in _neighbours(spans):
+        area = drawn.around(group)
+        if area.is_empty:
+            continue
+        shown = drawn.picture(area)
+        ink = shown[..., 0] < 0
+        if any(are_below[id(span)] for span in group):
+            blind = blind or _without_text(drawn)
+            ink = np.abs(shown - blind.picture(area)).max(axis=2) > SAME_COLOUR
+        unclear = [
+            span
+            for span in group
+            if are_below[id(span)] or _has_gap(_part(shown, area, span["bbox"]), span["size"])
+        ]
+        characters = drawn.characters(unclear) if unclear else {}
+        for span in unclear:
             blank = [
                 not character["c"].isspace()
                 and not (
-                    _part(ink, area, character["bbox"]).any()
-                    if is_below_picture
-                    else _has_contrast(_part(shown, area, character["bbox"]))
+                    _part(ink, area, character["bbox"], _TRIM_SHARE).any()
+                    if are_below[id(span)]
+                    else _has_contrast(_part(shown, area, character["bbox"], _TRIM_SHARE))
                 )
-                for character in characters
+                for character in characters[id(span)]
             ]
-            places = list(_hidden_runs(blank, text))
+            places = set(_hidden_runs(blank, span["text"])) if blank else set()
             if places:
                 unseen[id(span)] = places
     return unseen
+
+
+def _neighbours(spans: Sequence[Span]) -> Iterator[list[Span]]:
+    """Yield spans in groups, from the top to the bottom of the page, as far as gaps part them."""
+    group: list[Span] = []
+    bottom = 0.0
+    for span in sorted(spans, key=lambda span: span["bbox"][1]):
+        if group and span["bbox"][1] > bottom + _MAX_GAP_POINTS:
+            yield group
+            group = []
+        bottom = max(bottom, span["bbox"][3]) if group else span["bbox"][3]
+        group.append(span)
+    if group:
+        yield group
 
 
 def _hidden_runs(blank: Sequence[bool], text: str) -> Iterator[int]:
@@ -425,10 +406,9 @@ def _hidden_runs(blank: Sequence[bool], text: str) -> Iterator[int]:
         run = []
 
 
-def _ink(page: Any, shown: Any, area: Any) -> Any:
-    """Return where text shows in an area, as a matrix of truths."""
-    import numpy as np
-
+def _without_text(drawn: DrawnPage) -> DrawnPage:
+    """Return the same page as it is with its text in invisible mode."""
+    page = drawn.page
     document = page.parent
     forms = {xref for xref, *_ in page.get_xobjects()}
     for note in page.annots():
@@ -444,31 +424,18 @@ def _ink(page: Any, shown: Any, area: Any) -> Any:
         for xref, stream in streams.items():
             document.update_stream(xref, _TEXT_MODE.sub(_INVISIBLE_MODE, stream))
         page.set_contents(blind)
-        bare = _picture(page, area)
+        return DrawnPage(page, drawn.flags)
     finally:
         for xref in forms:
             document.update_stream(xref, streams[xref])
         document.xref_set_key(page.xref, "Contents", contents[1])
-    return np.abs(shown - bare).max(axis=2) > _SAME_COLOUR
 
 
-def _picture(page: Any, area: Any) -> Any:
-    import numpy as np
-
-    pymupdf = load_pymupdf()
-    # Without rotation: places of text are those of the page before it is turned.
-    turn = pymupdf.Matrix(page.derotation_matrix)
-    matrix = turn * pymupdf.Matrix(_DOTS_PER_POINT, _DOTS_PER_POINT)
-    pixmap = page.get_pixmap(matrix=matrix, alpha=False, clip=area * page.rotation_matrix)
-    dots = np.frombuffer(pixmap.samples, np.uint8).reshape(pixmap.height, pixmap.width, 3)
-    return dots.astype(np.int16)
-
-
-def _part(dots: Any, area: Any, box: Box) -> Any:
-    """Return the dots in the middle of a character's box."""
-    x0, x1 = (_DOTS_PER_POINT * (edge - area.x0) for edge in (box[0], box[2]))
-    y0, y1 = (_DOTS_PER_POINT * (edge - area.y0) for edge in (box[1], box[3]))
-    wide, high = _TRIM_SHARE * (x1 - x0), _TRIM_SHARE * (y1 - y0)
+def _part(dots: Any, area: Any, box: Box, trim: float = 0.0) -> Any:
+    """Return the dots in the middle of a box, `trim` of its width at both ends left out."""
+    x0, x1 = (DOTS_PER_POINT * (edge - area.x0) for edge in (box[0], box[2]))
+    y0, y1 = (DOTS_PER_POINT * (edge - area.y0) for edge in (box[1], box[3]))
+    wide, high = trim * (x1 - x0), _TRIM_SHARE * (y1 - y0)
     left, top = max(0, round(x0 + wide)), max(0, round(y0 + high))
     return dots[
         top : max(top + 1, round(y1 - high)),
@@ -477,17 +444,34 @@ def _part(dots: Any, area: Any, box: Box) -> Any:
 
 
 def _has_contrast(dots: Any) -> bool:
-    return bool(dots.size and (dots.max(axis=(0, 1)) - dots.min(axis=(0, 1))).max() > _SAME_COLOUR)
+    return bool(dots.size and (dots.max(axis=(0, 1)) - dots.min(axis=(0, 1))).max() > SAME_COLOUR)
 
 
-def _remove(content: dict[str, Any], unseen: dict[int, list[int]]) -> list[str]:
+def _has_gap(dots: Any, size: float) -> bool:
+    """Tell whether a stretch of a span has one colour that is as wide as two narrow characters."""
+    import numpy as np
+
+    if not dots.size:
+        return True
+    if dots.shape[0] > dots.shape[1]:
+        dots = dots.transpose(1, 0, 2)
+    wide = min(dots.shape[1], max(1, round(DOTS_PER_POINT * _MIN_GAP_SIZES * size)))
+    highest, lowest = (
+        np.lib.stride_tricks.sliding_window_view(edge, wide, axis=0)
+        for edge in (dots.max(axis=0), dots.min(axis=0))
+    )
+    contrast = (highest.max(axis=-1) - lowest.min(axis=-1)).max(axis=-1)
+    return bool((contrast <= SAME_COLOUR).any())
+
+
+def _remove(content: dict[str, Any], unseen: dict[int, set[int]]) -> list[str]:
     """Take characters out of spans, by the span's identity, and return them line by line."""
     found = []
-    for line in _lines(content["blocks"]):
+    for line in lines_of(content["blocks"]):
         taken = ""
         kept = []
         for span in line["spans"]:
-            places = set(unseen.get(id(span), ()))
+            places = unseen.get(id(span), ())
             if places:
                 text = span["text"]
                 taken += "".join(text[place] for place in sorted(places))

@@ -9,6 +9,7 @@ from typing import Any  # Any: pages of PyMuPDF and its dictionaries
 
 from rag_assets.model import Box
 from rag_assets.parsing.cleaning import clean_line
+from rag_assets.parsing.pdf.drawn import DrawnPage
 from rag_assets.parsing.pdf.floats.graphics import Graphic, read_graphics
 from rag_assets.parsing.pdf.hidden import drop_hidden
 from rag_assets.parsing.pdf.library import load_pymupdf
@@ -117,8 +118,8 @@ def read_page(page: Any, recognised: Any = None) -> Page:
         | pymupdf.TEXT_CLIP
     )
     content = page.get_text("dict", flags=flags, sort=False, textpage=recognised)
-    log = cache(page.get_bboxlog)
-    hidden = [] if recognised else drop_hidden(page, content, flags, log)
+    drawn = DrawnPage(page, flags)
+    hidden = [] if recognised else drop_hidden(content, drawn)
     matrix = page.rotation_matrix if page.rotation else None
     blocks = [
         lines
@@ -132,7 +133,7 @@ def read_page(page: Any, recognised: Any = None) -> Page:
             ]
         )
     ]
-    graphics = read_graphics(page, [line.text for block in blocks for line in block], log)
+    graphics = read_graphics(page, [line.text for block in blocks for line in block], drawn)
     return Page(
         page.number + 1,
         page.rect.width,

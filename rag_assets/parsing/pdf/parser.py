@@ -45,7 +45,7 @@ from rag_assets.parsing.pdf.styles import find_body_style
 from rag_assets.parsing.pdf.wide_lines import merge_wide_lines
 from rag_assets.settings import ParseSettings
 
-PARSER_VERSION = "6"
+PARSER_VERSION = "7"
 
 _MEDIA_TYPE = "application/pdf"
 _METADATA_KEYS = ("author", "subject", "keywords", "creator", "producer", "creationDate", "modDate")
@@ -237,7 +237,7 @@ def _warnings(text: str, pages: Sequence[Page], textless: int, repaired: bool) -
         warnings.append(
             f"Hidden text was left out: {count_of(len(hidden), 'run')} of text on "
             f"page{'s' if ',' in numbers else ''} {numbers} that nobody sees there (invisible, in "
-            "the colour of its ground, covered, too small, or other than its glyphs), "
+            "the colour of its ground, covered, too small, struck, or other than its glyphs), "
             f"for instance “{shown}”. Look at the page, and at where the file comes from."
         )
     unmapped = text.count("\ufffd")

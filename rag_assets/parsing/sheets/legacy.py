@@ -24,7 +24,7 @@ from rag_assets.settings import ParseSettings
 if TYPE_CHECKING:
     from python_calamine import CalamineWorkbook
 
-PARSER_VERSION = "2"
+PARSER_VERSION = "3"
 
 # calamine keeps a sheet as a full grid of some 32 bytes a cell and ends the process where memory
 # does not hold it, so a grid that is nearly empty is refused before (an xls holds 17 million).
@@ -33,6 +33,11 @@ _MAX_GRID_CELLS = 25_000_000
 _ROW_RECORD = 0
 _CELL_RECORDS = range(1, 12)
 _HIGH_BIT, _LOW_BITS = 0x80, 0x7F
+# calamine gives neither the height of rows nor the width of columns, nor how cells look.
+_SEEN_OR_NOT = (
+    "Hidden rows and columns of this format cannot be recognised, nor struck text: they are read "
+    "like the others. Compare what you cite with the sheet, or save the workbook as xlsx."
+)
 
 
 class LegacySheetParser:
@@ -88,7 +93,7 @@ class LegacySheetParser:
             blocks=builder.blocks,
             language=guess_language(text),
             metadata={"sheets": "; ".join(workbook.sheet_names)},
-            warnings=unseen.warnings(),
+            warnings=(*unseen.warnings(), _SEEN_OR_NOT),
         )
 
 

@@ -1,11 +1,12 @@
 """Where a PDF page holds images, drawings and rules; asked only where a sign calls for it."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from rag_assets.model import Box
+from rag_assets.parsing.pdf.drawn import DrawnPage
 from rag_assets.parsing.pdf.library import load_pymupdf
 
 # Rules are drawn as thin strokes or as thin filled rectangles.
@@ -52,9 +53,7 @@ CAPTION_START = re.compile(
 )
 
 
-def read_graphics(
-    page: Any, texts: Iterable[str], log: Callable[[], Sequence[tuple[str, Box]]]
-) -> list[Graphic]:
+def read_graphics(page: Any, texts: Iterable[str], drawn: DrawnPage) -> list[Graphic]:
     """Return the images, drawings and rules of a pymupdf page, without reading their content.
 
     It takes half as long as reading the page's text, so pages on which neither a line starts
@@ -63,7 +62,7 @@ def read_graphics(
     Args:
         page: a `pymupdf.Page`.
         texts: of its lines.
-        log: gives the page's `get_bboxlog()`.
+        drawn: the same page.
 
     Raises:
         RuntimeError: MuPDF cannot read the page.
@@ -74,13 +73,12 @@ def read_graphics(
     matrix = page.rotation_matrix if page.rotation else None
     width, height = page.rect.width, page.rect.height
     found: list[Graphic] = []
-    for kind, drawn in log():
+    for kind, box in drawn.log:
         if "text" in kind or kind.startswith("clip"):
             continue
-        box = drawn
         if matrix is not None:
-            turned = pymupdf.Rect(drawn) * matrix
-            box = (turned.x0, turned.y0, turned.x1, turned.y1)
+            turned = pymupdf.Rect(box) * matrix
+            box = (turned.x0, turned.y0, turned.x1, turned.y1)  # noqa: PLW2901 - the same box
         graphic = _graphic(kind, box, width, height)
         if graphic is not None:
             found.append(graphic)
