@@ -12,7 +12,10 @@ _MAX_CHARACTERS, _MAX_BEGINNING, _MAX_ONE_LINE = 1500, 120, 300
 _MIN_SIGNS, _MAX_SENTENCES = 2, 2
 _SENTENCE = re.compile(r"[^.!?。！？]{60,}[.!?]|[^.!?。！？]{25,}[。！？]")
 _REFUSAL = re.compile(
-    r"access (?:is |was )?(?:denied|forbidden|restricted)|\b40[134]\b|\b50[0234]\b|forbidden"
+    r"access (?:is |was )?(?:denied|forbidden|restricted)|forbidden"
+    # A number alone is a dose or a year.
+    r"|(?:error|http|status)(?: code)?:? ?(?:40[134]|50[0234])\b|\b(?:40[134]|50[0234])[ :–—-]+"
+    r"(?:error|bad|not found|service|gateway|internal|access|unauthori)"
     r"|page (?:was )?not found|do(?:es)? ?n[o']t have (?:permission|access)|not authori[sz]ed"
     r"|unauthori[sz]ed|captcha|(?:verify|confirm|prove) (?:that )?you are (?:a |not a )?"
     r"(?:human|robot)|are you a (?:human|robot)|checking your browser|just a moment"

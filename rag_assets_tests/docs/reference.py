@@ -73,7 +73,7 @@ VERDICT_REASONS = {
     "be worked out of them.")),
     "unread": ("WEAK", "The nearest passage was found, and nothing has read it: read it yourself."),
     "contradicted": ("MISSING", "The source says otherwise."),
-    "not_found": ("MISSING", "No passage reaches the lower threshold: cite the source that says it."),
+    "not_found": ("MISSING", "No passage reaches the lower threshold: cite the source that does."),
     "no_passages": ("MISSING", "The document has no text that could support anything."),
     "no_claim": ("MISSING", "There is no sentence before the anchor."),
     "unknown_uid": ("ERROR", "No document has the uid, no law the name; the nearest is told."),

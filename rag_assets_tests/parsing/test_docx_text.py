@@ -252,7 +252,7 @@ def test_picture_is_an_attachment_with_content_and_a_line_in_the_text() -> None:
         )
     )
     assert document.text == (
-        "![Figure 1](attachment:fig-001)\n\nFigure 1: Grey\n\n![again](attachment:img-001)"
+        "![Figure 1](attachment:fig-001)\n\nFigure 1: Grey\n\n![image](attachment:img-001)"
     )
     figure, image = document.attachments
     assert (figure.kind, figure.caption, figure.content) == ("figure", "Figure 1: Grey", png)

@@ -189,7 +189,7 @@ def test_picture_is_an_attachment_of_its_page() -> None:
     )
     (attachment,) = document.attachments
     assert (attachment.name, attachment.content, attachment.page) == ("A river", png, 2)
-    assert document.text.endswith("![A river](attachment:img-001)")
+    assert document.text.endswith("![image](attachment:img-001)")
 
 
 def test_speaker_s_notes_and_comments_stand_at_the_end_of_their_slide() -> None:

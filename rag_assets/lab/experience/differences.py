@@ -22,6 +22,12 @@ _KEPT_TEXTS = 20_000
 # A formula: symbols with counts, with what joins metals (Cu–Mo, Cu/Mo).
 _FORMULA = re.compile(r"(?<![A-Za-z])(?:[A-Z][a-z]?(?:\d+(?:\.\d+)?)?)+(?![a-z])")
 _PART = re.compile(r"([A-Z][a-z]?)(\d+(?:\.\d+)?)?")
+# Endings by which chemists name alcohols, amines, aldehydes, solvents, … ("examine" is none).
+_SYSTEMATIC = re.compile(
+    r"(?<![a-z])[a-z0-9,'-]*(?:anol|enol|erol|itol|diol|ethane|propane|butane|hexane|benzene"
+    r"|toluene|styrene|glycol|(?<!ex)amine|imine|azole|idine|ophene|aldehyde|nitrile|amide|furan"
+    r"|sulfide|sulfoxide|acetate|ketone)s?(?![a-z])"
+)
 _ACID = re.compile(r"\b[\w,()\[\]-]*ic acids?\b|\b[\w-]{4,}(?:oate|ylate)s?\b")
 _TOKEN = re.compile(rf"{HAN.pattern}|(?:(?!{HAN.pattern})[^\W_])+(?:'t)?")
 # Of two texts of which so much is equal, word for word, what was exchanged decides.
@@ -113,6 +119,7 @@ def named_substances(text: str) -> frozenset[str]:
     found |= {symbol for name, symbol in words.elements.items() if re.search(_named(name), lower)}
     found |= {f"acid:{match.group().rstrip('s')}" for match in _ACID.finditer(lower)}
     found |= {f"molecule:{name}" for name in words.molecules if re.search(_named(name), lower)}
+    found |= {f"molecule:{match.group().rstrip('s')}" for match in _SYSTEMATIC.finditer(lower)}
     return frozenset(found)
 
 

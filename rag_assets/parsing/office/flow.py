@@ -224,14 +224,20 @@ def _number(pieces: Sequence[Piece]) -> None:
         if piece.caption is not None:
             piece.caption.attachment_id = piece.attachment_id
         if piece.picture is not None:
-            name = re.sub(r"[\[\]]", "", _name(piece) or "")
-            piece.text = f"![{name}](attachment:{piece.attachment_id})"
+            # What describes it to those who cannot see it is not printed.
+            shown = re.sub(r"[\[\]]", "", _caption_label(piece) or "image")
+            piece.text = f"![{shown}](attachment:{piece.attachment_id})"
+
+
+def _caption_label(piece: Piece) -> str | None:
+    label = _LABEL.match(piece.caption.text) if piece.caption else None
+    return label[0].strip(" .-–") if label is not None else None
 
 
 def _name(piece: Piece) -> str | None:
-    label = _LABEL.match(piece.caption.text) if piece.caption else None
+    label = _caption_label(piece)
     if label is not None:
-        return label[0].strip(" .-–")
+        return label
     if piece.picture is None:
         return None
     name = " ".join(piece.picture.name.split())

@@ -96,7 +96,8 @@ class ExtrasReader:
             self._warn(part, failure)
             return
         attachment_id = self._next_id("img")
-        span = self._add_reference(described, attachment_id)
+        # What describes it to those who cannot see it is not printed.
+        span = self._add_reference("image", attachment_id)
         self.attachments.append(
             Attachment(
                 attachment_id,
@@ -119,7 +120,7 @@ class ExtrasReader:
         chart_title = next((title for title in titles if title), None)
         name = chart_title or _name_of(shape) or "Chart"
         attachment_id = self._next_id("fig")
-        span = self._add_reference(name, attachment_id)
+        span = self._add_reference(chart_title or "figure", attachment_id)
         if chart_title:
             self.builder.add("caption", chart_title, attachment_id=attachment_id)
         axes = [title for title in titles if title and title != chart_title]

@@ -1,0 +1,1 @@
+"""Teaching the small reader: examples, training, weights to ship, figures."""

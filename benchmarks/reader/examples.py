@@ -1,0 +1,313 @@
+"""Make the examples that the reader is taught with.
+
+    python -m benchmarks.reader.examples OUT [--cache DIR] [--seed N]
+
+Reads RAG_SHARED_DATA (default ../shared/data) and writes OUT/examples.npz, OUT/encoder.npz and
+OUT/card.json: packed tokens, the encoder's weights with the words that occur, and how many
+examples come from which set under which licence. Training needs these alone.
+
+Three tasks, one label each:
+    supports  SUPPORTED, CONTRADICTED, NOT_STATED; NOT_SUPPORTED where a set tells no more
+    answers   ANSWERS or ANSWERS_NOT: a question and a sentence with its neighbours
+    relevant  RELEVANT or IRRELEVANT: a question or statement and a passage
+"""
+
+import argparse
+import json
+import lzma
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.evidence_finding import CACHE
+from benchmarks.known_drafts import bare, read_documents, shared_data
+from benchmarks.reader.changes import FRAMES, ORDERS, changed
+from benchmarks.reader.packing import (
+    ANSWERS,
+    ANSWERS_NOT,
+    CONTRADICTED,
+    IRRELEVANT,
+    NOT_STATED,
+    NOT_SUPPORTED,
+    RELEVANT,
+    SUPPORTED,
+    shown_sentence,
+    write_encoder,
+    write_examples,
+)
+from rag_assets.chunking import split_sentences
+from rag_assets.finding import EvidenceFinder, OpenDocument
+
+# Sets of entailment/open: rows at most, licence. Those that are left out rewarded overlap or were
+# long; see SOURCES.md there.
+ENTAILMENT = {
+    "summedits": (3500, "Apache-2.0"), "evidence_inference": (4400, "MIT"),
+    "feverous_dev_text": (3000, "CC-BY-SA-3.0"), "cfever_zh": (9000, "Apache-2.0"),
+    "frank": (1500, "MIT"), "bump": (1100, "MIT"), "falke_sent_pairs": (600, "CC-BY-SA-4.0"),
+    "contract_nli": (3000, "CC-BY-4.0"), "wice_train_partial": (400, "permissive"),
+    "uhgeval_zh_rest": (3200, "Apache-2.0"), "rc_zh_constructed": (6000, "CC-BY-SA-4.0"),
+    "argkp": (4000, "CDLA-Sharing-1.0"), "exfever_explanations": (2000, "MIT"),
+    "cad_nli": (5000, "Apache-2.0"), "breaking_nli": (2000, "CC-BY-SA-4.0"),
+    "negation_nli": (4500, "MIT"), "pubmedqa_conclusions": (1700, "MIT"),
+    "med_monotonicity": (1500, "CC-BY-SA-4.0"),
+}  # fmt: skip
+RETRIEVAL = {
+    "xquad_zh_zh": (700, "CC-BY-SA-4.0"), "xquad_en_zh": (700, "CC-BY-SA-4.0"),
+    "xquad_zh_en": (700, "CC-BY-SA-4.0"), "cmrc": (1900, "CC-BY-SA-4.0"),
+    "hotpotqa_sub": (120, "CC-BY-SA-4.0"), "pubmedqa": (600, "MIT"),
+}  # fmt: skip
+_LABELS = {
+    "SUPPORT": SUPPORTED, "REFUTE": CONTRADICTED, "NEUTRAL": NOT_STATED, "NOT": NOT_SUPPORTED,
+}  # fmt: skip
+# Kinds of false sentences of which the deciding quotation says otherwise; of the others nothing is.
+_OTHERWISE = frozenset({
+    "number", "unit", "direction", "negation", "comparison_reversed", "entity", "wrong_article",
+})  # fmt: skip
+# Of supported rows the share that is framed, of wrong windows that with an order to the reader.
+_FRAMED, _ORDERED = 0.2, 0.05
+_COPIES, _WRONG_WINDOWS, _WRONG_SENTENCES = 40, 2, 9
+_WINDOW_CHARACTERS, _LEAST_COPY, _MOST_COPY = 700, 20, 400
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """Two texts and their label; `origin` is a key of the card, folds are made by `group`."""
+
+    one: str
+    other: str
+    label: int
+    origin: str
+    group: str
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def _near(evidence: str, claim: str) -> str:
+    """Return the sentences of a text that share most with a claim, in its order."""
+    if len(evidence) <= _WINDOW_CHARACTERS:
+        return evidence
+    from rapidfuzz import fuzz
+
+    spans = list(split_sentences(evidence))
+    ranked = sorted(spans, key=lambda span: -fuzz.token_set_ratio(claim, evidence[slice(*span)]))
+    kept: list[tuple[int, int]] = []
+    for start, end in ranked:
+        if sum(b - a for a, b in kept) + end - start <= _WINDOW_CHARACTERS:
+            kept.append((start, end))
+    return (
+        " ".join(evidence[start:end] for start, end in sorted(kept))
+        or evidence[:_WINDOW_CHARACTERS]
+    )
+
+
+def entailment(dice: random.Random) -> Iterator[Example]:
+    """Yield rows of the open sets; of a long evidence the sentences nearest to the claim."""
+    for name, (most, _) in ENTAILMENT.items():
+        packed = shared_data() / "entailment" / "open" / f"{name}.jsonl.xz"
+        with lzma.open(packed, "rt", encoding="utf-8") as lines:
+            rows = [json.loads(line) for line in lines]
+        dice.shuffle(rows)
+        # None of the labels may be told by its frequency.
+        quota, taken = most / len({row["label"] for row in rows}), Counter[str]()
+        for row in rows:
+            if taken[row["label"]] >= quota * 1.3 or taken.total() >= most:
+                continue
+            taken[row["label"]] += 1
+            group = f"{name} {row.get('doc', row['evidence'][:80])}"
+            evidence = _near(row["evidence"], row["claim"])
+            yield Example(row["claim"], evidence, _LABELS[row["label"]], name, group)
+
+
+def _opened(names: Sequence[str], cache: Path) -> dict[str, OpenDocument]:
+    finder = EvidenceFinder()
+    documents = read_documents([{"paper": name} for name in names], cache)
+    return {name: finder.open(one.passages, one.title) for name, one in documents.items()}
+
+
+def _around(document: OpenDocument, index: int, dice: random.Random) -> str:
+    """Return a window of neighbouring sentences with one of them at a place drawn at random."""
+    sentences = document.sentences
+    before, behind = dice.randrange(3), dice.randrange(3)
+    run = [
+        each.text
+        for each in sentences[max(0, index - before) : index + behind + 1]
+        if each.run == sentences[index].run
+    ]
+    return " ".join(run)[:_WINDOW_CHARACTERS]
+
+
+def drafts(
+    rows: Sequence[dict[str, Any]], opened: dict[str, OpenDocument], dice: random.Random
+) -> Iterator[Example]:
+    """Yield drafted sentences with what decides them, with what the finder shows, changed."""
+    for row in rows:
+        said, paper = row["sentence"], row["paper"]
+        decides = " … ".join(row["evidence"])
+        shown = [window.text for window in opened[paper].find(said)]
+        begins = [bare(part)[:60] for part in row["evidence"] if len(bare(part)) > 9]
+        held = [text for text in shown if any(one in bare(text) for one in begins)]
+        others = [text for text in shown if text not in held]
+        is_whole = len(row["evidence"]) == 1
+        if row["label"] == "SUPPORTED":
+            yield Example(said, decides, SUPPORTED, "drafts", paper)
+            if len(held) == 1 and is_whole:
+                yield Example(said, held[0], SUPPORTED, "drafts", paper)
+            for other in changed(said, dice, 2):
+                yield Example(other, decides, CONTRADICTED, "drafts, changed", paper)
+            if dice.random() < _FRAMED:
+                frame = dice.choice(FRAMES).format(decides)
+                yield Example(said, frame, NOT_STATED, "drafts, framed", paper)
+        else:
+            label = CONTRADICTED if row["kind"] in _OTHERWISE else NOT_SUPPORTED
+            for text in ([decides] if decides else []) + held * (row["label"] == "NOT"):
+                yield Example(said, text, label, "drafts", paper)
+        if row["label"] != "SUPPORTED" or is_whole:
+            for text in others[:_WRONG_WINDOWS]:
+                order = f" {dice.choice(ORDERS)}" if dice.random() < _ORDERED else ""
+                yield Example(said, text + order, NOT_STATED, "drafts, beside", paper)
+        for part in row["evidence"]:
+            yield Example(said, part, RELEVANT, "drafts", paper)
+        if others:
+            yield Example(said, others[-1], IRRELEVANT, "drafts, beside", paper)
+
+
+def copies(opened: dict[str, OpenDocument], dice: random.Random) -> Iterator[Example]:
+    """Yield sentences of documents that repeat their source, or change it, or its source."""
+    for name, document in opened.items():
+        long_enough = [
+            index
+            for index, each in enumerate(document.sentences)
+            if each.kind == "text" and _LEAST_COPY <= len(each.text) <= _MOST_COPY
+        ]
+        for index in dice.sample(long_enough, min(_COPIES, len(long_enough))):
+            said = document.sentences[index].text
+            window = _around(document, index, dice)
+            kind = dice.randrange(4)
+            variants = list(changed(said, dice, 1))
+            if kind == 0 or not variants:
+                yield Example(said, window, SUPPORTED, "copies", name)
+            elif kind == 1:
+                yield Example(variants[0], window, CONTRADICTED, "copies, changed", name)
+            elif said in window:
+                # Not how a sentence is written tells, but what the source has.
+                source = window.replace(said, variants[0])
+                if kind == 2:
+                    yield Example(said, source, CONTRADICTED, "copies, changed", name)
+                else:
+                    yield Example(variants[0], source, SUPPORTED, "copies, changed", name)
+            if dice.random() < 0.1:
+                frame = dice.choice(FRAMES).format(said)
+                yield Example(said, frame, NOT_STATED, "copies, framed", name)
+            near = [w.text for w in document.find(said) if bare(said)[:40] not in bare(w.text)]
+            if near and dice.random() < 0.5:
+                yield Example(said, near[0], NOT_STATED, "copies, beside", name)
+
+
+def questions(
+    rows: Sequence[dict[str, Any]], opened: dict[str, OpenDocument], dice: random.Random
+) -> Iterator[Example]:
+    """Yield questions with sentences that answer them and with those that look as if they did."""
+    for row in rows:
+        document, asked = opened[row["paper"]], row["question"]
+        ranked = document.rank(asked)
+        answers = [bare(answer) for answer in row["answers"]]
+        is_answer = {
+            index: any(
+                bare(each.text) and (bare(each.text) in answer or answer in bare(each.text))
+                for answer in answers
+            )
+            for index, each in enumerate(document.sentences)
+        }
+        for answer in row["answers"]:
+            yield Example(asked, answer, ANSWERS, "questions", row["paper"])
+        for index in [i for i, holds in is_answer.items() if holds][:6]:
+            text = shown_sentence(document.sentences, index)
+            yield Example(asked, text, ANSWERS, "questions", row["paper"])
+            yield Example(
+                asked, _around(document, index, dice), RELEVANT, "questions", row["paper"]
+            )
+        wrong = [index for index in ranked if not is_answer[index]]
+        far = dice.sample(wrong[20:], min(3, len(wrong[20:])))
+        for index in [*wrong[:_WRONG_SENTENCES], *far]:
+            text = shown_sentence(document.sentences, index)
+            yield Example(asked, text, ANSWERS_NOT, "questions", row["paper"])
+        for index in far:
+            yield Example(
+                asked, _around(document, index, dice), IRRELEVANT, "questions", row["paper"]
+            )
+
+
+def retrieval(dice: random.Random) -> Iterator[Example]:
+    """Yield questions with a passage that is marked and with one of the same set that is not."""
+    from rapidfuzz import fuzz, process
+
+    for name, (most, _) in RETRIEVAL.items():
+        folder = shared_data() / "retrieval" / "beir" / name
+        corpus = {
+            row["_id"]: f"{row['title']} {row['text']}" for row in _rows(folder / "corpus.jsonl")
+        }
+        asked = {row["_id"]: row["text"] for row in _rows(folder / "queries.jsonl")}
+        marked = defaultdict(set)
+        for line in (folder / "qrels" / "test.tsv").read_text(encoding="utf-8").splitlines()[1:]:
+            query, document, _ = line.split("\t")
+            marked[query].add(document)
+        names = list(corpus)
+        for query in dice.sample(sorted(marked), min(most, len(marked))):
+            for document in sorted(marked[query])[:2]:
+                yield Example(asked[query], corpus[document], RELEVANT, name, f"{name} {query}")
+            pool = [
+                key for key in dice.sample(names, min(40, len(names))) if key not in marked[query]
+            ]
+            texts = [corpus[key] for key in pool]
+            found = process.extractOne(asked[query], texts, scorer=fuzz.token_set_ratio)
+            yield Example(asked[query], found[0], IRRELEVANT, name, f"{name} {query}")
+
+
+def main() -> None:
+    """Write the examples, the encoder and the card."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--cache", type=Path, default=CACHE, help="where parses are kept")
+    parser.add_argument("--seed", type=int, default=7)
+    given = parser.parse_args()
+    dice = random.Random(given.seed)
+    data = shared_data()
+    drafted = [
+        row
+        for name in ("train", "train_2")
+        for row in _rows(data / "claims" / "drafts" / f"{name}.jsonl")
+    ]
+    asked = _rows(data / "questions" / "train.jsonl")
+    opened = _opened([row["paper"] for row in (*drafted, *asked)], given.cache)
+    examples = [
+        *entailment(dice),
+        *drafts(drafted, opened, dice),
+        *copies(opened, dice),
+        *questions(asked, opened, dice),
+        *retrieval(dice),
+    ]
+    given.out.mkdir(parents=True, exist_ok=True)
+    words = write_examples(given.out / "examples.npz", examples, given.seed)
+    write_encoder(given.out / "encoder.npz", words)
+    counted = Counter((example.origin, example.label) for example in examples)
+    licences = {name: licence for name, (_, licence) in (ENTAILMENT | RETRIEVAL).items()}
+    card = [
+        {
+            "set": origin,
+            "label": label,
+            "examples": count,
+            "licence": licences.get(origin, "CC0-1.0"),
+        }
+        for (origin, label), count in sorted(counted.items())
+    ]
+    (given.out / "card.json").write_text(json.dumps(card, indent=1), encoding="utf-8")
+    print(f"{len(examples)} examples of {len(licences) + 3} sets, {len(words)} distinct tokens")
+
+
+if __name__ == "__main__":
+    main()
