@@ -84,7 +84,8 @@ def compare_numbers(statement: str, sentences: Sequence[str]) -> NumberCompariso
     """
     stated = read_quantities(statement)
     shown = _read(sentences)
-    decides = {own: _deciding(statement, own, stated, shown) for own in stated} if shown else {}
+    given = [{q for q in stated if any(is_equal(q, o) for o in each.numbers)} for each in shown]
+    decides = {own: _deciding(statement, own, shown, given) for own in stated if shown}
     agreeing = {own: equal for own, each in decides.items() if (equal := _find_equal(own, [each]))}
     differing = []
     for own, each in decides.items():
@@ -152,17 +153,19 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _deciding(
-    statement: str, own: Quantity, stated: Sequence[Quantity], shown: Sequence[_Sentence]
+    statement: str, own: Quantity, shown: Sequence[_Sentence], given: Sequence[set[Quantity]]
 ) -> _Sentence:
-    """Return the sentence that decides a number: it shares most with the clause that it
-    stands in, with the whole statement and of its other numbers.
+    """Return the sentence that decides a number: it shares most with the clause of the number, with
+    the whole statement and of its other numbers.
+
+    Args:
+        given: of each sentence shown, the statement's numbers that it has.
     """
     begin = max((m.end() for m in _CLAUSE_END.finditer(statement, 0, own.start)), default=0)
     after = _CLAUSE_END.search(statement, own.end)
     near = _words(statement[begin : after.start() if after else len(statement)])
     shares = [_shares(words, shown) for words in (near, _words(statement))]
-    others = [q for q in stated if q is not own]
-    common = [sum(any(is_equal(q, o) for o in each.numbers) for q in others) for each in shown]
+    common = [len(each - {own}) for each in given]
 
     def rank(place: int) -> tuple[float, bool]:
         is_alike = any(_has_same_kind(own, other) for other in shown[place].numbers)
