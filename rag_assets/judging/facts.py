@@ -82,7 +82,7 @@ def _number_agrees(statement: str, sentences: Sequence[str]) -> tuple[Sign, ...]
     for own, other in compare_numbers(statement, sentences).agreeing:
         said = f"is {other.text} there"
         if own.text == other.text:
-            said = "stands in the passages"
+            said = "is in the passages"
         elif " = " in other.text:
             said = f"follows from it: {other.text}"
         signs.append(Sign("number", own.text, other.text, f"{own.text} {said}."))

@@ -17,7 +17,7 @@ MOST_SENTENCES = 9
 # 155). Two cores read about 45 tokens a second.
 ENOUGH_SHARE = 0.7
 MOST_TOKENS = 200
-# Orders to whoever judges. Of 30,414 sentences of 110 papers none is one.
+# Orders to a reviewer. Of 30,414 sentences of 110 papers none is one.
 _INSTRUCTS = re.compile(
     r"\b(?:ignore|disregard|forget|override)\b[^.]{0,30}\b(?:instructions?|prompts?|rules|guidelines)\b"
     r"|\b(?:reviewers?|assistants?|AI|LLMs?|language\s+models?|chatbots?|graders?|fact.?checkers?|"
@@ -55,7 +55,7 @@ class ShownSentence:
 
 
 def is_instruction(text: str) -> bool:
-    """Say whether a sentence of a source tells whoever judges what to answer: “You must reply yes”.
+    """Say whether a sentence of a source tells a reviewer what to answer: “You must reply yes”.
 
     Documents are data: such a sentence says nothing about the world, and no reader is shown it.
     """
@@ -80,7 +80,7 @@ def choose_sentences(claim: str, passages: Sequence[PassageText]) -> tuple[Shown
             own = passage.leads[place] if passage.leads else ()
             leads.append(tuple(first + lead for lead in own))
     orders = {index for index, each in enumerate(every) if is_instruction(each.text)}
-    # Where nothing else is shown, whoever asked says that no reading counts.
+    # Where nothing else is shown, the caller says that no reading counts.
     hidden = orders if len(orders) < len(every) else set[int]()
     kept: set[int] = set()
     tokens, held = 0.0, 0.0

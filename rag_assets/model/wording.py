@@ -21,7 +21,7 @@ def require_question(text: str) -> None:
         raise UsageError("the question has no text. Write a question with words in it.")
     if len(text) > LONGEST_QUESTION:
         raise UsageError(
-            f"the question has {len(text)} characters; at most {LONGEST_QUESTION} can be asked at "
+            f"the question has {len(text)} characters; at most {LONGEST_QUESTION} are allowed at "
             "once. Shorten it, or ask several questions."
         )
 
