@@ -231,7 +231,8 @@ def taught_rows(packed: Packed, given: argparse.Namespace) -> np.ndarray:
         is_own |= np.char.startswith(packed.origins, origin)
     dice = np.random.default_rng(given.seed)
     is_taught = is_own | (dice.random(len(is_own)) < given.open_share)
-    return np.flatnonzero((packed.folds != 0) & is_taught)[: given.examples]
+    is_taught &= (packed.folds != 0) & (packed.lengths <= given.most_tokens)
+    return np.flatnonzero(is_taught)[: given.examples]
 
 
 def teach(data: Path, out: Path, given: argparse.Namespace) -> None:
@@ -299,6 +300,7 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--examples", type=int, default=10**9, help="of all, the first so many")
+    parser.add_argument("--most-tokens", type=int, default=10**6, help="longer are left out")
     parser.add_argument("--open-share", type=float, default=1.0, help="of the other sets")
     parser.add_argument("--first-layer", type=int, default=0, help="layers below it stay")
     parser.add_argument("--epochs", type=int, default=2)

@@ -110,8 +110,8 @@ def test_training_goes_on_where_it_was_stopped(
         origin_names=np.array(["drafts"]),
     )
     given = Namespace(
-        examples=99, open_share=1.0, first_layer=1, epochs=2, batch=4, rate=1e-3, every=5,
-        most_aside=8, seed=7,
+        examples=99, most_tokens=9, open_share=1.0, first_layer=1, epochs=2, batch=4, rate=1e-3,
+        every=5, most_aside=8, seed=7,
     )  # fmt: skip
     looked = train.look
 
