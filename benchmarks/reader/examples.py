@@ -112,7 +112,7 @@ def entailment(dice: random.Random) -> Iterator[Example]:
         with lzma.open(packed, "rt", encoding="utf-8") as lines:
             rows = [json.loads(line) for line in lines]
         dice.shuffle(rows)
-        # None of the labels may be told by its frequency.
+        # No label can be guessed from its frequency.
         quota, taken = most / len({row["label"] for row in rows}), Counter[str]()
         for row in rows:
             if taken[row["label"]] >= quota * 1.3 or taken.total() >= most:

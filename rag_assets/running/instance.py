@@ -124,7 +124,7 @@ def _one_engine(instance: "dg.DagsterInstance") -> Iterator[None]:
     """Let the event log keep its connections and what SQLAlchemy knows of its database.
 
     Dagster makes an engine and opens a connection for each of its statements, so that each is
-    compiled anew: a third of the processor's time of a run. It looks for a table that is there as
+    compiled again: a third of the processor's time of a run. It looks for a table that is there as
     often.
     """
     from dagster._core.storage.event_log import ConsolidatedSqliteEventLogStorage

@@ -2,7 +2,12 @@
 
 import pytest
 
-from rag_assets.lab.experience.differences import RULES, DifferenceRule, find_differences
+from rag_assets.lab.experience.differences import (
+    RULES,
+    DifferenceRule,
+    find_differences,
+    named_substances,
+)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
@@ -47,3 +52,9 @@ def test_a_contradiction_is_seen(one: str, other: str) -> None:
 )  # fmt: skip
 def test_other_words_for_the_same_are_no_difference(one: str, other: str) -> None:
     assert find_differences(one, other) == ()
+
+
+def test_molecules_are_known_by_systematic_names_and_words_like_them_are_none() -> None:
+    named = named_substances("Glycerol and 1,4-butanediol replaced thioacetamide.")
+    assert named == {"molecule:glycerol", "molecule:4-butanediol", "molecule:thioacetamide"}
+    assert named_substances("We examine the control of each protocol.") == frozenset()

@@ -61,6 +61,7 @@ def test_what_is_no_prose_of_a_known_language_is_read(lines: tuple[str, ...]) ->
     [
         "Access denied. Please log in to your institution.",
         "403 Forbidden",
+        "Error 500: try again later.",
         "Please complete the CAPTCHA to show that you are a human.",
         "Your download will start in 5 seconds.",
         "Sign in to read this article, or purchase PDF.",
@@ -80,6 +81,7 @@ def test_a_page_of_a_site_in_place_of_the_document_fails(text: str) -> None:
     [
         page("Attacks on CAPTCHA services", *PROSE, "Access denied was the commonest answer."),
         make_pdf([paragraph("403 Forbidden"), paragraph(*PROSE)]),
+        page("The dose was 500 mg in 404 pots."),
     ],
 )
 def test_a_document_that_speaks_of_refusals_is_read(data: bytes) -> None:

@@ -9,7 +9,7 @@ from rag_assets.model import Box
 from rag_assets.parsing.pdf.library import load_pymupdf
 
 TEXT_BLOCK, PICTURE_BLOCK, VECTOR_BLOCK = 0, 1, 3
-# What PyMuPDF writes into a block in place of text.
+# What PyMuPDF writes into a block instead of text.
 _VECTOR = re.compile(r"\s*<vector (\w+), color: #(\w+), alpha: (\d+), is-rect: (\w+)")
 # What differs by less than a tenth of the range in every channel the eye cannot tell apart.
 SAME_COLOUR = 25
