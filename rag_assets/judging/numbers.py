@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from rag_assets.evidence.wording import content_stems
 from rag_assets.judging.equal_numbers import is_equal, units_agree
@@ -39,6 +40,7 @@ _PART_END = re.compile(
 _IN_ORDER = re.compile(r"\brespectively\b|分别")
 # Share of a statement's words that the sentence which decides it holds at least.
 _ENOUGH = 0.4
+_OPENS = re.compile(r"\s?[(（]\s?")
 _NOUN = re.compile(r"[\s-]*(?P<noun>[^\d.,;:()（），。；：]{1,40})")
 
 
@@ -101,6 +103,9 @@ def compare_numbers(statement: str, sentences: Sequence[str]) -> NumberCompariso
         rival = slip or _find_rival(statement, own, each, taken) or _find_slip(own, shown)
         if rival is not None:
             differing.append((own, rival))
+    for own, rival in _exchanged_pairs(statement, decides, agreeing):
+        agreeing.pop(own)
+        differing.append((own, rival))
     said = _Sentence(statement, _words(statement), stated, stated)
     for own, rival in _misplaced(said, decides, shown):
         if own not in dict(differing):
@@ -266,6 +271,24 @@ def _misplaced(
         rival = found.get(own) or _find_rightful(own, said, (each, free), held, gives_others)
         if rival is not None:
             yield own, rival
+
+
+def _exchanged_pairs(
+    statement: str, decides: Mapping[Quantity, _Sentence], agreeing: Mapping[Quantity, Quantity]
+) -> Iterator[tuple[Quantity, Quantity]]:
+    """Yield numbers in parentheses that the source has behind others: 3 months (12.5 %)."""
+    for first, second in _pairs(statement, [*decides]):
+        each = decides[first]
+        beside = dict(_pairs(each.text, each.numbers))
+        there = beside.get(agreeing.get(first, first))
+        if second in agreeing and there is not None and not is_equal(second, there):
+            yield second, there
+
+
+def _pairs(text: str, numbers: Sequence[Quantity]) -> Iterator[tuple[Quantity, Quantity]]:
+    for first, second in pairwise(numbers):
+        if first.end <= second.start and _OPENS.fullmatch(text[first.end : second.start]):
+            yield first, second
 
 
 def _exchanged(

@@ -3,7 +3,7 @@
 import pytest
 
 from rag_assets.judging import Judgement, load_scorer
-from rag_assets.judging.facts import RULES, FactRule, hold_against_facts
+from rag_assets.judging.facts import RULES, FactRule, check_facts, hold_against_facts
 from rag_assets.workspace import shipped_settings
 from rag_assets_tests.judging.sentences import passage
 
@@ -172,3 +172,10 @@ def test_only_a_whole_sentence_word_for_word_is_ok() -> None:
                  source).status == "OK"  # fmt: skip
     assert judge("Reflective coatings kept the asphalt cool.", source).reason_code == "unread"
     assert judge("Cool.", "Cool.").reason_code == "unread"
+
+
+def test_numbers_in_parentheses_belong_to_the_ones_before_them() -> None:
+    source = ["Events were more frequent after 3 months (12.5%) than after 6 months (7.5%)."]
+    exchanged = "Events were more frequent after 6 months (12.5%) than after 3 months (7.5%)."
+    assert check_facts(exchanged, source, "against")
+    assert check_facts(source[0], source, "against") == ()
