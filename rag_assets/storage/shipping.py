@@ -275,16 +275,24 @@ def put_files(shelf: Shelf, name: str, built: Path) -> bytes:
         if path.stat().st_ino in linked
     }
 
-    def put(path: Path) -> _File:
+    def describe(path: Path) -> tuple[_File, str | None]:
         known = path.stat()
         sha256, source = there.get(known.st_ino) or (digest_of(path), None)
-        file = _File(path.relative_to(built).as_posix(), known.st_size, sha256)
-        if source is not None and shelf.bucket.copy(source, shelf.file_key(name, file)):
-            return file
-        shelf.bucket.put(shelf.file_key(name, file), path, WHATEVER)
-        return file
+        return _File(path.relative_to(built).as_posix(), known.st_size, sha256), source
 
-    files = [*_at_once(put, [path for path in paths if path != built / MANIFEST])]
+    def put(key: str) -> None:
+        path, source = sources[key]
+        if source is None or not shelf.bucket.copy(source, key):
+            shelf.bucket.put(key, path, WHATEVER)
+
+    described = [*_at_once(describe, [path for path in paths if path != built / MANIFEST])]
+    files = [file for file, _ in described]
+    # Files of equal content have one key, which is put once: copied where one of them can be.
+    sources: dict[str, tuple[Path, str | None]] = {}
+    for file, source in sorted(described, key=lambda one: one[1] is None):
+        sources.setdefault(shelf.file_key(name, file), (built / file.name, source))
+    for _ in _at_once(put, list(sources)):
+        pass
     told = {
         "files": [{"name": f.name, "size": f.size, "sha256": f.sha256} for f in files],
         "manifest": (built / MANIFEST).read_text(encoding="utf-8"),

@@ -11,7 +11,7 @@ from rag_assets.model import ParseReport
 from rag_assets.parsing import pool
 from rag_assets.parsing.job import ParseJob
 from rag_assets.retrieval import OpenedLibrary
-from rag_assets.storage import mount_store, retire_publications
+from rag_assets.storage import MANIFEST, build_folder, mount_store, retire_publications
 from rag_assets.workspace import Namespace
 from rag_assets_tests.laws.driver import (
     InProcessWorker,
@@ -124,6 +124,31 @@ def test_of_a_publication_that_grows_only_what_is_new_is_sent_and_fetched(
     bucket.forget()
     assert search_results(other) == search_results(namespace)
     assert set(bucket.sent) - {"index/lib/current.json"} <= sent
+
+
+def test_files_of_equal_content_are_copied_once_and_not_sent_beside(
+    namespace: Namespace, bucket: WatchedBucket
+) -> None:
+    """Of a publication that grows one may be linked to what was there and the other be new."""
+    folder = namespace.publications
+    first, second = folder / "p-one", folder / "p-two"
+
+    def fill_first(built: Path) -> None:
+        (built / "a.txn").write_text("equal")
+        (built / MANIFEST).write_text(json.dumps({"publication": "p", "created_at": 1.0}))
+
+    def fill_second(built: Path) -> None:
+        fill_first(built)
+        (built / "a.txn").unlink()
+        (built / "a.txn").hardlink_to(first / "a.txn")
+        (built / "b.txn").write_text("equal")
+
+    build_folder(folder, first.name, fill_first)
+    bucket.forget()
+    build_folder(folder, second.name, fill_second)
+    copied = [key for operation, key in bucket.log if operation == "copy"]
+    assert len(copied) == 1
+    assert not {key for key in bucket.put_keys() if key.startswith("index/lib/p-two/")}
 
 
 def test_a_worker_that_has_opened_no_workspace_puts_what_it_parses(
