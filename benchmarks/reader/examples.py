@@ -34,12 +34,11 @@ from benchmarks.reader.packing import (
     NOT_SUPPORTED,
     RELEVANT,
     SUPPORTED,
-    shown_sentence,
     write_encoder,
     write_examples,
 )
 from rag_assets.chunking import split_sentences
-from rag_assets.finding import EvidenceFinder, OpenDocument
+from rag_assets.finding import EvidenceFinder, OpenDocument, shown_sentence
 
 # Sets of entailment/open: rows at most, licence. Those that are left out rewarded overlap or were
 # long; see SOURCES.md there.

@@ -8,15 +8,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_assets.embedding.bundled import E5, bundled_vocabulary, read_bert
-from rag_assets.finding import Sentence
+from rag_assets.embedding import pair_ids
+from rag_assets.embedding.bundled import E5, read_bert
 from rag_assets.settings import ModelSettings
 
 SUPPORTED, CONTRADICTED, NOT_STATED, NOT_SUPPORTED = range(4)
 ANSWERS, ANSWERS_NOT, RELEVANT, IRRELEVANT = range(4, 8)
-# Of the statement or question, and of both with their three marks; 1 % of the pairs are longer.
-MOST_OF_ONE, MOST_TOKENS = 96, 288
-_BEGIN, _END = 0, 2
 # Of twenty folds by source the first is kept aside to look at while training.
 _FOLDS = 20
 _LARGEST = 127
@@ -30,29 +27,6 @@ class Paired(Protocol):
     label: int
     origin: str
     group: str
-
-
-def shown_sentence(sentences: Sequence[Sentence], index: int) -> str:
-    """Return a sentence as the reader sees it: itself, then what stands around it."""
-    own = sentences[index]
-    around = [
-        sentences[near].text[:200]
-        for near in (index - 1, index + 1)
-        if 0 <= near < len(sentences) and sentences[near].run == own.run
-    ]
-    return " | ".join(text for text in (own.text, own.told, " … ".join(around)) if text)
-
-
-def pair_ids(pairs: Sequence[tuple[str, str]]) -> list[list[int]]:
-    """Return the token ids of pairs: `<s> one </s></s> other </s>`, cut to `MOST_TOKENS`."""
-    vocabulary, _ = bundled_vocabulary()
-    ones = vocabulary.ids([one for one, _ in pairs])
-    others = vocabulary.ids([other for _, other in pairs])
-    packed = []
-    for one, other in zip(ones, others, strict=True):
-        head = [_BEGIN, *one[:MOST_OF_ONE], _END, _END]
-        packed.append([*head, *other[: MOST_TOKENS - len(head) - 1], _END])
-    return packed
 
 
 def write_examples(path: Path, examples: Sequence[Paired], seed: int) -> NDArray[np.int64]:

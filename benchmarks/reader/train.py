@@ -111,7 +111,7 @@ class PairReader(nn.Module):
         with torch.no_grad():
             words = self.rows[tokens].float() * self.scales[tokens]
             states = self.norm(words + self.places[:width])
-            for layer in self.layers[: self.first_layer]:
+            for layer in self.layers[: self.first_layer].eval():
                 states = layer(states, mask)
         for layer in self.layers[self.first_layer :]:
             states = layer(states, mask)
@@ -257,6 +257,8 @@ def teach(data: Path, out: Path, given: argparse.Namespace) -> None:
         optimizer, lambda step: min((step + 1) / rise, 1.0) * (1 - step / (len(plan) + 1))
     )
     out.mkdir(parents=True, exist_ok=True)
+    told = {key: value for key, value in vars(given).items() if not isinstance(value, Path)}
+    (out / "given.json").write_text(json.dumps(told, indent=1), encoding="utf-8")
     done, state_file = 0, out / "state.pt"
     if state_file.exists():
         state = torch.load(state_file, map_location=device)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from rag_assets.embedding.bert_model import BertQueryEncoder
     from rag_assets.embedding.bundled_files import E5, read_ahead
     from rag_assets.embedding.model_folder import hash_model_files
+    from rag_assets.embedding.pair_model import PairModel, PairScores, load_pair_model, pair_ids
     from rag_assets.embedding.record import embeddings_schema
     from rag_assets.embedding.sparse_encoder import token_weights
     from rag_assets.embedding.stage import (
@@ -62,6 +63,8 @@ __all__ = [
     "HashingEmbedder",
     "JointTokenizer",
     "LowRankChange",
+    "PairModel",
+    "PairScores",
     "PassageEncoder",
     "QueryEncoder",
     "WordPieces",
@@ -78,12 +81,14 @@ __all__ = [
     "joint_tokenizer",
     "load_changed_encoder",
     "load_embedder",
+    "load_pair_model",
     "load_query_encoder",
     "load_tokenizer",
     "load_word_pieces",
     "model_dimension",
     "model_fingerprint",
     "model_fingerprints",
+    "pair_ids",
     "prune_vectors",
     "read_ahead",
     "refresh_embeddings",
@@ -99,11 +104,15 @@ __getattr__ = lazy_names(
         "CHUNK_INPUTS": "stage",
         "E5": "bundled_files",
         "EMBEDDING_VERSION": "stage",
+        "PairModel": "pair_model",
+        "PairScores": "pair_model",
         "chunk_input": "stage",
         "count_unknown_vectors": "stage",
         "embeddings_schema": "record",
         "has_stale_vectors": "stage",
         "hash_model_files": "model_folder",
+        "load_pair_model": "pair_model",
+        "pair_ids": "pair_model",
         "prune_vectors": "stage",
         "read_ahead": "bundled_files",
         "refresh_embeddings": "stage",

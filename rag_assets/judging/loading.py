@@ -39,10 +39,11 @@ def load_scorer(
             )
         return SimilarityScorer(spec_thresholds(settings), encoder)
     # What those below need takes time to import, and the others do not need it.
-    if settings.scorer == "llm" or (settings.scorer == "auto" and chat is not None):
+    if settings.scorer in ("auto", "llm", "reader"):
         from rag_assets.judging.asked_readers import load_reader_scorer
 
-        return load_reader_scorer(settings.llm, chat)
+        is_asked = settings.scorer == "llm" or (settings.scorer == "auto" and chat is not None)
+        return load_reader_scorer(settings.llm, chat, "llm" if is_asked else "reader")
     if settings.scorer == "nli":
         from rag_assets.judging.entailment import load_entailment_scorer
 

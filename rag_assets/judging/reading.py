@@ -8,10 +8,12 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, Protocol
 
 from pydantic import BaseModel
 
+from rag_assets.embedding import PairModel, load_pair_model
 from rag_assets.judging.contract import NamedReader
 from rag_assets.judging.shown_sentences import ShownSentence
 from rag_assets.llm import (
@@ -84,6 +86,44 @@ def open_reader(chat: ChatModel) -> StatementReader:
     tell (a model on this machine), part by part otherwise.
     """
     return OddsReader(chat) if chat.describe().get("kind") == "local" else PartsReader(chat)
+
+
+class TaughtReader:
+    """The small model that comes along: asks of each passage, and of all, whether it says it.
+
+    It is a function of the pair alone: what a source tells its reader to answer is text to it.
+    """
+
+    name = "reader"
+
+    @cached_property
+    def _model(self) -> PairModel:
+        return load_pair_model()
+
+    @property
+    def fingerprint(self) -> str:
+        """Return the SHA-256 of model and code."""
+        return hash_fields("taught", _VERSION, self._model.fingerprint)
+
+    def read(
+        self,
+        statement: str,
+        shown: Sequence[ShownSentence],
+        least: float = 0.0,
+    ) -> Reading:
+        """Return the reading of the passage that speaks for the statement most."""
+        places: dict[int, list[int]] = {}
+        for index, each in enumerate(shown):
+            places.setdefault(each.passage, []).append(index)
+        groups = [*places.values(), *([[*range(len(shown))]] if len(places) > 1 else [])]
+        read = self._model.read(
+            [(statement, " ".join(shown[index].text for index in group)) for group in groups]
+        )
+        best = max(range(len(groups)), key=lambda number: read[number].supports)
+        found = read[best]
+        verdict: PartVerdict = "supported" if found.supports >= least else "not_stated"
+        deciding = max(groups[best], key=lambda index: shown[index].share)
+        return Reading((PartReading(statement, verdict),), (deciding,), found.supports)
 
 
 class OddsReader:

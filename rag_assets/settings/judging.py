@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from rag_assets.settings.section import Count, Off, Section, Share
 
-ScorerName = Literal["auto", "facts", "similarity", "coverage", "nli", "llm"]
+ScorerName = Literal["auto", "reader", "facts", "similarity", "coverage", "nli", "llm"]
 
 
 class EntailmentSettings(Section):
@@ -16,7 +16,7 @@ class EntailmentSettings(Section):
 
 
 class ReaderSettings(Section):
-    """Thresholds of the scorer `llm`; None: those that the reader was fitted with."""
+    """Thresholds of the scorers `reader` and `llm`; None: those that were fitted for the model."""
 
     threshold: Share | None
     weak_threshold: Share | None
