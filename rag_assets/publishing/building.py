@@ -119,7 +119,7 @@ def publish(
         settings = namespace.settings.publish
         retired = retire_publications(folder, settings.keep_publications, settings.keep_hours)
         if namespace.object_store is not None:
-            namespace.object_store.share(namespace.name, folder)
+            namespace.object_store.share()
         manifest = read_manifest(folder / state.name)
     warnings = (
         replaced_texts(namespace, before.current, state.records.facts) if before and is_new else []

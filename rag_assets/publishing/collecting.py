@@ -62,7 +62,7 @@ def collect_garbage(namespace: Namespace, models: Collection[str], notify: Notif
             namespace.publications, settings.keep_publications, settings.keep_hours
         )
         if namespace.object_store is not None:
-            namespace.object_store.share(namespace.name, namespace.publications)
+            namespace.object_store.share()
     workspace = namespace.workspace
     derived = (
         namespace.records,

@@ -296,7 +296,7 @@ def _stale(
             f"{count_of(lacking, 'document')} can be found by words alone; vectors are to come"
         )
     store = namespace.object_store
-    if store is not None and not store.is_shared(namespace.name, namespace.publications):
+    if store is not None and not store.is_shared():
         stale.append(f"readers of {store.url} do not see the last publication yet")
     if not look.is_complete:
         stale.append("not all changed files are hashed yet")

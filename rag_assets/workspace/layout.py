@@ -99,10 +99,6 @@ class Namespace:
         """
         if self.name not in self.workspace.fetched:
             self.fetch_publication()
-        return self._index
-
-    @property
-    def _index(self) -> Path:
         return self.workspace.root / "index" / self.name
 
     def fetch_publication(self) -> None:
@@ -114,13 +110,7 @@ class Namespace:
         store = self.object_store
         if store is not None and self.is_built_elsewhere:
             keep = self.settings.publish
-            store.fetch(
-                self.name,
-                self._index,
-                self.publishing_lock,
-                keep.keep_publications,
-                keep.keep_hours,
-            )
+            store.fetch(self.publishing_lock, keep.keep_publications, keep.keep_hours)
         self.workspace.fetched.add(self.name)
 
     @cached_property
@@ -131,7 +121,7 @@ class Namespace:
         if self.settings.store is None:
             return None
         lend_environment(self.workspace, "AWS_")  # its client reads the environment alone
-        return ObjectStore(self.settings.store)
+        return ObjectStore(self.settings.store, self.workspace.root, self.name)
 
     @property
     def publishing_lock(self) -> Path:

@@ -39,18 +39,37 @@ def publish(folder: Path, name: str, text: str = "") -> None:
     point_at(folder, name, {"inventory": name})
 
 
-def fetch(store: ObjectStore, folder: Path, keep: int = 3, keep_hours: float = 24.0) -> None:
-    store.fetch(NAMESPACE, folder, folder.with_suffix(".lock"), keep, keep_hours)
+class Machine:
+    """A workspace's folder, and the object store as that machine sees it."""
+
+    def __init__(self, root: Path, url: str) -> None:
+        self.root, self.index = root, root / "index" / NAMESPACE
+        self.store = ObjectStore(url, root, NAMESPACE)
+
+    def publish(self, name: str, text: str = "") -> None:
+        publish(self.index, name, text)
+
+    def retire(self, keep: int) -> None:
+        retire_publications(self.index, keep=keep, keep_hours=0)
+
+    def fetch(self, keep: int = 3, keep_hours: float = 24.0) -> None:
+        self.store.fetch(self.root / "publishing.lock", keep, keep_hours)
+
+    @property
+    def seen(self) -> dict[str, str]:
+        """The files of the publication that readers of this machine see."""
+        return content(current_folder(self.index, NAMESPACE))
+
+
+@pytest.fixture
+def machine(store_url: str, tmp_path: Path) -> Callable[[str], Machine]:
+    """Return machines by name, all with the same object store."""
+    return lambda name: Machine(tmp_path / name, store_url)
 
 
 def content(publication: Path) -> dict[str, str]:
     files = sorted(path for path in publication.rglob("*") if path.is_file())
     return {path.relative_to(publication).as_posix(): path.read_text() for path in files}
-
-
-def seen(folder: Path) -> dict[str, str]:
-    """Return the files of the publication that readers of a folder see."""
-    return content(current_folder(folder, NAMESPACE))
 
 
 class Failing:
@@ -94,147 +113,167 @@ def failing(store: ObjectStore, requests: int) -> Iterator[Failing]:
         yield failing
 
 
-def test_a_reader_elsewhere_gets_what_was_shared_and_nothing_is_sent_twice(
-    store_url: str, tmp_path: Path
-) -> None:
-    here, elsewhere, store = tmp_path / "here", tmp_path / "elsewhere", ObjectStore(store_url)
-    fetch(store, elsewhere)
-    assert not (elsewhere / "current.json").exists()
-    publish(here, "p-1")
-    assert not store.is_shared(NAMESPACE, here)
-    store.share(NAMESPACE, here)
-    assert store.is_shared(NAMESPACE, here)
-    fetch(store, elsewhere)
-    assert seen(elsewhere) == seen(here)
-    assert (elsewhere / "current.json").read_bytes() == (here / "current.json").read_bytes()
+Machines = Callable[[str], Machine]
 
-    with failing(store, 100) as watched:
-        store.share(NAMESPACE, here)
-        assert watched.log == ["open_input_stream", "open_input_stream", "get_file_info"]
-        watched.log.clear()
-        fetch(store, elsewhere)
+
+def test_a_reader_elsewhere_gets_what_was_shared_and_nothing_is_sent_twice(
+    machine: Machines,
+) -> None:
+    here, elsewhere = machine("here"), machine("elsewhere")
+    elsewhere.fetch()
+    assert not (elsewhere.index / "current.json").exists()
+    here.publish("p-1")
+    parses = here.root / "data" / NAMESPACE / "parsed"
+    for name in ("a/1.parquet", "b/2.parquet", "b/.tmp-1-00000000.parquet"):
+        (parses / name).parent.mkdir(parents=True, exist_ok=True)
+        (parses / name).write_text(f"parse {name}")
+    assert not here.store.is_shared()
+    here.store.share()
+    assert here.store.is_shared()
+    elsewhere.fetch()
+    assert elsewhere.seen == here.seen
+    pointers = [(each.index / "current.json").read_bytes() for each in (here, elsewhere)]
+    assert pointers[0] == pointers[1]
+    assert content(elsewhere.root / "data" / NAMESPACE / "parsed") == {
+        "a/1.parquet": "parse a/1.parquet",
+        "b/2.parquet": "parse b/2.parquet",
+    }
+
+    with failing(here.store, 100) as watched:
+        here.store.share()
+        looks = ["get_file_info", "open_input_stream", "open_input_stream", "get_file_info"]
+        assert watched.log == looks
+    with failing(elsewhere.store, 100) as watched:
+        elsewhere.fetch()
         assert watched.log == ["open_input_stream"]
 
+    (parses / "a/1.parquet").unlink()
+    (parses / "b/3.parquet").write_text("another")
+    here.publish("p-2")
+    with failing(here.store, 100) as watched:
+        here.store.share()
+    # One parse, the publication's two files and folder, its manifest; and what was removed.
+    assert watched.log.count("copy_files") == 4
+    assert watched.log.count("delete_file") == 2  # a manifest that is not there, a parse
+    elsewhere.fetch()
+    assert (elsewhere.root / "data" / NAMESPACE / "parsed" / "b/3.parquet").is_file()
 
-def test_wherever_a_builder_is_cut_off_readers_see_a_whole_publication(
-    store_url: str, tmp_path: Path
-) -> None:
-    here, store = tmp_path / "here", ObjectStore(store_url)
-    publish(here, "p-1")
-    store.share(NAMESPACE, here)
-    before = seen(here)
-    publish(here, "p-2")
+
+def test_wherever_a_builder_is_cut_off_readers_see_a_whole_publication(machine: Machines) -> None:
+    here = machine("here")
+    here.publish("p-1")
+    here.store.share()
+    before = here.seen
+    here.publish("p-2")
     requests, is_done = 0, False
     while not is_done:
-        with failing(store, requests):
+        with failing(here.store, requests):
             try:
-                store.share(NAMESPACE, here)
+                here.store.share()
                 is_done = True
             except StorageError as error:
-                assert store_url in str(error)
-        fetch(store, tmp_path / f"elsewhere-{requests}")
-        found = seen(tmp_path / f"elsewhere-{requests}")
-        assert found in (before, seen(here))
+                assert here.store.url in str(error)
+        elsewhere = machine(f"elsewhere-{requests}")
+        elsewhere.fetch()
+        assert elsewhere.seen in (before, here.seen)
         requests += 1
-    assert found == seen(here)
+    assert elsewhere.seen == here.seen
     assert requests > 8
 
 
 def test_what_an_upload_of_another_build_left_is_not_mixed_with_this_one(
-    store_url: str, tmp_path: Path
+    machine: Machines,
 ) -> None:
     """Lance names its files at random, and its list of them always alike."""
-    one, other, store = tmp_path / "one", tmp_path / "other", ObjectStore(store_url)
-    publish(one, "p-1", "by one")
-    with failing(store, 5), pytest.raises(StorageError):
-        store.share(NAMESPACE, one)
-    publish(other, "p-1", "by another")
-    store.share(NAMESPACE, other)
-    fetch(store, tmp_path / "elsewhere")
-    assert seen(tmp_path / "elsewhere") == seen(other)
+    one, other, elsewhere = machine("one"), machine("other"), machine("elsewhere")
+    one.publish("p-1", "by one")
+    with failing(one.store, 6), pytest.raises(StorageError):
+        one.store.share()
+    other.publish("p-1", "by another")
+    other.store.share()
+    elsewhere.fetch()
+    assert elsewhere.seen == other.seen
 
 
-def test_retired_publications_go_from_the_store_and_from_each_copy(
-    store_url: str, tmp_path: Path
-) -> None:
-    here, elsewhere, store = tmp_path / "here", tmp_path / "elsewhere", ObjectStore(store_url)
+def test_retired_publications_go_from_the_store_and_from_each_copy(machine: Machines) -> None:
+    here, elsewhere = machine("here"), machine("elsewhere")
     for number in range(4):
-        publish(here, f"p-{number}")
-        store.share(NAMESPACE, here)
-        fetch(store, elsewhere)
-    (here / "p-1.pin").touch()
-    retire_publications(here, keep=2, keep_hours=0)
-    store.share(NAMESPACE, here)
-    assert store._names(f"index/{NAMESPACE}") == {"p-1", "p-2", "p-3", "current.json"}
-    publish(here, "p-4")
-    store.share(NAMESPACE, here)
-    fetch(store, elsewhere, keep=2, keep_hours=0)
-    assert {path.name for path in elsewhere.glob("p-*")} == {"p-3", "p-4"}
+        here.publish(f"p-{number}")
+        here.store.share()
+        elsewhere.fetch()
+    (here.index / "p-1.pin").touch()
+    here.retire(keep=2)
+    here.store.share()
+    stored = here.store._sizes(f"index/{NAMESPACE}")
+    assert {name.partition("/")[0] for name in stored} == {"p-1", "p-2", "p-3", "current.json"}
+    here.publish("p-4")
+    here.store.share()
+    elsewhere.fetch(keep=2, keep_hours=0)
+    assert {path.name for path in elsewhere.index.glob("p-*")} == {"p-3", "p-4"}
 
 
-def test_a_publication_that_comes_back_is_sent_again(store_url: str, tmp_path: Path) -> None:
-    here, store = tmp_path / "here", ObjectStore(store_url)
+def test_a_publication_that_comes_back_is_sent_again(machine: Machines) -> None:
+    here, elsewhere = machine("here"), machine("elsewhere")
     for name in ("p-1", "p-2"):
-        publish(here, name)
-        store.share(NAMESPACE, here)
-    retire_publications(here, keep=1, keep_hours=0)
-    store.share(NAMESPACE, here)
-    publish(here, "p-1")
-    store.share(NAMESPACE, here)
-    fetch(store, tmp_path / "elsewhere")
-    assert seen(tmp_path / "elsewhere") == seen(here)
+        here.publish(name)
+        here.store.share()
+    here.retire(keep=1)
+    here.store.share()
+    here.publish("p-1")
+    here.store.share()
+    elsewhere.fetch()
+    assert elsewhere.seen == here.seen
 
 
 def test_a_reader_whose_publication_is_retired_while_it_copies_takes_the_next_one(
-    store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    machine: Machines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here, elsewhere, store = tmp_path / "here", tmp_path / "elsewhere", ObjectStore(store_url)
-    publish(here, "p-1")
-    store.share(NAMESPACE, here)
+    here, elsewhere = machine("here"), machine("elsewhere")
+    here.publish("p-1")
+    here.store.share()
     real, left = pyarrow.fs.copy_files, ["p-2"]
 
     def overtaken(source: str, destination: str, **systems: Any) -> None:
         real(source, destination, **systems)
         if left and source.endswith("p-1"):
-            publish(here, left.pop())
-            retire_publications(here, keep=1, keep_hours=0)
-            ObjectStore(store_url).share(NAMESPACE, here)
+            here.publish(left.pop())
+            here.retire(keep=1)
+            here.store.share()
 
     monkeypatch.setattr(pyarrow.fs, "copy_files", overtaken)
-    fetch(store, elsewhere)
-    assert seen(elsewhere) == seen(here)
-    assert [path.name for path in elsewhere.glob("[p.]*-*")] == ["p-2"]
+    elsewhere.fetch()
+    assert elsewhere.seen == here.seen
+    assert [path.name for path in elsewhere.index.glob("[p.]*-*")] == ["p-2"]
 
 
-def test_a_publication_that_is_not_there_is_told_with_what_to_run(
-    store_url: str, tmp_path: Path
-) -> None:
+def test_a_publication_that_is_not_there_is_told_with_what_to_run(machine: Machines) -> None:
     """So where an older version kept a workspace's files in another form."""
-    here, store = tmp_path / "here", ObjectStore(store_url)
-    publish(here, "p-1")
-    store.share(NAMESPACE, here)
-    store._remove(f"index/{NAMESPACE}/p-1")
+    here, elsewhere = machine("here"), machine("elsewhere")
+    here.publish("p-1")
+    here.store.share()
+    here.store._remove(f"index/{NAMESPACE}/p-1")
     with pytest.raises(StorageError, match=r"p-1: .* not there whole\. Run `rag ingest --names"):
-        fetch(store, tmp_path / "elsewhere")
-    store.share(NAMESPACE, here)
-    fetch(store, tmp_path / "elsewhere")
+        elsewhere.fetch()
+    here.store.share()
+    elsewhere.fetch()
+    assert elsewhere.seen == here.seen
 
 
 def test_a_full_disk_of_the_reader_is_no_fault_of_the_store(
-    store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    machine: Machines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here, elsewhere, store = tmp_path / "here", tmp_path / "elsewhere", ObjectStore(store_url)
-    publish(here, "p-1")
-    store.share(NAMESPACE, here)
+    here, elsewhere = machine("here"), machine("elsewhere")
+    here.publish("p-1")
+    here.store.share()
 
     def fill(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patch:
         patch.setattr(pyarrow.fs, "copy_files", fill)
-        with pytest.raises(DiskFullError, match=re.escape(str(elsewhere))):
-            fetch(store, elsewhere)
-    assert list(elsewhere.iterdir()) == []
+        with pytest.raises(DiskFullError, match=re.escape(str(elsewhere.index))):
+            elsewhere.fetch()
+    assert list(elsewhere.index.iterdir()) == []
 
 
 def test_a_server_that_cannot_be_reached_is_one_sentence(
@@ -244,4 +283,4 @@ def test_a_server_that_cannot_be_reached_is_one_sentence(
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "x")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "x")
     with pytest.raises(StorageError, match=r"^s3://tests/library: cannot be read \(.*AWS_ENDPOINT"):
-        fetch(ObjectStore("s3://tests/library"), tmp_path)
+        Machine(tmp_path, "s3://tests/library").fetch()
