@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rag_assets.editing import History, edits_digest, read_histories
-from rag_assets.model import DamagedFileError, PublicationError, WorkspaceError, count_of
+from rag_assets.model import PublicationError, StorageError, WorkspaceError, count_of
 from rag_assets.parsing import has_stale_parses
 from rag_assets.publishing.facts import DocumentFacts
 from rag_assets.publishing.record_state import RecordState, collect
@@ -257,7 +257,7 @@ def describe_settled(namespace: Namespace, models: Sequence[str]) -> dict[str, A
             return None
         state = describe_namespace(namespace, models)
         return None if state["stale"] or has_stale_parses(namespace, inventory) else state
-    except (DamagedFileError, WorkspaceError):
+    except (StorageError, WorkspaceError):
         return None  # the run that follows says so, and mends what it can
 
 

@@ -189,9 +189,9 @@ class ObjectStore:
         def copy(name: str) -> None:
             # Removed meanwhile: no publication that is current names it.
             with (
-                self._explained("read"),
                 suppress(FileNotFoundError),
                 replace_file(self._parses / name) as temporary,
+                self._explained("read"),
             ):
                 self._copy_out(f"{self._parses_key}/{name}", temporary)
 

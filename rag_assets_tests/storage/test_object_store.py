@@ -44,10 +44,15 @@ class Machine:
 
     def __init__(self, root: Path, url: str) -> None:
         self.root, self.index = root, root / "index" / NAMESPACE
+        self.parses = root / "data" / NAMESPACE / "parsed"
         self.store = ObjectStore(url, root, NAMESPACE)
 
     def publish(self, name: str, text: str = "") -> None:
         publish(self.index, name, text)
+
+    def parse(self, name: str, text: str) -> None:
+        (self.parses / name).parent.mkdir(parents=True, exist_ok=True)
+        (self.parses / name).write_text(text)
 
     def retire(self, keep: int) -> None:
         retire_publications(self.index, keep=keep, keep_hours=0)
@@ -123,10 +128,8 @@ def test_a_reader_elsewhere_gets_what_was_shared_and_nothing_is_sent_twice(
     elsewhere.fetch()
     assert not (elsewhere.index / "current.json").exists()
     here.publish("p-1")
-    parses = here.root / "data" / NAMESPACE / "parsed"
     for name in ("a/1.parquet", "b/2.parquet", "b/.tmp-1-00000000.parquet"):
-        (parses / name).parent.mkdir(parents=True, exist_ok=True)
-        (parses / name).write_text(f"parse {name}")
+        here.parse(name, f"parse {name}")
     assert not here.store.is_shared()
     here.store.share()
     assert here.store.is_shared()
@@ -134,7 +137,7 @@ def test_a_reader_elsewhere_gets_what_was_shared_and_nothing_is_sent_twice(
     assert elsewhere.seen == here.seen
     pointers = [(each.index / "current.json").read_bytes() for each in (here, elsewhere)]
     assert pointers[0] == pointers[1]
-    assert content(elsewhere.root / "data" / NAMESPACE / "parsed") == {
+    assert content(elsewhere.parses) == {
         "a/1.parquet": "parse a/1.parquet",
         "b/2.parquet": "parse b/2.parquet",
     }
@@ -147,8 +150,8 @@ def test_a_reader_elsewhere_gets_what_was_shared_and_nothing_is_sent_twice(
         elsewhere.fetch()
         assert watched.log == ["open_input_stream"]
 
-    (parses / "a/1.parquet").unlink()
-    (parses / "b/3.parquet").write_text("another")
+    (here.parses / "a/1.parquet").unlink()
+    here.parse("b/3.parquet", "another")
     here.publish("p-2")
     with failing(here.store, 100) as watched:
         here.store.share()
@@ -156,7 +159,7 @@ def test_a_reader_elsewhere_gets_what_was_shared_and_nothing_is_sent_twice(
     assert watched.log.count("copy_files") == 4
     assert watched.log.count("delete_file") == 2  # a manifest that is not there, a parse
     elsewhere.fetch()
-    assert (elsewhere.root / "data" / NAMESPACE / "parsed" / "b/3.parquet").is_file()
+    assert (elsewhere.parses / "b/3.parquet").is_file()
 
 
 def test_wherever_a_builder_is_cut_off_readers_see_a_whole_publication(machine: Machines) -> None:
@@ -274,6 +277,13 @@ def test_a_full_disk_of_the_reader_is_no_fault_of_the_store(
         with pytest.raises(DiskFullError, match=re.escape(str(elsewhere.index))):
             elsewhere.fetch()
     assert list(elsewhere.index.iterdir()) == []
+
+    here.parse("a/1.parquet", "parse")
+    here.store.share()
+    with monkeypatch.context() as patch:
+        patch.setattr(pyarrow.fs, "copy_files", fill)
+        with pytest.raises(DiskFullError, match=re.escape(str(elsewhere.parses))):
+            elsewhere.fetch()
 
 
 def test_a_server_that_cannot_be_reached_is_one_sentence(
