@@ -102,8 +102,8 @@ class ObjectStore:
         known = {entry.publication for entry in pointer.history}
         for name in sorted((standing & known) - set(list_publications(self._index))):
             self._remove(f"{self._index_key}/{name}")
-        with self._explained("removed"):
-            for name in sorted(shared.keys() - parses.keys()):
+        for name in sorted(shared.keys() - parses.keys()):
+            with self._explained("removed"), suppress(FileNotFoundError):
                 self._files.delete_file(f"{self._parses_key}/{name}")
 
     def fetch(self, lock: Path, keep: int, keep_hours: float) -> None:
