@@ -347,7 +347,7 @@ class SensorSettings(Section):
     megabytes_per_tick: Count
 
 
-# A bucket's name as S3 takes it, and keys that need no escape in a path.
+# The name of a bucket as S3 takes it, and keys that need no escape in a path.
 STORE_PATTERN = r"^s3://[a-z0-9][a-z0-9.\-]{1,61}[a-z0-9](/[A-Za-z0-9_][A-Za-z0-9_.\-]*)*/?$"
 
 

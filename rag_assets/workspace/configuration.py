@@ -312,18 +312,3 @@ def shipped_settings(over: Path | None = None, template: str | None = None) -> S
     if over is not None:
         layers.append(read_layer(over))
     return merge_layers(layers)
-
-
-def configured_store(path: Path) -> str | None:
-    """Return what a workspace's own settings say of `store`, None where they say nothing.
-
-    Raises:
-        ConfigurationError: they cannot be read.
-    """
-    try:
-        data = read_bounded(path)
-    except FileNotFoundError:
-        return None
-    if b"store" not in data:  # as in most: nothing is parsed
-        return None
-    return merge_layers([default_layer(), parse_layer(path, data)]).store

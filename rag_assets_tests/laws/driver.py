@@ -43,7 +43,6 @@ from rag_assets.workspace import (
     require_inventory,
     take_inventory,
 )
-from rag_assets_tests.storage.buckets import keep_in
 
 # In the order of the assets.
 STAGES = (
@@ -157,10 +156,7 @@ def build(
 
 
 def clean_build(namespace: Namespace, root: Path) -> Namespace:
-    """Build a copy that has raw/, the configuration and the journal, and nothing else.
-
-    It keeps what is derived on its disk, wherever the other one does.
-    """
+    """Build a copy that has raw/, the configuration and the journal, and nothing else."""
     source = namespace.workspace.root
     root.mkdir(parents=True)
     for name in ("raw", "namespaces", "config.yaml", "meta/journal"):
@@ -169,7 +165,7 @@ def clean_build(namespace: Namespace, root: Path) -> Namespace:
             shutil.copytree(origin, root / name, copy_function=shutil.copy2, symlinks=True)
         elif origin.exists():
             shutil.copy2(origin, root / name)
-    clean = keep_in(root, None).namespace(namespace.name)
+    clean = Workspace.open(root).namespace(namespace.name)
     build(clean)
     return clean
 
