@@ -10,7 +10,6 @@ from rag_assets.settings.desk import DeskSettings as DeskSettings
 from rag_assets.settings.graph import GraphMode as GraphMode
 from rag_assets.settings.graph import GraphSettings
 from rag_assets.settings.judging import AuditSettings as AuditSettings
-from rag_assets.settings.judging import EntailmentSettings as EntailmentSettings
 from rag_assets.settings.judging import ReaderSettings as ReaderSettings
 from rag_assets.settings.judging import ScorerName as ScorerName
 from rag_assets.settings.judging import VerifySettings as VerifySettings
