@@ -20,7 +20,6 @@ from rag_assets.embedding.loading import (
     model_dimension,
     model_fingerprint,
 )
-from rag_assets.embedding.low_rank import LowRankChange, load_changed_encoder
 from rag_assets.embedding.models import (
     EmbeddingModel,
     embedding_models,
@@ -33,7 +32,6 @@ from rag_assets.embedding.words import WordTokenizer
 from rag_assets.lazily import lazy_names
 
 if TYPE_CHECKING:
-    from rag_assets.embedding.bert_model import BertQueryEncoder
     from rag_assets.embedding.bundled_files import E5, read_ahead
     from rag_assets.embedding.model_folder import hash_model_files
     from rag_assets.embedding.record import embeddings_schema
@@ -54,14 +52,12 @@ __all__ = [
     "E5",
     "EMBEDDING_VERSION",
     "UNREADABLE_SHARE",
-    "BertQueryEncoder",
     "Embedder",
     "EmbeddingModel",
     "EmbeddingTokenizer",
     "EncodeProgress",
     "HashingEmbedder",
     "JointTokenizer",
-    "LowRankChange",
     "PassageEncoder",
     "QueryEncoder",
     "WordPieces",
@@ -76,7 +72,6 @@ __all__ = [
     "has_stale_vectors",
     "hash_model_files",
     "joint_tokenizer",
-    "load_changed_encoder",
     "load_embedder",
     "load_query_encoder",
     "load_tokenizer",
@@ -95,7 +90,6 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "BertQueryEncoder": "bert_model",
         "CHUNK_INPUTS": "stage",
         "E5": "bundled_files",
         "EMBEDDING_VERSION": "stage",

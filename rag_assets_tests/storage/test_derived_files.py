@@ -157,7 +157,6 @@ OWNERS = {
         "retrieval/reranking/cross_encoder.py",
     },
     "files of the package": {
-        "auditing/claims/causal_model.py",
         "desk/catalogues.py",
         "evidence/answer_weights.py",
         "finding/weights.py",

@@ -11,7 +11,6 @@ from dataclasses import replace
 from datetime import date
 from typing import get_args
 
-from rag_assets.auditing.claims.causal_model import CausalReader
 from rag_assets.auditing.claims.deciding import (
     CONTRADICTING_SCORER,
     LIKENESS_SCORER,
@@ -83,7 +82,6 @@ def make_claim_audit(
     *,
     namespaces: Sequence[str],
     store: VerdictStore | None = None,
-    causes: CausalReader | None = None,
     make_scorer: Callable[[VerifySettings, Encoder], Scorer] = load_scorer,
     on_progress: Progress | None = None,
     as_of: date | None = None,
@@ -99,7 +97,6 @@ def make_claim_audit(
         settings: how many are suggested; whether counter-evidence is looked for, and counts.
         namespaces: that are searched, at least one.
         store: judgements made before.
-        causes: keeps which sentences claim a cause.
         on_progress: told while evidence is sought and read.
         as_of: the library's day, to be recorded where statutes are cited.
         judgements: what people have decided on sentences and documents that they cite.
@@ -107,7 +104,7 @@ def make_claim_audit(
     Raises:
         ConfigurationError: as `verify_citations`.
     """
-    claims = find_claims(draft, causes)
+    claims = find_claims(draft)
     cases, listed = make_cases(draft, library)
     cited = {(c.target.namespace, c.target.doc_uid): c.target.title or "" for c in cases
              if isinstance(c.target, CitedDocumentRef)}  # fmt: skip
