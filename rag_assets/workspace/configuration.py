@@ -22,7 +22,11 @@ _RULES = {"missing": _MISSING, "model_type": _LINES, "dict_type": _LINES}
 _WHOLE = frozenset({"places"})
 # Settings, and values of settings, that earlier versions had; and what to write now.
 _READ_BY_A_MODEL = "Use 'verify.scorer: llm' (`rag models list` shows the models) or 'auto'."
-_REMOVED_KEYS = {"verify.nli": _READ_BY_A_MODEL}
+_REMOVED_KEYS = {
+    "verify.nli": _READ_BY_A_MODEL,
+    "retrieve.section_gain": "Leave it out: sections that a question hints at gain nothing now.",
+    "retrieve.graph": "Leave it out: entities are searched through passages, as by 'local'.",
+}
 _REMOVED_VALUES = {
     ("verify.scorer", "nli"): _READ_BY_A_MODEL,
     ("verify.scorer", "coverage"): "Use 'verify.scorer: facts', which compares checkable facts, "

@@ -40,6 +40,11 @@ def test_places_of_a_namespace_replace_the_default_ones(workspace: Workspace) ->
         ("verify: {scorer: nli}\n", ["'verify.scorer: nli' was removed", "verify.scorer: llm"]),
         ("verify: {scorer: coverage}\n", ["'verify.scorer: coverage'", "verify.scorer: facts"]),
         ("verify: {nli: {model: a}}\n", ["'verify.nli' was removed", "verify.scorer: llm"]),
+        (
+            "retrieve: {section_gain: 0.3}\n",
+            ["'retrieve.section_gain' was removed", "Leave it out"],
+        ),
+        ("retrieve: {graph: mix}\n", ["'retrieve.graph' was removed", "Leave it out"]),
         ("hex_digits: 4\n", ["'hex_digits'", "got 4"]),
         ("chunk: {min_tokens: 250}\n", ["'chunk'", "min_tokens <= target_tokens <= max_tokens"]),
         ("verify: {weak_threshold: 0.9}\n", ["'verify.weak_threshold'", "verify.threshold"]),
