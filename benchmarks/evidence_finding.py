@@ -21,6 +21,7 @@ from rag_assets.finding import WINDOW_TOKENS, EvidenceFinder, OpenDocument, text
 
 CACHE = Path("~/.cache/rag-assets-benchmarks/drafts").expanduser()
 
+
 def print_table(
     rows: Sequence[dict[str, Any]],
     documents: Mapping[str, Cited],

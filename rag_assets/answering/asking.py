@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 ANSWERING_VERSION = 1
 PROMPT = "agentic_searcher"
 # They compare and do not read: what is near in words may say the contrary.
-_COMPARING = frozenset({"similarity", "coverage", "facts"})
+_COMPARING = frozenset({"similarity", "facts"})
 SINGLE_STEPS = 2
 """Actions of an answer that searches once: the search and `finish`."""
 

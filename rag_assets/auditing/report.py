@@ -28,9 +28,6 @@ _MEANING_OF_SCORE: dict[str, str] = {
     "is yours to read. A reader on this machine reads them: `rag models add`.",
     "similarity": "The score is a similarity: a passage speaks of the same thing, which does not "
     "mean that it agrees. Check numbers, negations and directions against the quoted words.",
-    "coverage": "The score is the share of the sentence's words that stand in the passage, which "
-    "does not mean that it agrees. Check numbers, negations and directions against the quote.",
-    "nli": "The score is what the entailment model says; it was not calibrated on this text.",
     "llm": "A language model has read a few sentences of each source; which model, and where its "
     "score is a calibrated probability, stands in the reason. Read what is shown.",
 }

@@ -18,7 +18,9 @@ from rag_assets.judging.calibrating import MOST_WRONG
 @click.argument(
     "file", metavar="FILE", type=click.Path(dir_okay=False, exists=True, path_type=Path)
 )
-@click.option("--scorer", type=click.Choice(["reader", "llm", "nli"]), help="In the place of verify.scorer.")
+@click.option(
+    "--scorer", type=click.Choice(["reader", "llm"]), help="In the place of verify.scorer."
+)
 @click.option(
     "--sources", multiple=True, metavar="PLACE", type=click.Path(exists=True, path_type=Path),
     help="A folder, or an archive (tar), with the cited files; may be repeated: show the reader "

@@ -20,7 +20,6 @@ from rag_assets.embedding.loading import (
     model_dimension,
     model_fingerprint,
 )
-from rag_assets.embedding.low_rank import LowRankChange, load_changed_encoder
 from rag_assets.embedding.models import (
     EmbeddingModel,
     embedding_models,
@@ -33,7 +32,6 @@ from rag_assets.embedding.words import WordTokenizer
 from rag_assets.lazily import lazy_names
 
 if TYPE_CHECKING:
-    from rag_assets.embedding.bert_model import BertQueryEncoder
     from rag_assets.embedding.bundled_files import E5, read_ahead
     from rag_assets.embedding.model_folder import hash_model_files
     from rag_assets.embedding.pair_model import PairModel, PairScores, load_pair_model, pair_ids
@@ -55,14 +53,12 @@ __all__ = [
     "E5",
     "EMBEDDING_VERSION",
     "UNREADABLE_SHARE",
-    "BertQueryEncoder",
     "Embedder",
     "EmbeddingModel",
     "EmbeddingTokenizer",
     "EncodeProgress",
     "HashingEmbedder",
     "JointTokenizer",
-    "LowRankChange",
     "PairModel",
     "PairScores",
     "PassageEncoder",
@@ -79,7 +75,6 @@ __all__ = [
     "has_stale_vectors",
     "hash_model_files",
     "joint_tokenizer",
-    "load_changed_encoder",
     "load_embedder",
     "load_pair_model",
     "load_query_encoder",
@@ -100,7 +95,6 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "BertQueryEncoder": "bert_model",
         "CHUNK_INPUTS": "stage",
         "E5": "bundled_files",
         "EMBEDDING_VERSION": "stage",

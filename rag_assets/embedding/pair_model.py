@@ -101,7 +101,7 @@ class PairModel:
     def read(self, pairs: Sequence[tuple[str, str]]) -> list[PairScores]:
         """Return the scores of (statement or question, text), in their order.
 
-        A pair that was read before is not read again. A text that is too long is cut at MOST_TOKENS.
+        A pair that was read before is not read again. What is too long is cut at MOST_TOKENS.
         """
         import numpy as np
 

@@ -44,7 +44,7 @@ def calibrate(
 
     Args:
         file: JSON lines with sentence, label, paper and evidence.
-        settings: `verify.scorer` names the reader: llm or nli.
+        settings: `verify.scorer` names the reader: llm, or auto where a model is there.
         sources: folders and archives with the cited files: then what is found of them is shown,
             as in an audit; none: the quotations that decide.
         most_wrong: of the unsupported sentences at most so many may come out OK.
@@ -57,8 +57,8 @@ def calibrate(
     scorer = open_scorer(settings)
     if not isinstance(scorer, MeasurableScorer):
         raise ConfigurationError(
-            f"verify.scorer: {scorer.name} has nothing to calibrate. Name a reader: --scorer reader, "
-            "or --scorer llm (with a model: `rag models list`)."
+            f"verify.scorer: {scorer.name} has nothing to calibrate. Name one that reads: --scorer "
+            "reader, or --scorer llm (with a model: `rag models list`)."
         )
     rows = read_draft_rows(file)
     show = _Finding(rows, sources, settings, on_progress) if sources else _quoted

@@ -220,7 +220,7 @@ def _fetch_documents(retriever: "Retriever", found: "Retrieved") -> _Documents:
 def _ordered(
     parents: Sequence["ParentHit"], answers: "Sequence[Answer[Hit] | None]"
 ) -> "list[tuple[ParentHit, Answer[Hit] | None]]":
-    """Return parents with their answers, by the score of their items; of equals as they were found."""
+    """Return parents with their answers, by their items' scores; of equals as they were found."""
     found = list(zip(parents, answers, strict=True))
     return sorted(found, key=lambda one: -_score(*one))
 

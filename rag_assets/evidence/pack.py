@@ -66,8 +66,7 @@ class EvidenceItem:
         rank: from 1, by `retrieval_score`; of equals as they were found.
         cite_as: what names the document between `{#` and `}` of a draft: its uid, with its
             namespace where other namespaces may have a document of that uid.
-        retrieval_score: probability that `exact_quote` answers, by the model that reads pairs, to six
-            decimals; 1 where the question names the article. In packs of before the score of the
+        retrieval_score: how probably `exact_quote` answers, to six decimals; 1 where the question names the article. In packs of before the score of the
             fusion, which stands in `explanation`.
         ranks: position in each searcher, from 1, of the passage by which the search found this page
             or section; `scores` its own score there.

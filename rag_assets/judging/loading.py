@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from rag_assets.judging.contract import Scorer, show_score
-from rag_assets.judging.coverage import CoverageScorer
+from rag_assets.judging.contract import Scorer
 from rag_assets.judging.similarity import SimilarityScorer, TextEncoder
 from rag_assets.judging.thresholds import spec_thresholds
 from rag_assets.judging.unread import FactsScorer
@@ -29,25 +28,20 @@ def load_scorer(
     Raises:
         ConfigurationError: thresholds contradict each other, a model is missing or not named.
     """
-    if settings.scorer == "coverage":
-        return CoverageScorer(spec_thresholds(settings))
     if settings.scorer == "similarity":
         if encoder is None:
             raise ConfigurationError(
                 "verify.scorer: similarity compares vectors and was given no embedding model. Name "
-                "one in `embed.models`, or set verify.scorer to coverage."
+                "one in `embed.models`, or set verify.scorer to facts."
             )
         return SimilarityScorer(spec_thresholds(settings), encoder)
     # What those below need takes time to import, and the others do not need it.
-    if settings.scorer in ("auto", "llm", "reader"):
+    if settings.scorer in ("llm", "reader") or (settings.scorer == "auto" and chat is not None):
         from rag_assets.judging.asked_readers import load_reader_scorer
 
-        is_asked = settings.scorer == "llm" or (settings.scorer == "auto" and chat is not None)
-        return load_reader_scorer(settings.llm, chat, "llm" if is_asked else "reader")
-    if settings.scorer == "nli":
-        from rag_assets.judging.entailment import load_entailment_scorer
-
-        return load_entailment_scorer(settings.nli)
+        return load_reader_scorer(
+            settings.llm, chat, "reader" if settings.scorer == "reader" else "llm"
+        )
     return FactsScorer()
 
 
@@ -85,11 +79,6 @@ def try_model(kept: "KeptModel") -> tuple[str, bool]:
         LanguageModelError: it did not answer.
     """
     claim, sentence = _TRIED
-    if kept.kind == "folder":
-        from rag_assets.judging.entailment import CrossEncoderReader
-
-        probability = CrossEncoderReader(str(kept.path)).read(claim, sentence).probability
-        return f"supported with {show_score(probability)}", probability > _EVEN
     from rag_assets.judging.reading import OddsReader
     from rag_assets.judging.shown_sentences import ShownSentence
     from rag_assets.llm import open_local_model
@@ -99,6 +88,3 @@ def try_model(kept: "KeptModel") -> tuple[str, bool]:
     )
     logit = reading.logit or 0.0
     return f"yes by {logit:+.2f} (difference of two log-probabilities)", logit > 0
-
-
-_EVEN = 0.5

@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_assets.evidence.wording import coverage
 from rag_assets.judging.contract import (
     SCORE_DECIMALS,
     Judgement,
@@ -14,7 +15,6 @@ from rag_assets.judging.contract import (
     Thresholds,
     show_score,
 )
-from rag_assets.judging.coverage import judge_by_coverage
 from rag_assets.judging.facts import hold_against_facts
 from rag_assets.judging.statement import state
 from rag_assets.model import ConfigurationError, hash_fields
@@ -25,13 +25,7 @@ from rag_assets.settings import ScorerName
 # Chinese ones; English passages full of formulas reach 0.15.
 MAX_UNKNOWN_SHARE = 0.15
 # Counts as code: raise it when the same vectors come to another score.
-_VERSION = 3
-_UNREADABLE_CLAIM = (
-    "The embedding model does not know the words of the sentence: words in common were counted."
-)
-_UNREADABLE_PASSAGES = (
-    "The embedding model does not know the words of the passages: words in common were counted."
-)
+_VERSION = 4
 
 Vectors = NDArray[np.float32]
 
@@ -73,7 +67,7 @@ def cosines(vectors: Vectors, query: Vectors) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, slots=True)
 class SimilarityScorer:
-    """Nearness in meaning; words in common where the model cannot read the language."""
+    """Nearness in meaning; `unread` where the model does not know the words."""
 
     thresholds: Thresholds
     encoder: TextEncoder
@@ -114,10 +108,10 @@ class SimilarityScorer:
         vectors: dict[str, Vectors],
     ) -> Judgement:
         if claim not in queries:
-            return judge_by_coverage(claim, passages, self.thresholds, _UNREADABLE_CLAIM)
+            return _unread(claim, passages, "sentence")
         readable = [i for i, passage in enumerate(passages) if known.is_readable(passage.text)]
         if not readable:
-            return judge_by_coverage(claim, passages, self.thresholds, _UNREADABLE_PASSAGES)
+            return _unread(claim, passages, "passages")
         best, span, score = readable[0], passages[readable[0]].sentences[0], -1.0
         for index in readable:
             pieces = np.stack([vectors[piece] for piece in _pieces(passages[index])])
@@ -150,6 +144,22 @@ class SimilarityScorer:
             f"{weak}). Cite the source that says it.",
         }[status]
         return Judgement(score, status, code, reason, best, span, note=note)
+
+
+def _unread(claim: str, passages: Sequence[PassageText], what: str) -> Judgement:
+    """Return what holds where nothing was compared: the passage to read, and its facts."""
+    # Of equals the first: passages come best first.
+    best, span = max(
+        ((index, span) for index, passage in enumerate(passages) for span in passage.sentences),
+        key=lambda place: coverage(claim, passages[place[0]].text[slice(*place[1])]),
+    )
+    judgement = Judgement(
+        0.0, "WEAK", "unread",
+        "This is the nearest passage, and nobody has read it. Read it yourself.", best, span,
+        note=f"The embedding model does not know the words of the {what}: nothing was compared. "
+        "Set verify.scorer to llm, and a language model reads, or to facts.",
+    )  # fmt: skip
+    return hold_against_facts(judgement, claim, passages)
 
 
 class _Readable:

@@ -4,15 +4,7 @@ from typing import Annotated, Literal
 
 from rag_assets.settings.section import Count, Off, Section, Share
 
-ScorerName = Literal["auto", "reader", "facts", "similarity", "coverage", "nli", "llm"]
-
-
-class EntailmentSettings(Section):
-    """The scorer `nli`: an entailment model or a cross-encoder."""
-
-    model: str | None
-    threshold: Share | None
-    weak_threshold: Share | None
+ScorerName = Literal["auto", "reader", "facts", "similarity", "llm"]
 
 
 class ReaderSettings(Section):
@@ -29,7 +21,6 @@ class VerifySettings(Section):
     k: Count
     threshold: Share
     weak_threshold: Share
-    nli: EntailmentSettings
     llm: ReaderSettings
 
 

@@ -18,7 +18,7 @@ from rag_assets.auditing import (
     verify_citations,
 )
 from rag_assets.model import PageBox
-from rag_assets.settings import EntailmentSettings, ReaderSettings, VerifySettings
+from rag_assets.settings import ReaderSettings, VerifySettings
 from rag_assets.statutes import StatuteCitation, UnknownLawError
 
 DIMENSION = 256
@@ -27,7 +27,6 @@ SETTINGS = VerifySettings(
     k=10,
     threshold=0.55,
     weak_threshold=0.40,
-    nli=EntailmentSettings(model=None, threshold=0.5, weak_threshold=0.25),
     llm=ReaderSettings(threshold=None, weak_threshold=None),
 )
 

@@ -114,7 +114,7 @@ def test_a_scorer_that_compares_has_nothing_to_calibrate(
 ) -> None:
     monkeypatch.setenv("RAG_MODELS", str(tmp_path))
     config = tmp_path / "config.yaml"
-    config.write_text("verify: {scorer: coverage}\n", encoding="utf-8")
+    config.write_text("verify: {scorer: similarity}\n", encoding="utf-8")
     found = CliRunner().invoke(
         build_cli(), ["calibrate", str(drafts(tmp_path)), "--config", str(config)]
     )

@@ -150,7 +150,6 @@ OWNERS = {
         "embedding/model_folder.py",
         "embedding/remote_tokenizer.py",
         "embedding/sparse_encoder.py",
-        "judging/entailment.py",
         "judging/reader_fit.py",
         "llm/local_server.py",
         "local_models/cache.py",
@@ -158,7 +157,6 @@ OWNERS = {
         "retrieval/reranking/cross_encoder.py",
     },
     "files of the package": {
-        "auditing/claims/causal_model.py",
         "desk/catalogues.py",
         "evidence/answer_weights.py",
         "finding/weights.py",
