@@ -15,9 +15,9 @@ from rag_assets.model import SectionCategory
 
 # Sentences of a section of this kind tell of others' work.
 _OTHERS_WORK = SectionCategory.RELATED_WORK
-# Sentences that are quoted at most, and how far below the best one's probability.
+# Sentences that are quoted at most, and the least share of the best one's probability.
 MOST_QUOTES = 3
-_BELOW_BEST = 0.25
+_OF_BEST = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def choose_quotes(question: str, passages: Mapping[str, Passage]) -> list[Answer
         if answer is not None
     ]
     best = max((quote.score for quote in quotes), default=0.0)
-    least = best - _BELOW_BEST if best < THRESHOLD else max(THRESHOLD, best - _BELOW_BEST)
+    least = max(_OF_BEST * best, min(THRESHOLD, best))
     quotes = [quote for quote in quotes if quote.score >= least]
 
     def place(quote: AnswerQuote) -> tuple[bool, float]:

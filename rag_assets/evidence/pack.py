@@ -66,8 +66,8 @@ class EvidenceItem:
         rank: from 1, by `retrieval_score`; of equals as they were found.
         cite_as: what names the document between `{#` and `}` of a draft: its uid, with its
             namespace where other namespaces may have a document of that uid.
-        retrieval_score: how probably `exact_quote` answers, to six decimals; 1 where the question names the article. In packs of before the score of the
-            fusion, which stands in `explanation`.
+        retrieval_score: how probably `exact_quote` answers, to six decimals; 1 where the question
+            names the article. In packs of before the fused score, now in `explanation`.
         ranks: position in each searcher, from 1, of the passage by which the search found this page
             or section; `scores` its own score there.
         page_index: of the quote's first page, from 0, null without pages.
@@ -192,7 +192,7 @@ class PackMatch:
             there.
         likelihood: the highest probability that a sentence of what was found answers.
         threshold: fitted on questions with marked answers (docs/evaluation.md).
-        weights: SHA-256 of the model that reads pairs.
+        weights: SHA-256 of the models that compared and read.
         sentence: what to know and to do where nothing matches well, in the question's language;
             null elsewhere.
     """

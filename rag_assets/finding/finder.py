@@ -1,5 +1,6 @@
 """The few sentences of one document that decide a statement."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,7 +13,7 @@ from rag_assets.finding.sentences import PassageLike, Sentence, read_sentences
 from rag_assets.finding.sizes import text_size
 from rag_assets.finding.speakers import without_references
 from rag_assets.finding.windows import choose_windows
-from rag_assets.model import hash_fields
+from rag_assets.model import hash_fields, is_chinese
 
 # Part of what decides a verdict: raise it when the same document may be answered otherwise.
 FINDING_VERSION = 4
@@ -22,6 +23,15 @@ WINDOW_TOKENS = 200
 # From nearness to the likelihood that a sentence decides: the factor that makes the sentences which
 # decide 384 drafted sentences likeliest.
 _SHARPNESS = 4.0
+# How much the facts of a statement count beside the whole, from the second window on. With them
+# three windows hold all of what decides 0.888 of 240 drafted sentences, without 0.879.
+_FACTS = 0.6
+_BETWEEN_FACTS = re.compile(
+    r",\s+(?:and|but|while|whereas|although|which|with)\s+|;\s+|\s+(?:while|whereas|but)\s+|[，；]"
+)
+# Shorter pieces are adverbials, not facts.
+_LEAST_OF_FACT = {False: 25, True: 8}
+_MOST_FACTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +120,15 @@ class OpenDocument:
         Returns:
             Nothing where the document states nothing.
         """
-        shares = self._shares(without_references(statement))
-        chosen = choose_windows(shares, self.sentences, self._sizes, most, tokens)
-        return tuple(self._window(shares.tolist(), *bounds) for bounds in chosen)
+        asked = without_references(statement)
+        whole = self._shares(asked)
+        parted = whole
+        if facts := split_facts(asked):
+            of_facts = np.mean([self._shares(fact) for fact in facts], axis=0)
+            parted = np.round((1 - _FACTS) * whole + _FACTS * of_facts, 9)
+        # The first window is of the whole; those after it look for what each fact needs.
+        chosen = choose_windows(whole, parted, self.sentences, self._sizes, most, tokens)
+        return tuple(self._window(parted.tolist(), *bounds) for bounds in chosen)
 
     def rank(self, statement: str) -> tuple[int, ...]:
         """Return the indices of `sentences`, the likeliest to decide a statement first."""
@@ -142,3 +158,17 @@ class OpenDocument:
                 for index in shown
             ),
         )
+
+
+def split_facts(statement: str) -> list[str]:
+    """Return two or three parts of a statement that assert something of their own, in order.
+
+    Nothing where the statement is one fact.
+    """
+    least = _LEAST_OF_FACT[is_chinese(statement)]
+    pieces = (piece.strip() for piece in _BETWEEN_FACTS.split(statement))
+    kept = [piece for piece in pieces if len(piece) >= least]
+    if len(kept) > _MOST_FACTS:
+        middle = len(kept) // 2
+        return [" ".join(kept[:middle]), " ".join(kept[middle:])]
+    return kept if len(kept) > 1 else []

@@ -13,7 +13,8 @@ _LEAST_GAIN = 1e-4
 
 
 def choose_windows(
-    shares: NDArray[np.float64],
+    whole: NDArray[np.float64],
+    parted: NDArray[np.float64],
     sentences: Sequence[Sentence],
     sizes: Sequence[float],
     most: int,
@@ -22,7 +23,8 @@ def choose_windows(
     """Return the runs that hold most, best first: each the best of what those before left over.
 
     Args:
-        shares: how likely each sentence decides, beside the others.
+        whole: each sentence's share for the whole statement, which chooses the first run.
+        parted: the same with its facts apart, for those after it.
         sentences: of one document in its order.
         sizes: of the sentences, in tokens.
         most: runs at most.
@@ -34,6 +36,7 @@ def choose_windows(
     taken = np.zeros(len(sentences), np.bool_)
     found: list[tuple[int, int]] = []
     for _ in range(most):
+        shares = parted if found else whole
         best: tuple[float, int, int] | None = None
         for first in range(len(sentences)):
             if taken[first] or (best is not None and shares[first] < _LEAST_GAIN):

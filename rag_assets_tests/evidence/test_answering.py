@@ -154,9 +154,9 @@ def test_nothing_found_is_no_match_and_a_named_article_is_one() -> None:
 
 
 def test_items_stand_in_the_order_of_the_one_score_that_is_shown(library: Workspace) -> None:
-    pack = make_pack(library, Question(question="Why are white roofs cool?"))
+    pack = make_pack(library, Question(question="How much cooler than bitumen were sedum roofs?"))
     assert [item.rank for item in pack.items] == [*range(1, len(pack.items) + 1)]
-    assert "reflect sunlight" in pack.items[0].exact_quote
+    assert "16.7 degrees cooler" in pack.items[0].exact_quote
     scores = [item.retrieval_score for item in pack.items]
     assert scores == sorted(scores, reverse=True)
     assert pack.match is not None

@@ -1,6 +1,7 @@
 import pytest
 
 from rag_assets.finding import EvidenceFinder, OpenDocument, text_size
+from rag_assets.finding.finder import split_facts
 from rag_assets_tests.finding.test_sentences import Passage
 
 TEXTS = (
@@ -96,3 +97,11 @@ def test_statement_without_words_is_answered_all_the_same(
     finder: EvidenceFinder, statement: str
 ) -> None:
     assert all(0 <= window.share <= 1 for window in opened(finder).find(statement))
+
+
+def test_one_fact_is_not_divided() -> None:
+    assert split_facts("Wages rose, too.") == []
+    assert (
+        len(split_facts("Wages rose by a tenth everywhere, while rents held in most towns.")) == 2
+    )
+    assert len(split_facts("温度升高后产量明显下降，而成本没有明显变化。")) == 2
