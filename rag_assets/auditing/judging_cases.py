@@ -20,7 +20,7 @@ from rag_assets.judging import Judgement, Scorer, find_frame, hold_to_source
 from rag_assets.model import Progress
 
 # Part of a judgement's key: raise it when the same inputs may be judged otherwise.
-JUDGING_VERSION = 11
+JUDGING_VERSION = 12
 # Progress is told between so many questions.
 _AT_ONCE = 4
 

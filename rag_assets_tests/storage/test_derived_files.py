@@ -158,8 +158,7 @@ OWNERS = {
     },
     "files of the package": {
         "desk/catalogues.py",
-        "evidence/answer_weights.py",
-        "finding/weights.py",
+        "embedding/pair_model.py",
         "llm/prompting.py",
         "retrieval/usual_questions.py",
     },
