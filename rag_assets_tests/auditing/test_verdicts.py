@@ -11,6 +11,7 @@ from rag_assets.model import ConfigurationError
 
 from .world import (
     SETTINGS,
+    LatinEncoder,
     Shelf,
     WordEncoder,
     audit_of,
@@ -144,7 +145,7 @@ def test_each_document_cited_by_a_sentence_gets_its_row_once() -> None:
 
 
 def test_a_sentence_that_the_model_cannot_read_is_unread_and_says_so() -> None:
-    audit = audit_of("改革之后工资上涨{#工资}。", [CHINESE])
+    audit = audit_of("改革之后工资上涨{#工资}。", [CHINESE], LatinEncoder())
     (row,) = audit.rows
     assert (row.status, row.reason_code, row.chunk_id) == ("WEAK", "unread", "工资:0")
     assert row.quote == "改革之后工资上涨了百分之三。"
@@ -154,20 +155,20 @@ def test_a_sentence_that_the_model_cannot_read_is_unread_and_says_so() -> None:
 
 
 def test_an_unreadable_sentence_without_support_is_no_more_than_unread() -> None:
-    row = only("企鹅在南极冰面上繁殖{#工资}。", CHINESE)
+    (row,) = audit_of("企鹅在南极冰面上繁殖{#工资}。", [CHINESE], LatinEncoder()).rows
     assert (row.status, row.reason_code, row.score) == ("WEAK", "unread", 0.0)
     assert row.suggested_query == "企鹅 南极冰面上繁殖"
 
 
 def test_an_unreadable_document_is_unread() -> None:
-    row = only("Wages rose {#工资}.", CHINESE)
+    (row,) = audit_of("Wages rose {#工资}.", [CHINESE], LatinEncoder()).rows
     assert (row.status, row.reason_code) == ("WEAK", "unread")
     assert "words of the passages: nothing was compared" in (row.scoring_note or "")
 
 
 def test_unreadable_passages_of_a_mixed_document_are_left_out_aloud() -> None:
     mixed = make_document("mixed", ["改革之后工资上涨。", "Wages rose after the reform."])
-    row = only("Wages rose after the reform {#mixed}.", mixed)
+    (row,) = audit_of("Wages rose after the reform {#mixed}.", [mixed], LatinEncoder()).rows
     assert (row.status, row.scored_by, row.chunk_id) == ("OK", "similarity", "mixed:1")
     assert row.scoring_note is not None
     assert row.scoring_note.endswith("1 of 2.")
