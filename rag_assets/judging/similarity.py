@@ -25,7 +25,7 @@ from rag_assets.settings import ScorerName
 # Chinese ones; English passages full of formulas reach 0.15.
 MAX_UNKNOWN_SHARE = 0.15
 # Counts as code: raise it when the same vectors come to another score.
-_VERSION = 4
+_VERSION = 5
 
 Vectors = NDArray[np.float32]
 
@@ -92,8 +92,7 @@ class SimilarityScorer:
             for claim, passages in claims
             if known.is_readable(claim)
             for passage in passages
-            if known.is_readable(passage.text)
-            for piece in _pieces(passage)
+            for piece in known.pieces(passage)[1]
         ]
         queries = encode_each(asked, self.encoder.encode_queries)
         vectors = encode_each(pieces, self.encoder.encode_passages)
@@ -109,21 +108,23 @@ class SimilarityScorer:
     ) -> Judgement:
         if claim not in queries:
             return _unread(claim, passages, "sentence")
-        readable = [i for i, passage in enumerate(passages) if known.is_readable(passage.text)]
-        if not readable:
-            return _unread(claim, passages, "passages")
-        best, span, score = readable[0], passages[readable[0]].sentences[0], -1.0
-        for index in readable:
-            pieces = np.stack([vectors[piece] for piece in _pieces(passages[index])])
-            values = cosines(pieces, queries[claim])
-            # The whole passage stands first; what is shown is always a sentence.
+        best, span, score, left_out = -1, (0, 0), -1.0, 0
+        for index, passage in enumerate(passages):
+            spans, pieces = known.pieces(passage)
+            left_out += len(passage.sentences) - len(spans)
+            if not spans:
+                continue
+            values = cosines(np.stack([vectors[piece] for piece in pieces]), queries[claim])
+            # What is shown is always a sentence, though the whole passage be nearer.
             if float(values.max()) > score:
                 best, score = index, float(values.max())
-                span = passages[index].sentences[int(np.argmax(values[1:]))]
-        left_out = len(passages) - len(readable)
+                span = spans[int(np.argmax(values[: len(spans)]))]
+        if best < 0:
+            return _unread(claim, passages, "passages")
+        count = sum(len(passage.sentences) for passage in passages)
         note = (
-            f"Passages left out, because the embedding model does not know their words: "
-            f"{left_out} of {len(passages)}."
+            "Sentences left out, because the embedding model does not know their words: "
+            f"{left_out} of {count}."
             if left_out
             else None
         )
@@ -174,6 +175,12 @@ class _Readable:
             self._known[text] = self._encoder.unknown_share(text) <= MAX_UNKNOWN_SHARE
         return self._known[text]
 
+    def pieces(self, passage: PassageText) -> tuple[list[tuple[int, int]], list[str]]:
+        """Return the sentences that can be read, and their texts; last the whole, where it can."""
+        spans = [span for span in passage.sentences if self.is_readable(passage.text[slice(*span)])]
+        texts = [passage.text[slice(*span)] for span in spans]
+        return spans, texts + [passage.text] * self.is_readable(passage.text)
+
 
 class _Encode(Protocol):
     def __call__(self, texts: list[str], /) -> Vectors: ...
@@ -201,7 +208,3 @@ def encode_each(texts: Iterable[str], encode: _Encode) -> dict[str, Vectors]:
             f"{wanted[int(np.argmin(finite))]!r}. `rag doctor` checks the model."
         )
     return dict(zip(wanted, vectors, strict=True))
-
-
-def _pieces(passage: PassageText) -> list[str]:
-    return [passage.text, *(passage.text[slice(*span)] for span in passage.sentences)]
