@@ -6,6 +6,10 @@ Reads RAG_SHARED_DATA (default ../shared/data) and writes OUT/examples.npz, OUT/
 OUT/card.json: packed tokens, the encoder's weights with the words that occur, and how many
 examples come from which set under which licence. Training needs these alone.
 
+Beside the sets there, what was written for this: written/questions.jsonl and
+written/sentences.jsonl, 40 questions and sentences of a source by the guide of claims/drafts, with
+the digests of the sentences that answer or decide (`digest`), not the sentences.
+
 Three tasks, one label each:
     supports  SUPPORTED, CONTRADICTED, NOT_STATED; NOT_SUPPORTED where a set tells no more
     answers   ANSWERS or ANSWERS_NOT: a question and a sentence with its neighbours
@@ -13,6 +17,7 @@ Three tasks, one label each:
 """
 
 import argparse
+import hashlib
 import json
 import lzma
 import random
@@ -38,7 +43,11 @@ from benchmarks.reader.packing import (
     write_examples,
 )
 from rag_assets.chunking import split_sentences
+from rag_assets.embedding import E5, load_embedder
 from rag_assets.finding import EvidenceFinder, OpenDocument, shown_sentence
+from rag_assets.settings import ModelSettings
+
+WRITTEN = Path(__file__).with_name("written")
 
 # Sets of entailment/open: rows at most, licence. Those that are left out rewarded overlap or were
 # long; see SOURCES.md there.
@@ -67,7 +76,10 @@ _OTHERWISE = frozenset({
 })  # fmt: skip
 # Of supported rows the share that is framed, of wrong windows that with an order to the reader.
 _FRAMED, _ORDERED = 0.2, 0.05
-_COPIES, _WRONG_WINDOWS, _WRONG_SENTENCES = 40, 2, 9
+_COPIES, _WRONG_WINDOWS, _MOST_HOLDING = 40, 2, 4
+# Sentences that do not answer: nearest by words, nearest by meaning, and any others.
+_WRONG_BY_WORDS, _WRONG_BY_MEANING, _FAR = 3, 4, 2
+_DIGEST = 10
 _WINDOW_CHARACTERS, _LEAST_COPY, _MOST_COPY = 700, 20, 400
 
 
@@ -211,9 +223,13 @@ def questions(
     rows: Sequence[dict[str, Any]], opened: dict[str, OpenDocument], dice: random.Random
 ) -> Iterator[Example]:
     """Yield questions with sentences that answer them and with those that look as if they did."""
+    encoder = load_embedder(ModelSettings(kind="bundled", model=E5, dtype="int8"))
+    vectors: dict[str, Any] = {}
     for row in rows:
         document, asked = opened[row["paper"]], row["question"]
-        ranked = document.rank(asked)
+        if row["paper"] not in vectors:
+            texts = [sentence.text for sentence in document.sentences]
+            vectors[row["paper"]] = encoder.encode_passages(texts)
         answers = [bare(answer) for answer in row["answers"]]
         is_answer = {
             index: any(
@@ -222,23 +238,43 @@ def questions(
             )
             for index, each in enumerate(document.sentences)
         }
-        for answer in row["answers"]:
-            yield Example(asked, answer, ANSWERS, "questions", row["paper"])
-        for index in [i for i, holds in is_answer.items() if holds][:6]:
+        holding = [index for index, holds in is_answer.items() if holds]
+        for index in dice.sample(holding, min(_MOST_HOLDING, len(holding))):
             text = shown_sentence(document.sentences, index)
             yield Example(asked, text, ANSWERS, "questions", row["paper"])
             yield Example(
                 asked, _around(document, index, dice), RELEVANT, "questions", row["paper"]
             )
-        wrong = [index for index in ranked if not is_answer[index]]
-        far = dice.sample(wrong[20:], min(3, len(wrong[20:])))
-        for index in [*wrong[:_WRONG_SENTENCES], *far]:
+        by_words = [index for index in document.rank(asked) if not is_answer[index]]
+        cosines = vectors[row["paper"]] @ encoder.encode_queries([asked])[0]
+        by_meaning = [int(index) for index in (-cosines).argsort() if not is_answer[int(index)]]
+        near = dict.fromkeys([*by_meaning[:_WRONG_BY_MEANING], *by_words[:_WRONG_BY_WORDS]])
+        far = dice.sample(by_words[20:], min(_FAR, len(by_words[20:])))
+        for index in [*near, *far]:
             text = shown_sentence(document.sentences, index)
             yield Example(asked, text, ANSWERS_NOT, "questions", row["paper"])
         for index in far:
             yield Example(
                 asked, _around(document, index, dice), IRRELEVANT, "questions", row["paper"]
             )
+
+
+def digest(text: str) -> str:
+    """Return what stands for a sentence of a source in written/."""
+    return hashlib.sha256(bare(text).encode()).hexdigest()[:_DIGEST]
+
+
+def written(name: str, key: str, opened: dict[str, OpenDocument]) -> Iterator[dict[str, Any]]:
+    """Yield what was written, sentences for their digests; a row that misses one is left out."""
+    texts = {
+        paper: {digest(each.text): each.text for each in document.sentences}
+        for paper, document in opened.items()
+    }
+    rows = _rows(WRITTEN / f"{name}.jsonl")
+    found = [row for row in rows if all(one in texts[row["paper"]] for one in row[key])]
+    print(f"written/{name}.jsonl: {len(found)} of {len(rows)} rows found in their sources")
+    for row in found:
+        yield row | {key: [texts[row["paper"]][one] for one in row[key]]}
 
 
 def retrieval(dice: random.Random) -> Iterator[Example]:
@@ -283,6 +319,8 @@ def main() -> None:
     ]
     asked = _rows(data / "questions" / "train.jsonl")
     opened = _opened([row["paper"] for row in (*drafted, *asked)], given.cache)
+    drafted += written("sentences", "evidence", opened)
+    asked += written("questions", "answers", opened)
     examples = [
         *entailment(dice),
         *drafts(drafted, opened, dice),

@@ -12,6 +12,7 @@ import argparse
 import json
 import math
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -119,16 +120,26 @@ class PairReader(nn.Module):
         scores: torch.Tensor = self.head((states * weights).sum(1) / weights.sum(1))
         return scores
 
-    def arrays(self) -> dict[str, Any]:
-        """Return what was taught, by the names that `transformers` gives a BERT."""
-        found = {"head.weight": self.head.weight, "head.bias": self.head.bias}
+    def take(self, weights: Path) -> None:
+        """Go on from what was taught before: the weights.npz of another run."""
+        with np.load(weights) as arrays:
+            taught = {name: torch.from_numpy(arrays[name].astype(np.float32)) for name in arrays}
+        for name, weight in self._taught():
+            weight.data = taught[name]
+
+    def _taught(self) -> Iterator[tuple[str, torch.Tensor]]:
+        yield "head.weight", self.head.weight
+        yield "head.bias", self.head.bias
         for number, layer in enumerate(self.layers):
             if number >= self.first_layer:
                 for own, theirs in _PARTS.items():
                     for kind in ("weight", "bias"):
                         weight = getattr(layer.get_submodule(own), kind)
-                        found[f"encoder.layer.{number}.{theirs}.{kind}"] = weight
-        return {name: one.detach().cpu().numpy().astype(np.float16) for name, one in found.items()}
+                        yield f"encoder.layer.{number}.{theirs}.{kind}", weight
+
+    def arrays(self) -> dict[str, Any]:
+        """Return what was taught, by the names that `transformers` gives a BERT."""
+        return {name: one.detach().cpu().numpy().astype(np.float16) for name, one in self._taught()}
 
 
 def loss_of(scores: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
@@ -235,14 +246,21 @@ def taught_rows(packed: Packed, given: argparse.Namespace) -> np.ndarray:
     return np.flatnonzero(is_taught)[: given.examples]
 
 
+def begin(data: Path, given: argparse.Namespace) -> PairReader:
+    """Return the model to begin with."""
+    with np.load(data / "encoder.npz") as arrays:
+        model = PairReader({name: arrays[name] for name in arrays}, given.first_layer)
+    if given.start:
+        model.take(given.start)
+    return model
+
+
 def teach(data: Path, out: Path, given: argparse.Namespace) -> None:
     """Teach, and write weights, curve and state; goes on where a run before it stopped."""
     device = "cuda" if torch.cuda.is_available() else "cpu"
     packed = Packed(data / "examples.npz")
-    with np.load(data / "encoder.npz") as arrays:
-        model = PairReader({name: arrays[name] for name in arrays}, given.first_layer)
     torch.manual_seed(given.seed)
-    model.to(device)
+    model = begin(data, given).to(device)
     aside = np.flatnonzero(packed.folds == 0)[: given.most_aside]
     rows = taught_rows(packed, given)
     learnt = [weight for weight in model.parameters() if weight.requires_grad]
@@ -305,6 +323,7 @@ def main() -> None:
     parser.add_argument("--most-tokens", type=int, default=10**6, help="longer are left out")
     parser.add_argument("--open-share", type=float, default=1.0, help="of the other sets")
     parser.add_argument("--first-layer", type=int, default=0, help="layers below it stay")
+    parser.add_argument("--start", type=Path, help="weights.npz to go on from")
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--rate", type=float, default=1e-4)

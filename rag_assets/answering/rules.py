@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rag_assets.agents import AgentState, Decision, RulesPolicy, Step, show_marks
+from rag_assets.agents import AgentState, Decision, Passage, RulesPolicy, Step, show_marks
 from rag_assets.answering.quotes import choose_quotes, match_of
 from rag_assets.evidence.wording import suggest_query
 from rag_assets.model import SectionCategory
@@ -39,7 +39,12 @@ def paper_rules(route: Route, doc_id: str | None = None) -> RulesPolicy:
 
 def quote_answer(state: AgentState) -> dict[str, Any]:
     """Return the arguments of `finish`: the best sentences, one a line, word for word."""
-    quotes = choose_quotes(state.question, state.passages)
+    return quote_passages(state.question, state.passages)
+
+
+def quote_passages(question: str, passages: Mapping[str, Passage]) -> dict[str, Any]:
+    """Return them for passages by alias."""
+    quotes = choose_quotes(question, passages)
     return {
         "answer": "\n".join(f"{quote.text} {show_marks([quote.alias])}" for quote in quotes),
         "sources": [quote.alias for quote in quotes],

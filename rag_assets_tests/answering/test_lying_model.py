@@ -1,6 +1,7 @@
 """A model that lies: no lie is kept, every one is listed, with its reason."""
 
 import json
+import re
 from collections import Counter
 from typing import Any
 
@@ -24,6 +25,7 @@ from rag_assets_tests.answering.lies import FACTS, lies_of, truths_of
 
 SEARCHES = [{"query": fact.text, "k": 6} for fact in FACTS[:-1]]
 ZH_SEARCH = {"query": FACTS[-1].text, "k": 6}
+_SHOWN = re.compile(r'^> [^\n]*?: \[(C\d+)\] "(.*)"$', re.MULTILINE)
 QUESTION = "How cool are roofs, streets and car parks?"
 TOLD = {
     "no citation": {"no_citation"},
@@ -48,10 +50,7 @@ class Liar:
         return act("finish", {"answer": self.write(self.passages), "sources": []})
 
     def look(self, message: Message) -> None:
-        for line in message.content.splitlines():
-            mark, _, rest = line.removeprefix("- [").partition("]")
-            if line.startswith("- [C") and '"' in rest:
-                self.passages[mark] = rest.partition('"')[2]
+        self.passages |= dict(_SHOWN.findall(message.content))
 
 
 def act(action: str, arguments: dict[str, Any]) -> str:
@@ -95,7 +94,9 @@ def test_no_lie_is_kept_and_every_lie_is_listed(ask: Any) -> None:
     kinds = Counter(kind for kind, _ in planted)
     assert len(planted) >= 50
     assert len(kinds) == 11
-    assert [one.text for one in answer.statements] == []
+    # What stands in their place are the sources' own sentences.
+    assert answer.is_quoted
+    assert not {one.text for one in answer.statements} & {text for _, text in planted}
     assert len(answer.unsupported) == len(planted)
     page = render_answer(answer)
     assert "Not supported by what was found" in page
