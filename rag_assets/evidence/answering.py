@@ -21,6 +21,7 @@ from rag_assets.embedding import (
     load_pair_model,
     load_word_pieces,
 )
+from rag_assets.evidence.locating import count_words
 from rag_assets.evidence.pack import PackMatch
 from rag_assets.finding import (
     Nearness,
@@ -259,26 +260,69 @@ def _cosines(question: str, texts: Sequence[str]) -> NDArray[np.float64]:
 
 
 def choose_answers(
-    found: Sequence[FoundParent[_Passage]], read: ReadParents
+    found: Sequence[FoundParent[_Passage]], read: ReadParents, most_words: int = 0
 ) -> list[Answer[_Passage] | None]:
     """Return the best sentence of each parent; None where a parent states nothing.
 
     Of equals the first. A question answers none: where nothing else is there, what follows it is
     chosen, as of a pair of question and answer.
+
+    Args:
+        found: what was found.
+        read: its sentences.
+        most_words: a sentence is given with those beside it, the better first, while all together
+            have no more words.
     """
     scores = np.nan_to_num(read.scores, nan=-1.0).tolist()
     chosen: list[Answer[_Passage] | None] = []
     for index, parent in enumerate(found):
         own = [number for number, of in enumerate(read.parents) if of == index]
-        ranked = sorted(own, key=lambda number: (-scores[number], -read.near[number], number))
+        ranked = sorted(own, key=lambda number: _rank(number, read, scores))
         best = next((n for n in map(_answering(read), ranked) if n is not None), None)
         best = best if best is not None or not ranked else ranked[0]
         if best is None:
             chosen.append(None)
             continue
-        passage, start, end = _longest(read.sentences[best])
+        passage, start, end = _widened(best, parent, read, scores, most_words)
         chosen.append(Answer(parent.passages[passage], start, end, max(scores[best], 0.0)))
     return chosen
+
+
+def _widened(
+    best: int,
+    parent: FoundParent[_Passage],
+    read: ReadParents,
+    scores: Sequence[float],
+    most_words: int,
+) -> tuple[int, int, int]:
+    """Return where a sentence stands, with those beside it in print that go into `most_words`."""
+    passage, start, end = _longest(read.sentences[best])
+    text = parent.passages[passage].text
+    first = last = best
+    while True:
+        for number in sorted((first - 1, last + 1), key=lambda n: _rank(n, read, scores)):
+            if not _stands_beside(number, best, read):
+                continue
+            where, begins, ends = _longest(read.sentences[number])
+            both = min(start, begins), max(end, ends)
+            if where == passage and count_words(text[slice(*both)]) <= most_words:
+                start, end = both
+                first, last = min(first, number), max(last, number)
+                break
+        else:
+            return passage, start, end
+
+
+def _stands_beside(number: int, best: int, read: ReadParents) -> bool:
+    if not 0 <= number < len(read.sentences) or read.parents[number] != read.parents[best]:
+        return False
+    other, own = read.sentences[number], read.sentences[best]
+    return other.run == own.run and other.kind == own.kind == "text"
+
+
+def _rank(number: int, read: ReadParents, scores: Sequence[float]) -> tuple[float, float, int]:
+    is_there = 0 <= number < len(scores)
+    return (-scores[number], -read.near[number], number) if is_there else (2.0, 0.0, number)
 
 
 def judge_match(question: str, read: ReadParents, *, is_named: bool) -> PackMatch:

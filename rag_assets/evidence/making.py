@@ -22,7 +22,7 @@ from rag_assets.evidence.pack import (
     PackSource,
 )
 from rag_assets.evidence.question import Question
-from rag_assets.evidence.quoting import QuoteFinder, article_span, first_span
+from rag_assets.evidence.quoting import QUOTE_WORDS, QuoteFinder, article_span, first_span
 from rag_assets.model import UsageError, describe_standing, hash_fields
 from rag_assets.publishing import build_id_of
 from rag_assets.storage import current_folder
@@ -94,7 +94,7 @@ def make_pack(
         documents = _fetch_documents(retriever, found)
         passages = fetch_passages(retriever, found, filters)
     read = read_parents(question.question, passages)
-    answers = choose_answers(passages, read)
+    answers = choose_answers(passages, read, QUOTE_WORDS)
     quotes = QuoteFinder(workspace.root / "data")
     made = [
         _item(parent, answer, question, documents, quotes, found)

@@ -57,6 +57,24 @@ def quoted(question: str, *found: FoundParent) -> list[str | None]:
     return [one.hit.text[one.start : one.end] if one is not None else None for one in answers]
 
 
+@pytest.mark.parametrize(
+    ("most_words", "wanted"),
+    [
+        (0, ROOF),
+        (20, f"{ROOF} Grass roofs were 9 degrees cooler than bitumen."),
+        (60, f"Rents held steady. {ROOF} Grass roofs were 9 degrees cooler than bitumen."),
+    ],
+)
+def test_a_quote_goes_on_while_its_words_last(most_words: int, wanted: str) -> None:
+    row = "| roof | cooler |\n|---|---|\n| sedum | 16 |"
+    text = f"Rents held steady. {ROOF} Grass roofs were 9 degrees cooler than bitumen."
+    found = parent(text, row, "It rained in May.")
+    read = read_parents("How much cooler were sedum roofs than bitumen?", [found])
+    (answer,) = choose_answers([found], read, most_words)
+    assert answer is not None
+    assert answer.hit.text[answer.start : answer.end] == wanted
+
+
 def test_sentence_that_answers_is_quoted() -> None:
     text = f"Roofs were planted in May. {ROOF} Rain changed nothing about that."
     assert quoted("How much cooler than bitumen are sedum roofs?", parent(text)) == [ROOF]
