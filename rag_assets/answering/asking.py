@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from rag_assets.retrieval import Retriever, SearchFilters
 
 # Counts as code: raise it when the same publications answer otherwise.
-ANSWERING_VERSION = 1
+ANSWERING_VERSION = 2
 PROMPT = "agentic_searcher"
 # They compare and do not read: what is near in words may say the contrary.
 _COMPARING = frozenset({"similarity", "facts"})
