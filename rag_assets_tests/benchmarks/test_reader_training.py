@@ -110,8 +110,8 @@ def test_training_goes_on_where_it_was_stopped(
         origin_names=np.array(["drafts"]),
     )
     given = Namespace(
-        examples=99, most_tokens=9, open_share=1.0, first_layer=1, epochs=2, batch=4, rate=1e-3,
-        every=5, most_aside=8, seed=7,
+        start=None, examples=99, most_tokens=9, open_share=1.0, first_layer=1, epochs=2, batch=4,
+        rate=1e-3, every=5, most_aside=8, seed=7,
     )  # fmt: skip
     looked = train.look
 
@@ -127,3 +127,8 @@ def test_training_goes_on_where_it_was_stopped(
     train.teach(tmp_path, tmp_path / "out", given)
     lines = (tmp_path / "out" / "curve.jsonl").read_text().splitlines()
     assert [json.loads(line)["step"] for line in lines] == [5, 10, 15, 16]
+    given.start = tmp_path / "out" / "weights.npz"
+    begun = train.begin(tmp_path, given).arrays()
+    with np.load(given.start) as taught:
+        assert {name for name in begun if not np.array_equal(begun[name], taught[name])} == set()
+        assert set(taught) == set(begun)

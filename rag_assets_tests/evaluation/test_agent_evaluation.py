@@ -1,6 +1,7 @@
 """`rag eval agent` asks once and by the agent, and looks citations up."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -82,11 +83,7 @@ def test_a_citation_of_something_else_is_no_gold(tmp_path: Path) -> None:
         if turn == 0:
             return act("search_by_section", {"query": wrong, "k": 5})
         last = request.messages[-1].content
-        alias = next(
-            line.partition("]")[0].removeprefix("- [")
-            for line in last.splitlines()
-            if wrong in line
-        )
+        (alias,) = re.findall(rf'\[(C\d+)\] "[^\n]*{wrong}', last)
         said = {"answer": f"{wrong} [{alias}]", "sources": [alias]}
         return act("finish", said)
 
