@@ -6,9 +6,9 @@ Reads RAG_SHARED_DATA (default ../shared/data) and writes OUT/examples.npz, OUT/
 OUT/card.json: packed tokens, the encoder's weights with the words that occur, and how many
 examples come from which set under which licence. Training needs these alone.
 
-Beside the sets there, what was written for this: written/questions.jsonl and
-written/sentences.jsonl, 40 questions and sentences of a source by the guide of claims/drafts, with
-the digests of the sentences that answer or decide (`digest`), not the sentences.
+Two more sets were written for this: written/questions.jsonl and written/sentences.jsonl, about 18
+questions and 14 sentences for each source. They hold digests of the sentences that answer or decide
+(`digest`) in place of the sentences.
 
 Three tasks, one label each:
     supports  SUPPORTED, CONTRADICTED, NOT_STATED; NOT_SUPPORTED where a set tells no more

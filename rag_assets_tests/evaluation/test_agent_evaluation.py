@@ -68,7 +68,7 @@ def test_papers_and_hops_are_asked_once_and_by_the_agent(tmp_path: Path) -> None
         assert 0 < float(figures[f"owls_{way}_ndcg_at_10"] or 0) <= 1
     assert figures["hops_one_search_all_at_10"] == 1.0
     assert figures["owls_standing_share"] == 1.0
-    assert 0 < float(figures["owls_gold_share"] or 0) <= 1
+    assert figures["owls_gold_share"] == 1.0
     assert figures["owls_questions_with_gold"] == 1.0
     assert "agent" in report.render()
     assert not report.failures
