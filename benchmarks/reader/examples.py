@@ -39,11 +39,15 @@ from benchmarks.reader.packing import (
     NOT_SUPPORTED,
     RELEVANT,
     SUPPORTED,
+    Asked,
+    distinct_words,
     write_encoder,
     write_examples,
+    write_questions,
 )
 from rag_assets.chunking import split_sentences
-from rag_assets.embedding import E5, load_embedder
+from rag_assets.embedding import E5, load_embedder, pair_ids
+from rag_assets.embedding.bundled import read_bert
 from rag_assets.finding import EvidenceFinder, OpenDocument, shown_sentence
 from rag_assets.settings import ModelSettings
 
@@ -76,9 +80,12 @@ _OTHERWISE = frozenset({
 })  # fmt: skip
 # Of supported rows the share that is framed, of wrong windows that with an order to the reader.
 _FRAMED, _ORDERED = 0.2, 0.05
-_COPIES, _WRONG_WINDOWS, _MOST_HOLDING = 40, 2, 4
-# Sentences that do not answer: nearest by words, nearest by meaning, and any others.
-_WRONG_BY_WORDS, _WRONG_BY_MEANING, _FAR = 3, 4, 2
+_COPIES, _WRONG_WINDOWS, _MOST_HOLDING = 40, 2, 2
+# Sentences that do not answer: nearest by words; drawn of the nearest by meaning; any of the same
+# document; and the nearest by meaning of another one.
+_WRONG_BY_WORDS, _WRONG_BY_MEANING, _OF_NEAREST, _FAR = 1, 3, 8, 1
+# For the finder: wrong sentences, and tokens, of a question at most.
+_MOST_WRONG, _MOST_TOKENS = 16, 96
 _DIGEST = 10
 _WINDOW_CHARACTERS, _LEAST_COPY, _MOST_COPY = 700, 20, 400
 
@@ -219,43 +226,98 @@ def copies(opened: dict[str, OpenDocument], dice: random.Random) -> Iterator[Exa
                 yield Example(said, near[0], NOT_STATED, "copies, beside", name)
 
 
-def questions(
+@dataclass(frozen=True, slots=True)
+class Mined:
+    """A question with the sentences of its document by their indices.
+
+    Args:
+        holding: those that answer.
+        wrong: those that do not, the nearest by meaning first; `by_words` by words.
+        elsewhere: of another document, drawn, the nearest by meaning.
+    """
+
+    asked: str
+    paper: str
+    holding: list[int]
+    wrong: list[int]
+    by_words: list[int]
+    elsewhere: tuple[str, int]
+
+
+def mine(
     rows: Sequence[dict[str, Any]], opened: dict[str, OpenDocument], dice: random.Random
-) -> Iterator[Example]:
-    """Yield questions with sentences that answer them and with those that look as if they did."""
+) -> list[Mined]:
+    """Return questions with sentences that answer them and with those that look as if they did."""
     encoder = load_embedder(ModelSettings(kind="bundled", model=E5, dtype="int8"))
-    vectors: dict[str, Any] = {}
+    names = sorted({row["paper"] for row in rows})
+    vectors = {
+        name: encoder.encode_passages([each.text for each in opened[name].sentences])
+        for name in names
+    }
+    mined = []
     for row in rows:
-        document, asked = opened[row["paper"]], row["question"]
-        if row["paper"] not in vectors:
-            texts = [sentence.text for sentence in document.sentences]
-            vectors[row["paper"]] = encoder.encode_passages(texts)
+        paper, asked = row["paper"], row["question"]
         answers = [bare(answer) for answer in row["answers"]]
-        is_answer = {
-            index: any(
-                bare(each.text) and (bare(each.text) in answer or answer in bare(each.text))
-                for answer in answers
+        holding = [
+            index
+            for index, text in enumerate(bare(each.text) for each in opened[paper].sentences)
+            if text and any(text in answer or answer in text for answer in answers)
+        ]
+        asked_vector = encoder.encode_queries([asked])[0]
+        nearest = (-(vectors[paper] @ asked_vector)).argsort().tolist()
+        other = dice.choice([name for name in names if name != paper])
+        mined.append(
+            Mined(
+                asked, paper, holding,
+                [index for index in nearest if index not in holding],
+                [index for index in opened[paper].rank(asked) if index not in holding],
+                (other, int((vectors[other] @ asked_vector).argmax())),
             )
-            for index, each in enumerate(document.sentences)
-        }
-        holding = [index for index, holds in is_answer.items() if holds]
-        for index in dice.sample(holding, min(_MOST_HOLDING, len(holding))):
+        )  # fmt: skip
+    return mined
+
+
+def questions(
+    mined: Sequence[Mined], opened: dict[str, OpenDocument], dice: random.Random
+) -> Iterator[Example]:
+    """Yield questions with sentences that answer them, and that do not, for the pair model."""
+    for one in mined:
+        document = opened[one.paper]
+        for index in dice.sample(one.holding, min(_MOST_HOLDING, len(one.holding))):
             text = shown_sentence(document.sentences, index)
-            yield Example(asked, text, ANSWERS, "questions", row["paper"])
-            yield Example(
-                asked, _around(document, index, dice), RELEVANT, "questions", row["paper"]
-            )
-        by_words = [index for index in document.rank(asked) if not is_answer[index]]
-        cosines = vectors[row["paper"]] @ encoder.encode_queries([asked])[0]
-        by_meaning = [int(index) for index in (-cosines).argsort() if not is_answer[int(index)]]
-        near = dict.fromkeys([*by_meaning[:_WRONG_BY_MEANING], *by_words[:_WRONG_BY_WORDS]])
-        far = dice.sample(by_words[20:], min(_FAR, len(by_words[20:])))
-        for index in [*near, *far]:
-            text = shown_sentence(document.sentences, index)
-            yield Example(asked, text, ANSWERS_NOT, "questions", row["paper"])
+            yield Example(one.asked, text, ANSWERS, "questions", one.paper)
+            around = _around(document, index, dice)
+            yield Example(one.asked, around, RELEVANT, "questions", one.paper)
+        nearest = one.wrong[:_OF_NEAREST]
+        near = dice.sample(nearest, min(_WRONG_BY_MEANING, len(nearest)))
+        beyond = one.by_words[20:]
+        far = dice.sample(beyond, min(_FAR, len(beyond)))
+        other, place = one.elsewhere
+        wrong = [
+            shown_sentence(document.sentences, index)
+            for index in dict.fromkeys([*near, *one.by_words[:_WRONG_BY_WORDS], *far])
+        ]
+        for text in [*wrong, shown_sentence(opened[other].sentences, place)]:
+            yield Example(one.asked, text, ANSWERS_NOT, "questions", one.paper)
         for index in far:
-            yield Example(
-                asked, _around(document, index, dice), IRRELEVANT, "questions", row["paper"]
+            around = _around(document, index, dice)
+            yield Example(one.asked, around, IRRELEVANT, "questions", one.paper)
+
+
+def asked_of(mined: Sequence[Mined], opened: dict[str, OpenDocument]) -> Iterator[Asked]:
+    """Yield the answerable questions with prompts, as the finder's encoder takes them."""
+    bert = read_bert(ModelSettings(kind="bundled", model=E5))
+    for one in mined:
+        texts = [
+            bert.passage_prompt + (f"{each.told} {each.text}" if each.told else each.text)
+            for each in opened[one.paper].sentences
+        ]
+        if one.holding:
+            yield Asked(
+                bert.query_prompt + one.asked,
+                [texts[index] for index in one.holding],
+                [texts[index] for index in one.wrong[:_MOST_WRONG]],
+                one.paper,
             )
 
 
@@ -318,18 +380,32 @@ def main() -> None:
         for row in _rows(data / "claims" / "drafts" / f"{name}.jsonl")
     ]
     asked = _rows(data / "questions" / "train.jsonl")
-    opened = _opened([row["paper"] for row in (*drafted, *asked)], given.cache)
+    files = [WRITTEN / f"{name}.jsonl" for name in ("sentences", "questions")]
+    every = [*drafted, *asked, *(row for file in files for row in _rows(file))]
+    opened = _opened([row["paper"] for row in every], given.cache)
     drafted += written("sentences", "evidence", opened)
     asked += written("questions", "answers", opened)
+    mined = mine(asked, opened, dice)
     examples = [
         *entailment(dice),
         *drafts(drafted, opened, dice),
         *copies(opened, dice),
-        *questions(asked, opened, dice),
+        *questions(mined, opened, dice),
         *retrieval(dice),
     ]
+    answerable = list(asked_of(mined, opened))
+    texts = sorted(
+        {text for one in answerable for text in (one.question, *one.answers, *one.wrong)}
+    )
+    ids = [
+        [*one[: _MOST_TOKENS - 1], one[-1]]
+        for one in read_bert(ModelSettings(kind="bundled", model=E5)).token_ids(texts)
+    ]
+    pairs = pair_ids([(each.one, each.other) for each in examples])
+    words = distinct_words(pairs, ids)
     given.out.mkdir(parents=True, exist_ok=True)
-    words = write_examples(given.out / "examples.npz", examples, given.seed)
+    write_examples(given.out / "examples.npz", examples, pairs, words, given.seed)
+    write_questions(given.out / "questions.npz", answerable, texts, ids, words)
     write_encoder(given.out / "encoder.npz", words)
     counted = Counter((example.origin, example.label) for example in examples)
     licences = {name: licence for name, (_, licence) in (ENTAILMENT | RETRIEVAL).items()}

@@ -284,7 +284,8 @@ def answer_scorer(settings: Settings, chat: "ChatModel | None" = None) -> "Score
         chat: reads, where `verify.scorer` is a language model.
     """
     verify = settings.verify
-    if verify.scorer == "similarity":
-        # It compares and does not read: nearness of topic would let a wrong number pass.
+    if verify.scorer == "similarity" or (verify.scorer == "auto" and chat is None):
+        # Nearness of topic would let a wrong number pass, and the small reader lets changed words
+        # pass (docs/judging.md): nobody looks at each sentence of an answer as at a verdict.
         verify = verify.model_copy(update={"scorer": "facts"})
     return load_scorer(verify, chat=chat)

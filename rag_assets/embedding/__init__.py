@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         prune_vectors,
         refresh_embeddings,
     )
+    from rag_assets.embedding.taught import load_finder
 
 __all__ = [
     "BUNDLED_RERANKERS",
@@ -76,6 +77,7 @@ __all__ = [
     "hash_model_files",
     "joint_tokenizer",
     "load_embedder",
+    "load_finder",
     "load_pair_model",
     "load_query_encoder",
     "load_tokenizer",
@@ -105,6 +107,7 @@ __getattr__ = lazy_names(
         "embeddings_schema": "record",
         "has_stale_vectors": "stage",
         "hash_model_files": "model_folder",
+        "load_finder": "taught",
         "load_pair_model": "pair_model",
         "pair_ids": "pair_model",
         "prune_vectors": "stage",

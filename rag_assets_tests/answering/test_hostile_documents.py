@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from rag_assets.agents.trace import Limits
-from rag_assets.answering import Answer, PaperQuestion, answer_papers, render_answer
-from rag_assets.judging import load_scorer
+from rag_assets.answering import Answer, PaperQuestion, answer_papers, answer_scorer, render_answer
 from rag_assets.llm import ChatModel, ScriptedModel
 from rag_assets.retrieval import Retriever
 from rag_assets.retrieval.papers import Route
@@ -39,7 +38,7 @@ def ask(root: Path, model: ChatModel | None) -> Answer:
     with Retriever(Workspace.open(root)) as retriever:
         return answer_papers(
             retriever, QUESTION, Limits(5, 12, 2), model=model,
-            scorer=load_scorer(shipped_settings().verify), clock=lambda: 0.0,
+            scorer=answer_scorer(shipped_settings()), clock=lambda: 0.0,
         )  # fmt: skip
 
 

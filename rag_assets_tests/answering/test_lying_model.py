@@ -12,11 +12,11 @@ from rag_assets.answering import (
     Answer,
     PaperQuestion,
     answer_papers,
+    answer_scorer,
     render_answer,
     replay_answer,
     write_answer,
 )
-from rag_assets.judging import load_scorer
 from rag_assets.llm import ChatRequest, Message, RulesModel
 from rag_assets.retrieval import Retriever
 from rag_assets.retrieval.papers import Route
@@ -75,7 +75,7 @@ def ask(retriever: Retriever) -> Any:
             PaperQuestion(QUESTION, Route("TOPIC_SURVEY")),
             Limits(steps=len(FACTS) + 1, calls=20, repairs=0),
             model=RulesModel("liar", liar.answer),
-            scorer=load_scorer(shipped_settings().verify),
+            scorer=answer_scorer(shipped_settings()),
             clock=lambda: 0.0,
         )
 

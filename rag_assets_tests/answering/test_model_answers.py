@@ -12,11 +12,11 @@ from rag_assets.answering import (
     PaperQuestion,
     answer_from_json,
     answer_papers,
+    answer_scorer,
     render_answer,
     replay_answer,
     write_answer,
 )
-from rag_assets.judging import load_scorer
 from rag_assets.llm import ChatModel, ScriptedModel, load_chat_model, serve_script
 from rag_assets.retrieval import Retriever
 from rag_assets.retrieval.papers import Route
@@ -47,7 +47,7 @@ SCRIPT = script_of(
 def ask(retriever: Retriever, model: ChatModel, **more: Any) -> Answer:
     return answer_papers(
         retriever, more.pop("asked", ASKED), more.pop("limits", LIMITS), model=model,
-        scorer=load_scorer(shipped_settings().verify), clock=lambda: 0.0, **more,
+        scorer=answer_scorer(shipped_settings()), clock=lambda: 0.0, **more,
     )  # fmt: skip
 
 
@@ -168,7 +168,7 @@ def test_a_single_search_leaves_the_model_to_finish(retriever: Retriever) -> Non
     single = replace(ASKED, question=TRUE, mode="single")
     answer = answer_papers(
         retriever, single, LIMITS, model=ScriptedModel(script),
-        scorer=load_scorer(shipped_settings().verify), clock=lambda: 0.0,
+        scorer=answer_scorer(shipped_settings()), clock=lambda: 0.0,
     )  # fmt: skip
     assert [step.action for step in answer.trace.steps] == ["search_by_section", "finish"]
     assert len(answer.statements) == 1
