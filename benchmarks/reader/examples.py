@@ -84,6 +84,8 @@ _COPIES, _WRONG_WINDOWS, _MOST_HOLDING = 40, 2, 2
 # Sentences that do not answer: nearest by words; drawn of the nearest by meaning; any of the same
 # document; and the nearest by meaning of another one.
 _WRONG_BY_WORDS, _WRONG_BY_MEANING, _OF_NEAREST, _FAR = 1, 3, 8, 1
+# Longer pairs are left out: all data together has to travel in 64 MiB.
+_MOST_OF_PAIR = 192
 # For the finder: wrong sentences, and tokens, of a question at most.
 _MOST_WRONG, _MOST_TOKENS = 16, 96
 _DIGEST = 10
@@ -105,7 +107,7 @@ def _rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def _near(evidence: str, claim: str) -> str:
+def near_sentences(evidence: str, claim: str) -> str:
     """Return the sentences of a text that share most with a claim, in its order."""
     if len(evidence) <= _WINDOW_CHARACTERS:
         return evidence
@@ -137,7 +139,7 @@ def entailment(dice: random.Random) -> Iterator[Example]:
                 continue
             taken[row["label"]] += 1
             group = f"{name} {row.get('doc', row['evidence'][:80])}"
-            evidence = _near(row["evidence"], row["claim"])
+            evidence = near_sentences(row["evidence"], row["claim"])
             yield Example(row["claim"], evidence, _LABELS[row["label"]], name, group)
 
 
@@ -402,6 +404,8 @@ def main() -> None:
         for one in read_bert(ModelSettings(kind="bundled", model=E5)).token_ids(texts)
     ]
     pairs = pair_ids([(each.one, each.other) for each in examples])
+    kept = [place for place, ids_of in enumerate(pairs) if len(ids_of) <= _MOST_OF_PAIR]
+    examples, pairs = [examples[place] for place in kept], [pairs[place] for place in kept]
     words = distinct_words(pairs, ids)
     given.out.mkdir(parents=True, exist_ok=True)
     write_examples(given.out / "examples.npz", examples, pairs, words, given.seed)
