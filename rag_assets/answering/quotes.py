@@ -55,8 +55,8 @@ def choose_quotes(question: str, passages: Mapping[str, Passage]) -> list[Answer
         AnswerQuote(
             alias, " ".join(answer.hit.text[answer.start : answer.end].split()), answer.score
         )
-        for alias, answer in zip(passages, answers, strict=True)
-        if answer is not None
+        for alias, own in zip(passages, answers, strict=True)
+        for answer in own
     ]
     best = max((quote.score for quote in quotes), default=0.0)
     least = max(_OF_BEST * best, min(THRESHOLD, best))

@@ -46,13 +46,14 @@ if TYPE_CHECKING:
         prune_vectors,
         refresh_embeddings,
     )
-    from rag_assets.embedding.taught import load_finder
+    from rag_assets.embedding.taught import TAUGHT, finder_cosines, load_finder
 
 __all__ = [
     "BUNDLED_RERANKERS",
     "CHUNK_INPUTS",
     "E5",
     "EMBEDDING_VERSION",
+    "TAUGHT",
     "UNREADABLE_SHARE",
     "Embedder",
     "EmbeddingModel",
@@ -73,6 +74,7 @@ __all__ = [
     "embedding_models",
     "embeddings_schema",
     "encode_questions",
+    "finder_cosines",
     "has_stale_vectors",
     "hash_model_files",
     "joint_tokenizer",
@@ -102,7 +104,9 @@ __getattr__ = lazy_names(
         "EMBEDDING_VERSION": "stage",
         "PairModel": "pair_model",
         "PairScores": "pair_model",
+        "TAUGHT": "taught",
         "chunk_input": "stage",
+        "finder_cosines": "taught",
         "count_unknown_vectors": "stage",
         "embeddings_schema": "record",
         "has_stale_vectors": "stage",

@@ -88,6 +88,34 @@ def load_finder() -> OnnxBertEmbedder:
     return OnnxBertEmbedder(read_taught("finder")[0], TAUGHT)
 
 
+_MOST_KNOWN = 4_096
+
+
+@lru_cache(maxsize=1)
+def _known_vectors() -> "dict[str, Floats]":
+    return {}
+
+
+def finder_cosines(question: str, texts: Sequence[str]) -> "NDArray[np.float64]":
+    """Return how near each of some sentences is to a question for `load_finder`, -1 to 1.
+
+    Vectors of the last thousands of sentences are kept in memory: what ranks passages and what
+    chooses quotes compares the same ones.
+
+    Returns:
+        Shape (len(texts),), rounded to six digits: the last bits depend on the processor.
+    """
+    import numpy as np
+
+    finder, known = load_finder(), _known_vectors()
+    if len(known) > _MOST_KNOWN:
+        known.clear()
+    new = [text for text in dict.fromkeys(texts) if text not in known]
+    known.update(zip(new, finder.encode_passages(new), strict=True) if new else ())
+    asked = finder.encode_queries([question])[0]
+    return np.array([np.round(float(known[text] @ asked), 6) for text in texts])
+
+
 def pack(weights: "Mapping[str, Floats]") -> "dict[str, NDArray[Any]]":
     """Return matrices as whole numbers of seven bits with a scale for each output; see `unpack`."""
     import numpy as np

@@ -8,13 +8,12 @@ reads the nearest of them with their neighbours (`rag_assets.embedding.taught`).
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_assets.embedding import load_finder, load_pair_model, load_word_pieces
+from rag_assets.embedding import finder_cosines, load_finder, load_pair_model, load_word_pieces
 from rag_assets.evidence.locating import count_words
 from rag_assets.evidence.pack import PackMatch
 from rag_assets.finding import (
@@ -38,14 +37,12 @@ _MOST_COMPARED, _MOST_READ = 40, 12
 _PASSAGE = 2.0
 # How much a cosine counts, less half the mean of all that are compared (some questions are near to
 # any sentence), and what the model makes of a sentence. Over 63 questions in a library of 19
-# papers, where they were chosen, the first quote answers in 0.49 and one of ten in 0.62; by the
-# cosines alone in 0.48 and 0.57, by those of the encoder before it was taught in 0.30 and 0.46.
-_COSINE, _OF_MEAN, _RELEVANT, _ANSWERS = 20.0, 0.5, 0.5, 0.5
+# papers, where they were chosen, the first quote answers in 0.48 and one of ten in 0.86.
+_COSINE, _OF_MEAN, _ANSWERS = 20.0, 0.5, 0.5
 # From the sum to a probability that a sentence answers: a logistic curve over the quotes of packs
-# of 90 questions (mean error 0.01, papers held back one by one); and from which on a question
+# of 90 questions (mean error 0.015, papers held back one by one); and from which on a question
 # counts as answered: of the packs of these questions one answerable in nine is refused at it.
-_SLOPE, _INTERCEPT, THRESHOLD = 1.124, -11.45, 0.098
-_MOST_KNOWN = 4_096
+_SLOPE, _INTERCEPT, THRESHOLD = 1.255, -11.39, 0.134
 
 _NO_MATCH = {
     False: "No good match: nothing in this library seems to answer the question. The passages "
@@ -90,7 +87,7 @@ class FoundParent(Generic[_Passage]):
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[_Passage]):
-    """The sentence of a parent that answers a question best.
+    """A sentence of a parent that may answer a question.
 
     Args:
         hit: the passage that holds it.
@@ -220,13 +217,13 @@ def _read(
     question: str, sentences: Sequence[Sentence], chosen: Sequence[int]
 ) -> NDArray[np.float64]:
     """Return how probably each of some sentences answers, shape (len(chosen),)."""
-    cosines = _cosines(question, [_with_lead(sentences[number]) for number in chosen])
-    compared = _COSINE * (cosines - _OF_MEAN * cosines.mean())
+    near = finder_cosines(question, [_with_lead(sentences[number]) for number in chosen])
+    compared = _COSINE * (near - _OF_MEAN * near.mean())
     first = sorted(range(len(chosen)), key=lambda place: (-compared[place], place))[:_MOST_READ]
     read = load_pair_model().read(
         [(question, shown_sentence(sentences, chosen[place])) for place in first]
     )
-    found = np.array([_RELEVANT * one.relevant + _ANSWERS * one.answers for one in read])
+    found = np.array([_ANSWERS * one.answers for one in read])
     total = compared + found.min()
     total[first] = compared[first] + found
     scores: NDArray[np.float64] = np.round(1 / (1 + np.exp(-(_SLOPE * total + _INTERCEPT))), 6)
@@ -237,26 +234,13 @@ def _with_lead(sentence: Sentence) -> str:
     return f"{sentence.told} {sentence.text}" if sentence.told else sentence.text
 
 
-@lru_cache(maxsize=1)
-def _known_vectors() -> dict[str, NDArray[np.float32]]:
-    return {}
-
-
-def _cosines(question: str, texts: Sequence[str]) -> NDArray[np.float64]:
-    finder, known = load_finder(), _known_vectors()
-    if len(known) > _MOST_KNOWN:
-        known.clear()
-    new = [text for text in dict.fromkeys(texts) if text not in known]
-    vectors = dict(zip(new, finder.encode_passages(new), strict=True)) if new else {}
-    known.update(vectors)
-    asked = finder.encode_queries([question])[0]
-    return np.array([np.round(float(known[text] @ asked), 6) for text in texts])
-
-
 def choose_answers(
-    found: Sequence[FoundParent[_Passage]], read: ReadParents, most_words: int = 0
-) -> list[Answer[_Passage] | None]:
-    """Return the best sentence of each parent; None where a parent states nothing.
+    found: Sequence[FoundParent[_Passage]],
+    read: ReadParents,
+    most_words: int = 0,
+    most_each: int = 1,
+) -> list[tuple[Answer[_Passage], ...]]:
+    """Return the best sentences of each parent, best first; none where a parent states nothing.
 
     Of equals the first. A question answers none: where nothing else is there, what follows it is
     chosen, as of a pair of question and answer.
@@ -266,19 +250,29 @@ def choose_answers(
         read: its sentences.
         most_words: a sentence is given with those beside it in its paragraph, the better first,
             while all together have no more words.
+        most_each: sentences of a parent at most; behind its first only such that were compared,
+            and none twice.
     """
     scores = np.nan_to_num(read.scores, nan=-1.0).tolist()
-    chosen: list[Answer[_Passage] | None] = []
+    chosen = []
     for index, parent in enumerate(found):
         own = [number for number, of in enumerate(read.parents) if of == index]
         ranked = sorted(own, key=lambda number: _rank(number, read, scores))
-        best = next((n for n in map(_answering(read), ranked) if n is not None), None)
-        best = best if best is not None or not ranked else ranked[0]
-        if best is None:
-            chosen.append(None)
-            continue
-        passage, start, end = _widened(best, parent, read, scores, most_words)
-        chosen.append(Answer(parent.passages[passage], start, end, max(scores[best], 0.0)))
+        answering = [n for n in map(_answering(read), ranked) if n is not None] or ranked[:1]
+        answers: dict[tuple[int, int, int], Answer[_Passage]] = {}
+        for number in answering:
+            if answers and (len(answers) == most_each or scores[number] < 0):
+                break
+            passage, start, end = _longest(read.sentences[number])
+            if any(p == passage and start < e and end > s for p, s, e in answers):
+                continue
+            passage, start, end = _widened(number, parent, read, scores, most_words)
+            if any(p == passage and start < e and end > s for p, s, e in answers):
+                passage, start, end = _longest(read.sentences[number])
+            answers[passage, start, end] = Answer(
+                parent.passages[passage], start, end, max(scores[number], 0.0)
+            )
+        chosen.append(tuple(answers.values()))
     return chosen
 
 

@@ -52,9 +52,9 @@ def parent(
     return FoundParent(None, tuple(hits), hits[found])
 
 
-def quoted(question: str, *found: FoundParent) -> list[str | None]:
+def quoted(question: str, *found: FoundParent) -> list[str]:
     answers = choose_answers(found, read_parents(question, found))
-    return [one.hit.text[one.start : one.end] if one is not None else None for one in answers]
+    return [one.hit.text[one.start : one.end] for own in answers for one in own]
 
 
 @pytest.mark.parametrize(
@@ -70,8 +70,7 @@ def test_a_quote_goes_on_while_its_words_last(most_words: int, wanted: str) -> N
     text = f"Rents held steady. {ROOF} Grass roofs were 9 degrees cooler than bitumen."
     found = parent(text, row, "It rained in May.")
     read = read_parents("How much cooler were sedum roofs than bitumen?", [found])
-    (answer,) = choose_answers([found], read, most_words)
-    assert answer is not None
+    ((answer,),) = choose_answers([found], read, most_words)
     assert answer.hit.text[answer.start : answer.end] == wanted
 
 
@@ -82,8 +81,8 @@ def test_sentence_that_answers_is_quoted() -> None:
 
 def test_answer_beside_the_passage_found_is_quoted_with_its_own_passage() -> None:
     found = parent("Roofs of many kinds were planted.", ROOF)
-    (answer,) = choose_answers([found], read_parents("How cool are sedum roofs in July?", [found]))
-    assert answer is not None
+    read = read_parents("How cool are sedum roofs in July?", [found])
+    ((answer,),) = choose_answers([found], read)
     assert answer.hit.chunk_id == "a:1"
     assert answer.hit.text[answer.start : answer.end] == ROOF
 
@@ -121,7 +120,7 @@ def test_sentence_about_copyright_is_quoted() -> None:
 
 def test_parent_without_a_sentence_has_no_answer() -> None:
     found = parent("![x](attachment:1)"), parent(ROOF, name="b")
-    assert quoted("sedum roofs", *found) == [None, ROOF]
+    assert quoted("sedum roofs", *found) == [ROOF]
     assert quoted("sedum roofs") == []
 
 
@@ -141,12 +140,19 @@ def test_quote_is_a_trimmed_piece_of_one_of_the_parents_passages(
     texts: list[list[str]], question: str
 ) -> None:
     found = [parent(*own, name=f"d{index}") for index, own in enumerate(texts)]
-    for one, own in zip(choose_answers(found, read_parents(question, found)), found, strict=True):
-        assert one is None or one.hit in own.passages
-        if one is not None:
+    answers = choose_answers(found, read_parents(question, found), 60, 3)
+    for chosen, own in zip(answers, found, strict=True):
+        assert len(chosen) <= 3
+        assert [one.score for one in chosen] == sorted((one.score for one in chosen), reverse=True)
+        places: set[tuple[str, int]] = set()
+        for one in chosen:
+            assert one.hit in own.passages
             words = one.hit.text[one.start : one.end]
             assert words
             assert words == words.strip()
+            own_places = {(one.hit.chunk_id, place) for place in range(one.start, one.end)}
+            assert not own_places & places
+            places |= own_places
 
 
 def _match(question: str, *found: FoundParent) -> float:

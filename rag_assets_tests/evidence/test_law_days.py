@@ -194,8 +194,8 @@ def test_the_citation_of_an_item_leads_back_to_the_article_of_its_quote(
             assert found.start <= item.char_start < found.end
             assert str(found.version.version_date) == str(item.law.version_date)
             assert found.version.standing == item.law.standing
-    assert cited[0].law is not None
-    assert cited[0].law.citation == "[甲乙市养犬条例(2020-05-01) > 第一章 总则 > 第十八条]"
+    named = {item.law.citation for item in cited if item.law is not None}
+    assert "[甲乙市养犬条例(2020-05-01) > 第一章 总则 > 第十八条]" in named
 
 
 @pytest.mark.parametrize(

@@ -151,6 +151,31 @@ def test_the_bundled_model_tells_the_answer_from_the_rest() -> None:
     assert model.score("Anything?", []) == []
 
 
+@pytest.mark.parametrize(
+    ("question", "answer", "beside"),
+    [
+        (
+            "How much cooler are green roofs?",
+            "Ten roofs were planted. Sedum roofs were 16.7 degrees cooler than bitumen.",
+            "Green roofs are popular with architects. Many towns pay for them.",
+        ),
+        (
+            "行道树使午后气温降低多少？",
+            "Trees lower the temperature of streets by 1.8 °C in the afternoon.",
+            "Street trees need water. They are planted by the town.",
+        ),
+    ],
+)
+def test_the_finder_ranks_the_passage_with_the_sentence_that_answers(
+    question: str, answer: str, beside: str
+) -> None:
+    model = load_reranker(configured(rerank={"model": "finder"}).rerank)
+    assert model.can_read(question)
+    first, second = model.score(question, [answer, beside])
+    assert 1 >= first > second >= -1
+    assert model.score(question, []) == []
+
+
 @pytest.mark.parametrize("provider", ["bundled", "cross_encoder"])
 def test_a_model_that_is_not_here_is_refused(provider: str) -> None:
     settings = configured(rerank={"provider": provider, "model": "nobody/no-such-model"}).rerank
