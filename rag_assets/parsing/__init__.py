@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from rag_assets.parsing.pdf.drawing import draw_page, draw_spans, render_attachment
     from rag_assets.parsing.pdf.library import load_pymupdf
     from rag_assets.parsing.pdf.printed import boxes_of, printed_span, printed_text
-    from rag_assets.parsing.plain.encodings import decode_text
     from rag_assets.parsing.pool import observe_parses, parse_files, worker_started_ahead
     from rag_assets.parsing.process import WorkerDiedError, WorkerProcess, WorkerTimeoutError
     from rag_assets.parsing.quality import write_quality_report
@@ -32,8 +31,7 @@ if TYPE_CHECKING:
     from rag_assets.parsing.rendering import json_pieces, render_markdown
     from rag_assets.parsing.section_titles import named_thing
     from rag_assets.parsing.sections import make_sections
-    from rag_assets.parsing.sheets.csv_records import CsvTable, read_csv_table
-    from rag_assets.parsing.sheets.xlsx import WorkbookSheet, read_workbook
+    from rag_assets.parsing.sheets import CsvTable, read_csv_table
     from rag_assets.parsing.sniffing import sniff_media_type
     from rag_assets.parsing.stage import (
         has_stale_parses,
@@ -42,6 +40,8 @@ if TYPE_CHECKING:
         refresh_parse_reports,
     )
     from rag_assets.parsing.stored import parsed_digest, read_parsed, read_print, write_parsed
+    from rag_assets.parsing.text import decode_text
+    from rag_assets.parsing.xlsx import WorkbookSheet, read_workbook
 
 __all__ = [
     "PARSE_REASONS",
@@ -99,17 +99,17 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "CsvTable": "sheets.csv_records",
+        "CsvTable": "sheets",
         "PARSE_REASONS": "reasons",
         "ParseHints": "contract",
         "ParseJob": "job",
         "Parser": "contract",
         "ParserRegistry": "registry",
         "STAGE_VERSION": "fingerprints",
-        "WorkbookSheet": "sheets.xlsx",
+        "WorkbookSheet": "xlsx",
         "all_parsers": "registry",
         "boxes_of": "pdf.printed",
-        "decode_text": "plain.encodings",
+        "decode_text": "text",
         "describe_parsers": "registry",
         "draw_page": "pdf.drawing",
         "draw_spans": "pdf.drawing",
@@ -131,11 +131,11 @@ __getattr__ = lazy_names(
         "password_of": "stage",
         "printed_span": "pdf.printed",
         "printed_text": "pdf.printed",
-        "read_csv_table": "sheets.csv_records",
+        "read_csv_table": "sheets",
         "read_parsed": "stored",
         "read_print": "stored",
         "read_reports": "stage",
-        "read_workbook": "sheets.xlsx",
+        "read_workbook": "xlsx",
         "refresh_parse_reports": "stage",
         "register_parser": "registry",
         "render_attachment": "pdf.drawing",

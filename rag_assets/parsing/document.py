@@ -14,9 +14,8 @@ from rag_assets.model import (
 )
 from rag_assets.parsing.contract import ParseHints, Parser
 from rag_assets.parsing.controls import without_controls
+from rag_assets.parsing.markdown import plain_title
 from rag_assets.parsing.no_document import check_is_document
-from rag_assets.parsing.plain.kinds import TEXT_ADVICE
-from rag_assets.parsing.plain.markdown_syntax import plain_title
 from rag_assets.parsing.registry import parser_for, types_by_extension
 from rag_assets.parsing.sections import make_sections
 from rag_assets.parsing.sniffing import (
@@ -26,6 +25,7 @@ from rag_assets.parsing.sniffing import (
     sniff_media_type,
 )
 from rag_assets.parsing.standing import find_standing
+from rag_assets.parsing.text_kinds import TEXT_ADVICE
 from rag_assets.settings import ParseSettings
 
 # What is taken for a broken PDF where the name promises one. A web page under that name is not:

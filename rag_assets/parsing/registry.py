@@ -11,8 +11,8 @@ from pathlib import Path
 
 from rag_assets.model import ConfigurationError, ParseFailure
 from rag_assets.parsing.contract import Parser
-from rag_assets.parsing.office.sniffing import DOC_TYPE, PPT_TYPE
-from rag_assets.parsing.plain.kinds import TEXT_ADVICE
+from rag_assets.parsing.sniffing import DOC_TYPE, PPT_TYPE
+from rag_assets.parsing.text_kinds import TEXT_ADVICE
 
 ENTRY_POINT_GROUP = "rag_assets.parsers"
 
@@ -259,19 +259,17 @@ def check_parser_options(options: Mapping[str, object]) -> None:
 @cache
 def _built_in() -> dict[str, Parser]:
     # Here, since a question, a listing or a publication comes by and parses nothing.
-    from rag_assets.parsing.html.parser import HtmlParser
+    from rag_assets.parsing.containers import MailParser, NotebookParser
+    from rag_assets.parsing.html import HtmlParser
+    from rag_assets.parsing.markdown import MarkdownParser
+    from rag_assets.parsing.ods_xls import LegacySheetParser, OdsParser
     from rag_assets.parsing.office.docx import DocxParser
     from rag_assets.parsing.office.pptx import PptxParser
-    from rag_assets.parsing.office.protected import ProtectedOfficeParser
+    from rag_assets.parsing.package import ProtectedOfficeParser
     from rag_assets.parsing.pdf.parser import PdfParser
-    from rag_assets.parsing.plain.mail import MailParser
-    from rag_assets.parsing.plain.markdown import MarkdownParser
-    from rag_assets.parsing.plain.notebook import NotebookParser
-    from rag_assets.parsing.plain.plaintext import TextParser
-    from rag_assets.parsing.sheets.csv_rows import CsvParser
-    from rag_assets.parsing.sheets.legacy import LegacySheetParser
-    from rag_assets.parsing.sheets.ods import OdsParser
-    from rag_assets.parsing.sheets.xlsx import XlsxParser
+    from rag_assets.parsing.sheets import CsvParser
+    from rag_assets.parsing.text import TextParser
+    from rag_assets.parsing.xlsx import XlsxParser
 
     office: tuple[Parser, ...] = (DocxParser(), PptxParser(), XlsxParser(), LegacySheetParser())
     parsers: tuple[Parser, ...] = (

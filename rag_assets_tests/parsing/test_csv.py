@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rag_assets.model import ParsedDocument, ParseFailure
 from rag_assets.parsing import ParseHints, parse_document, sniff_media_type
-from rag_assets.parsing.sheets.csv_records import read_csv_table
+from rag_assets.parsing.sheets import read_csv_table
 from rag_assets_tests.parsing.conftest import make_settings
 from rag_assets_tests.parsing.test_any_bytes import assert_keeps_the_contract
 from rag_assets_tests.parsing.test_real_papers import files_below

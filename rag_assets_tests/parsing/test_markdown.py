@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 
 from rag_assets.model import Block, ParsedDocument
 from rag_assets.parsing import ParseHints, parse_document
-from rag_assets.parsing.plain.markdown_blocks import cut_blocks
-from rag_assets.parsing.plain.markdown_syntax import plain_title
-from rag_assets.parsing.plain.markdown_unseen import MAY_BE_CODE
+from rag_assets.parsing.markdown import MAY_BE_CODE, cut_blocks, plain_title
 from rag_assets_tests.parsing.conftest import make_settings
 from rag_assets_tests.parsing.test_any_bytes import assert_keeps_the_contract
 from rag_assets_tests.parsing.test_real_papers import DATA

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from rag_assets.model import ParseFailure
 from rag_assets.parsing import ParseHints, parse_document, sniff_media_type
-from rag_assets.parsing.office.package import OfficePackage
-from rag_assets.parsing.office.protected import decrypt_package
-from rag_assets.parsing.office.sniffing import (
+from rag_assets.parsing.package import OfficePackage, decrypt_package
+from rag_assets.parsing.sniffing import (
     DOC_TYPE,
     DOCX_TYPE,
     PPTX_TYPE,

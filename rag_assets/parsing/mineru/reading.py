@@ -22,7 +22,7 @@ from rag_assets.model import (
     StorageError,
 )
 from rag_assets.parsing.cleaning import clean_source
-from rag_assets.parsing.html.tables import render_table
+from rag_assets.parsing.html import render_table
 from rag_assets.parsing.language import guess_language
 from rag_assets.parsing.mineru.splitting import SPLIT_MANIFEST, Part, read_split_manifest
 from rag_assets.storage import LocalStore, describe_trouble

@@ -21,10 +21,8 @@ from rag_assets.parsing.office.docx_numbering import Numbering
 from rag_assets.parsing.office.docx_styles import Styles
 from rag_assets.parsing.office.docx_xml import W
 from rag_assets.parsing.office.flow import Flow, Piece, flow_pieces
-from rag_assets.parsing.office.package import OfficePackage
-from rag_assets.parsing.office.properties import read_properties
-from rag_assets.parsing.office.reading import read_office_file
-from rag_assets.parsing.office.sniffing import DOCX_TYPE
+from rag_assets.parsing.package import OfficePackage, read_office_file, read_properties
+from rag_assets.parsing.sniffing import DOCX_TYPE
 from rag_assets.parsing.unseen import Unseen
 from rag_assets.settings import ParseSettings
 

@@ -16,7 +16,7 @@ from rag_assets.parsing.office.docx_xml import W, number_of, value_of
 from rag_assets.parsing.office.drawing import MC, Drawings
 from rag_assets.parsing.office.flow import Piece, markdown_table
 from rag_assets.parsing.office.math import MATH_TAGS
-from rag_assets.parsing.office.package import OfficePackage
+from rag_assets.parsing.package import OfficePackage
 from rag_assets.parsing.unseen import Unseen
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from rag_assets.parsing.office.drawing import DGM, MC, A, C, Drawings
 from rag_assets.parsing.office.flow import Piece, clean_inline
 from rag_assets.parsing.office.math import MATH_TAGS, linear_math
 from rag_assets.parsing.office.numbers import format_number
-from rag_assets.parsing.office.package import relationship_id
 from rag_assets.parsing.office.symbols import is_symbol_font, symbol_text
+from rag_assets.parsing.package import relationship_id
 from rag_assets.parsing.raised import LEVEL, settle_raised
 from rag_assets.parsing.unseen import Kind, Unseen
 

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rag_assets.parsing.html.styles import hides_by_style
 from rag_assets.parsing.office.docx_styles import Styles
 from rag_assets.parsing.office.docx_xml import W, is_on, number_of, value_of
 from rag_assets.parsing.office.drawing import A, alpha_of
 from rag_assets.parsing.office.numbers import whole_number
+from rag_assets.parsing.page_styles import hides_by_style
 from rag_assets.parsing.raised import LOWERED, RAISED
 from rag_assets.parsing.unseen import LEAST_POINTS, Kind, are_alike
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rag_assets.model import ParseFailure
 from rag_assets.parsing.office.flow import Picture, Piece, clean_inline, markdown_table
-from rag_assets.parsing.office.package import OfficePackage
+from rag_assets.parsing.package import OfficePackage
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

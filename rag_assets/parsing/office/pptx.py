@@ -7,12 +7,15 @@ from rag_assets.model import ParsedDocument, ParseFailure
 from rag_assets.parsing.contract import ParseHints
 from rag_assets.parsing.language import guess_language
 from rag_assets.parsing.office.flow import Piece, flow_pieces
-from rag_assets.parsing.office.package import OfficePackage, relationship_id
 from rag_assets.parsing.office.pptx_layout import EMU_PER_POINT, P
 from rag_assets.parsing.office.pptx_slides import Slide, SlideReader
-from rag_assets.parsing.office.properties import read_properties
-from rag_assets.parsing.office.reading import read_office_file
-from rag_assets.parsing.office.sniffing import PPTX_TYPE
+from rag_assets.parsing.package import (
+    OfficePackage,
+    read_office_file,
+    read_properties,
+    relationship_id,
+)
+from rag_assets.parsing.sniffing import PPTX_TYPE
 from rag_assets.parsing.unseen import Unseen
 from rag_assets.settings import ParseSettings
 

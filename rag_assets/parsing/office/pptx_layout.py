@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from rag_assets.model import Box
 from rag_assets.parsing.office.drawing import A, solid_colour
-from rag_assets.parsing.office.package import OfficePackage
+from rag_assets.parsing.package import OfficePackage
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from rag_assets.model import BlockKind, Box
 from rag_assets.parsing.office.drawing import DGM, MC, A, C, Drawings, solid_colour
 from rag_assets.parsing.office.flow import Piece, clean_inline, markdown_table
-from rag_assets.parsing.office.package import OfficePackage, relationship_id
 from rag_assets.parsing.office.pptx_layout import (
     Frame,
     Layout,
@@ -18,6 +17,7 @@ from rag_assets.parsing.office.pptx_layout import (
     reading_order,
 )
 from rag_assets.parsing.office.pptx_text import Ground, TextReader, paragraph_text
+from rag_assets.parsing.package import OfficePackage, relationship_id
 from rag_assets.parsing.unseen import Unseen
 
 if TYPE_CHECKING:

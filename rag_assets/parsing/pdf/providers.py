@@ -99,7 +99,7 @@ def _without_tags(source: str) -> str:
 
 
 def _join_pages(sources: list[str], title: str | None) -> ParsedDocument:
-    from rag_assets.parsing.plain.markdown import cut_markdown
+    from rag_assets.parsing.markdown import cut_markdown
 
     spans, blocks, parts = [], [], []
     position = 0

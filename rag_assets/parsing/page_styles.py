@@ -1,16 +1,18 @@
-"""What a page's own style sheets and attributes say of an element, and whether its text is seen.
+"""A page as it is seen: hidden and struck text taken out of its tree, formulas and marks written.
 
-Read are the selectors by tag, class, id and attribute, descendants and children included, in the
-order of CSS's cascade. Rules that hold only in a state (`:hover`), for print or for a width of the
-window are not.
+The tree is changed before any extractor reads it. Of its own style sheets are read the selectors by
+tag, class, id and attribute, descendants and children included, in the order of CSS's cascade.
+Rules that hold only in a state (`:hover`), for print or for a width of the window are not.
 """
 
 import colorsys
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any  # Any: elements of lxml
 
-from rag_assets.parsing.unseen import LEAST_POINTS, Kind, are_alike
+from rag_assets.parsing.raised import LEVEL, LOWERED, NOTE_MARK, RAISED, exponent
+from rag_assets.parsing.unseen import LEAST_POINTS, Kind, Unseen, are_alike
 
 # An element as the cascade sees it: its tag in lower case and its attributes.
 Node = tuple[str, Mapping[str, str]]
@@ -411,3 +413,215 @@ def _number(value: str | None) -> float:
 def _pixels(value: str | None, usual: float) -> float:
     length = _LENGTH.fullmatch(value or "")
     return float(length[1]) * _PIXELS[length[2] or "px"] if length else usual
+
+
+# What a page holds beside its text; nobody takes it for text.
+_NO_TEXT = frozenset({"head", "script", "style", "textarea", "select", "svg", "iframe", "object"})
+# Turns the direction of text, which `finish_document` drops and notes.
+_OVERRIDE = "\u202d"
+# What `<noscript>` holds is read as text.
+_TAG = re.compile(r"<[^<>]*>")
+# MediaWiki wraps the source of every formula so.
+_DISPLAY_STYLE = re.compile(r"^\{\\(?:display|text)style\s+(.*?)\s*\}$", re.DOTALL)
+
+
+def leave_unseen(tree: Any) -> Unseen:
+    """Take out of a page what a reader does not see, and return what that was.
+
+    Formulas become one line of text, in `$` where they hold more than numbers; raised and lowered
+    text is marked for `settle_raised`.
+    """
+    import lxml.etree
+
+    linked = tree.xpath("//link[contains(@rel, 'stylesheet')]")
+    sheet, unseen = StyleSheet(is_whole=not linked), Unseen()
+    for style in tree.iter("style"):
+        if "print" not in (style.get("media") or ""):
+            sheet.add(style.text or "")
+    walk = _Walk(sheet, unseen)
+    events = lxml.etree.iterwalk(tree, events=("start", "end"))
+    for event, element in events:
+        if event == "end":
+            walk.leave(element)
+        elif not walk.enter(element):
+            events.skip_subtree()
+    for element in walk.gone:
+        element.drop_tree()
+    return unseen
+
+
+@dataclass(slots=True)
+class _Walk:
+    sheet: StyleSheet
+    unseen: Unseen
+    nodes: list[Node] = field(default_factory=list)
+    stack: list[tuple[Any, Look, bool]] = field(default_factory=lambda: [(None, Look(), False)])
+    gone: list[Any] = field(default_factory=list)
+
+    def enter(self, element: Any) -> bool:
+        """Read the begin of an element; return whether what is inside is looked at."""
+        tag = element.tag if isinstance(element.tag, str) else ""
+        if not tag or tag in _NO_TEXT:
+            return False
+        if _is_formula_picture(element):
+            self.gone.append(element)
+            return False
+        node = (tag, element.attrib)
+        declared = self.sheet.declared(node, self.nodes)
+        kind = None if _is_formula_holder(element) else hides(node, declared)
+        if kind is not None:
+            self.unseen.add(kind, _TAG.sub(" ", " ".join(_texts(element))))
+            self.gone.append(element)
+            return False
+        look = look_of(node, declared, self.stack[-1][1], is_whole=self.sheet.is_whole)
+        if tag == "math":
+            _write_formula(element)
+        element.text = self._seen(element.text, look)
+        if tag == "bdo" or "override" in declared.get("unicode-bidi", ""):
+            element.text = _OVERRIDE + (element.text or "")
+        mark = _mark_of(element, tag, declared)
+        if mark:
+            element.text = mark + (element.text or "")
+        self.nodes.append(node)
+        self.stack.append((element, look, bool(mark)))
+        return True
+
+    def leave(self, element: Any) -> None:
+        """Read the end of an element and the text behind it."""
+        is_marked = False
+        if self.stack[-1][0] is element:
+            _, _, is_marked = self.stack.pop()
+            self.nodes.pop()
+        element.tail = self._seen(element.tail, self.stack[-1][1])
+        if is_marked:
+            element.tail = LEVEL + (element.tail or "")
+
+    def _seen(self, text: str | None, look: Look) -> str | None:
+        if look.unseen is None or not text or not text.strip():
+            return text
+        self.unseen.add(look.unseen, text)
+        return " "
+
+
+def _texts(element: Any) -> Iterator[str]:
+    for inner in element.iter():
+        if inner.tag not in _NO_TEXT and isinstance(inner.tag, str):
+            yield inner.text or ""
+        if inner is not element:
+            yield inner.tail or ""
+
+
+def _is_formula_holder(element: Any) -> bool:
+    """Tell whether an element hides a formula behind its picture: the formula can be read."""
+    return len(element) == 1 and element[0].tag == "math"
+
+
+def _is_formula_picture(element: Any) -> bool:
+    """Tell whether an element draws the formula that stands beside it as MathML."""
+    if element.get("aria-hidden") != "true" or next(element.iter("math"), None) is not None:
+        return False
+    parent = element.getparent()
+    return parent is not None and next(parent.iter("math"), None) is not None
+
+
+def _mark_of(element: Any, tag: str, declared: Declarations) -> str:
+    place = declared.get("vertical-align", {"sup": "super", "sub": "sub"}.get(tag))
+    if place == "sub":
+        return LOWERED
+    if place != "super":
+        return ""
+    return NOTE_MARK if next(element.iter("a"), None) is not None else RAISED
+
+
+def _write_formula(element: Any) -> None:
+    source = linear_formula(element)
+    if not is_number(element):
+        notes = (n for n in element.iter("annotation") if "tex" in (n.get("encoding") or ""))
+        texts = (" ".join((note.text or "").split()) for note in notes)
+        source = next((_DISPLAY_STYLE.sub(r"\1", text) for text in texts if text), source)
+        is_apart = element.get("display") == "block"
+        source = source if is_apart or not source else f"${source}$"
+    for child in list(element):
+        element.remove(child)
+    element.text = source
+
+
+# MathML as one line of text: `1.33 × 10^-4`, `1/2`, `sqrt(2)`, `x_i^2`.
+
+_NO_FORMULA = frozenset(
+    {"annotation", "annotation-xml", "mphantom", "mspace", "none", "mprescripts"}
+)
+_SPACED = frozenset("=≈≠<>≤≥±×·⋅→∈≡∼∝")
+
+
+def linear_formula(element: Any) -> str:
+    """Return a formula, or a part of one, on one line."""
+    return " ".join(_render_math(element).split())
+
+
+def is_number(element: Any) -> bool:
+    """Tell whether a formula is made of numbers alone: running text, written without `$`."""
+    named = any((e.text or "").strip() not in {"", "e", "π"} for e in element.iter("mi"))
+    return not named and next(element.iter("mn"), None) is not None
+
+
+def _render_math(element: Any) -> str:
+    tag = element.tag if isinstance(element.tag, str) else ""
+    if tag in _NO_FORMULA or "strike" in (element.get("notation") or ""):
+        return ""
+    if tag == "semantics":
+        return _render_math(element[0]) if len(element) else ""
+    if tag == "mo":
+        sign = (element.text or "").strip().replace("\u2062", "").replace("\u2061", "")
+        return f" {sign} " if sign in _SPACED else sign
+    render = _MATHML.get(tag)
+    children = [child for child in element if isinstance(child.tag, str)]
+    if render is not None and children:
+        return render([_render_math(child).strip() for child in children])
+    return (element.text or "").strip() + "".join(map(_render_math, children))
+
+
+def _operand(text: str) -> str:
+    return text if len(text) <= 1 or text.isalnum() else f"({text})"
+
+
+def _superscript(parts: list[str]) -> str:
+    return f"{_operand(parts[0])}^{exponent(parts[-1])}"
+
+
+def _subscript(parts: list[str]) -> str:
+    return f"{_operand(parts[0])}_{_operand(parts[1])}" if len(parts) > 1 else parts[0]
+
+
+def _scripts(parts: list[str]) -> str:
+    return _subscript(parts[:2]) + (f"^{exponent(parts[2])}" if len(parts) > 2 else "")
+
+
+def _fraction(parts: list[str]) -> str:
+    return "/".join(map(_operand, parts[:2]))
+
+
+def _nth_root(parts: list[str]) -> str:
+    return f"{_operand(parts[0])}^(1/{parts[1]})" if len(parts) > 1 else f"sqrt({parts[0]})"
+
+
+def _before(parts: list[str]) -> str:
+    """Return a base with scripts, the empty ones of `none` and `mprescripts` among them."""
+    return parts[0] + "".join(f"_{_operand(part)}" for part in parts[1:] if part)
+
+
+_MATHML: dict[str, Callable[[list[str]], str]] = {
+    "msup": _superscript,
+    "mover": lambda parts: parts[0],
+    "msub": _subscript,
+    "munder": _subscript,
+    "msubsup": _scripts,
+    "munderover": _scripts,
+    "mmultiscripts": _before,
+    "mfrac": _fraction,
+    "msqrt": lambda parts: f"sqrt({''.join(parts)})",
+    "mroot": _nth_root,
+    "mtr": ", ".join,
+    "mtable": lambda rows: f"[{'; '.join(rows)}]",
+    "mfenced": lambda parts: f"({', '.join(parts)})",
+}

@@ -1,11 +1,16 @@
-"""How a delimited text is written: delimiter, quotes, escapes. And whether a text is one."""
+"""Delimited text (csv): how it is written, whether a text is one, and its records.
+
+A quotation mark that nothing closes harms one line.
+"""
 
 import csv
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
+
+from rag_assets.model import ParseFailure
 
 # The dialect shows in the first records; a longer look changes no answer.
 _SAMPLE_RECORDS = 100
@@ -156,3 +161,100 @@ def allow_long_cells(characters: int) -> None:
     A whole file is in memory here, and its size has its own limit.
     """
     csv.field_size_limit(max(csv.field_size_limit(), characters))
+
+
+# A cell of more lines is a mark that was never closed: letters to the editor have some fifty.
+_MAX_LINES_OF_A_CELL = 1000
+# After so many, marks are plain characters in the rest of the file: each costs a second reading.
+_MAX_OPEN_QUOTES = 20
+
+
+class _OpenQuoteError(Exception):
+    """A cell spans more lines than a cell has."""
+
+
+@dataclass(slots=True)
+class Records:
+    """The records of a text; iterate once.
+
+    Args:
+        open_quotes: lines (from 1) where a quotation mark is never closed, after the iteration.
+    """
+
+    text: str
+    dialect: Dialect
+    open_quotes: list[int] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[list[str]]:
+        """Yield each record as its cells.
+
+        Raises:
+            ParseFailure: `damaged_file`.
+        """
+        allow_long_cells(len(self.text))
+        lines = _Lines(self.text)
+        for _ in range(self.dialect.skipped_lines):
+            next(lines, None)
+        dialect = self.dialect
+        reader = dialect.reader(lines)
+        while True:
+            lines.taken.clear()
+            try:
+                record = next(reader)
+                is_open = lines.is_exhausted and bool(lines.taken)
+            except StopIteration:
+                return
+            except _OpenQuoteError:
+                is_open = True
+            except csv.Error as error:
+                raise ParseFailure(
+                    "damaged_file",
+                    f"Line {lines.number} of the table cannot be read ({error}): correct it or "
+                    "save the table anew as csv.",
+                ) from error
+            if is_open and dialect.quote:
+                number = lines.number - len(lines.taken) + 1
+                self.open_quotes.append(number)
+                line = lines.give_back_all_but_first()
+                plain = Dialect(dialect.delimiter, quote="")
+                record = next(plain.reader([line]))
+                if len(self.open_quotes) >= _MAX_OPEN_QUOTES:
+                    dialect = plain
+                reader = dialect.reader(lines)
+            yield record
+
+
+class _Lines:
+    """The lines of a text, which may be given back."""
+
+    def __init__(self, text: str) -> None:
+        self._source = split_lines(text)
+        self._returned: deque[str] = deque()
+        self.taken: list[str] = []
+        self.is_exhausted = False
+        self.number = 0
+
+    def __iter__(self) -> "_Lines":
+        return self
+
+    def __next__(self) -> str:
+        if len(self.taken) >= _MAX_LINES_OF_A_CELL:
+            raise _OpenQuoteError
+        if self._returned:
+            line = self._returned.popleft()
+        else:
+            try:
+                line = next(self._source)
+            except StopIteration:
+                self.is_exhausted = True
+                raise
+        self.number += 1
+        self.taken.append(line)
+        return line
+
+    def give_back_all_but_first(self) -> str:
+        first, *rest = self.taken
+        self._returned.extendleft(reversed(rest))
+        self.number -= len(rest)
+        self.is_exhausted = False
+        return first

@@ -1,18 +1,30 @@
-"""Opens the zip packages of Word, PowerPoint and Excel safely: limits, XML without entities."""
+"""Office files: their zip packages opened safely, their properties, and those behind a password.
+
+Limits hold before anything is unpacked, XML is read without entities, nothing is fetched.
+"""
 
 import io
 import posixpath
 import re
 import struct
 import zipfile
-import zlib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
+from xml.parsers.expat import ExpatError
 
-from rag_assets.model import ParseFailure
+from rag_assets.model import ParsedDocument, ParseFailure
+from rag_assets.parsing.cleaning import clean_line
+from rag_assets.parsing.contract import ParseHints, Parser
+from rag_assets.parsing.sniffing import (
+    PROTECTED_OFFICE_TYPE,
+    ZIP_ERRORS,
+    misnamed_warning,
+    zip_office_type,
+)
 from rag_assets.settings import ParseSettings
 
 if TYPE_CHECKING:
@@ -26,12 +38,6 @@ MAX_XML_PART_BYTES = 128_000_000
 _HOSTILE_INFLATION = 100
 # zipfile inflates without a bound where it is asked for everything at once.
 _READ_BYTES = 1_000_000
-# What zipfile and zlib raise for broken bytes: found by fuzzing.
-ZIP_ERRORS = (
-    zipfile.BadZipFile, zlib.error, EOFError, struct.error, NotImplementedError, RuntimeError,
-    OSError, ValueError, OverflowError, KeyError, IndexError,
-)  # fmt: skip
-
 # ISO 29500 strict has other namespaces for the same elements: read as the transitional ones.
 _STRICT_NAMESPACE = re.compile(rb"(=\s*[\"'])http://purl\.oclc\.org/ooxml/(\w+)/(\w+)")
 _TRANSITIONAL_NAMESPACE = rb"\1http://schemas.openxmlformats.org/\2/2006/\3"
@@ -279,3 +285,193 @@ def _damaged(problem: str) -> ParseFailure:
         f"The office file is damaged, {problem}. Open it in its own program, save it anew and "
         "replace it.",
     )
+
+
+_CORE = ("title", "creator", "subject", "keywords", "description", "category", "language",
+         "lastModifiedBy", "created", "modified")  # fmt: skip
+_EXTENDED = ("Application", "Company", "Manager")
+_KEYS = {"creator": "author", "lastModifiedBy": "last_modified_by"}
+# What programs write where nobody has written anything.
+_PLACEHOLDER_TITLE = re.compile(
+    r"microsoft (word|powerpoint|excel)\b.*|([^\W\d_]+[ -]){0,3}power\s?point([ -][^\W\d_]+)?"
+    r"|(untitled|document|dokument|presentation|slide|folie|book|workbook|sheet)[ _-]?\d*"
+    r"|word document|演示文稿\s?\d*|幻灯片\s?\d*|文档\s?\d*|ppt\s?模板.*"
+    r"|.*\.(docx?|pptx?|xlsx?|tmp|rtf)",
+    re.IGNORECASE,
+)
+_PLACEHOLDER_AUTHOR = re.compile(
+    r"python-docx|python-pptx|openpyxl|apache poi|microsoft( office)? user|windows user|user"
+    r"|admin(istrator)?|owner|author|unknown|steve canny|用户|微软用户|微软中国|作者",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Properties:
+    """Document properties of an office file.
+
+    Args:
+        title: None where there is none, or a program's own.
+        authors: names, in order; empty where there are none, or a program's own.
+        metadata: all properties as plain strings.
+    """
+
+    title: str | None
+    authors: tuple[str, ...]
+    metadata: dict[str, str]
+
+
+def read_properties(package: OfficePackage) -> Properties:
+    """Return the core and extended properties of a package.
+
+    Raises:
+        ParseFailure: `damaged_file`, `hostile_file`: a part that holds them cannot be read.
+    """
+    metadata: dict[str, str] = {}
+    for kind, names in (("core-properties", _CORE), ("extended-properties", _EXTENDED)):
+        for part in package.related("", kind):
+            metadata.update(_plain(package.tree(part), names))
+    title = metadata.get("title", "")
+    authors = [
+        name
+        for name in (part.strip() for part in metadata.get("author", "").split(";"))
+        if name and not _PLACEHOLDER_AUTHOR.fullmatch(name)
+    ]
+    is_real = bool(title) and not _PLACEHOLDER_TITLE.fullmatch(title)
+    return Properties(title if is_real else None, tuple(authors), metadata)
+
+
+def _plain(root: "_Element", names: tuple[str, ...]) -> dict[str, str]:
+    found = {}
+    for element in root:
+        name = element.tag.rpartition("}")[2]
+        value = clean_line(element.text or "")
+        if name in names and value:
+            found[_KEYS.get(name, name.casefold())] = value
+    return found
+
+
+def read_office_file(
+    read: Callable[[OfficePackage], ParsedDocument], package: OfficePackage, hints: ParseHints
+) -> ParsedDocument:
+    """Return what `read` makes of a package, with warnings on what the file is in all.
+
+    They name parts that the package lacks and a name of another format.
+
+    Raises:
+        ParseFailure: what `read` raises; `hostile_file` where elements lie too deep for it.
+    """
+    try:
+        document = read(package)
+    except RecursionError as error:
+        raise ParseFailure(
+            "hostile_file",
+            "The file's elements lie hundreds of levels deep in each other, as no office program "
+            "writes them: open it in its own program and save it anew.",
+        ) from error
+    misnamed = misnamed_warning(hints.extension, document.media_type)
+    return replace(document, warnings=(*document.warnings, *package.missing_warning(), *misnamed))
+
+
+PARSER_VERSION = "1"
+
+# Excel encrypts write-protected workbooks with it and opens them without asking (MS-OFFCRYPTO).
+_EXCEL_DEFAULT_PASSWORD = "VelvetSweatshop"  # noqa: S105 - public knowledge, no secret
+_ZIP_SIGNATURE = b"PK\x03\x04"
+
+
+class ProtectedOfficeParser:
+    """Reads encrypted docx, pptx and xlsx files with the password of their sidecar.
+
+    Args:
+        readers: parsers of the formats that may be inside.
+    """
+
+    name = "office_protected"
+    media_types = (PROTECTED_OFFICE_TYPE,)
+    reads_stem = False
+
+    def __init__(self, readers: Sequence[Parser]) -> None:
+        self._readers = {kind: reader for reader in readers for kind in reader.media_types}
+
+    @cached_property
+    def version(self) -> str:
+        """Own version, that of the decryption, those of the readers inside."""
+        inner = sorted({f"{reader.name}-{reader.version}" for reader in self._readers.values()})
+        return "+".join([PARSER_VERSION, f"msoffcrypto-tool-{version('msoffcrypto-tool')}", *inner])
+
+    def parse(self, data: bytes, hints: ParseHints, settings: ParseSettings) -> ParsedDocument:
+        """Return the document inside.
+
+        Raises:
+            ParseFailure: `password_required`, `password_wrong`, `damaged_file`,
+                `unsupported_format`, and those of the inner format.
+        """
+        package = decrypt_package(data, hints.password)
+        media_type = zip_office_type(package)
+        if media_type not in self._readers:
+            raise ParseFailure(
+                "unsupported_format",
+                f"The encrypted file holds {media_type or 'no office document'}; supported are "
+                f"{', '.join(sorted(self._readers))}: convert the file.",
+            )
+        return self._readers[media_type].parse(package, hints, settings)
+
+
+def decrypt_package(data: bytes, password: str | None) -> bytes:
+    """Return the zip package inside an encrypted office file.
+
+    Args:
+        data: the OLE container.
+        password: None or "" where there is none.
+
+    Raises:
+        ParseFailure: `password_required`, `password_wrong`, `damaged_file`.
+    """
+    package = _unlock(data, password) if password else None
+    if package is not None:
+        return package
+    if password:
+        raise ParseFailure(
+            "password_wrong",
+            "The password in the sidecar does not open the document: correct `password:` in "
+            "<file>.meta.yaml.",
+        )
+    mend = "write `password: …` into its sidecar <file>.meta.yaml"
+    if _unlock(data, _EXCEL_DEFAULT_PASSWORD) is not None:
+        mend = (
+            "it has Excel's own default password, which Excel does not ask for: write "
+            f"`password: {_EXCEL_DEFAULT_PASSWORD}` into its sidecar <file>.meta.yaml"
+        )
+    raise ParseFailure("password_required", f"The document is protected by a password: {mend}.")
+
+
+def _unlock(data: bytes, password: str) -> bytes | None:
+    """Return the package, None where the password does not open it.
+
+    The password's own check is not asked for: msoffcrypto 6.1 fails it for right passwords of
+    some writers. What a wrong password makes is no zip file.
+
+    Raises:
+        ParseFailure: `damaged_file`.
+    """
+    import msoffcrypto
+    from msoffcrypto.exceptions import DecryptionError, FileFormatError, InvalidKeyError, ParseError
+
+    package = io.BytesIO()
+    try:
+        container = msoffcrypto.OfficeFile(io.BytesIO(data))
+        container.load_key(password=password)
+        container.decrypt(package)
+    except InvalidKeyError:
+        return None
+    except (
+        FileFormatError, ParseError, DecryptionError, ExpatError, struct.error, OSError, ValueError,
+        KeyError, IndexError, AttributeError, TypeError, OverflowError,
+    ) as error:  # fmt: skip
+        raise ParseFailure(
+            "damaged_file",
+            f"The encrypted office file is damaged ({error}): open it in its own program, save it "
+            "anew and replace it.",
+        ) from error
+    return package.getvalue() if package.getvalue().startswith(_ZIP_SIGNATURE) else None
