@@ -546,14 +546,13 @@ def _with_whole_lists(
 
 def _with_neighbours(pieces: Sequence[Piece], kept: set[int], first: int, last: int) -> set[int]:
     """Return the kept pieces with what stands between them, headings above them and figures."""
-    for index in range(first + 1, last):
-        piece = pieces[index]
-        if index in kept or piece.is_furniture or piece.is_linked:
-            continue
-        parents = {piece.path[-2:-1], pieces[index - 1].path[-2:-1], pieces[index + 1].path[-2:-1]}
-        is_between = {index - 1, index + 1} <= kept and len(parents) == 1
-        if piece.kind in {"table", "code", "formula"} or is_between:
-            kept.add(index)
+    inner = [
+        index
+        for index in range(first + 1, last)
+        if not pieces[index].is_furniture and not pieces[index].is_linked
+    ]
+    kept.update(i for i in inner if pieces[i].kind in {"table", "code", "formula"})
+    kept.update(i for i in inner if {i - 1, i + 1} <= kept)
     for index in sorted(kept, reverse=True):
         above = index - 1
         while above >= 0 and above not in kept and pieces[above].kind == "heading":

@@ -574,7 +574,7 @@ def _render_math(element: Any) -> str:
     if tag == "mo":
         sign = (element.text or "").strip().replace("\u2062", "").replace("\u2061", "")
         return f" {sign} " if sign in _SPACED else sign
-    render = _MATHML.get(tag)
+    render = MATHML.get(tag)
     children = [child for child in element if isinstance(child.tag, str)]
     if render is not None and children:
         return render([_render_math(child).strip() for child in children])
@@ -610,7 +610,7 @@ def _before(parts: list[str]) -> str:
     return parts[0] + "".join(f"_{_operand(part)}" for part in parts[1:] if part)
 
 
-_MATHML: dict[str, Callable[[list[str]], str]] = {
+MATHML: dict[str, Callable[[list[str]], str]] = {
     "msup": _superscript,
     "mover": lambda parts: parts[0],
     "msub": _subscript,

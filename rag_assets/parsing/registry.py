@@ -260,13 +260,13 @@ def check_parser_options(options: Mapping[str, object]) -> None:
 def _built_in() -> dict[str, Parser]:
     # Here, since a question, a listing or a publication comes by and parses nothing.
     from rag_assets.parsing.containers import MailParser, NotebookParser
+    from rag_assets.parsing.docx import DocxParser
     from rag_assets.parsing.html import HtmlParser
     from rag_assets.parsing.markdown import MarkdownParser
     from rag_assets.parsing.ods_xls import LegacySheetParser, OdsParser
-    from rag_assets.parsing.office.docx import DocxParser
-    from rag_assets.parsing.office.pptx import PptxParser
     from rag_assets.parsing.package import ProtectedOfficeParser
     from rag_assets.parsing.pdf.parser import PdfParser
+    from rag_assets.parsing.pptx import PptxParser
     from rag_assets.parsing.sheets import CsvParser
     from rag_assets.parsing.text import TextParser
     from rag_assets.parsing.xlsx import XlsxParser

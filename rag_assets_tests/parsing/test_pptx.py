@@ -1,7 +1,7 @@
 import pytest
 
 from rag_assets.model import ParseFailure
-from rag_assets.parsing.office.pptx_layout import reading_order
+from rag_assets.parsing.pptx import reading_order
 from rag_assets_tests.parsing.made_up_office import (
     blocks_of,
     make_png,
@@ -132,34 +132,6 @@ def test_table_is_markdown_and_a_merged_cell_stands_once() -> None:
     assert document.attachments[0].kind == "table"
 
 
-def test_chart_gives_its_title_and_its_values() -> None:
-    def points(name: str, *values: str) -> str:
-        made = "".join(f'<c:pt idx="{n}"><c:v>{v}</c:v></c:pt>' for n, v in enumerate(values))
-        return f"<c:{name}><c:strRef><c:strCache>{made}</c:strCache></c:strRef></c:{name}>"
-
-    filled = points("tx", "2024") + points("cat", "Elbe", "Oder") + points("val", "3", "5")
-    series = f"<c:ser>{filled}</c:ser>"
-    title = (
-        "<c:title><c:tx><c:rich><a:p><a:r><a:t>Flows</a:t></a:r></a:p></c:rich></c:tx></c:title>"
-    )
-    chart = xml_part(
-        "c:chartSpace",
-        f"<c:chart>{title}<c:plotArea><c:barChart>{series}</c:barChart></c:plotArea></c:chart>",
-    )
-    document = read(
-        make_pptx(
-            [frame('<c:chart r:id="c1"/>')],
-            {"ppt/charts/chart1.xml": chart},
-            {1: {"c1": ("chart", "../charts/chart1.xml")}},
-        )
-    )
-    assert blocks_of(document) == [
-        ("caption", "Flows"),
-        ("table", "|  | 2024 |\n| --- | --- |\n| Elbe | 3 |\n| Oder | 5 |"),
-    ]
-    assert document.attachments[0].caption == "Flows"
-
-
 def test_diagram_gives_its_texts() -> None:
     data = xml_part(
         "dgm:dataModel", "<dgm:pt><dgm:t><a:p><a:r><a:t>Step one</a:t></a:r></a:p></dgm:t></dgm:pt>"
@@ -192,9 +164,8 @@ def test_picture_is_an_attachment_of_its_page() -> None:
     assert document.text.endswith("![image](attachment:img-001)")
 
 
-def test_speaker_s_notes_and_comments_stand_at_the_end_of_their_slide() -> None:
+def test_speaker_s_notes_stand_at_the_end_of_their_slide() -> None:
     tree = slide_shape("Say this.", "body") + slide_shape("7", "sldNum")
-    comment = '<p:cm authorId="4"><p:text>Too long?</p:text></p:cm>'
     document = read(
         make_pptx(
             [slide_shape("Seen."), slide_shape("Next.")],
@@ -202,22 +173,10 @@ def test_speaker_s_notes_and_comments_stand_at_the_end_of_their_slide() -> None:
                 "ppt/notesSlides/n1.xml": xml_part(
                     "p:notes", f"<p:cSld><p:spTree>{tree}</p:spTree></p:cSld>"
                 ),
-                "ppt/comments/c1.xml": xml_part("p:cmLst", comment),
-                "ppt/commentAuthors.xml": xml_part(
-                    "p:cmAuthorLst", '<p:cmAuthor id="4" name="Ada"/>'
-                ),
-                "ppt/_rels/presentation.xml.rels": make_relationships(
-                    {
-                        "s1": ("slide", "slides/slide1.xml"),
-                        "s2": ("slide", "slides/slide2.xml"),
-                        "a": ("commentAuthors", "commentAuthors.xml"),
-                    }
-                ),
             },
             {
                 1: {
                     "n": ("notesSlide", "../notesSlides/n1.xml"),
-                    "c": ("comments", "../comments/c1.xml"),
                 }
             },
         )
@@ -228,7 +187,6 @@ def test_speaker_s_notes_and_comments_stand_at_the_end_of_their_slide() -> None:
     ] == [
         (1, "paragraph", "Seen."),
         (1, "note", "Say this."),
-        (1, "note", "Comment by Ada: Too long?"),
         (2, "paragraph", "Next."),
     ]
 

@@ -1,12 +1,27 @@
 """Pieces of an office document in reading order become clean text, blocks and attachments."""
 
+import posixpath
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from rag_assets.model import Attachment, Block, BlockKind, Box, PageSpan, SectionCategory
+from rag_assets.model import (
+    Attachment,
+    Block,
+    BlockKind,
+    Box,
+    PageSpan,
+    ParseFailure,
+    SectionCategory,
+)
 from rag_assets.parsing.cleaning import clean_line
+from rag_assets.parsing.package import OfficePackage
+from rag_assets.parsing.page_styles import MATHML
 from rag_assets.parsing.section_titles import category_of_title, subtype_of_title
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
 
 # A caption that is not styled as one: its label, then a mark or, in Chinese, a blank.
 _LABEL_WORDS = (
@@ -283,3 +298,169 @@ def _abstract(pieces: Sequence[Piece], spans: Sequence[tuple[int, int]]) -> tupl
         elif is_open and piece.kind in ("paragraph", "list"):
             inside.append(span)
     return (inside[0][0], inside[-1][1]) if inside else None
+
+
+A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+DGM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
+_IMAGE_TYPES = {
+    "png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif",
+    "bmp": "image/bmp", "tif": "image/tiff", "tiff": "image/tiff", "emf": "image/x-emf",
+    "wmf": "image/x-wmf", "svg": "image/svg+xml", "webp": "image/webp",
+}  # fmt: skip
+
+
+class Drawings:
+    """Reads the pictures and diagrams that one part of a package refers to.
+
+    Args:
+        package: that holds them.
+        part: whose relationships name them.
+        warnings: sentences on what could not be read are added to it.
+    """
+
+    def __init__(self, package: OfficePackage, part: str, warnings: list[str]) -> None:
+        self._package = package
+        self._relationships = package.relationships(part)
+        self._warnings = warnings
+
+    def target(self, relationship: str | None) -> str | None:
+        """Return the part that a relationship names, None where the package does not hold it."""
+        found = self._relationships.get(relationship or "")
+        is_inside = found is not None and not found.is_external and found.target in self._package
+        return found.target if found is not None and is_inside else None
+
+    def picture(self, relationship: str | None, name: str) -> Piece | None:
+        """Return a picture as a piece; None where the relationship names nothing.
+
+        Args:
+            relationship: id of the image.
+            name: its description in the document, "" without.
+        """
+        found = self._relationships.get(relationship or "")
+        if found is None:
+            self._warn(f"The picture {name!r} refers to nothing in the file: insert it again.")
+            return None
+        # A picture pasted from a page may have its address for a name.
+        name = " ".join((posixpath.basename(name) if "://" in name else name).split())
+        name = name or posixpath.basename(found.target)
+        if found.is_external:
+            self._warn(f"The picture {name!r} lies outside the file and was not fetched.")
+            return Piece("figure", "", picture=Picture(name))
+        if found.target not in self._package:
+            self._warn(f"The picture {name!r} is missing in the file: insert it again.")
+            return Piece("figure", "", picture=Picture(name))
+        # Listings of parts may lie: a picture is of a picture's type.
+        stated = self._package.media_type(found.target) or ""
+        extension = found.target.rpartition(".")[2].casefold()
+        media_type = stated if stated.startswith("image/") else _IMAGE_TYPES.get(extension)
+        content = self._read(found.target, name)
+        return Piece("figure", "", picture=Picture(name, media_type, content))
+
+    def diagram(self, relationship: str | None) -> list[Piece]:
+        """Return the texts of a SmartArt diagram as a list."""
+        part = self.target(relationship)
+        if part is None:
+            return []
+        pieces = []
+        for text in self._package.tree(part).iter(DGM + "t"):
+            content = clean_inline(paragraphs_text(text)).replace("\n", " ")
+            if content:
+                pieces.append(Piece("list", f"- {content}", level=1))
+        return pieces
+
+    def _read(self, part: str, name: str) -> bytes | None:
+        try:
+            return self._package.read(part)
+        except ParseFailure as failure:
+            # One broken picture harms nothing else.
+            self._warn(f"The picture {name!r} was left out: {failure.message}")
+            return None
+
+    def _warn(self, sentence: str) -> None:
+        if sentence not in self._warnings:
+            self._warnings.append(sentence)
+
+
+def alpha_of(fill: "_Element", namespace: str) -> float:
+    """Return how opaque a solid fill is, from 0 to 1.
+
+    Args:
+        fill: the element that holds `solidFill`.
+        namespace: of its elements; in Word's own alpha is what shines through.
+    """
+    alpha = next(fill.iter(namespace + "alpha"), None)
+    if alpha is None:
+        return 1.0
+    value = alpha.get("val") or alpha.get(namespace + "val") or ""
+    share = int(value) / 100_000 if value.isdecimal() and len(value) < 8 else 1.0
+    return share if namespace == A else 1.0 - share
+
+
+def solid_colour(fill: "_Element") -> str | None:
+    """Return the colour of `a:solidFill`, None where its theme would have to say it.
+
+    The first ground of a theme is taken for white, and its first text for black, as in nearly all.
+    """
+    plain = fill.find(A + "srgbClr")
+    if plain is not None:
+        return str(plain.get("val"))
+    themed = fill.find(A + "schemeClr")
+    if themed is None or len(themed):
+        return None
+    return {"bg1": "ffffff", "lt1": "ffffff", "tx1": "000000", "dk1": "000000"}.get(
+        themed.get("val", "")
+    )
+
+
+def paragraphs_text(element: "_Element") -> str:
+    """Return the text of DrawingML paragraphs below `element`, a line each."""
+    return "\n".join(
+        "".join(run.text or "" for run in paragraph.iter(A + "t"))
+        for paragraph in element.iter(A + "p")
+    )
+
+
+# Office Math (OMML) as one line of text: the structures are those of MathML.
+
+_M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+MATH_TAGS = frozenset({_M + "oMath", _M + "oMathPara"})
+_OMML = {
+    "sSup": ("msup", "e sup"), "sSub": ("msub", "e sub"), "sSubSup": ("msubsup", "e sub sup"),
+    "f": ("mfrac", "num den"), "limLow": ("munder", "e lim"), "limUpp": ("mover", "e lim"),
+}  # fmt: skip
+
+
+def office_formula(element: "_Element") -> str:
+    """Return a formula, or a part of one, on one line."""
+    name = element.tag.rpartition("}")[2]
+    parts: dict[str, list[str]] = {}
+    for child in element:
+        parts.setdefault(child.tag.rpartition("}")[2], []).append(office_formula(child).strip())
+    inner = "".join(parts.get("e", []))
+    if name == "t" or name.endswith("Pr") or name == "del":
+        written = (element.text or "") if name == "t" else ""
+    elif name in _OMML:
+        tag, names = _OMML[name]
+        written = MATHML[tag]([parts.get(part, [""])[0] for part in names.split()])
+    elif name == "rad":
+        degree = "".join(parts.get("deg", []))
+        written = MATHML["mroot"]([inner, degree]) if degree else MATHML["msqrt"]([inner])
+    elif name == "nary":
+        limits = [parts.get(part, [""])[0] for part in ("sub", "sup")]
+        scripts = MATHML["msubsup"](["", *limits]) if all(limits) else " ".join(limits)
+        written = f"{_stated(element, 'chr', '∫')}{scripts} {inner}"
+    elif name == "d":
+        between = _stated(element, "sepChr", "|").join(parts.get("e", []))
+        written = f"{_stated(element, 'begChr', '(')}{between}{_stated(element, 'endChr', ')')}"
+    elif name == "oMathPara":
+        written = " ".join(filter(None, parts.get("oMath", [])))
+    else:
+        written = "".join(map(office_formula, element))
+    return " ".join(written.split()) if name == "oMath" else written
+
+
+def _stated(element: "_Element", name: str, usual: str) -> str:
+    """Return a sign that the first child, the properties, gives."""
+    found = element.find(f"./*/{_M}{name}")
+    return usual if found is None else found.get(_M + "val", "")
