@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from xml.parsers.expat import EXPAT_VERSION
 
 from rag_assets.model import ParsedDocument, ParseFailure
+from rag_assets.parsing.cell_looks import iso_date, show_duration, show_general
 from rag_assets.parsing.contract import ParseHints
 from rag_assets.parsing.language import guess_language
 from rag_assets.parsing.package import OfficePackage, decrypt_package
@@ -20,11 +21,8 @@ from rag_assets.parsing.unseen import LEAST_POINTS, Kind, Unseen, are_alike
 from rag_assets.parsing.xlsx import (
     column_letters,
     feed_xml,
-    iso_date,
     name_column,
     no_filled_cell,
-    show_duration,
-    show_general,
     tell_hidden,
 )
 from rag_assets.settings import ParseSettings

@@ -357,7 +357,6 @@ _SAMPLE_CHARACTERS = 20_000
 _MIN_WIDE_CHARACTERS = 4
 _MIN_NUL_SHARE_OF_ASCII = 0.25
 _CONTROLS = bytes([*range(9), 11, *range(14, 32), 127])
-_MAX_CONTROL_SHARE = 0.02
 # Prose has no unassigned or private characters; a few may stand for ornaments.
 _MIN_EVERYDAY_SHARE = 0.95
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rag_assets.model import ParsedDocument, ParseFailure, hash_bytes
 from rag_assets.parsing import ParseHints, parse_document
-from rag_assets.parsing.xlsx import compile_format, show_general
+from rag_assets.parsing.cell_looks import compile_format, show_general
 from rag_assets_tests.parsing.conftest import make_settings
 from rag_assets_tests.parsing.made_up_sheets import (
     DRAWING,
