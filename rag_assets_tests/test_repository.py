@@ -108,9 +108,7 @@ OWN_HAN_RANGES = {
     "rag_assets/model/han.py": "the one notion",
     **dict.fromkeys(
         (
-            "rag_assets/parsing/html/content.py",
             "rag_assets/parsing/language.py",
-            "rag_assets/parsing/office/flow.py",
             "rag_assets/parsing/pdf/front/authors.py",
             "rag_assets/parsing/pdf/front/words.py",
             "rag_assets/parsing/pdf/headings/candidates.py",

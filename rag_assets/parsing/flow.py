@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rag_assets.model import (
+    HAN_RANGES,
     Attachment,
     Block,
     BlockKind,
@@ -32,7 +33,7 @@ _LABEL = re.compile(
     rf"(?:{_LABEL_WORDS})\s*(?:[A-Z]?\d[\d.\-–]*|[IVX]+\b|[一二三四五六七八九十]+)", re.IGNORECASE
 )
 _UNSTYLED_CAPTION = re.compile(
-    rf"(?:{_LABEL.pattern})(?:\s*[.:：|—–]|\s*$|(?<=[\d一二三四五六七八九十])[\s\u3000]+(?=[\u3400-\u9fff]))",
+    rf"(?:{_LABEL.pattern})(?:\s*[.:：|—–]|\s*$|(?<=[\d一二三四五六七八九十])[\s\u3000]+(?=[{HAN_RANGES}]))",
     re.IGNORECASE,
 )
 # Captions of a few lines; a longer paragraph that begins so is text about the figure.

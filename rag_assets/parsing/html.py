@@ -13,7 +13,14 @@ from pathlib import PurePosixPath
 from typing import Any, Literal  # Any: elements of lxml, JSON-LD
 from urllib.parse import unquote, unquote_to_bytes, urlsplit
 
-from rag_assets.model import Attachment, Block, BlockKind, ParsedDocument, ParseFailure
+from rag_assets.model import (
+    HAN_RANGES,
+    Attachment,
+    Block,
+    BlockKind,
+    ParsedDocument,
+    ParseFailure,
+)
 from rag_assets.parsing.cleaning import replace_surrogates
 from rag_assets.parsing.contract import ParseHints
 from rag_assets.parsing.language import guess_language
@@ -462,7 +469,7 @@ _MAX_EXTRACTED_DEPTH = 255
 _MIN_KEPT_SHARE, _MIN_ARTICLE_SHARE = 0.5, 0.1
 # trafilatura's own MIN_EXTRACTED_SIZE: below it nothing was found.
 _MIN_CONTENT_CHARACTERS = 250
-_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]|[^\W_\u3040-\u30ff\u3400-\u9fff]+")
+_WORD = re.compile(rf"[\u3040-\u30ff{HAN_RANGES}\uac00-\ud7a3]|[^\W_\u3040-\u30ff{HAN_RANGES}]+")
 
 
 def choose_content(page: str, pieces: Sequence[Piece], depth: int) -> tuple[list[Piece], bool]:
