@@ -38,6 +38,7 @@ from rag_assets.parsing.flow import (
     MATH_TAGS,
     MC,
     A,
+    C,
     Drawings,
     Flow,
     Piece,
@@ -193,11 +194,6 @@ class InlineReader:
     """Reads the content of one paragraph.
 
     Args:
-        drawings: of the part that the paragraph is in.
-        notes: of the document.
-        styles: of the document.
-        unseen: what was left out of the document so far.
-        style_id: of the paragraph.
         fields: states of the fields that are open, `code` or `result`, outermost first; lives as
             long as its story.
     """
@@ -240,6 +236,7 @@ class InlineReader:
             _V + "imagedata": self._read_picture,
             _V + "textpath": self._read_word_art,
             A + "blip": self._read_picture,
+            C + "chart": self._read_chart,
             DGM + "relIds": self._read_diagram,
         }
 
@@ -387,6 +384,9 @@ class InlineReader:
 
     def _read_word_art(self, element: "_Element") -> None:
         self._add(element.get("string") or "")
+
+    def _read_chart(self, element: "_Element") -> None:
+        self.floats.extend(self._drawings.chart(relationship_id(element)))
 
     def _read_diagram(self, element: "_Element") -> None:
         self.floats.extend(self._drawings.diagram(relationship_id(element, "dm")))

@@ -303,6 +303,7 @@ def _abstract(pieces: Sequence[Piece], spans: Sequence[tuple[int, int]]) -> tupl
 
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 DGM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
 _IMAGE_TYPES = {
     "png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif",
@@ -310,9 +311,14 @@ _IMAGE_TYPES = {
     "wmf": "image/x-wmf", "svg": "image/svg+xml", "webp": "image/webp",
 }  # fmt: skip
 
+# Columns of a chart's table; a sheet has at most 16,384, a chart shows 255 series.
+_MAX_SERIES = 255
+# Cached points beyond this are a data set, not a figure to be read.
+_MAX_POINTS = 2000
+
 
 class Drawings:
-    """Reads the pictures and diagrams that one part of a package refers to.
+    """Reads the pictures, charts and diagrams that one part of a package refers to.
 
     Args:
         package: that holds them.
@@ -357,6 +363,11 @@ class Drawings:
         media_type = stated if stated.startswith("image/") else _IMAGE_TYPES.get(extension)
         content = self._read(found.target, name)
         return Piece("figure", "", picture=Picture(name, media_type, content))
+
+    def chart(self, relationship: str | None) -> list[Piece]:
+        """Return a chart's title as caption and its values as a table."""
+        part = self.target(relationship)
+        return [] if part is None else chart_pieces(self._package.tree(part))
 
     def diagram(self, relationship: str | None) -> list[Piece]:
         """Return the texts of a SmartArt diagram as a list."""
@@ -420,6 +431,64 @@ def paragraphs_text(element: "_Element") -> str:
         "".join(run.text or "" for run in paragraph.iter(A + "t"))
         for paragraph in element.iter(A + "p")
     )
+
+
+def chart_pieces(root: "_Element") -> list[Piece]:
+    """Return title, axis titles and values of a chart part, values as the file has cached them."""
+    chart = root.find(C + "chart")
+    chart = root if chart is None else chart
+    titles = [_title(element) for element in chart.iter(C + "title")]
+    own = chart.find(C + "title")
+    caption = _title(own) if own is not None else ""
+    axes = [title for title in titles if title and title != caption]
+    series = list(chart.iter(C + "ser"))[:_MAX_SERIES]
+    table = markdown_table(_series_rows(series, axes))
+    title = [Piece("caption", caption)] if caption else []
+    if not table:
+        return title
+    return [*title, Piece("table", table, caption=title[0] if title else None)]
+
+
+def _title(element: "_Element") -> str:
+    rich = clean_inline(paragraphs_text(element)).replace("\n", " ")
+    return rich or " ".join(_points(element).values())
+
+
+def _series_rows(series: "Sequence[_Element]", axes: Sequence[str]) -> list[list[str]]:
+    if not series:
+        return [[axis] for axis in axes]
+    names, labels, columns = [], {}, []
+    for element in series:
+        names.append(" ".join(_points(element.find(C + "tx")).values()))
+        found = element.find(C + "cat")
+        found = element.find(C + "xVal") if found is None else found
+        labels.update(_points(found))
+        values = element.find(C + "val")
+        columns.append(_points(element.find(C + "yVal") if values is None else values))
+    places = sorted({*labels, *(place for column in columns for place in column)})
+    rows = [[" / ".join(axes), *names]]
+    rows += [
+        [labels.get(place, ""), *(column.get(place, "") for column in columns)]
+        for place in places[:_MAX_POINTS]
+    ]
+    return rows
+
+
+def _points(element: "_Element | None") -> dict[int, str]:
+    """Return the cached values below `element` by their index; levels of a category joined."""
+    found: dict[int, str] = {}
+    if element is None:
+        return found
+    for point in element.iter(C + "pt"):
+        index, value = point.get("idx", ""), point.findtext(C + "v") or ""
+        if index.isdecimal() and len(index) < 8:
+            place = int(index)
+            found[place] = f"{value} {found[place]}" if place in found else value
+    if not found:
+        value = element.findtext(C + "v")
+        if value:
+            found[0] = value
+    return found
 
 
 # Office Math (OMML) as one line of text: the structures are those of MathML.

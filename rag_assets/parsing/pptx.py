@@ -14,6 +14,7 @@ from rag_assets.parsing.flow import (
     MATH_TAGS,
     MC,
     A,
+    C,
     Drawings,
     Piece,
     alpha_of,
@@ -673,6 +674,8 @@ class _ShapeReader:
         for table in data.findall(A + "tbl"):
             text = markdown_table([self._row_texts(row) for row in table.findall(A + "tr")])
             pieces += [Piece("table", text)] if text else []
+        for chart in data.findall(C + "chart"):
+            pieces += self._drawings.chart(relationship_id(chart))
         for diagram in data.findall(DGM + "relIds"):
             pieces += self._drawings.diagram(relationship_id(diagram, "dm"))
         # An embedded file shows a picture of itself, in each of the alternatives.

@@ -132,6 +132,34 @@ def test_table_is_markdown_and_a_merged_cell_stands_once() -> None:
     assert document.attachments[0].kind == "table"
 
 
+def test_chart_gives_its_title_and_its_values() -> None:
+    def points(name: str, *values: str) -> str:
+        made = "".join(f'<c:pt idx="{n}"><c:v>{v}</c:v></c:pt>' for n, v in enumerate(values))
+        return f"<c:{name}><c:strRef><c:strCache>{made}</c:strCache></c:strRef></c:{name}>"
+
+    filled = points("tx", "2024") + points("cat", "Elbe", "Oder") + points("val", "3", "5")
+    series = f"<c:ser>{filled}</c:ser>"
+    title = (
+        "<c:title><c:tx><c:rich><a:p><a:r><a:t>Flows</a:t></a:r></a:p></c:rich></c:tx></c:title>"
+    )
+    chart = xml_part(
+        "c:chartSpace",
+        f"<c:chart>{title}<c:plotArea><c:barChart>{series}</c:barChart></c:plotArea></c:chart>",
+    )
+    document = read(
+        make_pptx(
+            [frame('<c:chart r:id="c1"/>')],
+            {"ppt/charts/chart1.xml": chart},
+            {1: {"c1": ("chart", "../charts/chart1.xml")}},
+        )
+    )
+    assert blocks_of(document) == [
+        ("caption", "Flows"),
+        ("table", "|  | 2024 |\n| --- | --- |\n| Elbe | 3 |\n| Oder | 5 |"),
+    ]
+    assert document.attachments[0].caption == "Flows"
+
+
 def test_diagram_gives_its_texts() -> None:
     data = xml_part(
         "dgm:dataModel", "<dgm:pt><dgm:t><a:p><a:r><a:t>Step one</a:t></a:r></a:p></dgm:t></dgm:pt>"
